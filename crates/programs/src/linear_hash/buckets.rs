@@ -1,4 +1,4 @@
-//! The buckets of a server's table, where they lie in memory.
+//! The buckets of a server's table, and their layout in memory.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -8,34 +8,34 @@ use thin_vec::ThinVec;
 
 use super::segments::Segments;
 
-/// A key with what is stored under it.
+/// A key and the value stored under it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry<K, V> {
     /// C, the hash of the key.
     pub c: u64,
     /// The key.
     pub key: K,
-    /// What is stored.
+    /// The value.
     pub value: V,
 }
 
-/// What a table is made of.
+/// An entry of a table.
 pub trait Hashed {
-    /// The table splits a bucket where the buckets hold more than this many entries on the mean: half as many as there is room for in
-    /// a bucket itself, so that few have any beyond. A table of small entries, for which empty slots are what costs, may be fuller.
+    /// The table splits a bucket when the buckets hold more than this many entries on average: half of the slots of a bucket, so that
+    /// few buckets overflow. A table of small entries, for which empty slots are the main cost, may be fuller.
     const MOST_ENTRIES: u64 = 4;
 
-    /// A bucket with more entries beyond its slots than this keeps them in a tree: a table needs it whose keys have the low bits of C in
-    /// common, however many they are.
+    /// A bucket with more overflow entries than this keeps them in a tree: this is needed if any number of keys may share the low bits
+    /// of C.
     const MOST_BEYOND: usize = usize::MAX;
 
     /// C, the hash of its key.
     fn c(&self) -> u64;
 }
 
-/// An entry that can be told by a key of this type.
+/// An entry that can be looked up by a key of this type.
 pub trait Keyed<Q: ?Sized>: Hashed {
-    /// Whether its key is this one, of hash `c`.
+    /// Whether its key is `key`, whose hash is `c`.
     fn has(&self, c: u64, key: &Q) -> bool;
 }
 
@@ -53,25 +53,25 @@ impl<K: Borrow<Q>, V, Q: Eq + ?Sized> Keyed<Q> for Entry<K, V> {
     }
 }
 
-/// The entries of one local bucket, on their way from one table to another.
+/// The entries of one local bucket, while it moves from one table to another.
 pub type Bucket<E> = Vec<E>;
 
-/// So many entries lie in the bucket itself.
+/// How many entries are in the bucket itself.
 const SLOTS: usize = 8;
 
 /// All buckets.
 ///
-/// Beside the slots of a bucket, and close to those of others, stand their tags, a byte each. A search looks only at a slot whose
-/// tag is that of its key: of a key that is there mostly at one, of one that is not mostly at none.
+/// Separate from the slots, and close to those of other buckets, are the slots' tags, one byte each. A search examines only slots whose
+/// tag is that of its key: usually one if the key is present, and none if it is not.
 ///
 /// ```text
-///   tags    c7 41 9e .. .. .. .. .. | .. 03 .. .. .. .. .. .. | ...        .. there is nothing
+///   tags    c7 41 9e .. .. .. .. .. | .. 03 .. .. .. .. .. .. | ...        .. free
 ///   slots   entry 0                 | ...
 ///           entry 1
 ///           entry 2
 ///           ...
-///           beyond: those for which there is no slot
-///   crowds  of buckets with many beyond: these, in the order in which splits part them
+///           beyond: overflow entries, for which there is no slot
+///   crowds  the overflow of buckets with much of it, in the order in which splits divide it
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<E> {
@@ -80,8 +80,8 @@ pub(super) struct Buckets<E> {
     crowds: BTreeMap<u32, Crowd<E>>,
 }
 
-/// Entries by C with its bits in the opposite order: a split parts them in two, one behind the other. Nothing is beyond the slots of a
-/// bucket that has one, and no slot is free.
+/// Entries ordered by C with its bits reversed, so that a split divides them at one point. A bucket that has a crowd has no free slot
+/// and nothing in `beyond`.
 type Crowd<E> = BTreeMap<u64, ThinVec<E>>;
 
 const fn place(c: u64) -> u64 {
@@ -100,7 +100,7 @@ impl<E> Default for Slots<E> {
     }
 }
 
-/// Where an entry of a bucket is.
+/// Where an entry is in its bucket.
 enum Found {
     Near(usize),
     Beyond(usize),
@@ -145,7 +145,7 @@ impl<E: Hashed> Buckets<E> {
         self.slots.iter().flat_map(Slots::iter).chain(self.crowds.values().flat_map(BTreeMap::values).flatten())
     }
 
-    /// The entries of one.
+    /// The entries of one bucket.
     pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &E> + Clone> {
         let crowd = self.crowds.get(&bucket).into_iter().flat_map(BTreeMap::values).flatten();
         self.slots.get(bucket).map(|slots| slots.iter().chain(crowd))
@@ -157,14 +157,14 @@ impl<E: Hashed> Buckets<E> {
         self.slots.push();
     }
 
-    /// Drops the last one.
+    /// Drops the last bucket.
     pub(super) fn pop(&mut self) {
         self.tags.pop();
         self.slots.pop();
         self.crowds.remove(&self.len());
     }
 
-    /// Drops some of the last entries, about as many, with the buckets that have none any more. Whether no bucket is left.
+    /// Drops about `entries` of the last entries, and the buckets that become empty. Returns whether no bucket is left.
     pub(super) fn drop_some(&mut self, entries: usize) -> bool {
         let mut rest = entries;
         while let Some(last) = self.len().checked_sub(1) {
@@ -195,7 +195,7 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(super) fn get_mut<Q: ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<&mut E>
     where
         E: Keyed<Q>,
@@ -209,7 +209,7 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Adds an entry, of a key that is not there, to a bucket that is.
+    /// Adds an entry, whose key must be absent, to an existing bucket.
     pub(super) fn add(&mut self, bucket: u32, entry: E) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
         match tags.places(FREE).next() {
@@ -220,7 +220,7 @@ impl<E: Hashed> Buckets<E> {
             None => match self.crowds.get_mut(&bucket) {
                 Some(crowd) => crowd.entry(place(entry.c())).or_default().push(entry),
                 None => {
-                    slots.beyond.reserve_exact(1); // there are rarely more
+                    slots.beyond.reserve_exact(1); // there is rarely more than one
                     slots.beyond.push(entry);
                     if slots.beyond.len() > E::MOST_BEYOND {
                         self.crowd(bucket, Crowd::new());
@@ -230,7 +230,7 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Takes out the entry of a key. Where there are some beyond, one of them comes into its slot.
+    /// Removes the entry of a key. If the bucket overflows, an overflow entry takes its slot.
     pub(super) fn remove<Q: ?Sized>(&mut self, bucket: u32, c: u64, key: &Q) -> Option<E>
     where
         E: Keyed<Q>,
@@ -258,8 +258,8 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Makes a crowd of what is beyond the slots of a bucket, with more entries, of other hashes than those in its crowd, and fills slots
-    /// that are free.
+    /// Turns the overflow entries of a bucket into a crowd, adds the entries `more`, whose hashes must not be in its crowd, and fills free
+    /// slots.
     fn crowd(&mut self, bucket: u32, mut more: Crowd<E>) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
         for entry in std::mem::take(&mut slots.beyond) {
@@ -276,13 +276,13 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Takes all that is in a bucket.
+    /// Takes all entries of a bucket.
     pub(super) fn take(&mut self, bucket: u32) -> Bucket<E> {
         let crowd = self.crowds.remove(&bucket).into_iter().flat_map(BTreeMap::into_values).flatten();
         self.empty(bucket).into_iter().flat_map(Slots::into_entries).chain(crowd).collect()
     }
 
-    /// Moves those of the entries of one bucket to another whose C has this bit. All bits below it they have in common.
+    /// Moves the entries of one bucket whose C has this bit to another. They have all lower bits in common.
     pub(super) fn part(&mut self, from: u32, to: u32, bit: u32) {
         let staying = self.crowds.remove(&from);
         for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
@@ -298,7 +298,7 @@ impl<E: Hashed> Buckets<E> {
 
     /// Moves all entries of one bucket to another.
     pub(super) fn join(&mut self, from: u32, to: u32) {
-        // The crowds first: of different buckets they have no hash in common.
+        // The crowds first: those of different buckets have no hash in common.
         if let Some(crowd) = self.crowds.remove(&from) {
             self.crowd(to, crowd);
         }
@@ -307,7 +307,7 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Puts all that is in a bucket into one that is empty.
+    /// Moves the contents of a bucket into an empty one.
     pub(super) fn relocate(&mut self, from: u32, to: u32) {
         if from == to {
             return;
@@ -328,7 +328,7 @@ impl<E: Hashed> Buckets<E> {
     }
 }
 
-/// Takes one out of a bucket's crowd, if it has any, and the crowd itself where it was the last.
+/// Takes one entry from a bucket's crowd, if it has one; removes the crowd when it becomes empty.
 fn uncrowd<E>(crowds: &mut BTreeMap<u32, Crowd<E>>, bucket: u32) -> Option<E> {
     let crowd = crowds.get_mut(&bucket)?;
     let mut last = crowd.last_entry()?;
@@ -342,10 +342,10 @@ fn uncrowd<E>(crowds: &mut BTreeMap<u32, Crowd<E>>, bucket: u32) -> Option<E> {
     entry
 }
 
-/// The tag of a slot with nothing in it.
+/// The tag of a free slot.
 const FREE: u8 = 0;
 
-/// A byte that the keys of one bucket do not have in common: its bits depend on all of C.
+/// A byte that differs between the keys of one bucket: its bits depend on all of C.
 const fn tag(c: u64) -> u8 {
     match (c.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 {
         FREE => 1,
@@ -362,10 +362,10 @@ impl Tags {
     const ONES: u64 = u64::from_le_bytes([1; SLOTS]);
     const HIGHEST: u64 = Tags::ONES << 7;
 
-    /// Sets the highest bit of each byte that is this tag; all at once.
+    /// Sets the highest bit of each byte that equals this tag, all bytes at once.
     ///
-    /// A byte of `other` is 0 where the tags are alike. Taking 1 from it sets its highest bit only there, or above such a byte: the
-    /// first that is found is always true.
+    /// A byte of `other` is 0 where the tags are equal. Subtracting 1 sets the highest bit only there, or above such a byte: the
+    /// first match is always a true one.
     const fn alike(self, tag: u8) -> u64 {
         let other = u64::from_le_bytes(self.0) ^ (Tags::ONES * tag as u64);
         other.wrapping_sub(Tags::ONES) & !other & Tags::HIGHEST
@@ -391,7 +391,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether the tags of a bucket are those of what is in its slots, and nothing is beyond while there is room.
+    /// Whether the tags of a bucket match the entries in its slots, and nothing overflows while there is room.
     fn in_order<E: Hashed>(buckets: &Buckets<E>, bucket: u32) -> bool {
         let (tags, slots) = (buckets.tags.get(bucket).unwrap(), buckets.slots.get(bucket).unwrap());
         let due = slots.near.each_ref().map(|entry| entry.as_ref().map_or(FREE, |entry| tag(entry.c())));
@@ -420,7 +420,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put in and taken out, what is there is found, under keys of whatever hashes.
+        /// Whatever is inserted and removed, the entries present are found, for keys with any hashes.
         #[test]
         fn finds_what_is_there(steps in prop::collection::vec((0u8..3, 0u64..30, 0u32..3), 0..80)) {
             let mut buckets = Buckets::new();
@@ -446,7 +446,7 @@ mod tests {
             }
         }
 
-        /// The same with many keys in one bucket, and parted and joined again.
+        /// The same with many keys in one bucket, which is split and joined again.
         #[test]
         fn finds_what_is_in_a_crowd(steps in prop::collection::vec((0u8..4, 0u64..12, 0u32..4), 0..120)) {
             let mut buckets = Buckets::new();

@@ -1,36 +1,36 @@
-//! Building a table: how large its servers and chunks are, and what can be read off a table that was built.
+//! Builds a table: the sizes of its servers and chunks, and the measurements of a finished build.
 
 use quantities::{Bytes, Duration, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{ClientEnd, Insert, Key, RankEnd, ServerEnd};
 
-/// As many points the course of a build has.
+/// At most this many points describe the course of a build.
 const POINTS: usize = 100;
-/// What an entry takes in a chunk beside its key and its body, about. [B]
+/// Roughly how much an entry takes in a chunk besides its key and its body. [B]
 const ENTRY_HEADER: u64 = 16;
 
-/// V, with which a uniform hash has the last of the servers come into the file as the last of so many keys are inserted, if servers
+/// V such that, with a uniform hash, the last server joins the file as the last of `keys` keys are inserted, if servers
 /// are filled to the share M. [entries]
 pub fn filled_capacity(keys: usize, servers: u32, sensitivity: f64) -> u64 {
     ((keys as f64 / (sensitivity * f64::from(servers))).ceil() as u64).max(1)
 }
 
-/// How many entries with such keys and bodies make a chunk of that size.
+/// How many entries with these keys and bodies make a chunk of size `chunk`.
 pub fn entries_of_chunk(chunk: Bytes, keys: &[Key], body: Bytes) -> u64 {
     let total: u64 = keys.iter().map(|key| key.len() as u64).sum();
     let mean = total / (keys.len() as u64).max(1);
     (chunk.0 / mean.saturating_add(ENTRY_HEADER).saturating_add(body.0)).max(1)
 }
 
-/// A table that was built.
+/// A finished build.
 #[derive(Clone, Debug)]
 pub struct Built<'a> {
     servers: Vec<&'a ServerEnd>,
     clients: Vec<&'a ClientEnd>,
-    /// When inserts were acknowledged, in the order of time.
+    /// When inserts were acknowledged, in order of time.
     acknowledged: Vec<Time>,
-    /// In the order of time.
+    /// The splits, in order of time.
     splits: Vec<Split>,
 }
 
@@ -41,12 +41,12 @@ pub struct Split {
     pub at: Time,
     /// How many inserts had been acknowledged by then.
     pub inserts: usize,
-    /// Which server it was.
+    /// The server that split.
     pub server: usize,
 }
 
 impl<'a> Built<'a> {
-    /// The table that servers and clients leave behind.
+    /// The build that servers and clients ended with.
     pub fn new(ends: &'a [RankEnd]) -> Built<'a> {
         let (mut servers, mut clients) = (Vec::new(), Vec::new());
         for end in ends {
@@ -81,35 +81,35 @@ impl<'a> Built<'a> {
         self.each_insert().filter(|insert| insert.stored).count()
     }
 
-    /// How long the build took until that many inserts were acknowledged.
+    /// How long the build took until this many inserts were acknowledged.
     pub fn until(&self, inserts: usize) -> Duration {
         let last = inserts.checked_sub(1).and_then(|index| self.acknowledged.get(index));
         last.copied().unwrap_or(Time::ZERO).since(Time::ZERO)
     }
 
-    /// Numbers of inserts by which the course of the build is told: at equal distances, the last one all of them.
+    /// Numbers of inserts that describe the course of the build: evenly spaced, the last being all of them.
     pub fn points(&self) -> impl Iterator<Item = usize> {
         let all = self.inserts();
         let points = POINTS.min(all);
         (1..=points).map(move |point| all * point / points)
     }
 
-    /// What an insert takes on the mean, as the application has it: the build so far by the inserts so far.
+    /// The mean time of an insert, as the application sees it: the time so far divided by the inserts so far.
     pub fn mean_time(&self, inserts: usize) -> Duration {
         Duration::from_picoseconds(self.until(inserts).picoseconds() / inserts.max(1) as u64)
     }
 
-    /// The largest of these means over the course of the build. The very first inserts are too few for a mean.
+    /// The largest mean time over the course of the build. The very first inserts are too few for a mean.
     pub fn worst_mean_time(&self) -> Duration {
         self.points().map(|inserts| self.mean_time(inserts)).max().unwrap_or_default()
     }
 
-    /// What the longest insert took.
+    /// The time of the longest insert.
     pub fn longest(&self) -> Duration {
         self.each_insert().map(|insert| insert.acknowledged.since(insert.begun)).max().unwrap_or_default()
     }
 
-    /// The splits, in the order of time.
+    /// The splits, in order of time.
     pub fn splits(&self) -> &[Split] {
         &self.splits
     }
@@ -120,28 +120,28 @@ impl<'a> Built<'a> {
         (by_clients, self.servers.iter().map(|server| server.messages).sum())
     }
 
-    /// How many messages there were for each insert, on the mean.
+    /// The mean number of messages per insert.
     pub fn messages_per_insert(&self) -> f64 {
         let (by_clients, by_servers) = self.messages();
         (by_clients + by_servers) as f64 / self.inserts().max(1) as f64
     }
 
-    /// How many image adjustments clients were told.
+    /// How many image adjustments clients received.
     pub fn adjustments(&self) -> u64 {
         self.clients.iter().map(|client| client.counts.adjustments).sum()
     }
 
-    /// How often a server sent a request on to another.
+    /// How often a server forwarded a request to another.
     pub fn forwards(&self) -> u64 {
         self.servers.iter().map(|server| server.counts.forwarded).sum()
     }
 
-    /// The most that one request was sent on.
+    /// The most times that one request was forwarded.
     pub fn most_forwards(&self) -> u32 {
         self.clients.iter().map(|client| client.counts.most_forwards).max().unwrap_or(0)
     }
 
-    /// The servers, those that did not come into the file, too.
+    /// All servers, including those that did not join the file.
     pub fn servers(&self) -> &[&'a ServerEnd] {
         &self.servers
     }
@@ -151,14 +151,14 @@ impl<'a> Built<'a> {
         self.servers.iter().filter_map(|server| server.entries).collect()
     }
 
-    /// Which share of their room the servers of the file use, if each has room for so many entries.
+    /// The share of their capacity that the servers of the file use, if each has room for `capacity` entries.
     pub fn load_factor(&self, capacity: u64) -> f64 {
         let entries = self.entries();
         entries.iter().sum::<u64>() as f64 / (capacity as f64 * entries.len().max(1) as f64)
     }
 
-    /// Which share of their room the servers of the file used on the mean over all inserts since the first split began; none without
-    /// a split. What a load factor is at the end depends on where between two splits that is.
+    /// The share of their capacity that the servers of the file used, averaged over all inserts since the first split began; none without
+    /// a split. The load factor at the end depends on where between two splits the build ended.
     pub fn mean_load_factor(&self, capacity: u64) -> Option<f64> {
         let first = self.splits.first()?.at;
         let stored = self.each_insert().filter(|insert| insert.stored).map(|insert| insert.acknowledged);

@@ -1,14 +1,14 @@
-//! That numbers in messages are such as clients and servers reckon with: whoever takes messages of others asks for that first.
+//! Checks that the numbers in messages are within the limits that clients and servers rely on, before a foreign message is processed.
 
 use super::extent::MOST_LEVELS;
 use super::server::MOST_FORWARDS;
 use super::{EncodingError, Extent, Request, ScanAnswer, ScanRequest, Span, ToClient, ToServer};
 
-/// The most entries that a server can say it has.
+/// The most entries that a server may report.
 const MOST_ENTRIES: u64 = 1 << 48;
 
 impl<O> Request<O> {
-    /// Whether a server can take it.
+    /// Checks that a server can take it.
     ///
     /// # Errors
     /// [`EncodingError::Beyond`]
@@ -18,7 +18,7 @@ impl<O> Request<O> {
 }
 
 impl ScanRequest {
-    /// Whether a server can take it.
+    /// Checks that a server can take it.
     ///
     /// # Errors
     /// [`EncodingError::Beyond`]
@@ -28,7 +28,7 @@ impl ScanRequest {
 }
 
 impl<E, O, R> ToServer<E, O, R> {
-    /// Whether a server can take it.
+    /// Checks that a server can take it.
     ///
     /// # Errors
     /// [`EncodingError::Beyond`]
@@ -54,7 +54,7 @@ impl<E, O, R> ToServer<E, O, R> {
 }
 
 impl<R, F> ToClient<R, F> {
-    /// Whether a client can take it.
+    /// Checks that a client can take it.
     ///
     /// # Errors
     /// [`EncodingError::Beyond`]
@@ -93,7 +93,7 @@ fn check_answer<F>(span: Span, answer: &ScanAnswer<F>) -> Result<(), EncodingErr
     }
 }
 
-/// Whether a number is no larger than it may be.
+/// Checks that a number is not above its limit.
 ///
 /// # Errors
 /// [`EncodingError::Beyond`]

@@ -1,28 +1,28 @@
-//! A client, one request at a time.
+//! A client, which makes one request at a time.
 
 use quantities::{Duration, Time};
 
 use super::{Image, Operation, Outcome, Request, ToClient};
 
-/// A client waits at most so many times as long as at first before it sends a request again.
+/// A client's wait before it repeats a request grows to at most this many times the first wait.
 const MOST_PATIENCE: u64 = 1 << 10;
 
-/// How long to wait the next time, after this time and the first.
+/// How long to wait next time, given this wait and the first one.
 pub(super) fn longer(patience: Duration, first: Duration) -> Duration {
     let most = first.picoseconds().saturating_mul(MOST_PATIENCE);
     Duration::from_picoseconds(patience.picoseconds().saturating_mul(2).min(most))
 }
 
-/// A client's state: its image, and the request under way. `O` is what it asks for.
+/// A client's state: its image, and the request under way. `O` is the type of its operations.
 #[derive(Clone, Debug)]
 pub struct Client<O = Operation> {
     number: u64,
     image: Image,
     requests: u64,
     under_way: Option<UnderWay<O>>,
-    /// After how long a request is sent again for the first time that nobody has answered.
+    /// How long it waits for an answer before it first repeats a request.
     patience: Duration,
-    /// What was counted.
+    /// Its counters.
     pub counts: ClientCounts,
 }
 
@@ -30,24 +30,24 @@ pub struct Client<O = Operation> {
 struct UnderWay<O> {
     request: Request<O>,
     again: Time,
-    /// Twice as long from one time to the next, so that a busy server is not made busier.
+    /// Doubles each time, so that a busy server does not get busier.
     patience: Duration,
 }
 
 /// What a client counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// Image adjustments that it was told.
+    /// Image adjustments that it received.
     pub adjustments: u64,
-    /// Requests that it sent again because nobody answered.
+    /// Requests that it repeated because nobody answered.
     pub repeated: u64,
-    /// Requests that it sent again because servers asked for it.
+    /// Requests that it repeated because servers asked it to.
     pub bounced: u64,
-    /// The most that a request was sent on between servers.
+    /// The most times that a request was forwarded between servers.
     pub most_forwards: u32,
 }
 
-/// What a client does: `O` is what it asks for, and `R` how that goes.
+/// An action of a client: `O` is the type of its operations, and `R` that of their outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientOutput<O = Operation, R = Outcome> {
     /// Sends a request to a server.
@@ -57,29 +57,29 @@ pub enum ClientOutput<O = Operation, R = Outcome> {
 }
 
 impl<O: Clone> Client<O> {
-    /// A client that knows one server, and sends a request again after `patience`.
+    /// A client that knows one server, and repeats a request after `patience`.
     pub fn new(number: u64, patience: Duration) -> Client<O> {
         let (image, counts) = (Image::default(), ClientCounts::default());
         Client { number, image, requests: 0, under_way: None, patience, counts }
     }
 
-    /// The same, whose next request has this number: a client that is started again must not give numbers that it gave before.
+    /// The same client, with this number for its next request: a restarted client must not reuse numbers.
     pub fn from_request(mut self, number: u64) -> Client<O> {
         self.requests = number;
         self
     }
 
-    /// What it believes of the table.
+    /// Its image of the table.
     pub const fn image(&self) -> Image {
         self.image
     }
 
-    /// Believes of the table what another client does.
+    /// Adopts another client's image of the table.
     pub const fn adopt(&mut self, image: Image) {
         self.image = image;
     }
 
-    /// Forgets what it believes of the table: it knows one server again.
+    /// Forgets its image of the table: it knows one server again.
     pub fn forget(&mut self) {
         self.image = Image::default();
     }
@@ -89,12 +89,12 @@ impl<O: Clone> Client<O> {
         self.under_way.is_some()
     }
 
-    /// When it wants to be asked again, if nothing comes before.
+    /// When [`Client::wake`] is due, if nothing arrives before.
     pub fn deadline(&self) -> Option<Time> {
         self.under_way.as_ref().map(|under_way| under_way.again)
     }
 
-    /// Begins a request for the key with hash C. A request before it must be over.
+    /// Begins a request for the key with hash C. Any earlier request must be over.
     pub fn ask<R>(&mut self, now: Time, c: u64, operation: O) -> ClientOutput<O, R> {
         let request = Request { client: self.number, number: self.requests, c, operation, forwards: 0 };
         self.requests += 1;
@@ -106,19 +106,19 @@ impl<O: Clone> Client<O> {
         ClientOutput::Send(self.image.address(request.c), request)
     }
 
-    /// Sends the request again whose deadline has passed.
+    /// Repeats the request if its deadline has passed.
     pub fn wake<R>(&mut self, now: Time) -> Option<ClientOutput<O, R>> {
         let UnderWay { request, patience, .. } = self.under_way.clone().filter(|it| it.again <= now)?;
         self.counts.repeated += 1;
         Some(self.send(now, request, longer(patience, self.patience)))
     }
 
-    /// Waits no longer for the answer to its request, which may be carried out all the same.
+    /// Stops waiting for the answer to its request, which may nevertheless be carried out.
     pub fn give_up(&mut self) {
         self.under_way = None;
     }
 
-    /// Takes what a server says.
+    /// Takes a message from a server.
     pub fn take<R, F>(&mut self, now: Time, message: ToClient<R, F>) -> Option<ClientOutput<O, R>> {
         let waits_for = |number| self.under_way.as_ref().is_some_and(|it| it.request.number == number);
         match message {
@@ -141,7 +141,7 @@ impl<O: Clone> Client<O> {
         }
     }
 
-    /// Sends a request again that servers could not deliver.
+    /// Repeats a request that servers could not deliver.
     fn bounced<R>(&mut self, now: Time) -> Option<ClientOutput<O, R>> {
         let UnderWay { request, patience, .. } = self.under_way.take()?;
         self.counts.bounced += 1;

@@ -9,7 +9,7 @@ use super::{
     ScanOutput, ToClient,
 };
 
-/// A client of a reliable network is never woken, and so it does not matter how patient it is.
+/// A client on a reliable network is never woken, so its patience does not matter.
 const PATIENCE: Duration = Duration::ZERO;
 
 /// A client at work.
@@ -29,7 +29,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         ClientLoop { program, endpoint, number, client: Client::new(number.into(), PATIENCE), scans: 0, messages: 0 }
     }
 
-    /// Its inserts, and goodbye; then phase by phase what comes after the build.
+    /// Makes its inserts and says goodbye; then runs the phases after the build, one by one.
     pub(super) async fn run(mut self) -> Result<ClientEnd> {
         let program = self.program;
         let (mut inserts, mut then) = (Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         while awaited > 0 {
             match next(self.endpoint).await? {
                 (_, Envelope::Next) => awaited -= 1,
-                // An image adjustment may come after the answer.
+                // An image adjustment may arrive after the answer.
                 (_, Envelope::ToClient(message)) => drop(self.client.take(self.endpoint.now(), message)),
                 (from, _) => return Err(misdirected(from)),
             }
@@ -101,7 +101,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         self.endpoint.now().since(begun)
     }
 
-    /// Has an operation done.
+    /// Has an operation carried out.
     async fn ask(&mut self, key: &Key, operation: Operation) -> Result<Outcome> {
         let mut output = Some(self.client.ask(self.endpoint.now(), self.program.hash.of(key), operation));
         loop {
@@ -118,7 +118,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         }
     }
 
-    /// Has all servers scanned or counted, and says how many entries there are.
+    /// Scans or counts all servers, and returns how many entries there are.
     async fn scan(&mut self, counting: bool) -> Result<u64> {
         let (image, now) = (self.client.image(), self.endpoint.now());
         let (mut scan, mut outputs) = Scan::begin((self.number.into(), self.scans), image, counting, PATIENCE, now);
@@ -148,7 +148,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
     }
 }
 
-/// Whether something was stored under the key; of an insert, whether it was stored now.
+/// Whether something was stored under the key; for an insert, whether it was stored now.
 fn found(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Is(true) | Outcome::Found(Some(_)))
 }

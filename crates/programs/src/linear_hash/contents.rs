@@ -1,4 +1,4 @@
-//! What a server keeps, and what can be asked of it.
+//! What a server stores, and the operations on it.
 
 use std::fmt;
 
@@ -7,56 +7,56 @@ use quantities::Bytes;
 use super::message::{Body, Key};
 use super::{Bucket, Entry, Hashed, Operation, Outcome, ServerOutput, Table, ToClient, ToServer};
 
-/// What a server keeps, and what can be asked of it. How a file grows and shrinks, and how its keys are found, hangs on none of that.
+/// What a server stores, and the operations on it. How a file grows and shrinks, and how its keys are found, is independent of this.
 pub trait Contents: fmt::Debug {
-    /// What its table is made of.
+    /// An entry of its table.
     type Entry: Hashed + Clone + fmt::Debug;
-    /// What a client asks for.
+    /// An operation that a client asks for.
     type Operation: Clone + fmt::Debug;
-    /// How that went.
+    /// The outcome of an operation.
     type Outcome: Clone + fmt::Debug;
-    /// What a scan gives of an entry.
+    /// What a scan returns for an entry.
     type Found: Clone + fmt::Debug;
 
     /// The table; none while the server is not in the file.
     fn table(&self) -> Option<&Table<Self::Entry>>;
 
-    /// The same, to be changed.
+    /// The same, mutable.
     fn table_mut(&mut self) -> Option<&mut Table<Self::Entry>>;
 
-    /// The server comes into the file with a table, whose entries come by [`Contents::arrive`].
+    /// The server joins the file with a table, whose entries arrive through [`Contents::arrive`].
     fn open(&mut self, table: Table<Self::Entry>);
 
     /// The server leaves the file; its table is empty.
     fn close(&mut self);
 
-    /// Parts with the next bucket that leaves, as [`Table::ship`].
+    /// Gives up the next bucket that leaves, as [`Table::ship`].
     fn ship(&mut self) -> Option<Bucket<Self::Entry>>;
 
     /// Takes in a bucket, as [`Table::arrive`].
     fn arrive(&mut self, bucket: Bucket<Self::Entry>);
 
-    /// Does what is asked for with the key C; none where the key's place is not here.
+    /// Carries out an operation on the key with hash C; none if the key's place is not in this table.
     fn apply(&mut self, c: u64, operation: Self::Operation) -> Option<Self::Outcome>;
 
     /// Whether an operation may add entries: then it is no time for the file to shrink.
     fn stores(operation: &Self::Operation) -> bool;
 
-    /// How much of a chunk an entry takes. [B]
+    /// The size of an entry in a chunk. [B]
     fn size(entry: &Self::Entry) -> Bytes;
 
-    /// What a scan gives of an entry; nothing of one that is there no more.
+    /// What a scan returns for an entry; nothing if it no longer exists.
     fn found(&self, entry: &Self::Entry) -> Option<Self::Found>;
 }
 
-/// What servers tell the clients of such contents.
+/// Messages from servers to clients for such contents.
 pub type ToClientOf<C> = ToClient<<C as Contents>::Outcome, <C as Contents>::Found>;
-/// What servers of such contents tell each other.
+/// Messages between servers of such contents.
 pub type ToServerOf<C> = ToServer<<C as Contents>::Entry, <C as Contents>::Operation, <C as Contents>::Outcome>;
-/// What a server of such contents does.
+/// The output of a server of such contents.
 pub type OutputOf<C> = ServerOutput<ToClientOf<C>, ToServerOf<C>>;
 
-/// Keys with what is stored under them: what is simulated.
+/// Keys and their values: the contents used in simulations.
 pub type Pairs = Option<Table<Entry<Key, Body>>>;
 
 impl Contents for Pairs {

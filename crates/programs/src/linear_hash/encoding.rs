@@ -1,4 +1,4 @@
-//! How what clients and servers tell each other becomes messages of an endpoint, and is read again.
+//! Encodes what clients and servers tell each other as messages of an endpoint, and decodes it.
 
 use endpoint::Message;
 use quantities::{Bytes, Rank};
@@ -10,10 +10,10 @@ use super::{Applied, Extent, Operation, Outcome, Request, ScanAnswer, ScanReques
 
 /// The longest message that is read. [B]
 const LONGEST: usize = 1 << 30;
-/// A message that is no longer is written down without asking for more and more room. [B]
+/// A message up to this length is encoded on the stack, without repeated allocation. [B]
 const SHORT: usize = 128;
 
-/// Whatever clients and servers send each other.
+/// Everything that clients and servers send each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Envelope {
     /// From a client to a server.
@@ -24,29 +24,29 @@ pub enum Envelope {
     ToServer(ToServer),
     /// From a server to a client.
     ToClient(ToClient),
-    /// From a client to a server: it will ask for nothing more, or not before it is told [`Envelope::Next`].
+    /// From a client to a server: it makes no more requests, or none before it gets [`Envelope::Next`].
     Goodbye,
-    /// From the server with the token to all others: all clients have said goodbye, and the file stays as it is.
+    /// From the server with the token to all others: all clients have said goodbye, and the file no longer changes.
     Over(Extent),
-    /// From a server to a client: what was under way is over here.
+    /// From a server to a client: this server has nothing under way any more.
     Next,
-    /// From a server to a client that asks again itself: the request is not for this server.
+    /// From a server to a client that follows redirections itself: the request is not for this server.
     Moved {
-        /// Which request.
+        /// The number of the request.
         number: u64,
-        /// Who has its keys, as far as the sender knows.
+        /// The server that has its key, as far as the sender knows.
         server: u32,
     },
-    /// From a client to a server: where are all keys?
+    /// From a client to a server: a request for the map of the whole file.
     MapRequest,
-    /// From a server to a client: the whole file.
+    /// From a server to a client: the map of the whole file.
     Map {
         /// How far it has grown.
         file: Extent,
-        /// How long that is when all ranges of slots are written down. [B]
+        /// Its length when all ranges of slots are written out. [B]
         size: u64,
     },
-    /// From a server that has split to another: how far the file has grown by that.
+    /// From a server that has split to another: how far the file has grown as a result.
     Grown(Extent),
 }
 
@@ -56,33 +56,33 @@ pub enum EncodingError {
     /// It has no bytes, or too many.
     #[error("a message of {0} without bytes, or with more than {LONGEST}")]
     Size(Bytes),
-    /// Its bytes are no message of the table.
+    /// Its bytes are not a message of the table.
     #[error("bytes that are no message of the table: {0}")]
     Garbled(String),
-    /// It says what cannot be.
+    /// It contains an impossible number.
     #[error("a message of the table with {what} of {found}; allowed is at most {most}")]
     Beyond {
         /// What is too large.
         what: &'static str,
         /// How large it is.
         found: u64,
-        /// How large it may be.
+        /// Its limit.
         most: u64,
     },
 }
 
 impl EncodingError {
-    /// The error of a program that got such a message.
+    /// The error for a program that received such a message.
     pub fn from_rank(self, from: Rank) -> endpoint::Error {
         endpoint::Error::Unfit(format!("rank {from} sent {self}"))
     }
 }
 
 impl Envelope {
-    /// The message that it travels as: real bytes, and after them, as a size only, what its bodies have no bytes of.
+    /// The message that carries it: real bytes, followed by those parts of its bodies that are only a size.
     ///
     /// # Errors
-    /// [`EncodingError::Garbled`] when it can't be written down.
+    /// [`EncodingError::Garbled`] when it can't be encoded.
     pub fn encode(&self) -> Result<Message, EncodingError> {
         let content = self.written().map_err(|error| EncodingError::Garbled(error.to_string()))?;
         let size = (content.len() as u64).saturating_add(self.unseen());
@@ -98,7 +98,7 @@ impl Envelope {
         }
     }
 
-    /// Reads it again. Of whatever bytes it is made, what comes out can be given to a client or a server.
+    /// Decodes a message. Whatever its bytes are, the result can safely be given to a client or a server.
     ///
     /// # Errors
     /// [`EncodingError`]
@@ -158,7 +158,7 @@ impl Envelope {
         }
     }
 
-    /// That numbers are such as clients and servers reckon with.
+    /// Checks that its numbers are within the limits that clients and servers rely on.
     fn check(&self) -> Result<(), EncodingError> {
         match self {
             Envelope::Request(request) => request.check(),

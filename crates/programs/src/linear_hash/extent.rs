@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 /// The most levels: the numbers of buckets fit into 31 bits.
 pub(super) const MOST_LEVELS: u32 = 30;
 
-/// The hash function of level i: h_i(C) = C mod 2^i, where a table begins with one bucket (N = 1).
+/// The hash function of level i: h_i(C) = C mod 2^i, for a table that begins with one bucket (N = 1).
 ///
 /// Source: LH*LH paper, section 2, equation (1).
 pub const fn h(i: u32, c: u64) -> u32 {
     (c & ((1 << i) - 1)) as u32
 }
 
-/// How far a table has grown: the buckets before n were split on this level i already, those from n on wait for their turn.
+/// How far a table has grown: the buckets before n have already been split on the current level i, those from n on have not.
 ///
 /// ```text
 ///   0         n           2^i        2^i + n
@@ -20,7 +20,7 @@ pub const fn h(i: u32, c: u64) -> u32 {
 ///     level i+1   level i       level i+1
 /// ```
 ///
-/// Of servers or of the local buckets of one; of the table as it is, or as a client believes it to be.
+/// It applies to servers or to the local buckets of one; to the table as it is, or as a client believes it to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "u32", from = "u32")]
 pub struct Extent {
@@ -28,14 +28,14 @@ pub struct Extent {
     n: u32,
 }
 
-/// A bucket that is split in two, or two that become one again.
+/// A split of a bucket in two, or the merge that undoes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The bucket that there is before and after.
+    /// The bucket that is split, and remains after a merge.
     pub from: u32,
-    /// The one that there is only while they are two.
+    /// The bucket that the split creates, and the merge removes.
     pub to: u32,
-    /// The level of both while they are two.
+    /// The level of both after the split.
     pub level: u32,
 }
 
@@ -43,7 +43,7 @@ impl Extent {
     /// The most buckets that a table can have.
     pub const MOST_BUCKETS: u32 = (2 << MOST_LEVELS) - 1;
 
-    /// The extent of a table of so many buckets; one bucket for none, and the most that there can be for more.
+    /// The extent of a table of `buckets` buckets, at least one and at most [`Extent::MOST_BUCKETS`].
     pub const fn of(buckets: u32) -> Extent {
         let buckets = if buckets == 0 { 1 } else { buckets };
         let buckets = if buckets > Extent::MOST_BUCKETS { Extent::MOST_BUCKETS } else { buckets };
@@ -56,7 +56,7 @@ impl Extent {
         self.i
     }
 
-    /// The bucket n whose turn it is.
+    /// The bucket n that is split next.
     pub const fn n(self) -> u32 {
         self.n
     }
@@ -71,7 +71,7 @@ impl Extent {
     /// Source: LH*LH paper, section 2, equation (2).
     pub const fn index(self, c: u64) -> u32 {
         let split = h(self.i, c) < self.n;
-        h(self.i + split as u32, c) // without a branch that nobody could predict
+        h(self.i + split as u32, c) // avoids an unpredictable branch
     }
 
     /// The level j of bucket a: it has the keys with h_j(C) = a.
@@ -79,7 +79,7 @@ impl Extent {
         if a < self.n || a >= 1 << self.i { self.i + 1 } else { self.i }
     }
 
-    /// What the next split does; none, when there are as many buckets as there can be.
+    /// The next split; none when the table has the most buckets.
     pub const fn next_split(self) -> Option<Split> {
         if self.buckets() == Extent::MOST_BUCKETS {
             return None;
@@ -87,7 +87,7 @@ impl Extent {
         Some(Split { from: self.n, to: self.buckets(), level: self.i + 1 })
     }
 
-    /// What undoes the last split; none, when there is one bucket.
+    /// The last split, which a merge undoes; none when there is one bucket.
     pub const fn last_split(self) -> Option<Split> {
         match self.buckets() {
             1 => None,

@@ -5,45 +5,45 @@ use serde::{Deserialize, Serialize};
 
 use super::Extent;
 
-/// When a server splits, and when two become one.
+/// When a server splits, and when two merge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
-    /// V: what a server has room for. [entries]
+    /// V: the capacity of a server. [entries]
     pub capacity: u64,
-    /// M: the share of it that is used. 0.7 to 0.9 as a rule.
+    /// M: the share of it that is used, usually 0.7 to 0.9.
     pub sensitivity: f64,
-    /// The share of it below which the file shrinks, by the same estimate; none for a file that only grows, as the papers' do.
-    /// At most half of M, or a file that has just shrunk grows again.
+    /// The share of it below which the file shrinks, by the same estimate; none for a file that only grows, as in the papers.
+    /// At most half of M, or a file that has just shrunk would grow again.
     pub shrink: Option<f64>,
-    /// Whether splits are kept apart, against cascades: the server with the token splits only when it has more than V entries itself,
-    /// too, and not before it has answered as many requests as it is sent between two splits on the mean.
+    /// Whether splits are spaced out to prevent cascades: the server with the token splits only when it also has more than V entries
+    /// itself, and not before it has answered as many requests as it receives between two splits on average.
     pub apart: bool,
-    /// As many servers as there can be.
+    /// The most servers.
     pub most_servers: u32,
-    /// How much goes over at a time while a server splits, merges or is scanned: whole local buckets until there are so many entries,
+    /// How much is sent at a time while a server splits, merges or is scanned: whole local buckets up to this many entries,
     /// or [`Growth::LARGEST_CHUNK`].
     pub chunk: u64,
 }
 
-/// How many servers there are to be, however many entries they have: what somebody asks for who runs them. It does not travel with messages
-/// between servers: each has to be told.
+/// How many servers there should be, regardless of their entries, as set by the operator. Messages between servers do not carry it:
+/// each has to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// The file grows until there are so many, and then does not shrink below.
+    /// The file grows to this many, and then does not shrink below.
     pub least: u32,
-    /// The file shrinks until there are so many, and then does not grow beyond.
+    /// The file shrinks to this many, and then does not grow beyond.
     pub most: u32,
 }
 
 impl Default for Bounds {
-    /// As many as entries ask for.
+    /// As many as the entries require.
     fn default() -> Bounds {
         Bounds { least: 1, most: u32::MAX }
     }
 }
 
 impl Growth {
-    /// As soon as a chunk has so much, it is full, however few entries that are: messages stay far below the longest that is read.
+    /// A chunk of this size is full, however few entries it has: messages stay far below the longest that is read.
     pub const LARGEST_CHUNK: Bytes = Bytes(1 << 24);
 
     /// T: the server with the token splits when it has more entries than
@@ -57,56 +57,57 @@ impl Growth {
         self.share(self.sensitivity, file)
     }
 
-    /// Whether a server with so many entries, which has answered `since` requests since it has the token, splits.
+    /// Whether a server with `entries` entries splits, which has answered `since` requests since it got the token.
     ///
     /// ```text
     ///   entries > T                                       as it is
-    ///   entries > max(T, V)  and  since >= M V / 2^i      where splits are kept apart
+    ///   entries > max(T, V)  and  since >= M V / 2^i      where splits are spaced out
     /// ```
     ///
-    /// Of M V inserts, as many as there are between two splits of a file that grows evenly, server n is sent a 2^i-th. To split only where
-    /// there is a collision, too, is what the LH* paper does with load control; the distance is ours.
+    /// In a file that grows evenly there are M V inserts between two splits, of which server n receives a 2^i-th. Splitting only on a
+    /// collision is the load control of the LH* paper; the spacing is our addition.
     pub(super) fn splits(&self, entries: u64, file: Extent, since: u64) -> bool {
         let due = entries as f64 > self.threshold(file);
         let between = self.sensitivity * self.capacity as f64 / f64::from(1_u32 << file.i());
         due && (!self.apart || entries > self.capacity && since as f64 >= between)
     }
 
-    /// The server with the token lets the file shrink when it has fewer entries than so many.
+    /// The server with the token lets the file shrink when it has fewer entries than this.
     pub fn shrink_threshold(&self, file: Extent) -> f64 {
         self.shrink.map_or(0.0, |least| self.share(least, file))
     }
 
-    /// What server n has on the mean, if all servers together use this share of their room: it has the keys of one of 2^i classes.
+    /// The mean number of entries of server n if all servers together use this share of their capacity: it has the keys of one of 2^i
+    /// classes.
     fn share(&self, share: f64, file: Extent) -> f64 {
         let before = f64::from(1_u32 << file.i());
         share * self.capacity as f64 * f64::from(file.buckets()) / before
     }
 
-    /// After the parent of the last server has found both together too large, the file does not try to shrink again before so many
+    /// After the parent of the last server has found the two together too large, the file does not try to shrink again for this many
     /// requests.
     pub(super) const fn rest(&self) -> u64 {
         1 + self.capacity / 4
     }
 }
 
-/// What goes over at a time.
+/// A chunk: the part of a transfer that is sent at a time.
 pub(super) struct Chunk {
-    /// Entries that it still has room for; an empty bucket takes its time, too, and counts as one.
+    /// How many more entries fit; an empty bucket takes time too, and counts as one.
     room: u64,
-    /// [B]
+    /// Its size. [B]
     size: u64,
 }
 
 impl Growth {
-    /// A chunk with nothing in it.
+    /// An empty chunk.
     pub(super) fn new_chunk(&self) -> Chunk {
         Chunk { room: self.chunk.max(1), size: 0 }
     }
 }
 
 impl Chunk {
-    /// Puts a bucket into it, whose entries have these sizes.
+    /// Adds a bucket whose entries have these sizes.
     pub(super) fn add(&mut self, sizes: impl IntoIterator<Item = Bytes>) {
         self.room = self.room.saturating_sub(1);
         for size in sizes {
@@ -115,7 +116,7 @@ impl Chunk {
         }
     }
 
-    /// Whether nothing more goes into it.
+    /// Whether nothing more fits.
     pub(super) const fn is_full(&self) -> bool {
         self.room == 0 || self.size >= Growth::LARGEST_CHUNK.0
     }

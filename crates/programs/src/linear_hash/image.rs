@@ -1,19 +1,18 @@
-//! What a client believes of a table.
+//! A client's image of a table.
 
 use super::{Extent, h};
 
-/// A client's image (i', n') of a table: it begins with one server, and every server that reports its number and level makes it
-/// better.
+/// A client's image (i', n') of a table: it begins with one server, and improves whenever a server reports its number and level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Image(Extent);
 
 impl Image {
-    /// The image of a table that has grown so far.
+    /// The image of a table with this extent.
     pub const fn of(extent: Extent) -> Image {
         Image(extent)
     }
 
-    /// What it believes the table to be.
+    /// The extent that the client believes the table to have.
     pub const fn extent(self) -> Extent {
         self.0
     }
@@ -28,7 +27,7 @@ impl Image {
         self.0.index(c)
     }
 
-    /// Algorithm A3, of a table that only grows: server a of level j was asked first, and had to send the request on.
+    /// Algorithm A3, for a table that only grows: server a of level j was asked first, and had to forward the request.
     ///
     /// ```text
     ///   if j > i': i' = j - 1, n' = a + 1
@@ -47,15 +46,15 @@ impl Image {
         }
     }
 
-    /// Whatever server a of level j says of the number M of servers, of a table that also shrinks: an image that is behind
-    /// comes up to the least that M can be, one that is ahead down to the most.
+    /// Learns from server a of level j about the number M of servers, for a table that also shrinks: an image that is behind
+    /// is raised to the least possible M, one that is ahead is lowered to the greatest.
     ///
     /// ```text
     ///   a <  2^(j-1): a was split on level j - 1         2^(j-1) + a + 1 <= M <= 2^j + a
-    ///   a >= 2^(j-1): it came of a split                          a + 1 <= M <= 2^j + a
+    ///   a >= 2^(j-1): a split created it                          a + 1 <= M <= 2^j + a
     /// ```
     ///
-    /// Of the server that was asked first it learns just as much as by [`Image::grow`].
+    /// From the server that was asked first it learns just as much as with [`Image::grow`].
     pub fn adjust(&mut self, a: u32, j: u32) {
         let before = h(j.saturating_sub(1), u64::MAX); // 2^(j-1) - 1: the last server on the level before
         let least = if j > 0 && a <= before { before + a + 2 } else { a + 1 };
@@ -63,7 +62,7 @@ impl Image {
         *self = Image(Extent::of(self.0.buckets().clamp(least, most.max(least))));
     }
 
-    /// Server a is there no more: there are at most a.
+    /// Server a no longer exists: there are at most a servers.
     pub fn gone(&mut self, a: u32) {
         *self = Image(Extent::of(self.0.buckets().min(a)));
     }

@@ -1,7 +1,7 @@
-//! What of a server and its table is kept on disk, and how both are brought back.
+//! The state of a server and its table that is kept on disk, and how both are restored.
 //!
-//! A server does the same again when it takes the same messages in the same state. So it is enough to keep its entries, the messages that it
-//! takes, and what it begins by itself: where a split or a merge stood comes out of these again.
+//! A server in the same state does the same for the same messages. So it is enough to keep its entries, the messages that it takes, and
+//! what it begins by itself: the progress of a split or a merge follows from these.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use super::contents::{Contents, OutputOf};
 use super::reorganisation::Change;
 use super::{Applied, Bounds, Extent, Growth, Server, ServerCounts};
 
-/// All of a server but its contents and its measures. `R` is how a request goes. Parts of scans that wait are asked for again.
+/// The state of a server except its contents and its growth parameters. `R` is the outcome of a request. Parts of scans that wait are
+/// not kept: clients ask for them again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Control<R> {
     token: Option<Extent>,
@@ -22,7 +23,7 @@ pub struct Control<R> {
     told: BTreeMap<u64, u64>,
 }
 
-/// What a server counts until it may split or shrink: it changes with each request.
+/// A server's counters that decide when it may split or shrink: they change with each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     rest: u64,
@@ -30,14 +31,14 @@ pub struct Pace {
 }
 
 impl<C: Contents> Server<C> {
-    /// All that there is to keep of it but its contents.
+    /// Its state to keep, except its contents.
     pub fn control(&self) -> Control<C::Outcome> {
         let (applied, told) = (self.applied.clone(), self.told.clone());
         let (token, change, asked_to_leave) = (self.token, self.change, self.asked_to_leave);
         Control { token, change, asked_to_leave, pace: self.pace(), applied, told }
     }
 
-    /// Server `number` as it was, with contents as they were.
+    /// Restores server `number` with its former contents.
     pub fn resume(
         contents: C,
         number: u32,
@@ -63,17 +64,17 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// What it counts until it may split or shrink.
+    /// The counters that decide when it may split or shrink.
     pub const fn pace(&self) -> Pace {
         Pace { rest: self.rest, since: self.since }
     }
 
-    /// Counts on from there.
+    /// Continues counting from `pace`.
     pub const fn set_pace(&mut self, pace: Pace) {
         (self.rest, self.since) = (pace.rest, pace.since);
     }
 
-    /// Grows and shrinks by other measures from now on, but does not look yet whether it is to split.
+    /// Sets the parameters of growth from now on, without checking yet whether a split is due.
     pub const fn set_growth(&mut self, growth: Growth, bounds: Bounds) {
         (self.growth, self.bounds) = (growth, bounds);
     }
@@ -83,12 +84,12 @@ impl<C: Contents> Server<C> {
         self.applied.get(&client)
     }
 
-    /// Remembers how a client's last request went.
+    /// Remembers the outcome of a client's last request.
     pub fn remember(&mut self, client: u64, applied: Applied<C::Outcome>) {
         self.applied.insert(client, applied);
     }
 
-    /// Begins again what it had begun by itself: to split, or to let the file shrink, or one after the other.
+    /// Begins again what it had begun by itself: a split, or the shrinking of the file, or one after the other.
     pub fn begin_again(&mut self, splits: bool, shrinks: bool, outputs: &mut Vec<OutputOf<C>>) {
         if splits {
             self.consider_split(outputs);

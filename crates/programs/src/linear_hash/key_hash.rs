@@ -1,15 +1,15 @@
-//! The hash C of a key: the choice of a run.
+//! The hash C of a key, a parameter of a run.
 
 use twox_hash::XxHash3_64;
 
-/// How the hash of a key follows from its bytes.
+/// The hash function for keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyHash {
-    /// XXH3, in 64 bits: all bits depend on all bytes, and servers get about as many keys each.
+    /// XXH3 in 64 bits: all bits depend on all bytes, and servers get about the same number of keys.
     #[default]
     Uniform,
-    /// The bytes read as a number of which the last one is the lowest, modulo 2^64. Servers get the words with some last
-    /// letters: the one more, the other fewer, and so splits come in cascades.
+    /// The bytes as a big-endian number, modulo 2^64. Each server gets the words with certain last
+    /// letters, some more and some fewer, so splits come in cascades.
     LastLetters,
 }
 
@@ -19,7 +19,7 @@ impl KeyHash {
         [KeyHash::Uniform, KeyHash::LastLetters]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             KeyHash::Uniform => "uniform",
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_uniform_one_is_the_published_one() {
-        // The reference vector of XXH3 for no bytes.
+        // The reference vector of XXH3 for empty input.
         assert_eq!(KeyHash::Uniform.of(b""), 0x2d06_8005_38d3_94c2);
     }
 

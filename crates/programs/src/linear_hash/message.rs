@@ -1,4 +1,4 @@
-//! What clients and servers tell each other.
+//! The messages between clients and servers.
 
 use endpoint::Message;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,18 @@ pub type Key = Box<[u8]>;
 /// What is stored under a key: any bytes, or only a size where a simulation needs no more.
 pub type Body = Message;
 
-/// What a client asks for.
+/// An operation that a client asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// Store under a key that has nothing yet; what is there stays otherwise.
+    /// Stores under a key that has no value yet; otherwise the old value stays.
     Insert(Key, Body),
-    /// Store under a key, whatever was there.
+    /// Stores under a key, replacing any old value.
     Put(Key, Body),
-    /// What is stored under a key.
+    /// Returns the value of a key.
     Get(Key),
-    /// Take out what is stored under a key.
+    /// Removes the value of a key.
     Remove(Key),
-    /// Whether something is stored under a key.
+    /// Asks whether a key has a value.
     Contains(Key),
 }
 
@@ -38,89 +38,89 @@ impl Operation {
     }
 }
 
-/// How an operation went.
+/// The outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Of an insert: whether it was stored. Of a containment: whether it is there.
+    /// For an insert, whether it was stored; for a containment, whether the key has a value.
     Is(bool),
-    /// Of a put, what was there before; of a get, what is there; of a remove, what was taken out.
+    /// For a put, the old value; for a get, the value; for a remove, the removed value.
     Found(Option<Body>),
 }
 
-/// A request, as it goes from a client to servers and between them. `O` is what is asked for.
+/// A request, as sent from a client to servers and between them. `O` is the type of its operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request<O = Operation> {
-    /// Who asks.
+    /// The client that asks.
     pub client: u64,
-    /// How many requests the client has made before this one. A request that is sent again has the same number.
+    /// How many requests the client has made before this one. A repeated request has the same number.
     pub number: u64,
     /// C, the hash of the key.
     pub c: u64,
-    /// What is asked for.
+    /// The operation.
     pub operation: O,
-    /// How often it was sent on.
+    /// How often it has been forwarded.
     pub forwards: u32,
 }
 
-/// What servers tell clients. `R` is how a request went, `F` what a scan finds.
+/// Messages from servers to clients. `R` is the outcome of a request, `F` what a scan finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToClient<R = Outcome, F = (Key, Body)> {
-    /// What came of a request.
+    /// The reply to a request.
     Reply {
-        /// Which request.
+        /// The number of the request.
         number: u64,
-        /// How it went.
+        /// Its outcome.
         outcome: R,
-        /// How often the request was sent on.
+        /// How often the request was forwarded.
         forwards: u32,
     },
-    /// An image adjustment: server a of level j was asked for what is not its own, and sent it on.
+    /// An image adjustment: server a of level j was asked for a key that is not its own, and forwarded the request.
     Adjust {
         /// a
         server: u32,
         /// j
         level: u32,
     },
-    /// The request is to be sent again: it was sent on as often as one may be.
+    /// The client must repeat the request: it was forwarded as often as allowed.
     Again {
-        /// Which request.
+        /// The number of the request.
         number: u64,
     },
-    /// The request is to be sent again: it came to a server that is not in the table.
+    /// The client must repeat the request: it reached a server that is not in the table.
     Gone {
-        /// Which request.
+        /// The number of the request.
         number: u64,
-        /// The server, of which the table has at most those before it.
+        /// That server; the table has at most the servers before it.
         server: u32,
     },
-    /// What came of a part of a scan.
+    /// The answer to a part of a scan.
     Scanned {
-        /// Which of the client's scans.
+        /// The number of the client's scan.
         number: u64,
-        /// Which part of it was asked for.
+        /// The part that was asked for.
         span: Span,
-        /// What the server says.
+        /// The server's answer.
         answer: ScanAnswer<F>,
     },
 }
 
-/// A part of a scan, as it goes from a client to a server.
+/// A part of a scan, as sent from a client to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanRequest {
-    /// Who asks.
+    /// The client that asks.
     pub client: u64,
-    /// Which of the client's scans.
+    /// The number of the client's scan.
     pub number: u64,
-    /// For which keys.
+    /// The keys to scan.
     pub span: Span,
-    /// Whether only their number is asked for.
+    /// Whether only their number is wanted.
     pub counting: bool,
 }
 
-/// What a server says to a part of a scan. `F` is what it finds.
+/// A server's answer to a part of a scan. `F` is what it finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScanAnswer<F = (Key, Body)> {
-    /// These, as far as the server has read.
+    /// What the server has found, as far as it has read.
     Part {
         /// a
         server: u32,
@@ -128,9 +128,9 @@ pub enum ScanAnswer<F = (Key, Body)> {
         level: u32,
         /// The last place of the span that it has read.
         last: u64,
-        /// How many there are.
+        /// How many entries there are.
         count: u64,
-        /// The entries, if they were asked for.
+        /// The entries, if requested.
         entries: Vec<F>,
     },
     /// The span begins with keys that server a of level j does not have.
@@ -142,70 +142,70 @@ pub enum ScanAnswer<F = (Key, Body)> {
     },
     /// The server is not in the table.
     Gone {
-        /// Which server.
+        /// That server.
         server: u32,
     },
 }
 
-/// What a server remembers of a client's last request, so that the same request once more changes nothing. `R` is how one goes.
+/// What a server remembers of a client's last request, so that repeating it changes nothing. `R` is the type of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied<R = Outcome> {
-    /// Its number. Those before it are over.
+    /// Its number. Earlier requests are over.
     pub number: u64,
     /// C, the hash of its key.
     pub c: u64,
-    /// How it went; none, when another server knows.
+    /// Its outcome; none if another server has it.
     pub outcome: Option<R>,
 }
 
-/// What servers tell each other. `E` is what a table is made of, `O` what is asked for, and `R` how that goes.
+/// Messages between servers. `E` is the type of an entry, `O` that of an operation, and `R` that of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToServer<E = Entry<Key, Body>, O = Operation, R = Outcome> {
-    /// A request that is not the sender's.
+    /// A request for a key that is not the sender's.
     Forward(Request<O>),
-    /// The token: who has it may split next. The receiver is server n.
+    /// The token: its holder may split next. The receiver is server n.
     Token(Extent),
-    /// You are server of this level now; your local buckets will come.
+    /// You are now a server of this level; your local buckets will follow.
     Open {
         /// Your level.
         level: u32,
         /// The extent of your local table.
         extent: Extent,
     },
-    /// Some of the buckets, in their order.
+    /// Some of the buckets, in order.
     Chunk {
         /// The buckets.
         buckets: Vec<Bucket<E>>,
-        /// The last request of each client, with how it went where its key is in these buckets.
+        /// The last request of each client, with its outcome if its key is in these buckets.
         applied: Vec<(u64, Applied<R>)>,
         /// Whether they are the last.
         last: bool,
     },
-    /// A chunk has come, or may come for the first time: the next one may.
+    /// A chunk has arrived, or the first may come: send the next one.
     Received,
-    /// The token walks back: the receiver, from which the last server of a file of this extent came, takes it over.
+    /// The token goes back: the receiver, whose split created the last server of a file of this extent, takes that server over.
     Shrink(Extent),
-    /// You are the last server, and I take over your table: keep its shape, but come nearer to so many local buckets.
+    /// You are the last server, and I take over your table: keep its shape, but approach this many local buckets.
     Leave {
-        /// How many local buckets the sender has; 0, if the receiver's are enough.
+        /// How many local buckets the sender has; 0 if the receiver has enough.
         buckets: u32,
     },
-    /// What a server has that is asked to leave.
+    /// The size of a server that was asked to leave.
     Leaving {
-        /// So many local buckets.
+        /// How many local buckets it has.
         buckets: u32,
-        /// So many entries.
+        /// How many entries it has.
         entries: u64,
     },
-    /// You stay: both together are too large.
+    /// You stay: the two together are too large.
     Stay,
-    /// The token comes back: the file does not shrink, since what would be merged is too large.
+    /// The token is returned: the file does not shrink, since the merged server would be too large.
     Keep(Extent),
-    /// From a server that moves to itself where it is from now on: this is all that there was beside its table.
+    /// From a moving server to itself at its new place: the rest of its state besides its table.
     Moved {
         /// The token, if it has it.
         token: Option<Extent>,
-        /// The server that it was asked to leave for meanwhile, and how many local buckets that one has.
+        /// The server that asked it to leave in the meantime, and how many local buckets that one has.
         leave: Option<(u32, u32)>,
     },
 }

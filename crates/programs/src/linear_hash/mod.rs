@@ -1,11 +1,11 @@
-//! LH*LH: a hash table spread over servers, which grows, and shrinks, by one server at a time.
+//! LH*LH: a hash table distributed over servers, which grows and shrinks by one server at a time.
 //!
 //! | symbol | |
 //! |---|---|
 //! | C | a key, by its hash |
 //! | h_i | the hash function of level i, C mod 2^i |
-//! | i, n | how far a table has grown: 2^i + n buckets, those before n and after 2^i split already |
-//! | i', n' | what a client believes of that: its image |
+//! | i, n | how far a table has grown: 2^i + n buckets, those before n and from 2^i on already split |
+//! | i', n' | a client's belief about i and n: its image |
 //! | a, j | a server's number, and its level: it has the keys with h_j(C) = a |
 //!
 //! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,

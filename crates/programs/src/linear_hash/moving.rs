@@ -1,10 +1,10 @@
-//! How a server moves elsewhere with all that it has, while it answers.
+//! How a server moves to another place with all its data, while it keeps answering.
 //!
 //! ```text
 //!   where it was             where it will be
 //!   | Open                      |
-//!   |-------------------------->|      what has not gone is answered on the left, what has come on the right,
-//!   | Chunk                     |      and each sends on what is the other's
+//!   |-------------------------->|      the left answers for what has not yet moved, the right for what has arrived,
+//!   | Chunk                     |      and each forwards requests for the other's part
 //!   |-------------------------->|
 //!   |<---------------- Received |
 //!   | last Chunk                |
@@ -13,15 +13,15 @@
 //!   |-------------------------->|      from now on it is there
 //! ```
 //!
-//! Nothing else changes meanwhile: with the token it neither splits nor has the file shrink, and who asks it to leave waits until it is there. A
-//! server does not know where it is: what it tells its own number goes to its other half.
+//! Nothing else changes meanwhile: if it has the token, it neither splits nor lets the file shrink, and a server that asks it to leave waits
+//! until it has moved. A server does not know its place: messages to its own number go to its other half.
 
 use super::contents::{Contents, OutputOf};
 use super::reorganisation::Change;
 use super::{Extent, Place, Server, ServerOutput, Table, ToServer};
 
 impl<C: Contents> Server<C> {
-    /// Begins to move elsewhere, if it is not busy with something else.
+    /// Begins to move, if it is not busy with something else.
     pub fn move_away(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         if !self.is_steady() {
             return;
@@ -35,37 +35,37 @@ impl<C: Contents> Server<C> {
         self.ship(outputs);
     }
 
-    /// Whether it is on its way elsewhere.
+    /// Whether it is moving away.
     pub fn moves_away(&self) -> bool {
         self.change == Some(Change::MovesAway)
     }
 
-    /// Whether it is on its way elsewhere, or from there.
+    /// Whether it is moving, away or here.
     pub(super) fn moves(&self) -> bool {
         self.moves_away() || self.change == Some(Change::MovesHere)
     }
 
-    /// Whether it is on its way elsewhere, and the key C has gone there already.
+    /// Whether it is moving away, and the key C has already moved.
     pub fn has_gone(&self, c: u64) -> bool {
         self.moves_away() && self.table().is_some_and(|table| table.place(c) == Place::Shipped)
     }
 
-    /// It is to be here, with a table whose buckets come.
+    /// It moves here, with a table whose buckets will arrive.
     pub(super) fn move_here(&mut self, level: u32, extent: Extent) {
         self.change = Some(Change::MovesHere);
-        // Server 0 would begin a file.
+        // A new server 0 has the token, and would start a new file.
         self.token = None;
         self.contents.open(Table::settling(level, extent));
     }
 
-    /// The last chunk has gone.
+    /// The last chunk has been sent.
     pub(super) fn be_gone(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         self.contents.close();
         let (token, leave) = (self.token.take(), self.asked_to_leave.take());
         outputs.push(ServerOutput::Server(self.number, ToServer::Moved { token, leave }));
     }
 
-    /// All has come; what other servers have told it here already is newer.
+    /// Everything has arrived; what other servers have already told it at its new place is newer.
     pub(super) fn be_here(&mut self, token: Option<Extent>, leave: Option<(u32, u32)>, outputs: &mut Vec<OutputOf<C>>) {
         if self.change != Some(Change::MovesHere) {
             return;

@@ -1,27 +1,27 @@
-//! What clients do with a table when it is built, phase by phase.
+//! What clients do with a table once it is built, phase by phase.
 
 use quantities::{Duration, Time};
 
 use super::{ClientCounts, Extent, Key, LinearHash, Operation, ServerCounts};
 use endpoint::Message;
 
-/// What clients do with a table that is there. In all but the last three each does it with its own part of the keys, one after
-/// the other.
+/// What clients do with an existing table. In all phases except the last three, each works through its own part of the keys, one
+/// after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// They insert the keys, as for the build.
     Insert,
-    /// They put the keys, whatever is there.
+    /// They put the keys, replacing old values.
     Put,
     /// They get the keys.
     Get,
-    /// They ask whether the keys are there.
+    /// They ask whether the keys have values.
     Contains,
     /// They remove the keys.
     Remove,
-    /// The first client scans the table, and has all its entries then; the others wait.
+    /// The first client scans the table and receives all its entries; the others wait.
     Scan,
-    /// The first client has the servers count their entries; the others wait.
+    /// The first client asks the servers to count their entries; the others wait.
     Count,
     /// They forget their images, as if they were new.
     Forget,
@@ -34,7 +34,7 @@ impl Phase {
         [Insert, Put, Get, Contains, Remove, Scan, Count, Forget]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Insert => "insert",
@@ -62,7 +62,7 @@ impl Phase {
         }
     }
 
-    /// What is asked for with a key; none in a phase that has nothing to do with single keys.
+    /// The operation for a key; none in a phase without operations on single keys.
     pub(super) fn operation(self, program: &LinearHash, key: &Key) -> Option<Operation> {
         let (key, body) = (key.clone(), || Message::of_size(program.body));
         match self {
@@ -76,33 +76,33 @@ impl Phase {
     }
 }
 
-/// What a client has when a phase is over.
+/// A client's results when a phase is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPhase {
-    /// When it began with it.
+    /// When it began the phase.
     pub begun: Time,
     /// When its last operation was answered.
     pub ended: Time,
     /// How many operations it did.
     pub operations: u64,
-    /// Of how many keys something was stored; of an insert and a scan, how many it stored and found.
+    /// How many keys had a value; for inserts and scans, how many entries it stored or found.
     pub found: u64,
-    /// What the longest operation took.
+    /// The time of the longest operation.
     pub longest: Duration,
-    /// What it has counted by then, since the beginning.
+    /// Its counters since the beginning.
     pub counts: ClientCounts,
-    /// How many messages it has sent by then, but those that end the phases.
+    /// How many messages it has sent since the beginning, except those that end phases.
     pub messages: u64,
 }
 
-/// What a server has when a phase is over.
+/// A server's results when a phase is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerPhase {
-    /// How many entries; none, when it is not in the file.
+    /// How many entries it has; none if it is not in the file.
     pub entries: Option<u64>,
-    /// What it has counted by then, since the beginning.
+    /// Its counters since the beginning.
     pub counts: ServerCounts,
-    /// How many messages it has sent by then, but those that end the phases.
+    /// How many messages it has sent since the beginning, except those that end phases.
     pub messages: u64,
     /// How far the file has grown.
     pub file: Extent,

@@ -1,4 +1,4 @@
-//! Clients and servers as ranks: a table is built by clients that insert their keys, each its own part of them.
+//! Clients and servers as ranks: clients build a table, each inserting its own part of the keys.
 
 use endpoint::{Endpoint, Error, Needs, Program, Result};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -9,7 +9,7 @@ use super::{
     ServerPhase, Table,
 };
 
-/// Building a table, and what comes then.
+/// Builds a table, and runs the phases after that.
 ///
 /// ```text
 ///   rank    0 .. servers - 1           server a is rank a
@@ -20,43 +20,43 @@ use super::{
 /// before is acknowledged. Then it says goodbye to every server. The server with the token ends the build when it has all
 /// goodbyes and does not split, or need not finish its split.
 ///
-/// Whatever comes then goes phase by phase: every server tells every client when the one before is over, splits and merges
-/// included, and the clients begin with the next when all have told them.
+/// The phases follow one by one: every server tells every client when the previous phase is over, splits and merges
+/// included, and a client begins the next when all servers have told it so.
 ///
 /// ```text
-///   messages   2 an insert, 2 for each that went to a wrong server (the one sent on, the one to its client),
+///   messages   2 per insert, 2 more for each that went to a wrong server (one forwarded, one to its client),
 ///              2 for each chunk of a split and 1 for the token;
 ///              servers (clients + 1) at the end, and servers clients more for each further phase
-///   time       of an insert where nobody waits: that of two messages, one after the other
+///   time       of an insert without waiting: that of two messages, one after the other
 /// ```
 ///
-/// Servers send to each other whenever they have to, and so sends must not wait until the receiver asks for the message:
+/// Servers send to each other at any time, so sends must not wait for their receive:
 /// two servers could wait for each other.
 ///
 /// Source: LH*LH paper, sections 3 and 5.
 #[derive(Clone, Debug)]
 pub struct LinearHash {
-    /// How many servers there are room for.
+    /// The most servers.
     pub servers: u32,
-    /// c
+    /// c, the number of clients.
     pub clients: u32,
-    /// What is inserted.
+    /// The keys to insert.
     pub keys: Vec<Key>,
-    /// How much is stored under each key. [B]
+    /// The size of the value of each key. [B]
     pub body: Bytes,
-    /// How the hash of a key follows from it.
+    /// The hash function for keys.
     pub hash: KeyHash,
     /// When a server splits.
     pub growth: Growth,
     /// How long a server computes for each request, after it has answered it.
     pub server_time: Duration,
-    /// What clients do when the table is built.
+    /// What clients do once the table is built.
     pub then: Vec<Phase>,
-    /// Whether splits that are under way when clients are done come to their end; if not, servers end with them.
+    /// Whether splits that are under way when clients are done are completed; if not, servers end in the middle of them.
     pub finish_splits: bool,
 }
 
-/// What a rank has when the table is built.
+/// The results of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RankEnd {
     /// A server.
@@ -65,40 +65,40 @@ pub enum RankEnd {
     Client(ClientEnd),
 }
 
-/// What a server has when the table is built.
+/// The results of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerEnd {
-    /// How many entries; none, when it did not come into the file.
+    /// How many entries it has when the table is built; none if it did not join the file.
     pub entries: Option<u64>,
     /// When each of its splits began.
     pub splits: Vec<Time>,
-    /// What it counted.
+    /// Its counters.
     pub counts: ServerCounts,
-    /// How many messages it sent, but those that end the run.
+    /// How many messages it sent, except those that end the run.
     pub messages: u64,
     /// How far the file has grown.
     pub file: Extent,
-    /// What it has when each further phase is over.
+    /// Its results after each further phase.
     pub then: Vec<ServerPhase>,
 }
 
-/// What a client has when the table is built.
+/// The results of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientEnd {
-    /// Its inserts, in their order.
+    /// Its inserts, in order.
     pub inserts: Vec<Insert>,
-    /// What it counted.
+    /// Its counters.
     pub counts: ClientCounts,
-    /// How many messages it sent, but those that end the run.
+    /// How many messages it sent, except those that end the run.
     pub messages: u64,
-    /// What it has when each further phase is over.
+    /// Its results after each further phase.
     pub then: Vec<ClientPhase>,
 }
 
 /// An insert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Insert {
-    /// When it was begun.
+    /// When it began.
     pub begun: Time,
     /// When it was acknowledged.
     pub acknowledged: Time,
@@ -112,7 +112,7 @@ impl LinearHash {
         self.servers.saturating_add(self.clients)
     }
 
-    /// The part of the keys that client k inserts, and that it asks for afterwards.
+    /// The part of the keys that client k inserts, and works on in later phases.
     pub(super) fn share(&self, client: u32) -> &[Key] {
         let keys = self.keys.len() as u64;
         let edge = |client: u32| (keys * u64::from(client) / u64::from(self.clients.max(1))) as usize;
@@ -147,7 +147,7 @@ impl Program for LinearHash {
     }
 }
 
-/// Waits for whatever comes next, and reads it.
+/// Waits for the next message, and decodes it.
 pub(super) async fn next<E: Endpoint>(endpoint: &E) -> Result<(Rank, Envelope)> {
     let (from, message) = endpoint.receive_any(None).await?;
     let envelope = Envelope::decode(&message).map_err(|error| error.from_rank(from))?;
@@ -167,7 +167,7 @@ struct ServerLoop<'a, E> {
     program: &'a LinearHash,
     endpoint: &'a E,
     server: Server,
-    /// What the server has to say, kept for its room.
+    /// The server's outputs, kept to reuse the memory.
     outputs: Vec<ServerOutput>,
     splits: Vec<Time>,
     messages: u64,
@@ -228,7 +228,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         Ok(ServerPhase { entries, counts: self.server.counts, messages: self.messages, file })
     }
 
-    /// Deals with the next message: answers first, and computes then.
+    /// Handles the next message: first answers, then computes.
     async fn step(&mut self) -> Result<()> {
         let before = self.server.counts;
         let mut outputs = self.take().await?;
@@ -269,8 +269,8 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         Ok(outputs)
     }
 
-    /// The file's extent, if it is for this server to say that it stays so: it has the token and does not split, and
-    /// nobody will ask it for more.
+    /// The file's extent, if this server may declare it final: it has the token and does not split, and no client will make
+    /// another request.
     fn file_to_end(&self) -> Option<Extent> {
         self.server.token().filter(|_| self.is_steady() && self.goodbyes == self.program.clients)
     }
@@ -283,12 +283,12 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         Ok(())
     }
 
-    /// Whether nothing more comes: from every client its goodbye, and of its table all.
+    /// Whether nothing more will arrive: every client has said goodbye, and all of its table is there.
     fn is_settled(&self, file: Extent) -> bool {
         self.goodbyes == self.program.clients && (self.is_steady() || self.endpoint.rank().0 >= file.buckets())
     }
 
-    /// Whether nothing is under way that has to end.
+    /// Whether nothing is under way that must be completed.
     fn is_steady(&self) -> bool {
         self.server.is_steady() || !self.program.finish_splits
     }

@@ -1,4 +1,4 @@
-//! How a server splits, and takes over again what it had split off.
+//! How a server splits, and merges again with what it had split off.
 //!
 //! ```text
 //!   split                              merge
@@ -13,14 +13,14 @@
 //!   Token to n + 1                       |<- last Chunk |               Token stays with the parent
 //! ```
 //!
-//! All the while both answer for the buckets that they have, and know whom to send a request to that is for another.
+//! All the while both answer for the buckets that they have, and know where to forward requests for the others.
 
 use serde::{Deserialize, Serialize};
 
 use super::contents::{Contents, OutputOf, ToServerOf};
 use super::{Applied, Bounds, Bucket, Extent, Growth, Place, Server, ServerOutput, Split, Table, ToServer, forward};
 
-/// What a server is doing besides answering.
+/// What a server is doing besides answering requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Change {
     /// Half of its table is going to this server.
@@ -29,14 +29,14 @@ pub(super) enum Change {
     LeavesFor(u32),
     /// It takes over the table of this one.
     TakesOver(u32),
-    /// All of it is going elsewhere.
+    /// It moves to another place.
     MovesAway,
-    /// All of it is coming from elsewhere.
+    /// It moves here from another place.
     MovesHere,
 }
 
 impl<C: Contents> Server<C> {
-    /// Begins to split, if this server has the token, is not busy, and has more than the threshold, or there are to be more servers.
+    /// Begins to split, if this server has the token and is not busy, and exceeds the threshold or more servers are wanted.
     pub(super) fn consider_split(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table_mut()) else { return };
         let most = self.growth.most_servers.min(self.bounds.most);
@@ -55,27 +55,27 @@ impl<C: Contents> Server<C> {
         self.ship(outputs);
     }
 
-    /// Grows and shrinks by other measures from now on.
+    /// Sets the parameters of growth from now on.
     pub fn grow_by(&mut self, growth: Growth, outputs: &mut Vec<OutputOf<C>>) {
         self.growth = growth;
         self.consider_split(outputs);
     }
 
-    /// Has the file grow or shrink until it has as many servers as it is to have, as soon as this server can do something about that.
+    /// Lets the file grow or shrink until its number of servers is within bounds, as soon as this server can act on that.
     pub fn keep_within(&mut self, bounds: Bounds, outputs: &mut Vec<OutputOf<C>>) {
         self.bounds = bounds;
         self.consider_split(outputs);
         self.consider_shrinking(outputs);
     }
 
-    /// Looks whether the file is to shrink though nobody asks for anything: to be called now and then, and not often.
+    /// Checks whether an idle file should shrink: to be called now and then, but not often.
     pub fn look(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         self.rest = 0;
         self.consider_shrinking(outputs);
     }
 
-    /// Lets the token walk back, if this server has it, is not busy, and has less than the threshold, or there are to be fewer servers:
-    /// asked whenever it has answered a request that stores nothing. A file that nobody asks for anything stays as it is, but for
+    /// Sends the token back, if this server has it and is not busy, and is below the threshold or fewer servers are wanted: called
+    /// whenever it has answered a request that stores nothing. A file without requests does not change, except by
     /// [`Server::look`].
     pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table()) else { return };
@@ -93,7 +93,7 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Takes over the last server of the file, which came of this one: with the token no other server changes meanwhile.
+    /// Takes over the last server of the file, which this one's split created: while it has the token, no other server changes.
     fn begin_merge(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(Split { from, to, level }), Some(table)) = (file.last_split(), self.contents.table_mut()) else {
             return;
@@ -107,7 +107,7 @@ impl<C: Contents> Server<C> {
         outputs.push(ServerOutput::Server(to, ToServer::Leave { buckets: 0 }));
     }
 
-    /// Gets ready to leave for server `to`, which has so many local buckets.
+    /// Prepares to leave for server `to`, which has `buckets` local buckets.
     pub(super) fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<OutputOf<C>>) {
         let Some(table) = self.contents.table_mut() else { return };
         self.change = Some(Change::LeavesFor(to));
@@ -118,7 +118,7 @@ impl<C: Contents> Server<C> {
         outputs.push(ServerOutput::Server(to, ToServer::Leaving { buckets, entries }));
     }
 
-    /// Takes over a table of so many local buckets as soon as this one has the same shape, unless both are too large together.
+    /// Takes over a table of `buckets` local buckets as soon as this one has the same shape, unless the two together are too large.
     fn prepare_to_join(&mut self, from: u32, buckets: u32, entries: u64, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), Some(table)) = (self.token, self.contents.table_mut()) else { return };
         let smaller = Extent::of(file.buckets() - 1);
@@ -136,7 +136,7 @@ impl<C: Contents> Server<C> {
         outputs.push(ServerOutput::Server(from, next));
     }
 
-    /// The file does not shrink for now, and server n has the token again.
+    /// The file does not shrink for now, and server n gets the token back.
     pub(super) fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         if file.n() == self.number {
             self.keep_the_token(file, outputs);
@@ -152,8 +152,8 @@ impl<C: Contents> Server<C> {
         self.consider_split(outputs);
     }
 
-    /// Ships the next chunk, of a table that is halved or leaves. After the last one the token goes on, or the server is not
-    /// in the file any more.
+    /// Ships the next chunk of a table that is halved or leaves. After the last one the token is passed on, or the server
+    /// leaves the file.
     pub(super) fn ship(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let to = match self.change {
             Some(Change::SplitsTo(to) | Change::LeavesFor(to)) => to,
@@ -181,8 +181,8 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Of the clients' last requests, how those went whose keys are gone now. Of the others the receiver of the keys has to know the
-    /// numbers, since older ones may still come again.
+    /// The outcomes of those clients' last requests whose keys have now left. For the others, the receiver of the keys needs only the
+    /// numbers, since older requests may still be repeated.
     fn news(&mut self) -> Vec<(u64, Applied<C::Outcome>)> {
         let (number, Some(table)) = (self.number, self.contents.table()) else { return Vec::new() };
         let gone = |c| table.place(c) == Place::Shipped || forward(number, table.level(), c).is_some();
@@ -209,7 +209,7 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// The last server has left: this one, from which it came, is server n of the file that there is now.
+    /// The last server has left: this one, whose split created it, is server n of the new file.
     fn end_merge(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         self.change = None;
         self.counts.merges += 1;
@@ -220,7 +220,7 @@ impl<C: Contents> Server<C> {
         self.consider_shrinking(outputs);
     }
 
-    /// Takes what server `from` says.
+    /// Takes a message from server `from`.
     pub fn take(&mut self, from: u32, message: ToServerOf<C>, outputs: &mut Vec<OutputOf<C>>) {
         match message {
             ToServer::Forward(request) => self.request(request, outputs),
@@ -277,7 +277,7 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Takes in what another server knows of the clients' last requests.
+    /// Learns what another server knows of the clients' last requests.
     fn learn(&mut self, applied: Vec<(u64, Applied<C::Outcome>)>) {
         for (client, record) in applied {
             let known = self.applied.entry(client).or_insert_with(|| record.clone());

@@ -1,4 +1,4 @@
-//! A scan of all servers, part by part, with proof that every one has answered.
+//! A scan of all servers, part by part, with proof that every server has answered.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use super::client::longer;
 use super::message::{Body, Key, ScanAnswer, ScanRequest};
 use super::{Image, Span, ToClient};
 
-/// As many spans are open at most, whatever a server says of the number of servers: one more is all that remains.
+/// The most open spans, whatever servers claim about their number: one more covers all that remains.
 const MOST_OPEN: usize = 1 << 16;
 
-/// What a scan does. `F` is what it finds.
+/// An action of a scan. `F` is what it finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScanOutput<F = (Key, Body)> {
     /// Sends a request to a server.
     Send(u32, ScanRequest),
-    /// Has found these.
+    /// Has found these entries.
     Found(Vec<F>),
-    /// Is over: so many keys are there. Every server has answered.
+    /// Is over, with the number of keys. Every server has answered.
     Done(u64),
 }
 
@@ -27,22 +27,22 @@ pub enum ScanOutput<F = (Key, Body)> {
 /// ```text
 ///   open = the spans of the servers of the image
 ///   on the answer of server a of level j to the span p..q, which it has read up to r:
-///     strike out p..r; open r + 1..q, cut where the image, now that a and j are known, says that another server begins
+///     strike out p..r; open r + 1..q, cut where, by the image adjusted for a and j, another server begins
 ///   over when no span is open
 /// ```
 ///
-/// A server reads a chunk at a time and remembers nothing between two: where the next part begins is all the client's, and stays
-/// meaningful whoever has the keys by then, since splits and merges leave the order of places as it is.
+/// A server reads a chunk at a time and remembers nothing between two: only the client knows where the next part begins, which stays
+/// meaningful whichever server has the keys by then, since splits and merges preserve the order of places.
 ///
-/// The spans that were answered are all keys, then, and none is in two of them: a key that is there all the while is found once.
-/// Of a key that is stored or removed meanwhile the scan sees one state that it had. A server that splits or merges answers at once for
-/// the keys that stay, and for those that move when they have; one that has left says so, and the span is asked of the server
-/// that took over. Answers that come twice find their span struck out.
+/// At the end the answered spans cover all keys, and no key is in two of them: a key that exists all the while is found once. For a key
+/// that is stored or removed meanwhile, the scan sees one of its states. A server that splits or merges answers at once for the keys that
+/// stay, and for those that move once they have moved; one that has left says so, and the span is requested from the server that took
+/// over. A duplicate answer finds its span already struck out.
 ///
-/// Cost: 2 M messages with a true image, and 2 for each further chunk, in as many rounds as the largest server has chunks;
-/// a round or two more with an old image. As many chunks are under way at a time as there are servers.
+/// Cost: 2 M messages with a correct image, and 2 for each further chunk, in as many rounds as the largest server has chunks;
+/// a round or two more with an outdated image. As many chunks are under way at a time as there are servers.
 ///
-/// Source: LH* paper, section on parallel operations with deterministic termination; the spans are ours.
+/// Source: LH* paper, section on parallel operations with deterministic termination; the spans are our addition.
 #[derive(Clone, Debug)]
 pub struct Scan {
     client: u64,
@@ -54,17 +54,17 @@ pub struct Scan {
     count: u64,
 }
 
-/// Who was asked for a span, and when it is asked for again.
+/// The server that was asked for a span, and when to ask again.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     server: u32,
     again: Time,
-    /// How long it is waited until then.
+    /// How long it waits until then.
     patience: Duration,
 }
 
 impl Scan {
-    /// Begins a client's scan of this number, for all entries or only for how many there are.
+    /// Begins a client's scan with this number, for all entries or only for their number.
     pub fn begin<F>(
         (client, number): (u64, u64),
         image: Image,
@@ -77,7 +77,7 @@ impl Scan {
         (scan, outputs)
     }
 
-    /// Begins a scan that reads from a place on and asks one server only, the one that has the place.
+    /// Begins a scan that reads from `place` and asks only one server, the one that has this place.
     pub fn begin_at<F>(
         (client, number): (u64, u64),
         place: u64,
@@ -92,12 +92,12 @@ impl Scan {
         (scan, vec![output])
     }
 
-    /// What it believes of the table by now.
+    /// Its current image of the table.
     pub const fn image(&self) -> Image {
         self.image
     }
 
-    /// Whether it waits for what a server says to this span of the scan of this number.
+    /// Whether it waits for an answer to this span of the scan with this number.
     pub fn waits_for(&self, number: u64, span: Span) -> bool {
         number == self.number && self.open.contains_key(&span)
     }
@@ -107,12 +107,12 @@ impl Scan {
         self.open.is_empty()
     }
 
-    /// When it wants to be asked again, if nothing comes before.
+    /// When [`Scan::wake`] is due, if nothing arrives before.
     pub fn deadline(&self) -> Option<Time> {
         self.open.values().map(|asked| asked.again).min()
     }
 
-    /// Asks for a span: each server that it is with by the image, as long as not too many spans are open.
+    /// Asks for a span: all servers that have parts of it according to the image, as long as not too many spans are open.
     fn ask<F>(&mut self, span: Span, now: Time) -> Vec<ScanOutput<F>> {
         let (mut outputs, mut rest) = (Vec::new(), Some(span));
         while let Some(span) = rest {
@@ -139,7 +139,7 @@ impl Scan {
         due.into_iter().map(|(span, patience)| self.send(span, longer(patience, self.patience), now)).collect()
     }
 
-    /// Takes what a server says.
+    /// Takes a message from a server.
     pub fn take<R, F>(&mut self, now: Time, message: ToClient<R, F>) -> Vec<ScanOutput<F>> {
         let ToClient::Scanned { number, span, answer } = message else { return Vec::new() };
         let Some(asked) = self.open.get(&span).filter(|_| number == self.number).copied() else { return Vec::new() };
@@ -148,7 +148,7 @@ impl Scan {
                 self.image.adjust(server, level);
                 self.strike_out(span, last, now, count, entries)
             }
-            // Only who was asked last says where else to ask, or the same answer twice would have it asked twice.
+            // Only the server asked last may redirect, or a duplicate answer would cause a second request.
             ScanAnswer::Elsewhere { server, level } if server == asked.server => {
                 self.image.adjust(server, level);
                 self.ask_elsewhere(span, now)
@@ -166,7 +166,7 @@ impl Scan {
         self.ask(span, now)
     }
 
-    /// A span is answered for up to the place `last`; the rest is asked for.
+    /// A span has been answered up to the place `last`; asks for the rest.
     fn strike_out<F>(&mut self, span: Span, last: u64, now: Time, count: u64, entries: Vec<F>) -> Vec<ScanOutput<F>> {
         self.open.remove(&span);
         self.count = self.count.saturating_add(count);

@@ -6,8 +6,8 @@ use super::message::{ScanAnswer, ScanRequest};
 use super::{Hashed, Server, ServerOutput, Span, ToClient, forward};
 
 impl<C: Contents> Server<C> {
-    /// Takes a part of a scan. One that begins with a key which is on its way to another server, or has still to come, waits until
-    /// that is over; so one of each part that clients have asked for is all that is remembered.
+    /// Takes a part of a scan. One that begins with a key that is moving to another server, or has not arrived yet, waits until
+    /// that is over; repeated requests for the same part are remembered once.
     pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<OutputOf<C>>) {
         if let Some(answer) = self.scanned(&request) {
             let ScanRequest { client, number, span, .. } = request;
@@ -17,14 +17,14 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Answers the scans that have waited, as far as it can by now.
+    /// Answers the waiting parts of scans that it can answer now.
     pub(super) fn answer_scans(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         for request in std::mem::take(&mut self.scans) {
             self.scan(request, outputs);
         }
     }
 
-    /// The answer, unless it has to wait.
+    /// The answer, unless the request has to wait.
     fn scanned(&self, request: &ScanRequest) -> Option<ScanAnswer<C::Found>> {
         let server = self.number;
         let Some(table) = self.table() else { return Some(ScanAnswer::Gone { server }) };
@@ -49,8 +49,8 @@ struct Read<F> {
     entries: Vec<F>,
 }
 
-/// Reads a span local bucket by local bucket, until it has a chunk or comes to keys that move; none, if it begins with such. Where
-/// entries are only counted, they make up chunks all the same: to count takes its time.
+/// Reads a span one local bucket at a time, until it has a chunk or reaches keys that are moving; none if it begins with such keys.
+/// Entries that are only counted also fill chunks, since counting takes time.
 fn read<C: Contents>(contents: &C, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read<C::Found>> {
     let table = contents.table()?;
     let (mut read, mut rest): (Option<Read<C::Found>>, _) = (None, Some(span));

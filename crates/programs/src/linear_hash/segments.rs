@@ -1,7 +1,7 @@
-//! A growing array that never moves what it holds.
+//! A growing array that never moves its elements.
 
-/// An array in segments of so many elements: growing by one takes as long whatever its size, but for the list of its segments. A
-/// segment is allocated at once, and so is it dropped when it is empty, which takes some microseconds.
+/// An array in segments of `SEGMENT` elements: growing by one takes the same time whatever its size, except for the list of its segments.
+/// A whole segment is allocated at once, and dropped when it is empty, which takes some microseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Segments<T, const SEGMENT: usize> {
     segments: Vec<Box<[T; SEGMENT]>>,
@@ -17,19 +17,19 @@ impl<T: Default, const SEGMENT: usize> Segments<T, SEGMENT> {
         self.len
     }
 
-    /// An element; past the last one perhaps one that is not there yet, and has nothing in it.
+    /// An element; past the last one, possibly an empty element that has not been added yet.
     #[inline]
     pub(super) fn get(&self, index: u32) -> Option<&T> {
         Some(&self.segments.get(index as usize / SEGMENT)?[index as usize % SEGMENT])
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     #[inline]
     pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
         Some(&mut self.segments.get_mut(index as usize / SEGMENT)?[index as usize % SEGMENT])
     }
 
-    /// Adds an element with nothing in it.
+    /// Adds an empty element.
     pub(super) fn push(&mut self) {
         if (self.len as usize).is_multiple_of(SEGMENT) {
             let elements: Vec<T> = std::iter::repeat_with(T::default).take(SEGMENT).collect();

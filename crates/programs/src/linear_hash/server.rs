@@ -1,4 +1,4 @@
-//! A server: it answers for its keys and sends on what is another's.
+//! A server: it answers for its keys and forwards requests for others.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use super::message::Applied;
 use super::reorganisation::Change;
 use super::{Bounds, Extent, Growth, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
 
-/// As often as a request is sent on between servers. As long as none splits meanwhile it is never more.
+/// The most times that a request is forwarded between servers. It never needs more unless servers split meanwhile.
 pub(super) const MOST_FORWARDS: u32 = 2;
 
-/// What a server does: `C` is what it tells clients, `S` what servers tell each other.
+/// An output of a server: `C` is a message to a client, `S` one to another server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerOutput<C = ToClient, S = ToServer> {
-    /// Tells a client something.
+    /// A message to a client.
     Client(u64, C),
-    /// Tells another server something.
+    /// A message to another server.
     Server(u32, S),
 }
 
@@ -24,40 +24,40 @@ pub enum ServerOutput<C = ToClient, S = ToServer> {
 pub struct ServerCounts {
     /// Requests that it answered.
     pub answered: u64,
-    /// Requests that it sent on.
+    /// Requests that it forwarded.
     pub forwarded: u64,
     /// How often it split.
     pub splits: u64,
-    /// How often it took over what it had split off.
+    /// How often it merged with what it had split off.
     pub merges: u64,
 }
 
-/// A server's state. `C` is what it keeps.
+/// A server's state. `C` is its contents.
 #[derive(Clone, Debug)]
 pub struct Server<C: Contents = Pairs> {
-    /// a
+    /// a, its number.
     pub(super) number: u32,
     pub(super) growth: Growth,
     pub(super) bounds: Bounds,
-    /// What it keeps.
+    /// Its contents.
     pub(super) contents: C,
-    /// The file's extent, as long as it has the token.
+    /// The file's extent, while it has the token.
     pub(super) token: Option<Extent>,
-    /// What it is doing besides.
+    /// The reorganisation that is under way.
     pub(super) change: Option<Change>,
-    /// While it moves: the server that it is to leave for when it has, and how many local buckets that one has.
+    /// While it moves: the server that it must leave for afterwards, and how many local buckets that one has.
     pub(super) asked_to_leave: Option<(u32, u32)>,
-    /// As many requests it has to answer before it asks again whether the file may shrink.
+    /// How many requests it must answer before it checks again whether the file may shrink.
     pub(super) rest: u64,
-    /// As many it has answered since it has the token.
+    /// How many requests it has answered since it got the token.
     pub(super) since: u64,
     /// Parts of scans that wait until their keys have moved.
     pub(super) scans: Vec<ScanRequest>,
     /// The last request of each client.
     pub(super) applied: BTreeMap<u64, Applied<C::Outcome>>,
-    /// Of these, the numbers that the server knows to whom buckets are going.
+    /// The numbers of these requests that the server receiving its buckets already knows.
     pub(super) told: BTreeMap<u64, u64>,
-    /// What was counted.
+    /// Its counters.
     pub counts: ServerCounts,
 }
 
@@ -97,12 +97,12 @@ impl<C: Contents> Server<C> {
         self.contents.table()
     }
 
-    /// What it keeps.
+    /// Its contents.
     pub const fn contents(&self) -> &C {
         &self.contents
     }
 
-    /// The same, to be changed: whoever adds or takes entries says so by [`Server::has_answered`].
+    /// The same, mutable: a caller that adds or removes entries must call [`Server::has_answered`].
     pub const fn contents_mut(&mut self) -> &mut C {
         &mut self.contents
     }
@@ -112,7 +112,7 @@ impl<C: Contents> Server<C> {
         self.change.is_none() && self.table().is_some_and(Table::is_whole)
     }
 
-    /// Whether the key C is its own, and has its place here now.
+    /// Whether the key C is its own, and its place is in this table now.
     #[inline]
     pub fn holds(&self, c: u64) -> bool {
         let table = self.contents.table().filter(|table| forward(self.number, table.level(), c).is_none());
@@ -124,7 +124,7 @@ impl<C: Contents> Server<C> {
         self.token
     }
 
-    /// Takes a request, from a client or sent on.
+    /// Takes a request, from a client or forwarded by a server.
     pub fn request(&mut self, request: Request<C::Operation>, outputs: &mut Vec<OutputOf<C>>) {
         let Some(table) = self.contents.table() else {
             let gone = ToClient::Gone { number: request.number, server: self.number };
@@ -143,7 +143,7 @@ impl<C: Contents> Server<C> {
             (Place::Shipped, Some(Change::LeavesFor(to))) => {
                 self.send_on(to, Some((to, level.saturating_sub(1))), request, outputs);
             }
-            // Who still has it answers; if it has gone meanwhile it comes here before the request comes back.
+            // The server that still has it answers; if the key has left meanwhile, it arrives here before the request returns.
             (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
             (Place::Shipped, Some(Change::MovesAway)) | (Place::Awaited, Some(Change::MovesHere)) => {
                 self.send_on(number, None, request, outputs);
@@ -156,8 +156,8 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Sends a request on, and tells the client which server has which level, if it was the wrong one that it asked. A request
-    /// that was sent on twice while servers split or merged goes back to its client instead, which knows better by now.
+    /// Forwards a request, and tells the client a server's level if it asked the wrong server. A request
+    /// that was forwarded twice while servers split or merged goes back to its client instead, whose image is better by now.
     fn send_on(
         &mut self,
         to: u32,
@@ -178,15 +178,15 @@ impl<C: Contents> Server<C> {
         outputs.push(ServerOutput::Server(to, ToServer::Forward(request)));
     }
 
-    /// Applies a request, or remembers how it went the first time.
+    /// Applies a request, or returns its remembered outcome if it is repeated.
     fn answer(&mut self, request: Request<C::Operation>, outputs: &mut Vec<OutputOf<C>>) {
         let Request { client, number, c, operation, forwards } = request;
         let stores = C::stores(&operation);
         let outcome = match self.applied.get_mut(&client) {
-            Some(last) if last.number > number => return, // the client has its answer, and has gone on
+            Some(last) if last.number > number => return, // the client has its answer, and has moved on
             Some(last) if last.number == number => last.outcome.clone(),
             before => {
-                // What can't be done yet is asked for again.
+                // A request that can't be carried out yet is repeated.
                 let outcome @ Some(_) = self.contents.apply(c, operation) else { return };
                 let applied = Applied { number, c, outcome: outcome.clone() };
                 match before {
@@ -201,7 +201,7 @@ impl<C: Contents> Server<C> {
         self.has_answered(1, stores, outputs);
     }
 
-    /// So many requests were answered, which may have stored something: the file may have to grow now, or to shrink.
+    /// `requests` requests were answered, which may have stored something: the file may now have to grow, or to shrink.
     pub fn has_answered(&mut self, requests: u64, stores: bool, outputs: &mut Vec<OutputOf<C>>) {
         self.counts.answered += requests;
         self.rest = self.rest.saturating_sub(requests);

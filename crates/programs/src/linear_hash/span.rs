@@ -1,9 +1,9 @@
-//! Keys in the order in which splits part them.
+//! Keys in the order in which splits divide them.
 
 use serde::{Deserialize, Serialize};
 
-/// Keys from one place to another, both included. The place of the key C is C with its bits in the opposite order: so the keys of
-/// every bucket, of whatever level, are side by side, and a split parts them in the middle.
+/// Keys from one place to another, both included. The place of the key C is C with its bits reversed: so the keys of
+/// every bucket, of any level, are contiguous, and a split divides them in the middle.
 ///
 /// ```text
 ///   places     0                            2^64 - 1
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct Span {
     /// The first place.
     pub first: u64,
-    /// The last one.
+    /// The last place.
     pub last: u64,
 }
 
@@ -34,18 +34,18 @@ impl Span {
         self.first.reverse_bits()
     }
 
-    /// Whether the key C has its place here.
+    /// Whether it contains the place of the key C.
     pub const fn contains(self, c: u64) -> bool {
         let place = c.reverse_bits();
         self.first <= place && place <= self.last
     }
 
-    /// As much of it as is in the bucket of this level that has its first place.
+    /// The part of it that is in the bucket of this level that contains its first place.
     pub fn within(self, level: u32) -> Span {
         Span { last: self.last.min(end(self.first, level)), ..self }
     }
 
-    /// What of it follows upon a place; none, when that is the last.
+    /// The part of it after `place`; none if that is its last place.
     pub const fn after(self, place: u64) -> Option<Span> {
         if place < self.last { Some(Span { first: place + 1, last: self.last }) } else { None }
     }

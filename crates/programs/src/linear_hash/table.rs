@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::buckets::Buckets;
 use super::{Bucket, Entry, Extent, Hashed, Keyed, Split};
 
-/// The table merges two buckets where the buckets hold fewer entries than this share of the most, on the mean.
+/// The table merges two buckets when the buckets hold on average less than the maximum divided by this.
 const LEAST_SHARE: u64 = 4;
-/// Buckets that a halved table has no use for go so many at a time.
+/// How many buckets that a halved table no longer needs are dropped at a time.
 const TRIMMED_AT_ONCE: u32 = 4;
 
 /// Where the entry of a key is, in a table that is being halved or filled.
@@ -19,43 +19,43 @@ pub enum Place {
     Held,
     /// In the table that took over half of this one, or all of it.
     Shipped,
-    /// On its way to this table, or still in the one that it takes over.
+    /// Moving to this table, or still in the one that it takes over.
     Awaited,
 }
 
-/// What a table is doing besides.
+/// The reorganisation that a table is undergoing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Steady,
-    /// Buckets 2k and 2k + 1 with k < `done` are parted: 2k is at k, 2k + 1 is gone.
+    /// Buckets 2k and 2k + 1 with k < `done` have been separated: 2k is at k, 2k + 1 is gone.
     Halving {
         done: u32,
     },
-    /// Buckets from the number of those here on have still to come.
+    /// The buckets after those already here have yet to arrive.
     Filling,
-    /// It keeps its buckets as they are, until it is joined with another or goes on alone.
+    /// It keeps its buckets as they are, until it is joined with another or resumes alone.
     Still,
-    /// Of the table that it is joined with, buckets from `left` on are here: own bucket k at 2k, the other's at 2k + 1.
+    /// Buckets from `left` on of the table that it is joined with are here: own bucket k at 2k, the other's at 2k + 1.
     Joining {
         left: u32,
     },
-    /// Buckets from `left` on have gone to the table that takes over all of this one.
+    /// Buckets from `left` on have gone to the table that takes this one over.
     Leaving {
         left: u32,
     },
-    /// Buckets before `gone` have gone to the place where all of it is to be.
+    /// Buckets before `gone` have gone to its new place.
     Departing {
         gone: u32,
     },
-    /// Buckets from the number of those here on are still where all of it was.
+    /// The buckets after those already here are still at its old place.
     Settling,
 }
 
-/// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation waits for all of it.
+/// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation has to process all of it.
 ///
-/// It is the bucket of a server of level j, and so all its keys have the same h_j(C): what tells them apart is C / 2^j. That makes the
-/// split of the server an easy one, since the keys that leave have another bit j, the lowest of C / 2^j, and are in the odd
-/// local buckets. These are shipped whole; of the others 2k becomes k, and not one key is hashed again:
+/// It is the bucket of a server of level j, so all its keys have the same h_j(C), and differ in C / 2^j. That makes it
+/// easy to split the server, since the keys that leave have bit j set, the lowest of C / 2^j, and are in the odd
+/// local buckets. These are shipped whole; of the others, 2k becomes k, and no key is rehashed:
 ///
 /// ```text
 ///   server a, level j           0  1  2  3  4  5            buckets of C / 2^j
@@ -63,14 +63,14 @@ enum Phase {
 ///   server a + 2^j, level j + 1    0     1     2
 /// ```
 ///
-/// Two servers become one the opposite way: once both tables have as many buckets, or the one that stays one more, bucket k of the one
-/// becomes 2k, from the last to the first, and bucket k of the other 2k + 1.
+/// Two servers merge in reverse: once both tables have the same number of buckets, or the one that stays has one more, its bucket k
+/// becomes 2k, from the last to the first, and bucket k of the other becomes 2k + 1.
 ///
 /// Source: LH*LH paper, sections 2 and 3; Karlsson, Litwin and Risch, "LH*LH: a scalable high performance data structure for
 /// switched multicomputers", EDBT 1996.
 #[derive(Clone, Debug)]
 pub struct Table<E> {
-    /// j
+    /// j, the level of its server.
     level: u32,
     extent: Extent,
     buckets: Buckets<E>,
@@ -78,35 +78,35 @@ pub struct Table<E> {
     phase: Phase,
 }
 
-/// The shape of a table: all of it but its entries.
+/// The shape of a table: everything except its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     level: u32,
     extent: Extent,
-    /// Those past the extent included.
+    /// The number of buckets, including those past the extent.
     buckets: u32,
     phase: Phase,
 }
 
 impl<E: Hashed> Table<E> {
-    /// An empty table, of a server of level `level`.
+    /// An empty table for a server of level `level`.
     pub fn new(level: u32) -> Table<E> {
         let mut table = Table::filling(level, Extent::default());
         table.arrive(Bucket::new());
         table
     }
 
-    /// A table that is still without its buckets: they come one by one, as another is halved.
+    /// A table without its buckets: they arrive one by one, as another table is halved.
     pub fn filling(level: u32, extent: Extent) -> Table<E> {
         Table { level, extent, buckets: Buckets::new(), entries: 0, phase: Phase::Filling }
     }
 
-    /// The same, of one that moves here as it is: what has come is here to stay.
+    /// The same, for a table that moves here as it is: buckets that have arrived can be read at once.
     pub fn settling(level: u32, extent: Extent) -> Table<E> {
         Table { phase: Phase::Settling, ..Table::filling(level, extent) }
     }
 
-    /// A table of this shape without an entry: they come by [`Table::put_back`].
+    /// A table of this shape without entries: they are added by [`Table::put_back`].
     pub fn of_shape(shape: Shape) -> Table<E> {
         let Shape { level, extent, buckets: count, phase } = shape;
         let mut buckets = Buckets::new();
@@ -119,10 +119,10 @@ impl<E: Hashed> Table<E> {
         Shape { level: self.level, extent: self.extent, buckets: self.buckets.len(), phase: self.phase }
     }
 
-    /// Takes in an entry of a table that had this shape, which stays.
+    /// Adds an entry of a table that had this shape, without changing the shape.
     ///
     /// # Errors
-    /// The entry itself, where its key's place is not here.
+    /// The entry itself, if its key's place is not in this table.
     pub fn put_back(&mut self, entry: E) -> Result<(), E> {
         match self.position(entry.c()).filter(|bucket| *bucket < self.buckets.len()) {
             Some(bucket) => {
@@ -154,7 +154,7 @@ impl<E: Hashed> Table<E> {
         self.entries == 0
     }
 
-    /// Whether it has all its buckets, and parts with none.
+    /// Whether it has all its buckets, and is not giving any up.
     pub fn is_whole(&self) -> bool {
         self.phase == Phase::Steady
     }
@@ -176,7 +176,7 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// The bucket of a key where it stands now, if it is here.
+    /// The current position of a key's bucket, if it is in this table.
     fn position(&self, c: u64) -> Option<u32> {
         let index = self.index(c);
         match self.phase {
@@ -189,13 +189,13 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// The local bucket of a key, and the level l of the server that it would be all of: it has the table's keys with the same h_l(C).
-    /// None, if its entries move to another table or from one.
+    /// The local bucket of a key, and the level l that a server with just this bucket would have: it has the table's keys with the same
+    /// h_l(C). None if its entries are moving to another table or from one.
     pub fn settled(&self, c: u64) -> Option<(u32, impl Iterator<Item = &E> + Clone)> {
         let index = self.index(c);
         let moves = match self.phase {
             Phase::Steady | Phase::Still => false,
-            // What is here can be read until it goes, and as soon as it has come.
+            // A bucket can be read until it leaves, and as soon as it has arrived.
             Phase::Departing { .. } | Phase::Settling => false,
             Phase::Halving { .. } | Phase::Joining { .. } => index % 2 == 1,
             Phase::Filling | Phase::Leaving { .. } => true,
@@ -204,7 +204,7 @@ impl<E: Hashed> Table<E> {
         Some((self.level + self.extent.level(index), self.buckets.entries_of(position)?))
     }
 
-    /// The entry of a key; nothing where the key's place is not here.
+    /// The entry of a key; nothing if the key's place is not in this table.
     #[inline]
     pub fn find<Q: ?Sized>(&self, c: u64, key: &Q) -> Option<&E>
     where
@@ -213,7 +213,7 @@ impl<E: Hashed> Table<E> {
         self.buckets.get(self.position(c)?, c, key)
     }
 
-    /// The same, to be changed; its key must stay what it is.
+    /// The same, mutable; its key must not change.
     #[inline]
     pub fn find_mut<Q: ?Sized>(&mut self, c: u64, key: &Q) -> Option<&mut E>
     where
@@ -225,7 +225,7 @@ impl<E: Hashed> Table<E> {
     /// Adds an entry of a key that has none yet.
     ///
     /// # Errors
-    /// The entry itself, where the key's place is not here.
+    /// The entry itself, if the key's place is not in this table.
     pub fn add(&mut self, entry: E) -> Result<(), E> {
         match self.position(entry.c()) {
             Some(bucket) => self.add_to(bucket, entry),
@@ -233,7 +233,7 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// Adds an entry whose key is not there, if its bucket is.
+    /// Adds an entry whose key is absent, if its bucket is present.
     fn add_to(&mut self, bucket: u32, entry: E) -> Result<(), E> {
         if bucket >= self.buckets.len() {
             return Err(entry);
@@ -249,7 +249,7 @@ impl<E: Hashed> Table<E> {
         Ok(())
     }
 
-    /// Takes out the entry of a key.
+    /// Removes the entry of a key.
     pub fn take<Q: ?Sized>(&mut self, c: u64, key: &Q) -> Option<E>
     where
         E: Keyed<Q>,
@@ -265,7 +265,7 @@ impl<E: Hashed> Table<E> {
         Some(entry)
     }
 
-    /// Splits the bucket whose turn it is: h_{i+1}, of which the highest bit is new, says which of its entries go to the new one.
+    /// Splits the next bucket: h_{i+1}, whose highest bit is new, determines which of its entries go to the new one.
     fn split(&mut self) {
         let Some(Split { from, to, level }) = self.extent.grow() else { return };
         if to >= self.buckets.len() {
@@ -295,7 +295,7 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// Begins to part with the odd buckets, and gives the extent of the table that they make. Until all have gone the
+    /// Begins to give up the odd buckets, and returns the extent of the table that they form. Until all have gone, the
     /// table neither grows nor shrinks.
     pub fn halve(&mut self) -> Extent {
         if self.extent.buckets() == 1 {
@@ -305,7 +305,7 @@ impl<E: Hashed> Table<E> {
         Extent::of(self.extent.buckets() / 2)
     }
 
-    /// Parts with the next bucket, of those that leave a table that is being halved or taken over; none after the last.
+    /// Gives up the next bucket of a table that is being halved, taken over or moved; none after the last.
     pub fn ship(&mut self) -> Option<Bucket<E>> {
         let leaving = match self.phase {
             Phase::Halving { done } => self.part(done),
@@ -317,7 +317,7 @@ impl<E: Hashed> Table<E> {
         leaving
     }
 
-    /// Takes buckets 2k and 2k + 1 apart, where k < `done` are apart already.
+    /// Separates buckets 2k and 2k + 1 for k = `done`.
     fn part(&mut self, done: u32) -> Option<Bucket<E>> {
         let (stays, leaves) = (2 * done, 2 * done + 1);
         let is_held = |bucket| bucket < self.extent.buckets();
@@ -352,22 +352,22 @@ impl<E: Hashed> Table<E> {
         Some(self.buckets.take(gone))
     }
 
-    /// Keeps its number of buckets from now on, but for [`Table::widen`].
+    /// Keeps its number of buckets from now on, except by [`Table::widen`].
     pub fn hold_still(&mut self) {
         if self.phase == Phase::Steady {
             self.phase = Phase::Still;
         }
     }
 
-    /// Takes up growing and shrinking again.
+    /// Resumes growing and shrinking.
     pub fn go_on(&mut self) {
         if self.phase == Phase::Still {
             self.phase = Phase::Steady;
         }
     }
 
-    /// Of a table that keeps still: comes nearer to `buckets` buckets, if it has fewer, and to room for `room`, in `steps` steps at
-    /// most. Whether it has them.
+    /// For a table that is held still: approaches `buckets` buckets, if it has fewer, and room for `room`, in at most `steps`
+    /// steps. Returns whether it has reached them.
     pub fn widen(&mut self, buckets: u32, room: u32, steps: u64) -> bool {
         for _ in 0..steps.max(1) {
             if self.extent.buckets() < buckets.min(Extent::MOST_BUCKETS) {
@@ -381,7 +381,8 @@ impl<E: Hashed> Table<E> {
         false
     }
 
-    /// Begins to take over a table with so many buckets: as many as this one, which keeps still, or one less. Whether it can be.
+    /// Begins to take over a table with `other` buckets: as many as this one, which is held still, or one fewer. Returns whether that is
+    /// possible.
     pub fn join(&mut self, other: u32) -> bool {
         let own = self.extent.buckets();
         let both = own + other;
@@ -402,21 +403,21 @@ impl<E: Hashed> Table<E> {
         true
     }
 
-    /// Begins to leave, of a table that keeps still: bucket by bucket goes to the table that takes over this one.
+    /// For a table that is held still: begins to leave, bucket by bucket, for the table that takes it over.
     pub fn leave(&mut self) {
         if self.phase == Phase::Still {
             self.phase = Phase::Leaving { left: self.extent.buckets() };
         }
     }
 
-    /// Begins to go elsewhere as it is, bucket by bucket.
+    /// Begins to move to a new place as it is, bucket by bucket.
     pub fn depart(&mut self) {
         if self.phase == Phase::Steady {
             self.phase = Phase::Departing { gone: 0 };
         }
     }
 
-    /// Takes in the next bucket, of a table that is being filled or takes over another.
+    /// Takes in the next bucket, for a table that is being filled or takes over another.
     pub fn arrive(&mut self, bucket: Bucket<E>) {
         match self.phase {
             Phase::Filling | Phase::Settling => {
@@ -441,20 +442,20 @@ impl<E: Hashed> Table<E> {
         bucket.into_iter().for_each(|entry| self.buckets.add(place, entry));
     }
 
-    /// Drops some of its entries, about as many, of a table that nobody needs any more: to drop a large one at once takes its time. Whether nothing
-    /// is left of it.
+    /// Drops about `entries` entries of a table that is no longer needed, since dropping a large table at once takes long. Returns whether
+    /// nothing is left.
     pub fn drop_some(&mut self, entries: usize) -> bool {
         self.buckets.drop_some(entries)
     }
 
-    /// All entries that are here, bucket by bucket.
+    /// All entries in this table, bucket by bucket.
     pub fn entries(&self) -> impl Iterator<Item = &E> {
         self.buckets.entries()
     }
 }
 
 impl<K: Eq, V> Table<Entry<K, V>> {
-    /// What is stored under a key; nothing where the key's place is not here.
+    /// The value of a key; nothing if the key's place is not in this table.
     pub fn get<Q: Eq + ?Sized>(&self, c: u64, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -462,10 +463,10 @@ impl<K: Eq, V> Table<Entry<K, V>> {
         self.find(c, key).map(|entry| &entry.value)
     }
 
-    /// Stores `value` under `key`, and gives what it replaces.
+    /// Stores `value` under `key`, and returns the value that it replaces.
     ///
     /// # Errors
-    /// The entry itself, where the key's place is not here.
+    /// The entry itself, if the key's place is not in this table.
     pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, Entry<K, V>> {
         let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
         if let Some(found) = self.buckets.get_mut(bucket, c, &key) {
@@ -475,7 +476,7 @@ impl<K: Eq, V> Table<Entry<K, V>> {
         Ok(None)
     }
 
-    /// Stores `value` under `key` if there is nothing yet, and says whether it did.
+    /// Stores `value` under `key` if it has no value yet; returns whether it did.
     ///
     /// # Errors
     /// As [`Table::put`].
@@ -488,7 +489,7 @@ impl<K: Eq, V> Table<Entry<K, V>> {
         Ok(true)
     }
 
-    /// Takes out what is stored under a key.
+    /// Removes the value of a key.
     pub fn remove<Q: Eq + ?Sized>(&mut self, c: u64, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,

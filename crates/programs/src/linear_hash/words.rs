@@ -1,17 +1,17 @@
-//! Keys where there is no list of words.
+//! Random keys, for use without a word list.
 
 use std::num::NonZeroU64;
 
 use super::{Key, KeyHash};
 use crate::shuffle::below;
 
-/// As many letters as a word has at least.
+/// The fewest letters of a word.
 const SHORTEST: u32 = 6;
-/// And how many more it has at most.
+/// The most letters beyond that.
 const MORE: u32 = 8;
 
-/// The hashes of words, each where there is room from the place on that it names itself: millions of words are told apart at one
-/// access to memory each. Of two words with one hash the second counts as seen.
+/// The hashes of the words so far, with open addressing: checking one of millions of words takes one memory access. Of two words with
+/// the same hash, the second counts as seen.
 struct Seen {
     hashes: Vec<Option<NonZeroU64>>,
 }
@@ -21,7 +21,7 @@ impl Seen {
         Seen { hashes: vec![None; (2 * count as usize).next_power_of_two()] }
     }
 
-    /// Whether a hash comes for the first time.
+    /// Adds a hash; returns whether it is new.
     fn is_new(&mut self, hash: u64) -> bool {
         let (hash, last) = (NonZeroU64::new(hash).unwrap_or(NonZeroU64::MAX), self.hashes.len() - 1);
         let mut place = hash.get() as usize & last;
@@ -39,7 +39,7 @@ impl Seen {
     }
 }
 
-/// So many words of 6 to 14 random letters, none of them twice.
+/// `count` words of 6 to 14 random letters, all different.
 pub fn random_words(count: u32, seed: u64) -> Vec<Key> {
     let (mut state, mut seen, mut words) = (seed, Seen::room_for(count), Vec::new());
     while words.len() < count as usize {

@@ -8,7 +8,7 @@ use crate::linear_hash::program::misdirected;
 use crate::linear_hash::{Client, ClientOutput, Envelope, Operation, ToClient};
 use endpoint::Message;
 
-/// A client of a reliable network is never woken, and so it does not matter how patient it is.
+/// A client on a reliable network is never woken, so its patience does not matter.
 const PATIENCE: Duration = Duration::ZERO;
 
 /// A client at work.
@@ -17,10 +17,10 @@ pub(super) struct ClientLoop<'a, E> {
     endpoint: &'a E,
     asker: Asker,
     draws: Draws<'a>,
-    /// The request under way, as it is going.
+    /// The measurements of the request under way.
     asked: Asked,
     adjustments: u64,
-    /// Whether it was told so since it last asked.
+    /// Whether it was told since its last request that it had asked the wrong server.
     was_wrong: bool,
     traffic: Traffic,
     is_over: bool,
@@ -71,7 +71,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         Ok(GrowingClient { asked: all, adjustments: self.adjustments, traffic: self.traffic })
     }
 
-    /// The next message, if one comes in time.
+    /// The next message, if one arrives in time.
     async fn next(&self, until: Option<Time>) -> Result<Option<Envelope>> {
         match self.endpoint.receive_any(until).await {
             Ok((from, message)) => {
@@ -122,7 +122,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         }
     }
 
-    /// Takes what a server says.
+    /// Takes a message from a server.
     async fn take(&mut self, envelope: Envelope) -> Result<Option<Step>> {
         if let Envelope::Over(_) = envelope {
             self.is_over = true;
@@ -160,7 +160,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         }
     }
 
-    /// Asks some of the servers that it knows, whichever, for the map, if it goes by maps and has not just asked.
+    /// Asks some random servers that it knows for the map, if it uses maps and has no such request under way.
     async fn ask_for_map(&mut self) -> Result<()> {
         let Asker::Follows(follower) = &mut self.asker else { return Ok(()) };
         let Some(servers) = follower.asks_for_map() else { return Ok(()) };

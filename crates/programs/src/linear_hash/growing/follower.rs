@@ -1,32 +1,32 @@
-//! A client that is told where to ask, and asks there itself.
+//! A client that is redirected to the right server, and asks there itself.
 
 use crate::linear_hash::{Extent, Operation, Outcome, Request, h};
 
 /// A client's state: what it knows of the file, and the request under way.
 ///
-/// What it knows are servers that there are. A server of level j has the keys with h_j(C) = a, so a key is asked for at the last of
-/// h_0(C), h_1(C), h_2(C), ... that is known: a server that has split says which server it came to, and what is known of others stays. It is the
-/// image of the store's own clients, who have the range of slots of each server that they were told of. Whoever refreshes has a map besides, and
-/// goes by that alone.
+/// It knows some of the existing servers. A server a of level j has the keys with h_j(C) = a, so the client asks for a key at the last of
+/// h_0(C), h_1(C), h_2(C), ... that it knows: a server that has split names the server that now has the key, and its knowledge of others
+/// is unchanged. This is the image of the store's own clients, which have the slot range of each server that they were told of. A client
+/// that refreshes uses a map instead.
 #[derive(Clone, Debug)]
 pub struct Follower {
     number: u64,
     requests: u64,
     under_way: Option<Request>,
     known: Known,
-    /// How often it was told to ask elsewhere.
+    /// How often it was redirected.
     pub moved: u64,
 }
 
 #[derive(Clone, Debug)]
 enum Known {
-    /// By number, whether a server is known; and the highest level that one of them can have.
+    /// Whether each server is known, by number; and the highest level that one of them can have.
     Servers(Vec<bool>, u32),
-    /// The last map, and whether a newer one was asked for.
+    /// The last map, and whether a newer one has been requested.
     Map(Extent, bool),
 }
 
-/// What a client does that follows.
+/// An action of a client that follows redirections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Sends a request to a server.
@@ -36,7 +36,7 @@ pub enum Step {
 }
 
 impl Follower {
-    /// A client that knows one server; with maps, if it `refreshes`.
+    /// A client that knows one server; it uses maps if it `refreshes`.
     pub fn new(number: u64, refreshes: bool) -> Follower {
         let known = if refreshes { Known::Map(Extent::default(), false) } else { Known::Servers(vec![true], 0) };
         Follower { number, requests: 0, under_way: None, known, moved: 0 }
@@ -53,7 +53,7 @@ impl Follower {
         }
     }
 
-    /// Begins a request for the key with hash C. A request before it must be over.
+    /// Begins a request for the key with hash C. Any earlier request must be over.
     pub fn ask(&mut self, c: u64, operation: Operation) -> Step {
         let request = Request { client: self.number, number: self.requests, c, operation, forwards: 0 };
         self.requests += 1;
@@ -66,7 +66,7 @@ impl Follower {
         self.under_way.take_if(|request| request.number == number).map(|_| Step::Done(outcome))
     }
 
-    /// A request has to be sent again.
+    /// A request has to be repeated.
     pub fn again(&mut self, number: u64) -> Option<Step> {
         let request = self.under_way.clone().filter(|request| request.number == number)?;
         Some(Step::Send(self.address(request.c), request))
@@ -85,7 +85,8 @@ impl Follower {
         Some(Step::Send(server, request))
     }
 
-    /// It was wrong, and asks for the map now: any of so many servers that it knows will do. Not so, where none is wanted or one is under way.
+    /// After asking the wrong server, whether to ask for the map: any of the returned number of servers will do. None if it uses no map, or
+    /// has already asked for it.
     pub const fn asks_for_map(&mut self) -> Option<u32> {
         match &mut self.known {
             Known::Map(file, asked) if !*asked => {
@@ -96,7 +97,7 @@ impl Follower {
         }
     }
 
-    /// Takes a map, unless it is older than what it has.
+    /// Takes a map, unless it is older than its own.
     pub fn learn(&mut self, file: Extent) {
         if let Known::Map(known, asked) = &mut self.known {
             *known = (*known).max(file);
@@ -135,7 +136,7 @@ mod tests {
     fn a_map_is_asked_for_once_at_a_time_and_an_older_one_is_not_taken() {
         let mut follower = Follower::new(3, true);
         let (_, number) = ask(&mut follower, 0b111);
-        // It goes where it is told to, and by the next map from then on.
+        // It follows the redirection, and uses the next map from then on.
         assert!(matches!(follower.moved(number, 1), Some(Step::Send(1, _))));
         assert_eq!(follower.address(0b111), 0);
         assert_eq!([follower.asks_for_map(), follower.asks_for_map()], [Some(1), None]);

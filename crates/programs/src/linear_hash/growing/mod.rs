@@ -1,4 +1,4 @@
-//! Clients that ask all the while, as a table grows from one server to many: the servers and clients of the store, without their sockets.
+//! Clients that keep making requests while a table grows from one server to many: the servers and clients of the store, without sockets.
 
 mod client;
 mod follower;
@@ -14,15 +14,15 @@ pub use follower::{Follower, Step};
 use server::ServerLoop;
 pub use workload::{Ask, Draws, Popularity, Workload};
 
-/// Who finds out that a client was wrong, and what it is told.
+/// What happens when a client asks the wrong server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Routing {
-    /// Servers send on what is not theirs, and the client's image is adjusted, as in LH*.
+    /// Servers forward requests that are not for them, and the client's image is adjusted, as in LH*.
     #[default]
     Forward,
-    /// The client is told which server has these keys, and asks there itself: what the store's own clients do.
+    /// The client is told which server has the key, and asks there itself, as the store's own clients do.
     Moved,
-    /// The same, and it asks for the whole map of the file each time that it was wrong.
+    /// The same, and the client also asks for the map of the whole file each time.
     Refresh,
 }
 
@@ -32,7 +32,7 @@ impl Routing {
         [Routing::Forward, Routing::Moved, Routing::Refresh]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Routing::Forward => "forward",
@@ -53,81 +53,81 @@ impl Routing {
 
 quantities::written_by_name!(Routing);
 
-/// What a server's work takes.
+/// The costs of a server's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// How long a server computes for a request, before it answers it, sends it on, or says where to ask.
+    /// How long a server computes for a request, before it answers it, forwards it, or redirects the client.
     pub request: Duration,
-    /// How long for each server that there is, when it is asked for the map.
+    /// How long it computes for a request for the map, per server in the file.
     pub map: Duration,
-    /// How long what it says then is, for each server that there is. [B]
+    /// The size of the map, per server in the file. [B]
     pub map_size: Bytes,
-    /// As many servers a client asks for the map at once, and takes what the first says.
+    /// How many servers a client asks for the map at once; it takes the first answer.
     pub asked_for_map: u32,
 }
 
-/// Clients that ask, as a table grows.
+/// Clients that make requests while a table grows.
 ///
 /// ```text
 ///   rank    0 .. servers - 1           server a is rank a
 ///           servers .. + clients - 1   client k is rank servers + k
 /// ```
 ///
-/// Each client asks for one thing at a time, as its part of the [`Workload`] says, until it has made all its inserts. Then it says goodbye
-/// to server 0, which tells the other servers when it has all goodbyes. The server with the token ends the run when it does not split, and
-/// server 0 tells the clients.
+/// Each client makes one request at a time, following its part of the [`Workload`], until it has made all its inserts. Then it says
+/// goodbye to server 0, which tells the other servers when it has all goodbyes. The server with the token ends the run when it is not
+/// splitting, and server 0 tells the clients.
 ///
 /// ```text
-///   messages   2 a request; more where the client was wrong:
-///              forward   1 that is sent on, 1 adjustment
-///              moved     1 that says where to ask, 1 more request
-///              refresh   the same, and as often as it asks several servers at once: 1 that asks for the map, and the map; and, as maps
-///                        have to be right everywhere, as many for each split as there are servers
-///              2 for each chunk of a split and 2 for who is next; 2 clients + 2 servers at the end
+///   messages   2 per request; more if the client asked the wrong server:
+///              forward   1 forwarded request, 1 adjustment
+///              moved     1 redirection, 1 more request
+///              refresh   the same, and for each server that it asks for the map: 1 request and 1 map; and, as maps have to be right
+///                        everywhere, as many for each split as there are servers
+///              2 for each chunk of a split and 2 to choose the next; 2 clients + 2 servers at the end
 /// ```
 ///
-/// Source: LH*LH paper, sections 2 and 3. What a client does that refreshes is what the Redis Cluster specification allows for, and what valkey-go
-/// issue #140 tells of.
+/// Source: LH*LH paper, sections 2 and 3. The Redis Cluster specification allows a client to refresh like this, and valkey-go issue #140
+/// describes one that does.
 #[derive(Clone, Debug)]
 pub struct Growing {
-    /// How many servers there are room for.
+    /// The most servers.
     pub servers: u32,
-    /// What clients ask for.
+    /// The clients' requests.
     pub workload: Workload,
-    /// Who finds out that a client was wrong.
+    /// What happens when a client asks the wrong server.
     pub routing: Routing,
-    /// How much is stored under each key. [B]
+    /// The size of the value of each key. [B]
     pub body: Bytes,
     /// When a server splits.
     pub growth: Growth,
-    /// What a server's work takes.
+    /// The costs of a server's work.
     pub costs: Costs,
-    /// What the choices of clients follow from.
+    /// The seed of the clients' random choices.
     pub seed: u64,
 }
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A client's request.
     Request,
     /// Its answer.
     Reply,
-    /// A request that is sent on.
+    /// A forwarded request.
     Forward,
     /// An image adjustment.
     Adjustment,
-    /// A client is told where to ask.
+    /// A redirection of a client.
     Moved,
-    /// A client is to ask again.
+    /// A client must repeat its request.
     Again,
-    /// A client asks for the map.
+    /// A client's request for the map.
     MapRequest,
     /// The map.
     Map,
-    /// What servers tell each other to split.
+    /// A message between servers for a split.
     Split,
-    /// What a server that has split tells all others, so that maps are right.
+    /// The announcement of a split to all other servers, so that maps are right.
     Grown,
 }
 
@@ -146,7 +146,7 @@ impl Kind {
         Kind::Grown,
     ];
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Request => "requests",
@@ -162,7 +162,7 @@ impl Kind {
         }
     }
 
-    /// That of a message; none for those that end the run.
+    /// The purpose of a message; none for those that end the run.
     const fn of(envelope: &Envelope) -> Option<Kind> {
         Some(match envelope {
             Envelope::Request(_) => Kind::Request,
@@ -184,7 +184,7 @@ impl Kind {
     }
 }
 
-/// How many messages of each kind, and how long they are together. [B]
+/// How many messages there are of each kind, and their total size. [B]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic([(u64, u64); Kind::ALL.len()]);
 
@@ -201,7 +201,7 @@ impl Traffic {
         *bytes += size.0;
     }
 
-    /// Counts those of another rank, too.
+    /// Adds the messages of another rank.
     pub fn add(&mut self, other: &Traffic) {
         for ((messages, bytes), (others, their_bytes)) in self.0.iter_mut().zip(other.0) {
             *messages += others;
@@ -210,7 +210,7 @@ impl Traffic {
     }
 }
 
-/// What a rank has when it is over.
+/// The results of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrowingEnd {
     /// A server.
@@ -219,46 +219,46 @@ pub enum GrowingEnd {
     Client(GrowingClient),
 }
 
-/// What a server has when it is over.
+/// The results of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowingServer {
-    /// How many entries; none, when it did not come into the file.
+    /// How many entries it has; none if it did not join the file.
     pub entries: Option<u64>,
     /// When each of its splits began.
     pub splits: Vec<Time>,
-    /// What it counted.
+    /// Its counters.
     pub counts: ServerCounts,
     /// How long it computed for requests.
     pub on_requests: Duration,
-    /// And for maps.
+    /// How long it computed for maps.
     pub on_maps: Duration,
-    /// What it sent.
+    /// The messages that it sent.
     pub traffic: Traffic,
     /// How far the file has grown.
     pub file: Extent,
 }
 
-/// What a client has when it is over.
+/// The results of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowingClient {
-    /// Its requests, in their order.
+    /// Its requests, in order.
     pub asked: Vec<Asked>,
-    /// How often its image was adjusted, or it was told where to ask.
+    /// How often its image was adjusted, or it was redirected.
     pub adjustments: u64,
-    /// What it sent.
+    /// The messages that it sent.
     pub traffic: Traffic,
 }
 
-/// A request that was answered.
+/// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// When it was begun.
+    /// When it began.
     pub begun: Time,
-    /// How long that took.
+    /// How long it took.
     pub took: Duration,
-    /// How often it was sent on between servers, or the client was told to ask elsewhere.
+    /// How often it was forwarded between servers, or the client was redirected.
     pub detours: u32,
-    /// As many maps the client asked for because of it.
+    /// How many maps the client requested because of it.
     pub maps: u32,
 }
 
@@ -296,7 +296,7 @@ impl Program for Growing {
     }
 }
 
-/// Sends, and counts it.
+/// Sends and counts a message.
 async fn send<E: Endpoint>(endpoint: &E, traffic: &mut Traffic, to: u32, envelope: &Envelope) -> Result<()> {
     let message = envelope.encode().map_err(|error| error.from_rank(endpoint.rank()))?;
     if let Some(kind) = Kind::of(envelope) {
@@ -305,5 +305,5 @@ async fn send<E: Endpoint>(endpoint: &E, traffic: &mut Traffic, to: u32, envelop
     endpoint.send(Rank(to), message).await
 }
 
-/// The hash of all runs: servers get about as many keys each.
+/// The hash function of all runs: servers get about the same number of keys.
 const HASH: KeyHash = KeyHash::Uniform;

@@ -15,7 +15,7 @@ pub(super) struct ServerLoop<'a, E> {
     endpoint: &'a E,
     server: Server,
     outputs: Vec<ServerOutput>,
-    /// What it knows of the file, by its own level and by what it was told.
+    /// What it knows of the file, from its own level and from other servers.
     image: Image,
     splits: Vec<Time>,
     on_requests: Duration,
@@ -23,7 +23,7 @@ pub(super) struct ServerLoop<'a, E> {
     traffic: Traffic,
     /// How many clients have said goodbye, at server 0.
     goodbyes: u32,
-    /// Whether no client asks for anything any more.
+    /// Whether all clients have made their last request.
     is_quiet: bool,
     /// How far the file has grown, once that is settled.
     over: Option<Extent>,
@@ -85,7 +85,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         Ok(())
     }
 
-    /// Deals with the next message: computes, and answers then.
+    /// Handles the next message: first computes, then answers.
     async fn step(&mut self) -> Result<()> {
         let (from, envelope) = next(self.endpoint).await?;
         let (from_server, before) = (from.0 < self.program.servers, self.server.counts);
@@ -123,7 +123,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         self.endpoint.compute(time).await;
     }
 
-    /// Answers a client's request, or has it answered elsewhere.
+    /// Answers a client's request, forwards it, or redirects the client.
     async fn request(&mut self, request: Request) -> Result<()> {
         self.compute_for_request().await;
         if self.program.routing == Routing::Forward {
@@ -146,7 +146,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
                 let to = self.rank_of(client);
                 send(self.endpoint, &mut self.traffic, to, &moved).await?;
             }
-            // Its keys are moving: servers see to it among themselves, and the client need not know.
+            // The key is moving: servers handle this among themselves, and the client need not know.
             None => self.server.request(request, &mut self.outputs),
         }
         Ok(())
@@ -170,7 +170,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         let mut outputs = std::mem::take(&mut self.outputs);
         for output in outputs.drain(..) {
             let (to, envelope) = match output {
-                // Who follows was not wrong where it was not told so.
+                // A client that follows redirections takes no adjustments.
                 ServerOutput::Client(_, ToClient::Adjust { .. }) if self.program.routing != Routing::Forward => {
                     continue;
                 }
@@ -183,12 +183,12 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         Ok(())
     }
 
-    /// What another server knows.
+    /// Learns what another server knows.
     fn learn(&mut self, file: Extent) {
         self.image = Image::of(self.image.extent().max(file));
     }
 
-    /// When its level has changed it knows more of the file, and tells the others if maps are asked for.
+    /// When its level has changed, it knows more of the file, and tells the others if clients use maps.
     async fn tell_of_split(&mut self, before: Option<u32>) -> Result<()> {
         let Some(level) = self.level().filter(|level| before != Some(*level)) else { return Ok(()) };
         let mut own = Image::default();

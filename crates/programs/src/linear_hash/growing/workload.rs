@@ -1,4 +1,4 @@
-//! What clients ask for, and when.
+//! The requests of clients, and their times.
 
 use quantities::{Duration, splitmix64};
 
@@ -7,7 +7,7 @@ use crate::linear_hash::Key;
 /// How often keys are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Popularity {
-    /// All alike.
+    /// All keys equally.
     #[default]
     Uniform,
     /// The first key twice as often as the second, three times as often as the third, and so on.
@@ -20,7 +20,7 @@ impl Popularity {
         [Popularity::Uniform, Popularity::Zipf]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Popularity::Uniform => "uniform",
@@ -39,32 +39,32 @@ impl Popularity {
 
 quantities::written_by_name!(Popularity);
 
-/// What all clients together ask for: N keys are inserted, and R times as many read meanwhile.
+/// The requests of all clients together: N keys are inserted, and R times as many reads are made meanwhile.
 ///
-/// Client k of c inserts the keys k, k + c, k + 2 c, ..., so that the first keys are there first. Between two requests it waits, from nothing to
-/// twice the period.
+/// Client k of c inserts the keys k, k + c, k + 2 c, ..., so that the first keys are inserted first. Between two requests it waits for a
+/// random time of up to twice the period.
 ///
-/// With [`Popularity::Zipf`] the r-th of the n keys that are there by then is read with the probability 1 / (r H_n), where
+/// With [`Popularity::Zipf`], the r-th of the n keys inserted by then is read with probability 1 / (r H_n), where
 /// H_n = 1 + 1/2 + ... + 1/n. Source: Zipf, "Human behavior and the principle of least effort", 1949.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// c
+    /// c, the number of clients.
     pub clients: u32,
-    /// N
+    /// N, the number of keys.
     keys: u32,
-    /// R: a request is a read so often. [of 2^64]
+    /// The probability that a request is a read, R / (1 + R). [of 2^64]
     reads: u64,
     period: Duration,
-    /// H_1, H_2, ... for Zipf; nothing where all keys are alike.
+    /// H_1, H_2, ... for Zipf; empty if all keys are read equally.
     harmonic: Vec<f64>,
 }
 
-/// What a client asks for next.
+/// The next request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// It inserts a key.
+    /// Inserts a key.
     Insert(Key),
-    /// It reads one.
+    /// Reads a key.
     Read(Key),
 }
 
@@ -72,14 +72,14 @@ pub enum Ask {
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Workload {
-    /// That of so many clients, with `reads` reads for each insert on the mean, and `period` between an answer and the next request.
+    /// A workload of `clients` clients, with on average `reads` reads per insert and `period` between an answer and the next request.
     pub fn new(clients: u32, keys: u32, reads: f64, period: Duration, popularity: Popularity) -> Workload {
         let sums = (1..=keys).scan(0.0, |sum, rank| {
             *sum += 1.0 / f64::from(rank);
             Some(*sum)
         });
         let harmonic = if popularity == Popularity::Zipf { sums.collect() } else { Vec::new() };
-        // The cast ends at the largest number.
+        // The cast saturates.
         Workload { clients, keys, reads: (reads / (1.0 + reads) * WHOLE) as u64, period, harmonic }
     }
 
@@ -90,12 +90,12 @@ impl Workload {
     }
 }
 
-/// What a client still has to ask for.
+/// The remaining requests of a client.
 #[derive(Clone, Debug)]
 pub struct Draws<'a> {
     workload: &'a Workload,
     state: u64,
-    /// Of what has nothing to do with keys and times, so that these are the same whatever else is drawn.
+    /// The state for draws unrelated to keys and times, so that these do not depend on what else is drawn.
     asides: u64,
     /// The key that it inserts next.
     next: u32,
@@ -106,17 +106,17 @@ impl Draws<'_> {
         below(&mut self.state, limit)
     }
 
-    /// One of so many servers.
+    /// One of `servers` servers.
     pub const fn server(&mut self, servers: u32) -> u32 {
         below(&mut self.asides, servers as u64) as u32
     }
 
-    /// How long it waits before it asks.
+    /// How long it waits before the next request.
     pub const fn pause(&mut self) -> Duration {
         Duration::from_picoseconds(self.below(self.workload.period.picoseconds().saturating_mul(2).saturating_add(1)))
     }
 
-    /// What it asks for next; nothing when it has inserted its keys.
+    /// Its next request; nothing once it has inserted its keys.
     pub fn ask(&mut self) -> Option<Ask> {
         let Workload { clients, keys, reads, .. } = *self.workload;
         if self.next >= keys {
@@ -130,7 +130,7 @@ impl Draws<'_> {
         Some(Ask::Insert(key(new)))
     }
 
-    /// One of the keys that are there, if others are as far as this client.
+    /// One of the keys already inserted, assuming that the other clients are as far as this one.
     fn popular(&mut self) -> u32 {
         let there = (self.next - self.next % self.workload.clients).max(1);
         let Some(most) = self.workload.harmonic.get(there as usize - 1) else { return self.below(there.into()) as u32 };
