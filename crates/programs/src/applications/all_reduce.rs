@@ -7,7 +7,7 @@ use super::values::{packed, unpacked};
 use crate::Group;
 use crate::all_reduce::{AllReduceContext, Number, Operation, Operator, Sends, recursive_doubling};
 
-/// The sum of what each rank has, the same to the last bit on every rank, by [`recursive_doubling`].
+/// The sum of all ranks' values, the same to the last bit on every rank, by [`recursive_doubling`].
 pub(super) async fn sum<E: Endpoint>(endpoint: &E, own: f64) -> Result<f64> {
     let group = Group::from_source(Rank(0), endpoint.size())?;
     let operator = Operator::Of(Operation::Sum, Number::F64);

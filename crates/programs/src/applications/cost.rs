@@ -1,4 +1,4 @@
-//! What computation costs in simulated time.
+//! The cost of computation in simulated time.
 
 use quantities::{Bytes, Duration};
 
@@ -10,30 +10,30 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// How long so many operations take; the longest time there is when they take longer.
+    /// How long `operations` operations take; saturates at the longest duration.
     pub fn time(self, operations: u64) -> Duration {
         Duration::from_picoseconds(self.operation.picoseconds().saturating_mul(operations))
     }
 }
 
-/// What it costs a node to put a block of an array together for a message, or to take it apart again.
+/// The cost for a node of packing a block of an array into a message, or of unpacking it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
-    /// For each block. [ps]
+    /// The cost per block. [ps]
     pub block: Duration,
-    /// And for each of its bytes. [ps/B]
+    /// The cost per byte of a block. [ps/B]
     pub byte: Duration,
 }
 
 impl Packing {
-    /// How long so many blocks of `bytes` each take; the longest time there is when they take longer.
+    /// How long `blocks` blocks of `bytes` each take; saturates at the longest duration.
     pub fn time(self, blocks: u64, bytes: Bytes) -> Duration {
         let copying = self.byte.picoseconds().saturating_mul(bytes.0);
         let one = self.block.picoseconds().saturating_add(copying);
         Duration::from_picoseconds(one.saturating_mul(blocks))
     }
 
-    /// What that is for each byte of a block of `bytes`, rounded down. [ps/B]
+    /// The total cost per byte of a block of `bytes`, rounded down. [ps/B]
     pub fn per_byte(self, bytes: Bytes) -> Duration {
         Duration::from_picoseconds(self.time(1, bytes).picoseconds() / bytes.0.max(1))
     }

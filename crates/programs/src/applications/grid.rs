@@ -1,4 +1,4 @@
-//! A rectangular grid, each of whose points is next to those left, right, above and below.
+//! A rectangular grid, in which each point is next to those to its left and right, above and below.
 
 /// A grid of `width` times `height` points, numbered row by row.
 ///
@@ -9,9 +9,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Points in a row.
+    /// The number of points in a row.
     pub width: u16,
-    /// Rows.
+    /// The number of rows.
     pub height: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Applications that really compute, and the meshes and partitions that their communication comes from.
+//! Applications that really compute, and the meshes and partitions that determine their communication.
 
 mod all_reduce;
 pub mod conjugate_gradient;

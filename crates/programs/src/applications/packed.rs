@@ -3,12 +3,12 @@
 use endpoint::{Endpoint, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
-/// The endpoint `endpoint`, on which it takes `work` to put a message together before it is sent, and again to take it apart
-/// once it was received: where figure 3 of the CM-5 paper has it in its recursive exchange, for any other.
+/// The endpoint `endpoint`, on which packing a message before it is sent takes `work`, and so does unpacking a received one:
+/// it adds to any exchange the packing that figure 3 of the CM-5 paper includes in recursive exchange.
 #[derive(Debug)]
 pub(super) struct Packed<'endpoint, E> {
     pub(super) endpoint: &'endpoint E,
-    /// What packing takes, and unpacking. [ps]
+    /// The time to pack, or unpack, a message. [ps]
     pub(super) work: Duration,
 }
 

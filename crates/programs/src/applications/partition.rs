@@ -1,4 +1,4 @@
-//! Which rank has which vertices.
+//! Partitions: which rank has which vertices.
 
 mod bisection;
 
@@ -50,7 +50,7 @@ impl Partition {
 /// ```
 pub fn blocks(grid: Grid, across: NonZeroU16, down: NonZeroU16) -> Partition {
     let (across, down) = (u32::from(across.get()), u32::from(down.get()));
-    // Products of two numbers below 2^16.
+    // The products of two numbers below 2^16 do not overflow.
     let share = |place: u16, of: u32, length: u16| u32::from(place) * of / u32::from(length);
     let part = |(x, y)| share(y, down, grid.height) * across + share(x, across, grid.width);
     let part_of = grid.places().map(part).collect();

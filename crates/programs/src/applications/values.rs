@@ -1,14 +1,14 @@
-//! Numbers as the bytes of messages: the lowest byte first, on every machine.
+//! Numbers as the bytes of messages: in little-endian order, on every machine.
 
 use endpoint::Message;
 
-/// What a message can be made of.
+/// A value that can be sent in a message.
 pub trait Value: Copy {
-    /// How many bytes it takes. [B]
+    /// Its size. [B]
     const BYTES: usize;
     /// Appends its bytes.
     fn write(self, bytes: &mut Vec<u8>);
-    /// Reads it from as many bytes as it takes.
+    /// Reads it from its [`Value::BYTES`] bytes.
     fn read(bytes: &[u8]) -> Self;
 }
 
@@ -49,7 +49,7 @@ pub fn packed<T: Value>(values: impl IntoIterator<Item = T>) -> Message {
     Message::from(bytes)
 }
 
-/// The values of a message; none if it carries no bytes, or not as many as some number of values takes.
+/// The values of a message; none if it carries no bytes, or not a whole number of values.
 pub fn unpacked<T: Value>(message: &Message) -> Option<Vec<T>> {
     let bytes = message.content()?;
     bytes.len().is_multiple_of(T::BYTES).then(|| bytes.chunks_exact(T::BYTES).map(T::read).collect())

@@ -9,8 +9,8 @@ use crate::applications::grid::Grid;
 use crate::applications::halo::{Domain, Exchanges};
 use crate::applications::partition::Partition;
 
-/// Solves A x = b, A being the five-point Laplacian of a grid, beyond which everything is zero. Symmetric and positive
-/// definite, as conjugate gradient asks for.
+/// Solves A x = b, where A is the five-point Laplacian of a grid beyond which all values are zero. It is symmetric and positive
+/// definite, as conjugate gradient requires.
 ///
 /// ```text
 ///   x = 0, r = p = b, rho = r . r                          all-reduce
@@ -23,8 +23,8 @@ use crate::applications::partition::Partition;
 ///       p = r + (rho' / rho) p,  rho = rho'
 /// ```
 ///
-/// A rank has the unknowns of its part. An unknown adds up its neighbours in the same order however many ranks there are;
-/// inner products are added up in another one, so that the solution is that of one rank but for rounding.
+/// A rank has the unknowns of its part. The neighbours of an unknown are summed in the same order whatever the number of ranks;
+/// inner products are not, so the solution equals that of one rank except for rounding.
 ///
 /// Source: Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", Journal of Research of the
 /// National Bureau of Standards 49(6), 1952; the CM-5 paper's table 12 has its pattern.
@@ -33,15 +33,15 @@ pub struct ConjugateGradient {
     domains: Vec<Domain>,
     exchanges: Exchanges,
     right_side: Vec<f64>,
-    /// The most iterations that are run.
+    /// The most iterations.
     pub most_iterations: u32,
-    /// It is done when the residual is as long as this share of the right side.
+    /// It is done when the length of the residual is this share of that of the right side.
     pub tolerance: f64,
     /// How fast nodes compute.
     pub speed: Speed,
 }
 
-/// What a rank ends with.
+/// The result of a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solved {
     /// Its unknowns.

@@ -18,7 +18,7 @@ use crate::applications::mesh::{Mesh, Point, Vector, cross, difference, dot, sca
 pub struct Dual {
     /// Each edge's ends, the lower first, in ascending order.
     pub edges: Vec<[u32; 2]>,
-    /// Between the cells of each edge's ends, the area from the first to the second.
+    /// For each edge, the area between the cells of its ends, from the first to the second.
     pub areas: Vec<Vector>,
     /// For each vertex, the area of its cell on the hull of the mesh, outward; zero inside.
     pub hull: Vec<Vector>,
@@ -26,8 +26,8 @@ pub struct Dual {
     pub volumes: Vec<f64>,
 }
 
-/// The corners of a tetrahedron in six orders, each of which begins with another edge: even ones, so that the other two
-/// come in the same sense.
+/// The corners of a tetrahedron in six orders, each beginning with a different edge: even permutations, so that the other two
+/// corners have the same orientation.
 const ORDERS: [[usize; 4]; 6] = [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3], [1, 3, 2, 0], [2, 3, 0, 1]];
 
 impl Dual {

@@ -1,6 +1,6 @@
-//! A gas without friction: its state, what flows through a surface, and how fast signals run through it.
+//! An inviscid gas: its state, its flux through a surface, and the speed of signals through it.
 
-/// What is conserved, per volume: mass, three components of momentum, energy. In single precision: 20 bytes a vertex.
+/// The conserved quantities per volume: mass, three components of momentum, energy. In single precision: 20 bytes per vertex.
 pub type State = [f32; 5];
 
 /// A direction with an area.
@@ -16,7 +16,7 @@ pub fn state(density: f32, velocity: [f32; 3], pressure: f32) -> State {
     [density, density * u, density * v, density * w, energy]
 }
 
-/// Uniform flow along x, a little upwards, at a Mach number: density 1, speed of sound 1.
+/// Uniform flow along x, slightly upwards, at the given Mach number: density 1, speed of sound 1.
 pub fn free_stream(mach: f32) -> State {
     let (cosine, sine) = (0.998_629_5, 0.052_335_96); // three degrees
     state(1.0, [mach * cosine, 0.0, mach * sine], 1.0 / GAMMA)
@@ -27,7 +27,7 @@ pub fn pressure([density, x, y, z, energy]: State) -> f32 {
     (GAMMA - 1.0) * (energy - 0.5 * (x * x + y * y + z * z) / density)
 }
 
-/// What flows through `area` per time, and the fastest signal through it times its size: |v . n| + c |n|.
+/// The flux through `area` per time, and the speed of the fastest signal through it times its size: |v . n| + c |n|.
 pub(super) fn flux(state: State, area: Area) -> (State, f32) {
     let [density, x, y, z, energy] = state;
     let pressure = pressure(state);
@@ -44,28 +44,28 @@ pub(super) fn flux(state: State, area: Area) -> (State, f32) {
     (through, volume.abs() + sound * size)
 }
 
-/// Floating-point operations of [`fluctuation`]: twice [`flux`], and what is made of the two.
+/// Floating-point operations of [`fluctuation`]: twice [`flux`], and the combination of the two.
 pub(super) const OPERATIONS_AN_EDGE: u64 = 2 * 44 + 1 + 5 * 5;
 
-/// What happens between two neighbours through the area between them, from `a` to `b`.
+/// The exchange between two neighbours through the area between them, from `a` to `b`.
 pub(super) struct Fluctuation {
-    /// What leaves a beyond what its own state lets through.
+    /// The flux out of a beyond that of its own state.
     pub(super) of_a: State,
-    /// The same of b, its area pointing the other way.
+    /// The same for b, with the area pointing the other way.
     pub(super) of_b: State,
     /// The fastest signal between the two times the size of the area.
     pub(super) fastest: f32,
 }
 
-/// The flux of Rusanov (local Lax and Friedrichs), F = (F_a + F_b) / 2 . n - s (b - a) / 2 with the fastest signal s, less
-/// what the neighbour's own state lets through:
+/// The Rusanov (local Lax-Friedrichs) flux, F = (F_a + F_b) / 2 . n - s (b - a) / 2 with the fastest signal s, less
+/// the flux of the neighbour's own state:
 ///
 /// ```text
 ///   of a     F - F_a . n  =  (F_b - F_a) . n / 2 - s (b - a) / 2
 ///   of b    -F + F_b . n  =  (F_b - F_a) . n / 2 + s (b - a) / 2
 /// ```
 ///
-/// The areas around a vertex add up to zero, so what was subtracted does too; but now a uniform flow changes nothing, to
+/// The areas around a vertex add up to zero, and so does what was subtracted; but this way a uniform flow stays unchanged to
 /// the last bit.
 ///
 /// Source: Rusanov, "The calculation of the interaction of non-stationary shock waves and obstacles", USSR Computational

@@ -1,4 +1,4 @@
-//! An Euler solver on an unstructured mesh: the steady flow of a gas without friction.
+//! An Euler solver on an unstructured mesh: the steady flow of an inviscid gas.
 
 mod dual;
 mod gas;

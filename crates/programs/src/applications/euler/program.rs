@@ -11,19 +11,19 @@ use crate::applications::halo::{Domain, Exchanges};
 use crate::applications::mesh::Mesh;
 use crate::applications::partition::Partition;
 
-/// Finds the steady flow through a mesh whose hull is open to a uniform flow, from any flow at the start. The unknowns are at
-/// the vertices; what flows between two neighbours is Rusanov's flux through the area between their cells in the median
-/// [`Dual`]; a cycle has three stages of Runge and Kutta, and each cell takes the longest step that is stable for it.
+/// Finds the steady flow through a mesh whose hull is open to a uniform flow, from any initial flow. The unknowns are at
+/// the vertices; between two neighbours there is Rusanov's flux through the area between their cells in the median
+/// [`Dual`]; a cycle has three Runge-Kutta stages, and each cell takes the longest step that is stable for it.
 ///
 /// ```text
 ///   for each stage    exchange the states of the vertices at the borders (20 B each)
 ///                     residual: for each edge, the flux between its ends
 ///                     step: own states = those at the start of the cycle - share of a step x residual
-///   at the end        all-reduce of the residual: the root of the sum of the squares of the mass that leaves
+///   at the end        all-reduce of the residual: the root of the sum of the squares of the net mass flux
 /// ```
 ///
-/// Every rank works on the edges of its own vertices, so an edge between two ranks is worked on by both. A vertex adds up its
-/// edges in the same order however many ranks there are: the states are those of a run on one rank, to the last bit. Only
+/// Every rank computes the edges of its own vertices, so both ranks compute an edge between them. The edges of a vertex are summed
+/// in the same order whatever the number of ranks: the states equal those of a run on one rank, to the last bit. Only
 /// the residual differs in its last digits.
 ///
 /// Source: the edge-based solvers that the CM-5 paper's patterns come from: Mavriplis, "Three dimensional unstructured
@@ -35,7 +35,7 @@ pub struct Euler {
     exchanges: Exchanges,
     start: Vec<State>,
     outside: State,
-    /// The most cycles that are run.
+    /// The most cycles.
     pub most_cycles: u32,
     /// It is done when the residual is this share of the first one.
     pub tolerance: f64,
@@ -43,7 +43,7 @@ pub struct Euler {
     pub speed: Speed,
 }
 
-/// What a rank ends with.
+/// The result of a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Its vertices.
@@ -57,10 +57,10 @@ pub struct Flow {
 }
 
 impl Euler {
-    /// The flow through `mesh` with `outside` beyond its hull, which at the start is `start` at each vertex.
+    /// The flow through `mesh` with `outside` beyond its hull, initially `start` at each vertex.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when start, partition or exchanges are not for this mesh.
+    /// [`Error::Unfit`] when start, partition or exchanges do not fit this mesh.
     pub fn new(
         mesh: &Mesh,
         partition: &Partition,
@@ -118,7 +118,7 @@ impl Program for Euler {
 }
 
 impl Euler {
-    /// Whether the last of these residuals is small enough, or the last one that may be.
+    /// Whether the last of these residuals is small enough, or the most cycles have been run.
     fn is_done(&self, residuals: &[f64]) -> Result<bool> {
         let (Some(first), Some(last)) = (residuals.first(), residuals.last()) else { return Ok(false) };
         if !last.is_finite() {

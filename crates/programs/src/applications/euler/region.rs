@@ -1,11 +1,11 @@
-//! The part of the flow that one rank works on.
+//! The part of the flow that one rank computes.
 
 use super::dual::Dual;
 use super::gas::{Area, Fluctuation, OPERATIONS_AN_EDGE, State, fluctuation};
 use crate::applications::halo::Domain;
 
-/// The share of the longest stable step that each of the three stages of a cycle takes: the scheme of Runge and Kutta that
-/// needs the start and one result only.
+/// The share of the longest stable step that each of the three stages of a cycle takes: the Runge-Kutta scheme that
+/// needs only the start and one result.
 pub(super) const STAGES: [f32; 3] = [1.0 / 3.0, 0.5, 1.0];
 
 /// Floating-point operations of a stage for an own vertex: one step of five variables, with its length.
@@ -16,13 +16,13 @@ const OPERATIONS_A_VERTEX: u64 = 5 * 2 + 2;
 pub(super) struct Region {
     /// For each link of the rank's domain, the area between its ends.
     areas: Vec<Area>,
-    /// For each own vertex on the hull its place and its area there.
+    /// For each own vertex on the hull, its place and its area there.
     hull: Vec<(usize, Area)>,
 }
 
-/// What changes the own cells, in a state of the flow.
+/// The residual of the own cells, for a state of the flow.
 pub(super) struct Residual {
-    /// What leaves each own cell on balance.
+    /// The net flux out of each own cell.
     leaving: Vec<State>,
     /// The sum of fastest signals times sizes around each own cell.
     fastest: Vec<f32>,
@@ -38,7 +38,7 @@ impl Region {
         Region { areas, hull }
     }
 
-    /// What changes the own cells of `domain` when the flow is `states`, copies included, and beyond the hull `outside`.
+    /// The residual of the own cells of `domain` when the flow is `states`, copies included, and `outside` beyond the hull.
     pub(super) fn residual(&self, domain: &Domain, states: &[State], outside: State) -> Residual {
         let own = domain.own().len();
         let mut residual = Residual { leaving: vec![[0.0; 5]; own], fastest: vec![0.0; own] };
@@ -55,7 +55,7 @@ impl Region {
         residual
     }
 
-    /// How many floating-point operations a residual is, and the step that it leads to.
+    /// How many floating-point operations a residual and its step take.
     pub(super) fn operations(&self, domain: &Domain) -> u64 {
         let edges = (self.areas.len() + self.hull.len()) as u64;
         edges * OPERATIONS_AN_EDGE + domain.own().len() as u64 * OPERATIONS_A_VERTEX
@@ -63,7 +63,7 @@ impl Region {
 }
 
 impl Residual {
-    /// Adds what happens at one area, if the cell at `place` is an own one.
+    /// Adds the flux through one area, if the cell at `place` is an own one.
     fn add(&mut self, place: usize, leaving: State, fastest: f32) {
         if let Some(sum) = self.leaving.get_mut(place) {
             (0..5).for_each(|i| sum[i] += leaving[i]);
@@ -76,7 +76,7 @@ impl Residual {
         self.leaving.iter().map(|leaving| f64::from(leaving[0]) * f64::from(leaving[0])).sum()
     }
 
-    /// Lets every own cell take `share` of the longest step that is stable there, from `start`.
+    /// Advances every own cell from `start` by `share` of the longest step that is stable there.
     pub(super) fn step(&self, start: &[State], share: f32, states: &mut [State]) {
         for (place, (leaving, fastest)) in self.leaving.iter().zip(&self.fastest).enumerate() {
             let step = share / fastest;

@@ -1,4 +1,4 @@
-//! Rows and columns of a distributed array, and the blocks that go between ranks.
+//! Rows and columns of a distributed array, and the blocks that ranks exchange.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use rustfft::num_complex::Complex32;
 
 use crate::applications::values::{packed, unpacked};
 
-/// Size of a number: two in single precision. [B]
+/// The size of a complex number: two in single precision. [B]
 const NUMBER: u64 = 8;
 
-/// A square array, its rows spread over ranks.
+/// A square array whose rows are distributed over ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) size: u32,
@@ -25,14 +25,14 @@ impl Layout {
         first(u64::from(rank))..first(u64::from(rank) + 1)
     }
 
-    /// Size of a message: the largest block that two ranks exchange. All messages are as long, since some algorithms
-    /// forward them. With N a multiple of P, 8 (N / P)^2. [B]
+    /// The size of a message: the largest block that two ranks exchange. All messages have this size, since some algorithms
+    /// forward them. If N is a multiple of P, 8 (N / P)^2. [B]
     pub(super) fn block(&self) -> Bytes {
         let most = u64::from(self.size.div_ceil(self.ranks.max(1)));
         Bytes(NUMBER * most * most)
     }
 
-    /// The block of `rows` (those of the rank `me`) that lies in the columns of rank `to`, and nothing up to the size of a
+    /// The block of `rows` (those of rank `me`) in the columns of rank `to`, padded with zeros to the size of a
     /// message.
     pub(super) fn message(&self, me: Rank, rows: &[Complex32], to: Rank) -> Message {
         let (height, columns) = (self.rows(me).len(), self.rows(to));
@@ -42,10 +42,10 @@ impl Layout {
         packed(numbers.chain(std::iter::repeat_n([0.0f32; 2], nothing)))
     }
 
-    /// Puts the block that rank `from` sent where it belongs in the `columns` of the rank `me`, one column behind the other.
+    /// Stores the block that rank `from` sent in its place in the `columns` of rank `me`, one column after the other.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when the message is not one of the size that it has to have.
+    /// [`Error::Unfit`] when the message does not have the right size.
     pub(super) fn take(&self, me: Rank, columns: &mut [Complex32], from: Rank, message: &Message) -> Result<()> {
         let due = self.block();
         let numbers = unpacked::<[f32; 2]>(message).filter(|_| message.size() == due);
@@ -62,7 +62,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Moves the block that a rank has itself.
+    /// Moves the block that a rank sends to itself.
     pub(super) fn keep(&self, me: Rank, rows: &[Complex32], columns: &mut [Complex32]) {
         let (size, own) = (self.size as usize, self.rows(me));
         for (line, row) in own.clone().enumerate() {

@@ -14,10 +14,10 @@ use crate::applications::cost::{Packing, Speed};
 use crate::applications::packed::Packed;
 use crate::schedule::SendReceiveOrder;
 
-/// The largest array, in numbers a side: its numbers can be counted.
+/// The largest array, in numbers per side: its numbers can still be counted.
 const LARGEST: u32 = 1 << 16;
 
-/// The Fourier transform of an array of N times N complex numbers in single precision, whose rows are spread over P ranks:
+/// The Fourier transform of an array of N times N complex numbers in single precision, whose rows are distributed over P ranks:
 ///
 /// ```text
 ///   1  every rank transforms its rows        rank 0  -----------      | |
@@ -25,9 +25,9 @@ const LARGEST: u32 = 1 << 16;
 ///   3  every rank transforms its columns     rank 2  -----------      0 1 ...
 /// ```
 ///
-/// Complete exchange of messages of 8 (N / P)^2 bytes, P being a divisor of N; otherwise N / P is rounded up. 5 N log2 N
+/// Complete exchange of messages of 8 (N / P)^2 bytes if P divides N; otherwise N / P is rounded up. 5 N log2 N
 /// floating-point operations for a row or column: T = 2 (N / P) 5 N log2 N speed + that of the exchange, in which every
-/// block is packed just before it is sent and unpacked when it has come.
+/// block is packed just before it is sent and unpacked when it arrives.
 ///
 /// Source: CM-5 paper, section 3.5 and table 5.
 #[derive(Clone)]
@@ -37,30 +37,30 @@ pub struct Fft2d {
     plan: Arc<dyn Fft<f32>>,
     /// How blocks are exchanged.
     pub algorithm: Complete,
-    /// What a rank does first that both sends and receives in a step.
+    /// What a rank does first if it both sends and receives in a step.
     pub order: SendReceiveOrder,
     /// How fast nodes compute.
     pub speed: Speed,
-    /// What blocks cost to be put together and taken apart: once each where they are sent and once where they are received,
-    /// but in every step where messages are forwarded.
+    /// The cost of packing and unpacking blocks: once at the sender and once at the receiver, or in every step if messages are
+    /// forwarded.
     pub packing: Packing,
 }
 
-/// What is transformed.
+/// The array to transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Array {
     /// The numbers of [`row`] with a seed.
     Seeded(u64),
-    /// Nothing: only times are wanted, and messages are only a size.
+    /// No numbers: only times are wanted, and messages are only a size.
     OnlySizes,
 }
 
-/// What a rank ends with.
+/// The result of a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transformed {
     /// The number of its first column.
     pub first: u32,
-    /// Its columns of the transform, one behind the other; none, if only times were wanted.
+    /// Its columns of the transform, one after the other; none if only times were wanted.
     pub columns: Vec<Complex32>,
     /// How long it was busy with the exchange. [ps]
     pub communication: Duration,
@@ -70,7 +70,7 @@ impl Fft2d {
     /// A transform of `size` times `size` numbers.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when there is no such array.
+    /// [`Error::Unfit`] when the array would be empty or too large.
     pub fn new(size: u32, array: Array, algorithm: Complete) -> Result<Fft2d> {
         if size == 0 || size > LARGEST {
             return Err(Error::Unfit(format!("an array to transform has 1 to {LARGEST} numbers a side, not {size}")));
@@ -80,12 +80,12 @@ impl Fft2d {
         Ok(Fft2d { size, array, plan, algorithm, order, speed, packing })
     }
 
-    /// How much two of `ranks` ranks exchange. [B]
+    /// The size of the block that two of `ranks` ranks exchange. [B]
     pub fn block(&self, ranks: u32) -> Bytes {
         Layout { size: self.size, ranks }.block()
     }
 
-    /// The longest message among `ranks` ranks: a block, or those for half of the ranks where blocks are forwarded. [B]
+    /// The longest message among `ranks` ranks: one block, or those for half of the ranks if blocks are forwarded. [B]
     pub fn longest(&self, ranks: u32) -> Bytes {
         let blocks = if self.algorithm.forwards() { u64::from(ranks.div_ceil(2)) } else { 1 };
         Bytes(self.block(ranks).0.saturating_mul(blocks))
@@ -104,8 +104,8 @@ impl Fft2d {
         CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
     }
 
-    /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages counts the many
-    /// blocks of each itself.
+    /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages accounts for the
+    /// blocks of each message itself.
     fn packed<'endpoint, E: Endpoint>(&self, endpoint: &'endpoint E, layout: &Layout) -> Packed<'endpoint, E> {
         let blocks = u64::from(!self.algorithm.forwards());
         Packed { endpoint, work: self.packing.time(blocks, layout.block()) }

@@ -1,4 +1,4 @@
-//! The transform on one processor, and the array that is transformed.
+//! The transform on one processor, and the array to transform.
 
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex32;
@@ -7,7 +7,7 @@ use crate::shuffle::share;
 
 /// Row `row` of a seeded array of `size` times `size` numbers, each part from -1 to 1.
 pub fn row(size: u32, seed: u64, row: u32) -> Vec<Complex32> {
-    // Rows far from each other in the one sequence that follows from the seed.
+    // The rows are far from each other in the one random sequence of the seed.
     let mut state = seed.wrapping_add(u64::from(row) << 32);
     let mut part = || 2.0 * share(&mut state) as f32 - 1.0;
     (0..size).map(|_| Complex32::new(part(), part())).collect()

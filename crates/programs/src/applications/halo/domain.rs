@@ -1,4 +1,4 @@
-//! What one rank has of a partitioned mesh.
+//! One rank's part of a partitioned mesh.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::Halo;
 use crate::applications::partition::Partition;
 use crate::applications::values::{Value, packed, unpacked};
 
-/// The vertices that a rank keeps values of: its own, and copies of those of others that have an edge to them.
+/// The vertices whose values a rank keeps: its own, and copies of those of other ranks that share an edge with them.
 ///
 /// ```text
 ///   place     0 .. own        own ..
@@ -22,28 +22,28 @@ pub struct Domain {
     own: Vec<u32>,
     places: usize,
     links: Vec<Link>,
-    /// To whom it sends the values at which places.
+    /// The receivers, with the places whose values they are sent.
     sent: Vec<(Rank, Vec<u32>)>,
-    /// From whom come the values at which places.
+    /// The senders, with the places for their values.
     received: Vec<(Rank, Range<usize>)>,
 }
 
-/// An edge with an end of the rank's own.
+/// An edge with at least one end that is the rank's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its number among all edges of the mesh.
     pub edge: u32,
-    /// Where its ends are kept, in the order that the edge has them.
+    /// The places of its ends, in the order of the edge.
     pub ends: [u32; 2],
 }
 
 impl Domain {
     /// The domain of each rank. The links of each are in the order of `edges`, so that a sum over the links of a vertex has
-    /// the same terms in the same order, however many ranks there are.
+    /// the same terms in the same order, whatever the number of ranks.
     pub fn all(partition: &Partition, edges: &[[u32; 2]]) -> Vec<Domain> {
         let halo = Halo::new(partition, edges);
         let mut domains: Vec<Domain> = partition.members().into_iter().map(Domain::with_vertices).collect();
-        // For each rank its copies with their places, sorted by vertex.
+        // For each rank, its copies with their places, sorted by vertex.
         let mut copies: Vec<Vec<(u32, u32)>> = vec![Vec::new(); domains.len()];
         for from in (0..halo.ranks()).map(Rank) {
             for (to, vertices) in halo.sent_by(from) {
@@ -81,36 +81,36 @@ impl Domain {
         self.own.partition_point(|&own| own < vertex) as u32
     }
 
-    /// The rank's own vertices, in ascending order; their values are kept first.
+    /// The rank's own vertices, in ascending order; their values come first.
     pub fn own(&self) -> &[u32] {
         &self.own
     }
 
-    /// How many values are kept: of own vertices and of copies.
+    /// How many values it keeps: of own vertices and of copies.
     pub fn places(&self) -> usize {
         self.places
     }
 
-    /// The edges with an end of the rank's own, in ascending order.
+    /// The edges with at least one own end, in ascending order.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// To whom it sends, in ascending order.
+    /// The ranks that it sends to, in ascending order.
     pub(super) fn partners(&self) -> impl Iterator<Item = &Rank> {
         self.sent.iter().map(|(partner, _)| partner)
     }
 
-    /// The message with those of its own values that rank `to` keeps copies of.
+    /// The message with its own values that rank `to` keeps copies of.
     pub(super) fn message<T: Value>(&self, to: Rank, own: &[T]) -> Message {
         let places = self.sent.iter().find(|(partner, _)| *partner == to).map(|(_, places)| places.as_slice());
         packed(places.unwrap_or_default().iter().map(|&place| own[place as usize]))
     }
 
-    /// Puts the values that came from rank `from` in their places among the copies.
+    /// Stores the values received from rank `from` in their places among the copies.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when they are not those that were to come.
+    /// [`Error::Unfit`] when they are not the expected ones.
     pub(super) fn take<T: Value>(&self, from: Rank, message: &Message, copies: &mut [T]) -> Result<()> {
         let places = self.received.iter().find(|(partner, _)| *partner == from).map(|(_, places)| places.clone());
         let Range { start, end } = places.unwrap_or(self.own.len()..self.own.len());

@@ -1,4 +1,4 @@
-//! Bringing copies up to date, by any schedule.
+//! Updates copies, by any schedule.
 
 use endpoint::{Endpoint, Error, Result};
 use quantities::{Duration, Rank};
@@ -8,7 +8,7 @@ use crate::applications::all_reduce;
 use crate::applications::values::Value;
 use crate::schedule::{Pacing, RankSchedule, Schedule, SendReceiveOrder, follow};
 
-/// In which order the ranks of an application send each other their halos.
+/// The order in which the ranks of an application send each other their halos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchanges {
     schedules: Vec<RankSchedule>,
@@ -16,15 +16,15 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// By `schedule`, under `pacing`; `order` is what a rank does first that both sends and receives in a step.
+    /// By `schedule`, under `pacing`; `order` says what a rank does first if it both sends and receives in a step.
     pub fn new(schedule: &Schedule, order: SendReceiveOrder, pacing: Pacing) -> Exchanges {
         Exchanges { schedules: schedule.by_rank(order), pacing }
     }
 
-    /// That the schedule has the messages that the domains need, and no others.
+    /// Checks that the schedule has the messages that the domains need, and no others.
     ///
     /// # Errors
-    /// [`Error::Unfit`] with the first rank that it is not for.
+    /// [`Error::Unfit`] with the first rank that it does not fit.
     pub(in crate::applications) fn check(&self, domains: &[Domain]) -> Result<()> {
         if self.schedules.len() != domains.len() {
             let (found, due) = (self.schedules.len(), domains.len());
@@ -40,10 +40,10 @@ impl Exchanges {
         Ok(())
     }
 
-    /// The communication of the rank that `endpoint` is, with others and with `domain`.
+    /// The communication of the rank of `endpoint`, which has one of `domains`.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when the program has another number of ranks.
+    /// [`Error::Unfit`] when the program has a different number of ranks.
     pub(in crate::applications) fn of<'a, E: Endpoint>(
         &'a self,
         endpoint: &'a E,
@@ -62,7 +62,7 @@ impl Exchanges {
     }
 }
 
-/// What a rank of an application says to others, and how long it takes.
+/// The communication of a rank of an application, and how long it takes.
 #[derive(Debug)]
 pub(in crate::applications) struct Communication<'a, E> {
     endpoint: &'a E,
@@ -73,10 +73,10 @@ pub(in crate::applications) struct Communication<'a, E> {
 }
 
 impl<E: Endpoint> Communication<'_, E> {
-    /// Sends own values to those that keep copies of them, and replaces the copies by those that come.
+    /// Sends own values to the ranks that keep copies of them, and replaces its copies by the values received.
     ///
     /// # Errors
-    /// Those of sending and receiving, and a message that is not the one that was to come.
+    /// Those of sending and receiving, and a message that is not the expected one.
     pub(in crate::applications) async fn exchange<T: Value>(&mut self, values: &mut [T]) -> Result<()> {
         let (begun, domain) = (self.endpoint.now(), self.domain);
         let (own, copies) = values.split_at_mut(domain.own().len());
@@ -91,7 +91,7 @@ impl<E: Endpoint> Communication<'_, E> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// The sum of what all ranks have, the same to the last bit on each.
+    /// The sum of all ranks' values, the same to the last bit on each.
     ///
     /// # Errors
     /// Those of sending and receiving.
@@ -102,7 +102,7 @@ impl<E: Endpoint> Communication<'_, E> {
         Ok(sum)
     }
 
-    /// How long all of it has taken. [ps]
+    /// How long all communication has taken. [ps]
     pub(in crate::applications) fn spent(&self) -> Duration {
         self.spent
     }

@@ -1,4 +1,4 @@
-//! What the ranks of a partitioned mesh have to tell each other.
+//! The data that the ranks of a partitioned mesh exchange.
 
 mod domain;
 mod exchanges;
@@ -10,7 +10,7 @@ use quantities::Rank;
 
 use super::partition::Partition;
 
-/// Which vertices every rank sends to which other: those of its own that are next to one of the other's.
+/// The vertices that every rank sends to each other one: its own vertices that are next to one of the other's.
 ///
 /// ```text
 ///    rank 0 | rank 1
@@ -18,12 +18,12 @@ use super::partition::Partition;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Halo {
-    /// For each rank, in ascending order of the partner, what it sends.
+    /// For each rank, what it sends, in ascending order of partner.
     sent: Vec<Vec<(Rank, Vec<u32>)>>,
 }
 
 impl Halo {
-    /// The halo of a partition, for a program in which every vertex needs those that `edges` join it with.
+    /// The halo of a partition, for a program in which every vertex needs those that `edges` connect it to.
     pub fn new(partition: &Partition, edges: &[[u32; 2]]) -> Halo {
         let part_of = partition.part_of();
         let mut crossings: Vec<(u32, u32, u32)> = Vec::new();
@@ -48,7 +48,7 @@ impl Halo {
         self.sent.len() as u32
     }
 
-    /// To whom `from` sends which of its vertices, both in ascending order.
+    /// The receivers of `from`, with the vertices that it sends them, both in ascending order.
     pub fn sent_by(&self, from: Rank) -> &[(Rank, Vec<u32>)] {
         &self.sent[from.0 as usize]
     }

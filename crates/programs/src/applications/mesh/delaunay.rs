@@ -9,29 +9,29 @@ use super::{Mesh, MeshError, Point};
 use crate::shuffle::permutation;
 use cells::{BEYOND, Cells};
 
-/// As many points can be numbered, with all the cells between them.
+/// The most points that can be numbered, with all the cells between them.
 const MOST_POINTS: usize = 1 << 28;
 
-/// What the order of the insertions and the turns of the walks follow from. The result, too, where more than four points
+/// The seed of the order of insertions and of the turns of the walks; it also affects the result if more than four points
 /// lie on an empty sphere.
 const SEED: u64 = 0x4445_4C41_554E_4159;
 
-/// The tetrahedra whose circumscribed spheres have none of `points` within, made by inserting one point after another in
-/// a shuffled order:
+/// The tetrahedra whose circumscribed spheres contain none of `points`, made by inserting one point after another in
+/// random order:
 ///
 /// ```text
-///   1  walk to a cell whose sphere has the point p within        +-----+       +-----+
-///   2  the cells around it of which that is true are a cavity    |\   /|       |\   /|
+///   1  walk to a cell whose sphere contains the point p          +-----+       +-----+
+///   2  it and its neighbours for which that holds are a cavity   |\   /|       |\   /|
 ///   3  empty it, and join p with every triangle of its rim       | \ / |  -->  | \p/ |       (drawn in the plane)
 ///                                                                | p*  |       | /|\ |
 ///                                                                +-----+       +-----+
 /// ```
 ///
-/// Outside the hull each of its triangles carries a cell whose fourth corner is infinitely far: its sphere is the half
-/// space beyond the triangle. So a point outside needs no step of its own. The predicates are exact, and only what lies
-/// strictly within a sphere counts: so the cavity is always star-shaped, and no tetrahedron is flat, whatever the points.
+/// Outside the hull, each of its triangles has a cell whose fourth corner is infinitely far: its sphere is the half
+/// space beyond the triangle. So a point outside needs no special case. The predicates are exact, and only points
+/// strictly within a sphere count: so the cavity is always star-shaped, and no tetrahedron is flat, whatever the points.
 ///
-/// n points in random order: O(n) cells are made where the tetrahedralisation itself has O(n), and a walk crosses
+/// n points in random order: O(n) cells are made if the tetrahedralisation itself has O(n), and a walk crosses
 /// O(n^(1/3)) of them.
 ///
 /// Source: Bowyer, "Computing Dirichlet tessellations", and Watson, "Computing the n-dimensional Delaunay tessellation",
@@ -39,7 +39,7 @@ const SEED: u64 = 0x4445_4C41_554E_4159;
 /// triangulation", International Journal of Foundations of Computer Science 13(2), 2002.
 ///
 /// # Errors
-/// A coordinate that is too large or no number, two points in one place, and points that all lie in one plane.
+/// A coordinate that is too large or not a number, two points in one place, and points that all lie in one plane.
 pub fn tetrahedralise(points: Vec<Point>) -> Result<Mesh, MeshError> {
     check(&points)?;
     let mut order = permutation(points.len() as u32, SEED);
@@ -85,20 +85,20 @@ fn begin_with_a_tetrahedron(points: &[Point], order: &mut [u32]) -> Result<(), M
     Ok(())
 }
 
-/// A tetrahedralisation to which points are still being added.
+/// A tetrahedralisation under construction.
 struct Growing<'a> {
     points: &'a [Point],
     cells: Cells,
     /// Where the next walk begins: a cell that is not beyond the hull.
     latest: u32,
-    /// What the turns of the walk follow from.
+    /// The random state for the turns of the walk.
     chance: u64,
-    /// For each cell the latest insertion that asked for it, and whether the point was within its sphere.
+    /// For each cell, the latest insertion that tested it, and whether the point was within its sphere.
     asked: Vec<(u32, bool)>,
-    /// For each cell the latest insertion that found it to be part of the cavity.
+    /// For each cell, the latest insertion that found it to be part of the cavity.
     found: Vec<u32>,
     insertion: u32,
-    /// Kept between insertions for their memory only.
+    /// Kept between insertions only to reuse their memory.
     cavity: Vec<u32>,
     rim: Vec<Face>,
 }
@@ -145,12 +145,12 @@ impl<'a> Growing<'a> {
         Ok(())
     }
 
-    /// Goes from cell to cell towards `p`, to the cell that holds it, or to one beyond the hull from where it is seen.
+    /// Walks from cell to cell towards `p`, to the cell that contains it, or to a cell beyond the hull from which it is visible.
     fn walk(&mut self, p: u32) -> u32 {
         let (mut endpoint, mut before) = (self.latest, BEYOND);
         'steps: while !self.cells[endpoint].is_beyond() {
             let cell = self.cells[endpoint];
-            // A walk that always asked for the faces in one order could go in circles among points on one sphere.
+            // A walk that always tested the faces in one order could loop for ever among points on one sphere.
             let turn = (splitmix64::draw(&mut self.chance) >> 62) as usize;
             for opposite in (turn..turn + 4).map(|slot| slot % 4) {
                 let across = cell.neighbours[opposite];
@@ -164,7 +164,7 @@ impl<'a> Growing<'a> {
         endpoint
     }
 
-    /// Finds the cells around `start` whose spheres have `p` within, and the faces between them and the others.
+    /// Finds the cells around `start` whose spheres contain `p`, and the faces between them and the others.
     fn dig(&mut self, start: u32, p: u32) {
         self.cavity.clear();
         self.rim.clear();
@@ -184,7 +184,7 @@ impl<'a> Growing<'a> {
         }
     }
 
-    /// Whether `p` is within the sphere of a cell. Remembered, so that every cell is asked once.
+    /// Whether `p` is within the sphere of a cell. Remembered, so that every cell is tested once.
     fn within(&mut self, number: u32, p: u32) -> bool {
         if self.asked[number as usize].0 == self.insertion {
             return self.asked[number as usize].1;
@@ -193,7 +193,7 @@ impl<'a> Growing<'a> {
         let within = match cell.corners.iter().position(|&corner| corner == BEYOND) {
             None => within_sphere(self.corners(cell.corners), self.points[p as usize]),
             Some(beyond) => match orientation(self.corners(cell.with_corner(beyond, p))) {
-                // In the plane of the triangle the sphere of the cell on its other side says it.
+                // In the plane of the triangle, the sphere of the cell on its other side decides.
                 0.0 => self.within(cell.neighbours[beyond], p),
                 side => side > 0.0,
             },
@@ -206,8 +206,8 @@ impl<'a> Growing<'a> {
         numbers.map(|number| self.points[number as usize])
     }
 
-    /// The error that `p` lies where a corner of `cell` does: a cell's sphere has all within that is in the cell, but
-    /// for its corners.
+    /// The error that `p` lies where a corner of `cell` does: a cell's sphere contains all points of the cell except
+    /// its corners.
     fn same_place(&self, cell: u32, p: u32) -> MeshError {
         let at = self.points[p as usize];
         let there = |&&corner: &&u32| corner != BEYOND && self.points[corner as usize] == at;
@@ -221,7 +221,7 @@ mod tests {
     use super::cells::Cell;
     use super::*;
 
-    /// What holds after every insertion.
+    /// Checks what must hold after every insertion.
     fn check_cells(growing: &Growing<'_>) {
         for (number, cell) in growing.cells.iter() {
             for (opposite, across) in cell.neighbours.into_iter().enumerate() {

@@ -5,7 +5,7 @@ pub type Point = [f64; 3];
 /// A direction with a length.
 pub type Vector = [f64; 3];
 
-/// From `b` to `a`.
+/// The vector from `b` to `a`.
 pub fn difference(a: Point, b: Point) -> Vector {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
@@ -25,7 +25,7 @@ pub fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The outer product: at right angles to both, as long as the area of their parallelogram.
+/// The cross product: at right angles to both, as long as the area of their parallelogram.
 pub fn cross(a: Vector, b: Vector) -> Vector {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

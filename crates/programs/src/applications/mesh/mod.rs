@@ -20,18 +20,18 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// The points, numbered as they were given.
+    /// The points, in the order in which they were given.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// The corners of each tetrahedron. Seen from the fourth the first three go round clockwise: its volume
+    /// The corners of each tetrahedron. Seen from the fourth, the first three are clockwise: its volume
     /// (a - d) . ((b - d) x (c - d)) / 6 is positive.
     pub fn tetrahedra(&self) -> &[[u32; 4]] {
         &self.tetrahedra
     }
 
-    /// The triangles of the hull's surface. Seen from outside their corners go round anticlockwise.
+    /// The triangles of the hull's surface. Seen from outside, their corners are anticlockwise.
     pub fn hull(&self) -> &[[u32; 3]] {
         &self.hull
     }
@@ -70,7 +70,7 @@ pub enum MeshError {
         /// The other.
         second: u32,
     },
-    /// There is no tetrahedron among them.
+    /// The points form no tetrahedron.
     #[error("{points} points that all lie in one plane have no tetrahedron")]
     Flat {
         /// How many points there are.
@@ -81,7 +81,7 @@ pub enum MeshError {
     TooMany {
         /// How many points there are.
         points: usize,
-        /// How many there may be.
+        /// How many are allowed.
         most: usize,
     },
 }

@@ -9,12 +9,12 @@ pub fn uniform(count: u32, seed: u64) -> Vec<Point> {
     (0..count).map(|_| anywhere(&mut state)).collect()
 }
 
-/// A body in the flow, which points come closer to each other around: a box with sides along the axes.
+/// A body in the flow, around which points are denser: a box with sides along the axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// Its middle.
     pub middle: Point,
-    /// Half its sides.
+    /// Half the length of each side.
     pub half: [f64; 3],
 }
 
@@ -30,8 +30,8 @@ impl Body {
     }
 }
 
-/// `count` points in the unit cube with a density of (1 + d / `near`)^-3 at the distance d from `body`: so farther off
-/// than `near`, the spacing of the points grows in proportion to the distance, as it does in meshes for the flow around
+/// `count` points in the unit cube with a density of (1 + d / `near`)^-3 at the distance d from `body`: so beyond
+/// `near`, the spacing of the points grows in proportion to the distance, as in meshes for the flow around
 /// a wing.
 pub fn graded(count: u32, seed: u64, body: &Body, near: f64) -> Vec<Point> {
     let mut state = seed;

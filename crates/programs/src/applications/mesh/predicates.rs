@@ -1,6 +1,6 @@
-//! On which side a point lies, exactly.
+//! Exact tests of which side a point lies on.
 //!
-//! The signs are right for all numbers, however close to a tie: they are worked out with as many digits as it takes
+//! The signs are correct for all numbers, however close to a tie: they are computed with as many digits as needed
 //! (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric predicates", Discrete and
 //! Computational Geometry 18, 1997), as long as no product leaves the range of numbers.
 
@@ -8,7 +8,7 @@ use robust::{Coord, Coord3D};
 
 use super::Point;
 
-/// The largest coordinate: its fifth power, which a predicate comes to, is still a number.
+/// The largest coordinate: its fifth power, which occurs in a predicate, does not overflow.
 pub(super) const LARGEST: f64 = 1e50;
 
 /// Which side of the plane through a, b and c point d lies on: positive where (a - d) . ((b - d) x (c - d)) is.
@@ -21,7 +21,7 @@ pub(super) fn within_sphere([a, b, c, d]: [Point; 4], point: Point) -> bool {
     robust::insphere(space(a), space(b), space(c), space(d), space(point)) > 0.0
 }
 
-/// Whether three points lie on a line: so do their shadows on all three walls.
+/// Whether three points lie on a line: then so do their projections onto all three coordinate planes.
 pub(super) fn on_a_line(a: Point, b: Point, c: Point) -> bool {
     [(0, 1), (1, 2), (2, 0)].into_iter().all(|(x, y)| {
         let shadow = |point: Point| Coord { x: point[x], y: point[y] };

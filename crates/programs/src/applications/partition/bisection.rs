@@ -1,12 +1,12 @@
-//! Parts by cutting space in two, again and again.
+//! Partitions by repeatedly cutting space in two.
 
 use std::num::NonZeroU32;
 
 use super::Partition;
 use crate::applications::mesh::Point;
 
-/// `parts` parts of points in space: the points are cut in two across the longest side of the box around them, in
-/// proportion to the parts that are due on either side, and then each side alike.
+/// Divides points in space into `parts` parts: the points are cut in two across the longest side of their bounding box, in
+/// proportion to the numbers of parts on either side, and then each side in the same way.
 ///
 /// ```text
 ///   +----+-------+
@@ -16,7 +16,7 @@ use crate::applications::mesh::Point;
 ///   +----+-------+
 /// ```
 ///
-/// Each part has less than two points more or less than its share. O(n log P) comparisons.
+/// The size of each part differs from its share by less than two points. O(n log P) comparisons.
 ///
 /// Source: Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", IEEE Transactions on
 /// Computers C-36(5), 1987.
@@ -28,7 +28,7 @@ pub fn recursive_coordinate_bisection(points: &[Point], parts: NonZeroU32) -> Pa
     Partition { parts, part_of }
 }
 
-/// Gives the points `numbers` to the parts from `first` to `first` + `parts` less one.
+/// Gives the points `numbers` to the parts from `first` to `first` + `parts` - 1.
 fn cut(points: &[Point], numbers: &mut [u32], first: u32, parts: u32, part_of: &mut [u32]) {
     if parts <= 1 || numbers.is_empty() {
         for &number in numbers.iter() {
@@ -39,7 +39,7 @@ fn cut(points: &[Point], numbers: &mut [u32], first: u32, parts: u32, part_of: &
     let axis = longest_side(points, numbers);
     let low_parts = parts / 2;
     let low = (numbers.len() as u64 * u64::from(low_parts) / u64::from(parts)) as usize;
-    // Points in one plane are told apart by their numbers: the cut does not depend on the order they stand in.
+    // Ties are broken by the points' numbers: the cut does not depend on their current order.
     let along = |a: &u32, b: &u32| {
         let at = |number: u32| points[number as usize][axis];
         at(*a).total_cmp(&at(*b)).then(a.cmp(b))
@@ -50,7 +50,7 @@ fn cut(points: &[Point], numbers: &mut [u32], first: u32, parts: u32, part_of: &
     cut(points, above, first + low_parts, parts - low_parts, part_of);
 }
 
-/// The axis along which the points reach farthest; the first of equals.
+/// The axis along which the points extend farthest; the first of equals.
 fn longest_side(points: &[Point], numbers: &[u32]) -> usize {
     let reach = |axis: usize| {
         let along = || numbers.iter().map(|&number| points[number as usize][axis]);

@@ -1,4 +1,4 @@
-//! Patterns that have a given density and mean size.
+//! Patterns with a given density and mean size.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use crate::schedule::{Pattern, PatternError, Transfer};
 /// The messages of a pattern, by sender and receiver.
 type Messages = BTreeMap<(u32, u32), u64>;
 
-/// `pattern`, a halo's, in which who sends also receives, with as many messages as round to `percent` of those of a
-/// complete exchange, of `mean_bytes` on average:
+/// Adjusts `pattern`, a halo's, in which every sender also receives, so that its messages are `percent` of those of a
+/// complete exchange, rounded, of `mean_bytes` on average:
 ///
-/// 1. Pairs of ranks that have the least for each other are left out, or pairs are put in that have the most partners in
-///    common, with messages as small as the smallest, until the number of messages is nearest to `percent`. A pattern whose
-///    density rounds to `percent` already keeps its messages.
-/// 2. All messages are scaled alike and rounded, so that together they are as long as the mean says, to the byte.
+/// 1. Pairs of ranks that have the least for each other are left out, or pairs that have the most partners in common are
+///    added, with messages as small as the smallest, until the number of messages is nearest to `percent`. A pattern whose
+///    density already rounds to `percent` keeps its messages.
+/// 2. All messages are scaled by the same factor and rounded, so that their total matches the mean to the byte.
 ///
 /// # Errors
 /// More than 100 percent.
@@ -55,7 +55,7 @@ fn leave_out(messages: &mut Messages, wanted: usize) {
     }
 }
 
-/// Puts in pairs with the most partners in common until there are `wanted`.
+/// Adds pairs with the most partners in common until there are `wanted`.
 fn put_in(messages: &mut Messages, wanted: usize, ranks: u32) {
     let there = pairs(messages).len();
     let is_partner = |a: u32, b: u32| messages.contains_key(&(a, b));
@@ -70,7 +70,7 @@ fn put_in(messages: &mut Messages, wanted: usize, ranks: u32) {
     }
 }
 
-/// `sizes` scaled alike so that they add up to `total`: rounded down, and then one more for those that lost most, the
+/// `sizes` scaled by the same factor to add up to `total`: rounded down, and then one more for those that lost most, the
 /// earlier first.
 fn scaled_to(total: u64, sizes: Vec<u64>) -> Vec<u64> {
     let sum: u128 = sizes.iter().map(|&size| u128::from(size)).sum();

@@ -1,13 +1,13 @@
 //! Traffic of applications, as patterns that can be scheduled.
 //!
-//! The CM-5 paper times four schedules on five applications (its Table 12) and says of each, for 32 processors, the share
-//! of a complete exchange's messages that it sends, and their mean size. Its meshes and partitions are not printed. Here
-//! are two kinds of patterns in their place:
+//! The CM-5 paper times four schedules on five applications (its Table 12) and gives for each, on 32 processors, the share
+//! of a complete exchange's messages that it sends, and their mean size. Its meshes and partitions are not printed. This
+//! module has two kinds of patterns in their place:
 //!
-//! - [`Application::pattern`] comes from a real mesh, cut by a real partitioner. Its density and mean size land near the
+//! - [`Application::pattern`] comes from a real mesh, cut by a real partitioner. Its density and mean size are close to the
 //!   printed ones.
-//! - [`Application::synthetic`] is the same pattern, altered to have the printed density and mean size exactly. It is no
-//!   application's.
+//! - [`Application::synthetic`] is the same pattern, altered to have exactly the printed density and mean size. It is not that of
+//!   a real application.
 //!
 //! Patterns of random messages, as in Table 11, are made by [`Pattern::random`].
 
@@ -25,28 +25,28 @@ use super::mesh::{Body, Mesh, MeshError, graded, tetrahedralise};
 use super::partition::{Partition, blocks, recursive_coordinate_bisection};
 use crate::schedule::{Pattern, PatternError};
 
-/// How far from the body the spacing of the points begins to grow, in sides of the cube. Over 20 seeds the means for 32 parts
-/// are then 41.8% of 100 B for 545 vertices, 41.3% of 225 B for 2,000, 41.6% of 571 B for 3,000 and 41.4% of 561 B for 9,000; with
-/// points that are as dense everywhere 38% of 99 B, 39% of 198 B, 40% of 490 B and 40% of 474 B.
+/// The distance from the body at which the spacing of the points begins to grow, in sides of the cube. Over 20 seeds the means for 32
+/// parts are then 41.8% of 100 B for 545 vertices, 41.3% of 225 B for 2,000, 41.6% of 571 B for 3,000 and 41.4% of 561 B for 9,000; with
+/// points of uniform density they are 38% of 99 B, 39% of 198 B, 40% of 490 B and 40% of 474 B.
 const NEAR: f64 = 0.15;
 
 /// An application of the CM-5 paper's Table 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Application {
     /// Conjugate gradient with 16K unknowns: the five-point grid of 256 by 64 points in blocks, two across and the others
-    /// down, and 8 bytes a point.
+    /// down, with 8 bytes per point.
     ConjugateGradient,
     /// An Euler solver on a mesh of 545 vertices, 20 bytes each.
     Euler545,
-    /// On 2,000 vertices.
+    /// The same on 2,000 vertices.
     Euler2k,
-    /// On 3,000 vertices, with 40 bytes each: with 20 its messages would be half as long as printed.
+    /// The same on 3,000 vertices, with 40 bytes each: with 20, its messages would be half as long as printed.
     Euler3k,
-    /// On 9,000 vertices.
+    /// The same on 9,000 vertices.
     Euler9k,
 }
 
-/// What Table 12 prints of an application.
+/// The figures that Table 12 prints for an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Printed {
     /// Messages, in percent of those of a complete exchange.
@@ -55,7 +55,7 @@ pub struct Printed {
     pub mean_bytes: u32,
 }
 
-/// For how many processors Table 12 is.
+/// The number of processors in Table 12.
 pub const PRINTED_PROCESSORS: NonZeroU16 = NonZeroU16::MIN.saturating_add(31);
 
 impl Application {
@@ -68,7 +68,7 @@ impl Application {
         Application::Euler9k,
     ];
 
-    /// Its name, as it is written on a command line.
+    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Application::ConjugateGradient => "conjugate-gradient",
@@ -79,7 +79,7 @@ impl Application {
         }
     }
 
-    /// What Table 12 prints of it.
+    /// The figures that Table 12 prints for it.
     pub const fn printed(self) -> Printed {
         let (percent, mean_bytes) = match self {
             Application::ConjugateGradient => (9, 643),
@@ -102,7 +102,7 @@ impl Application {
         }
     }
 
-    /// How much of a vertex is sent. [B]
+    /// How many bytes are sent for a vertex. [B]
     pub const fn bytes_a_vertex(self) -> u32 {
         match self {
             Application::ConjugateGradient => 8,
@@ -111,9 +111,9 @@ impl Application {
         }
     }
 
-    /// Its traffic when it is cut into `parts`. The meshes of the Euler solver follow from `seed`: points around a wing
+    /// Its traffic when it is cut into `parts`. The meshes of the Euler solver are made from `seed`: points around a wing
     /// ([`graded`]), cut by [`recursive_coordinate_bisection`]. Conjugate gradient has only one mesh, and an odd number of
-    /// parts lie one below the other.
+    /// parts are stacked one below the other.
     ///
     /// # Errors
     /// A number of parts that a pattern cannot have.
@@ -128,7 +128,7 @@ impl Application {
         Ok(halo_pattern(&Halo::new(&partition, &edges), self.bytes_a_vertex())?)
     }
 
-    /// A synthetic pattern for 32 processors that has the printed density and mean size exactly: [`Application::pattern`]
+    /// A synthetic pattern for 32 processors that has exactly the printed density and mean size: [`Application::pattern`]
     /// [`adjusted`] to them.
     ///
     /// # Errors
@@ -165,12 +165,12 @@ pub enum ApplicationError {
     /// It has no mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// Its traffic is no pattern.
+    /// Its traffic is not a valid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
 }
 
-/// The pattern of a halo of so many bytes a vertex.
+/// The pattern of a halo with `bytes_a_vertex` bytes per vertex.
 ///
 /// # Errors
 /// A number of ranks that a pattern cannot have.

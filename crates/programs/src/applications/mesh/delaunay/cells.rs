@@ -1,17 +1,17 @@
-//! Cells and who is next to whom.
+//! Cells and their neighbours.
 
 use std::ops::Index;
 
 /// The corner that all cells beyond the hull share: it is infinitely far in every direction.
 pub(super) const BEYOND: u32 = u32::MAX;
 
-/// A tetrahedron, or what lies beyond a triangle of the hull.
+/// A tetrahedron, or the region beyond a triangle of the hull.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// Four points with a positive orientation. One may be [`BEYOND`]: with a point beyond the triangle of the other three
-    /// in its place the orientation is positive.
+    /// Four points with a positive orientation. One may be [`BEYOND`]: then the orientation is positive with any point beyond the
+    /// triangle of the other three in its place.
     pub(super) corners: [u32; 4],
-    /// For each corner the cell on the other side of the face opposite to it.
+    /// For each corner, the cell on the other side of the face opposite to it.
     pub(super) neighbours: [u32; 4],
 }
 
@@ -29,11 +29,11 @@ impl Cell {
     }
 }
 
-/// All cells. Numbers of removed ones are given again.
+/// All cells. The numbers of removed ones are reused.
 pub(super) struct Cells {
     cells: Vec<Cell>,
     removed: Vec<u32>,
-    /// Faces of new cells that wait for their other side: two corners, the third being the new one; cell and opposite
+    /// Faces of new cells whose neighbour is not known yet: two corners, the third being the new one; the cell and the opposite
     /// corner.
     open: Vec<([u32; 2], u32, usize)>,
 }
@@ -52,8 +52,8 @@ impl Cells {
         let mut cells = vec![inner];
         for opposite in 0..4 {
             let outside = inner.with_corner(opposite, BEYOND);
-            // Seen from the other side the face goes round the other way: two of its corners change places. The cell
-            // beyond the face opposite to a corner is the neighbour there, as its number says.
+            // Seen from the other side, the orientation of the face is reversed: two of its corners change places. The
+            // number of a corner gives the neighbour beyond the face opposite to it.
             let (a, b) = ((opposite + 1) % 4, (opposite + 2) % 4);
             let (mut corners, mut neighbours) = (outside, inner.neighbours);
             neighbours[opposite] = 0;
@@ -64,7 +64,7 @@ impl Cells {
         Cells { cells, removed: Vec::new(), open: Vec::new() }
     }
 
-    /// How many numbers are given.
+    /// How many numbers have been used, including those of removed cells.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
@@ -98,7 +98,7 @@ impl Cells {
         self.open.clear();
     }
 
-    /// Removes cells that are nobody's neighbours any more.
+    /// Removes cells that are no longer anybody's neighbours.
     pub(super) fn remove(&mut self, numbers: &[u32]) {
         self.removed.extend_from_slice(numbers);
     }
@@ -132,7 +132,7 @@ impl Cells {
             match corners.iter().position(|&corner| corner == BEYOND) {
                 None => tetrahedra.push(corners),
                 Some(place) => {
-                    // Seen from a fourth corner the first three go round clockwise. An exchange turns that round.
+                    // Seen from a fourth corner, the first three are clockwise. A swap reverses that.
                     if place == 3 {
                         corners.swap(0, 1);
                     } else {
