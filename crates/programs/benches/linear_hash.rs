@@ -1,8 +1,8 @@
-//! How fast a server's table is, against the hash table of the `hashbrown` crate: the same words, bodies of 64 bytes.
+//! The speed of a server's table, compared with the hash table of the `hashbrown` crate: the same words, bodies of 64 bytes.
 //!
-//! Two lines a number of words: inserts and lookups a second of both [1e6/s], the table's as a share of the other's, and the longest
-//! single insert of each [us]. The times are the best of nine runs, and so are those of every single insert, since whatever else the
-//! machine does meanwhile may take longer than an insert.
+//! Two lines for each number of words: inserts and lookups per second of both [1e6/s], the table's as a share of the other's, and the
+//! longest single insert of each [us]. The times are the best of nine runs, and so are those of every single insert, since other
+//! activity of the machine may take longer than an insert.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use maquette_programs::linear_hash::Table;
@@ -11,14 +11,14 @@ use std::hint::black_box;
 
 const WORDS: [usize; 2] = [180_000, 1_000_000];
 const RUNS: usize = 9;
-/// The least share of the other's inserts and lookups a second.
+/// The target for the share of the other's inserts and lookups per second.
 const AIM: f64 = 0.6;
-/// The longest that an insert may take. [us]
+/// The longest time that an insert may take. [us]
 const LONGEST: f64 = 50.0;
 
 type Body = [u8; 64];
 
-/// What was measured of one table. [s]
+/// The measurements of one table. [s]
 #[derive(Default)]
 struct Measured {
     inserts: f64,
@@ -28,7 +28,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// Keeps the shorter times; without any yet, the other's.
+    /// Keeps the shorter times; if it has none yet, takes the other's.
     fn improve(&mut self, other: Measured) {
         if self.single.is_empty() {
             *self = other;
@@ -71,7 +71,7 @@ fn main() {
     }
 }
 
-/// Different words of 2 to 16 letters, in no order.
+/// Different words of 2 to 16 letters, in random order.
 fn words(count: usize) -> Vec<Box<[u8]>> {
     let mut state = 1_u64;
     let mut draw = move || {
@@ -90,7 +90,7 @@ fn words(count: usize) -> Vec<Box<[u8]>> {
     inserted
 }
 
-/// Inserts all, looks all up in another order, and inserts all in a second table, one timed after the other.
+/// Inserts all words, looks them all up in another order, and inserts them all into a second table, timing each insert.
 fn measure_table(words: &[Box<[u8]>]) -> Measured {
     let hasher = DefaultHashBuilder::default();
     let body: Body = [7; 64];
@@ -134,7 +134,7 @@ fn measure_hashbrown(words: &[Box<[u8]>]) -> Measured {
     Measured { inserts, lookups, single }
 }
 
-/// The words in another order than they were inserted in.
+/// The words in an order different from that of insertion.
 fn shuffled(words: &[Box<[u8]>]) -> impl Iterator<Item = &Box<[u8]>> {
     const STRIDE: usize = 7_919; // a prime that divides no number of words
     (0..words.len()).map(|number| &words[number * STRIDE % words.len()])

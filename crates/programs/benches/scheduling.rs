@@ -1,24 +1,24 @@
-//! How fast schedules of irregular exchanges are made.
+//! The speed of making schedules of irregular exchanges.
 //!
-//! One line a case: algorithm, ranks, density, messages, seconds, steps and the fewest steps that any schedule has, and how
-//! many times the busiest rank's bytes the steps' largest transfers are. The time is the least of three. Where there is an
-//! aim, that comes last. Arguments name the algorithms; without any all are measured.
+//! One line per case: algorithm, ranks, density, messages, seconds, steps and the fewest possible steps, and the ratio of
+//! the sum of the steps' largest transfers to the busiest rank's bytes. The time is the least of three. If there is a
+//! target, it comes last. Arguments name the algorithms; without any, all are measured.
 
 use maquette_programs::all_to_all::Irregular;
 use maquette_programs::schedule::{Pattern, Schedule, Transfer};
 use quantities::Bytes;
 
-/// Ranks, and messages in millionths of those of a complete exchange.
+/// The number of ranks, and the messages in millionths of those of a complete exchange.
 const CASES: [(u32, u64); 5] = [(32, 500_000), (128, 1_000_000), (512, 500_000), (1_024, 100_000), (1_024, 1_000_000)];
 
-/// What shall take less than so long: algorithm, ranks, millionths. [s]
+/// Time limits: algorithm, ranks, millionths. [s]
 const AIMS: [(Irregular, u32, u64, f64); 3] = [
     (Irregular::Greedy, 1_024, 100_000, 0.2),
     (Irregular::EdgeColouring, 1_024, 100_000, 0.2),
     (Irregular::EdgeColouring, 512, 500_000, 0.2),
 ];
 
-/// The most messages for which a decomposition into permutations is measured: it takes the square of their number.
+/// The most messages for which a decomposition into permutations is measured: its time grows with the square of their number.
 const MOST_FOR_BIRKHOFF: usize = 20_000;
 
 fn main() {

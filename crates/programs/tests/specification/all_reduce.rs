@@ -1,4 +1,4 @@
-//! Global combines: every rank ends with the right bytes, in every world; and they take the time that theory says.
+//! All-reduces: every rank ends with the right bytes, in every world; and they take the time that theory predicts.
 
 use crate::collectives;
 use crate::collectives::{T0, any_group, any_lambda, lambda, postal_clock};
@@ -14,12 +14,12 @@ use proptest::prelude::*;
 use quantities::{Bytes, Rank};
 use virtual_worlds::answer::Answer;
 
-/// An operator that is tested.
+/// An operator under test.
 #[derive(Clone, Copy, Debug)]
 enum Tested {
-    /// One with a name.
+    /// A named operator.
     Named(Operator),
-    /// The greatest common divisor of numbers of two bytes: associative and commutative, and not among those with a name.
+    /// The greatest common divisor of two-byte numbers: associative and commutative, and not among the named ones.
     CommonDivisor,
 }
 
@@ -55,7 +55,7 @@ fn any_exact_operator() -> impl Strategy<Value = Tested> {
     proptest::sample::select(all)
 }
 
-/// So many bytes for each place that only `seed` decides.
+/// `bytes` bytes for a place, which depend only on it and on `seed`.
 fn content(place: u32, bytes: u64, seed: u64) -> Vec<u8> {
     (0..bytes)
         .map(|at| {
@@ -64,7 +64,7 @@ fn content(place: u32, bytes: u64, seed: u64) -> Vec<u8> {
         .collect()
 }
 
-/// What `operator` makes of all of them, in order.
+/// The result of `operator` for all of them, in order.
 fn expected(operator: Tested, contents: &[Vec<u8>]) -> Vec<u8> {
     let mut all = contents.iter().cloned();
     let first = all.next().unwrap();
@@ -99,7 +99,7 @@ proptest! {
             let algorithm = which.get(&all(lambda, n)).clone();
             let program = AllReduce { algorithm, group: group.clone(), operator, inputs: inputs.clone(), sends };
             for (world, ended) in worlds::everywhere(size, &program) {
-                // Only the census asks for a message later than it is sent.
+                // Only the census posts a receive some rounds after the message is sent.
                 let is_census = matches!(program.algorithm, Algorithm::Census(_));
                 if is_census && sends == Sends::Early && worlds::waits_for_receivers(world) {
                     continue;
@@ -135,7 +135,7 @@ proptest! {
     #[test]
     fn delayed_receives_and_sends_take_the_time_of_the_paper(lambda in any_lambda(), n in 1u32..400) {
         let receive = time_of(Algorithm::Census(Census::delay_receive(lambda, n)), lambda, n);
-        // Ranks may get ahead of their rounds where in some of them nothing is sent.
+        // Ranks may get ahead of their rounds if nothing is sent in some of them.
         prop_assert!(receive <= Delay::Receive.time(lambda, u64::from(n)).of(T0).picoseconds());
         prop_assert!(receive >= broadcast_time(lambda, u64::from(n)).of(T0).picoseconds());
         let full = nodes_within(Lambda::new(u64::from(lambda.ceiling()), 1).unwrap(), Steps::new(12, 1)).min(400) as u32;
@@ -231,7 +231,7 @@ fn what_does_not_fit_is_told() {
         let few = Inputs::Messages(vec![Message::default(); 2]);
         assert_eq!(told(algorithm, "or", few), "2 messages to be combined do not fit a group of 3 ranks");
     }
-    // One rank's error, for which another one waits.
+    // One rank's error, while another waits for it.
     let uneven = told(Algorithm::from(RecursiveDoubling), "or", bytes([3, 3, 4]));
     assert!(uneven.ends_with("3 B cannot be combined with 4 B: all ranks must have as much"), "{uneven}");
     assert_eq!(

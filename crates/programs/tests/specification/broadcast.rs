@@ -1,4 +1,4 @@
-//! Broadcasts: every rank ends with the right bytes, in every world; and they take the time that theory says.
+//! Broadcasts: every rank ends with the right bytes, in every world; and they take the time that theory predicts.
 
 use crate::collectives;
 use crate::collectives::{T0, any_group, any_lambda, lambda, postal_clock};
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::loggp::Clock;
 
-/// All that broadcast by messages.
+/// All algorithms that broadcast by messages.
 fn all(lambda: Lambda, n: u32, segment: Bytes) -> Vec<Algorithm> {
     let told = Parameters { lambda: Some(lambda), segment: Some(segment), ..Parameters::of(n) };
     let mut all = Algorithm::all(&told).unwrap();

@@ -1,5 +1,5 @@
-//! The schedules that the CM-5 paper prints. Tables 1, 2, 4, 7, 8 and 9 are lost in the scan that is at hand; they are
-//! here as its algorithms give them, with what the text says of them.
+//! The schedules that the CM-5 paper prints. Tables 1, 2, 4, 7, 8 and 9 are missing from the available scan; they are
+//! reproduced from its algorithms, and checked against its text.
 
 use maquette_programs::all_to_all::{Complete, irregular};
 use maquette_programs::schedule::{Pattern, Schedule};
@@ -20,8 +20,7 @@ fn pattern_p() -> Pattern {
     Pattern::new(8, TABLE_6.split_whitespace().map(|entry| entry.parse().unwrap()).collect()).unwrap()
 }
 
-/// That `schedule` sends pattern P, and is printed as `table`; its lines are told apart by what stands in them, not by the
-/// spaces before it.
+/// Asserts that `schedule` sends `pattern`, and is printed as `table`, ignoring leading spaces of lines.
 fn is_printed_as(schedule: &Schedule, pattern: &Pattern, table: &str) {
     assert_eq!(schedule.check(pattern), Ok(()));
     let lines = |text: &str| {
@@ -64,7 +63,7 @@ fn table_2_pairwise_exchange() {
     );
 }
 
-/// The first step is printed with 3 <-> 6, which would give 3 no partner but 7's.
+/// The first step is printed with 3 <-> 6, which would leave 3 only the partner of 7.
 #[test]
 fn table_3_recursive_exchange() {
     let schedule = Complete::Recursive.schedule(8, Bytes(1)).unwrap();

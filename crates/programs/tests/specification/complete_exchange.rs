@@ -17,7 +17,7 @@ struct Delivery {
     order: SendReceiveOrder,
 }
 
-/// Bytes that no other pair of ranks sends each other.
+/// Bytes that differ for each pair of ranks.
 fn content(from: Rank, to: Rank, bytes: u64) -> Vec<u8> {
     (0..bytes).map(|index| (u64::from(from.0) * 37 + u64::from(to.0) * 11 + index * 5) as u8).collect()
 }
@@ -122,7 +122,7 @@ fn the_programs_receive_what_their_schedules_say() {
     }
 }
 
-/// A schedule that is followed takes the time of the program it was made of, where nothing is shared.
+/// Following a schedule takes the same time as the program it was made from, if nothing is shared.
 #[test]
 fn following_a_schedule_takes_as_long_as_the_program() {
     for rendezvous in [None, Some(Bytes(0))] {
@@ -191,14 +191,14 @@ fn root_crossings_of_a_complete_exchange() {
             let transfers = algorithm.schedule(ranks, Bytes(1)).unwrap().root_crossings(quarter);
             transfers.into_iter().map(|transfers| transfers / 2).collect::<Vec<usize>>()
         };
-        // 3N/4 x N/2 exchanges cross the root in all.
+        // In total 3N/4 x N/2 exchanges cross the root.
         let total = 3 * quarter as usize * half;
         let pairwise = crossings(Complete::Pairwise);
         assert_eq!(pairwise.iter().sum::<usize>(), total);
-        // Pairwise exchange has them in 3N/4 steps, in which all exchanges cross it.
+        // In pairwise exchange they are in 3N/4 steps, in which all exchanges cross it.
         assert_eq!(pairwise.iter().filter(|&&count| count == half).count(), 3 * quarter as usize);
         assert_eq!(pairwise.iter().filter(|&&count| count == 0).count(), quarter as usize - 1);
-        // Balanced exchange has some in each of its N - 1 steps, and in at most half as many steps all.
+        // In balanced exchange some cross it in each of the N - 1 steps, and all of them in at most half of the steps.
         let balanced = crossings(Complete::Balanced);
         assert_eq!(balanced.iter().sum::<usize>(), total);
         assert_eq!(balanced.len(), ranks as usize - 1);
@@ -216,7 +216,7 @@ fn a_barrier_ends_in_every_world() {
     }
 }
 
-/// One rank comes late to a barrier; the others end with when they could go on.
+/// One rank is late at a barrier; the others end with the time at which they could go on.
 struct Late(Rank);
 
 impl Program for Late {

@@ -1,4 +1,4 @@
-//! Conjugate gradient: that it solves the system, and that the number of ranks changes nothing but rounding.
+//! Conjugate gradient: it solves the system, and the number of ranks changes only rounding.
 
 use crate::worlds;
 use std::num::NonZeroU16;
@@ -14,7 +14,7 @@ use maquette_programs::schedule::{Pacing, SendReceiveOrder};
 use proptest::prelude::*;
 use virtual_worlds::loggp::Clock;
 
-/// What works in every world.
+/// The order and pacing that work in every world.
 const SAFE: (SendReceiveOrder, Pacing) = (SendReceiveOrder::Alternating, Pacing::FreeRunning);
 
 fn program(

@@ -1,4 +1,4 @@
-//! The Euler solver: what it keeps, where it gets to, and that the number of ranks changes nothing.
+//! The Euler solver: it conserves what it should, converges, and does not depend on the number of ranks.
 
 use crate::worlds;
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ use virtual_worlds::loggp::Clock;
 
 const MACH: f32 = 0.5;
 
-/// A mesh in parts.
+/// A partitioned mesh.
 struct Parts {
     mesh: Mesh,
     partition: Partition,
@@ -71,7 +71,7 @@ fn bits(states: &[State]) -> Vec<[u32; 5]> {
     states.iter().map(|state| state.map(f32::to_bits)).collect()
 }
 
-/// On one rank.
+/// Runs the solver on one rank.
 fn alone(parts: &Parts, change: impl Fn(&mut Euler)) -> Flow {
     let single = Parts {
         mesh: parts.mesh.clone(),
@@ -90,7 +90,7 @@ fn a_uniform_flow_stays_as_it_is_to_the_last_bit() {
     let start = vec![free_stream(MACH); 300];
     let schedule = irregular::greedy(&parts.pattern);
     let mut program = parts.program(&schedule, Pacing::FreeRunning, start.clone()).unwrap();
-    // With a residual of nothing it would be done at once; no residual is as small as what is no number.
+    // With a residual of zero it would be done at once; no residual is below NaN.
     (program.most_cycles, program.tolerance) = (20, f64::NAN);
     let flows = ended(&free(), 5, &program);
     assert_eq!(bits(&whole(&flows)), bits(&start));

@@ -1,4 +1,4 @@
-//! Traces of other tools: what is read of them, and what is wrong with others.
+//! Traces of other tools: valid ones are read, and invalid ones refused.
 
 use endpoint::World;
 use maquette_programs::trace::{
@@ -49,7 +49,7 @@ fn a_time_independent_trace_is_what_its_lines_say() {
     let first: Vec<&str> = ranks[0].calls.iter().map(|(_, call)| call.name()).collect();
     let names = ["MPI_Isend", "MPI_Wait", "MPI_Allreduce", "MPI_Alltoallv", "MPI_Recv", "MPI_Finalize"];
     assert_eq!(first, names);
-    // What the second rank began last is waited for at its end.
+    // The second rank waits at its end for what it began last.
     let second: Vec<&str> = ranks[1].calls.iter().map(|(_, call)| call.name()).collect();
     let names = ["MPI_Irecv", "MPI_Wait", "MPI_Allreduce", "MPI_Alltoallv", "MPI_Isend", "MPI_Wait", "MPI_Finalize"];
     assert_eq!(second, names);
@@ -57,7 +57,7 @@ fn a_time_independent_trace_is_what_its_lines_say() {
     assert_eq!(ranks[0].calls[0], (Duration::from_nanoseconds(20_000), Call::BeginSend(0, message)));
     let Call::Collective(sum) = &ranks[0].calls[2].1 else { panic!("no collective") };
     assert_eq!((sum.kind, sum.bytes), (CollectiveKind::AllReduce, 32));
-    // A thousand operations of the sum, of a nanosecond each.
+    // A thousand additions of one nanosecond each.
     assert_eq!(ranks[0].calls[3].0, Duration::from_nanoseconds(1_000));
     let Call::Collective(exchange) = &ranks[0].calls[3].1 else { panic!("no collective") };
     assert_eq!(*exchange.counts, [1, 2, 1, 2]);
@@ -84,7 +84,7 @@ fn what_is_wrong_with_a_time_independent_trace_is_told() {
     );
 }
 
-/// Two ranks that exchange messages and sum a number; rank `me` of them, a microsecond later.
+/// The trace of rank `me` of two ranks that exchange messages and sum a number.
 fn of_liballprof(me: u32) -> String {
     let other = 1 - me;
     format!(
@@ -106,7 +106,7 @@ fn a_trace_of_liballprof_is_what_its_lines_say() {
     let first: Vec<(u64, &str)> =
         ranks[0].calls.iter().map(|(computed, call)| (computed.picoseconds() / 1_000_000, call.name())).collect();
     let expected = [
-        // From the end of MPI_Init on: what MPI_Comm_rank takes is computing.
+        // From the end of MPI_Init: the time of MPI_Comm_rank counts as computing.
         (100, "MPI_Irecv"),
         (10, "MPI_Isend"),
         (0, "MPI_Wait"),
@@ -145,13 +145,13 @@ fn what_is_wrong_with_a_trace_of_liballprof_is_told() {
     assert_eq!(cut.to_string(), "r.txt:2: cut short: found the end of the file, where MPI_Finalize is allowed");
 }
 
-/// A call as dumpi2ascii prints it, of so many microseconds from `at` on.
+/// A call as printed by dumpi2ascii, at `at` microseconds.
 fn printed(name: &str, at: u64, arguments: &[&str]) -> String {
     let time = |at: u64| format!("walltime 8153.{at:06}000, cputime 0.004400000 seconds in thread 0.");
     format!("{name} entering at {}\n{}\n{name} returning at {}\n", time(at), arguments.join("\n"), time(at + 10))
 }
 
-/// Two ranks that exchange messages, one from anyone, and sum a number.
+/// The trace of rank `me` of two ranks that exchange messages, one from anyone, and sum a number.
 fn of_dumpi(me: u32) -> String {
     let (other, world) = (1 - me, "MPI_Comm comm=2 (MPI_COMM_WORLD)");
     let dest = format!("int dest={other}");
@@ -211,7 +211,7 @@ fn a_trace_of_dumpi_is_what_its_lines_say() {
     let ranks: Vec<RankCalls> = (0..2).map(|me| dumpi::read("rank", &of_dumpi(me), me, 2).unwrap()).collect();
     let first: Vec<(u64, &str)> =
         ranks[0].calls.iter().map(|(computed, call)| (computed.picoseconds() / 1_000_000, call.name())).collect();
-    // From the end of MPI_Init on; a send to no process and a test that finds nothing are no calls, nor is a duplicate.
+    // From the end of MPI_Init; a send to no process, a test that finds nothing and a duplicate don't count as calls.
     let expected = [(100, "MPI_Irecv"), (0, "MPI_Isend"), (0, "MPI_Wait"), (0, "MPI_Allreduce"), (100, "MPI_Finalize")];
     assert_eq!(first, expected);
     let matched = Message { partner: Some(1), tag: Some(7), communicator: 0, bytes: 36_000 };
@@ -258,7 +258,7 @@ fn what_is_wrong_with_a_trace_of_dumpi_is_told() {
 }
 
 proptest! {
-    /// Whatever words there are, in whatever order, they are read or refused; what is read can be checked.
+    /// Any words, in any order, are read or refused; a trace that is read can be checked.
     #[test]
     fn no_words_make_the_readers_fail_otherwise(words in prop::collection::vec(prop::sample::select(vec![
         "0", "1", "7", "-1", "1e300", "nan", "MPI_Init", "MPI_Isend", "MPI_Waitall", "MPI_Alltoallv", "MPI_Gatherv", ":", ":", ":", "\n", "\n", " ",

@@ -1,4 +1,4 @@
-//! Reading GOAL texts: what is right, what is wrong with the others, and that nothing makes the reader fail otherwise.
+//! Reading GOAL texts: valid ones are read, invalid ones refused with a clear error, and nothing makes the reader panic.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -63,7 +63,7 @@ fn labels_may_look_like_other_words_and_belong_to_their_rank() {
     assert_eq!(parse(text).unwrap().block(Rank(0)).requirements().count(), 1);
 }
 
-/// That each text is refused with the message beside it.
+/// Asserts that each text is refused with the message beside it.
 fn are_refused(cases: &[(String, &str)]) {
     for (text, expected) in cases {
         match parse(text) {
@@ -226,7 +226,7 @@ fn operation() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A right text: operations, and requirements of later ones on earlier ones.
+/// A valid text: operations, and requirements of later ones on earlier ones.
 fn goal_text() -> impl Strategy<Value = String> {
     let block =
         (prop::collection::vec(operation(), 0..8), prop::collection::vec((0..8usize, 0..8usize, any::<bool>()), 0..8));
@@ -250,7 +250,7 @@ fn goal_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// What a slip does to a text: a stretch of it is cut out and something else is put there.
+/// A text damaged by a slip: part of it is cut out and replaced by something else.
 fn damaged(text: &str, at: usize, cut: usize, put: &[u8]) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let at = at % (bytes.len() + 1);
@@ -259,7 +259,7 @@ fn damaged(text: &str, at: usize, cut: usize, put: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The same text with numbers of at most two digits, as most lines of a trace are short.
+/// The same text with numbers of at most two digits, since most lines of a trace are short.
 fn shortened(text: &str) -> String {
     let mut digits = 0;
     let keep = |&letter: &char| {
@@ -269,19 +269,19 @@ fn shortened(text: &str) -> String {
     text.chars().filter(keep).collect()
 }
 
-/// The same text, its lines written as few are: with a comment behind each.
+/// The same text with unusual lines: each ends in a comment.
 fn commented(text: &str) -> String {
     text.replace('\n', " // a comment\n")
 }
 
-/// The lines of each rank in order: it does not matter which requirement stands first.
+/// The lines of each rank, sorted: the order of requirements does not matter.
 fn sorted(text: &str) -> Vec<Vec<&str>> {
     let mut ranks: Vec<Vec<&str>> = text.split("\nrank ").map(|rank| rank.lines().collect()).collect();
     ranks.iter_mut().for_each(|lines| lines.sort_unstable());
     ranks
 }
 
-/// A text in pieces of so many bytes.
+/// A text that is read in pieces of this many bytes.
 struct Pieces<'a>(&'a [u8], usize);
 
 impl std::io::Read for Pieces<'_> {
@@ -315,7 +315,7 @@ proptest! {
         }
     }
 
-    /// Lines as nearly all are, which are read in one go, mean what they mean in any other form.
+    /// Usual lines, which take the fast path, mean the same as in any other form.
     #[test]
     fn usual_lines_are_read_as_others_are(text in goal_text(), at in any::<usize>(), cut in 0..9usize, put in "[ a-z0-9:}\n]{0,6}") {
         let text = shortened(&text);
@@ -333,12 +333,12 @@ proptest! {
         let _ = Schedule::parse("trace.goal", &bytes);
     }
 
-    /// Operations that start and are over in whatever order are all done in the end, each once and none before what it requires.
+    /// Operations that start and end in any order are all done eventually, each once and none before those it requires.
     #[test]
     fn every_operation_is_begun_once(text in goal_text(), choices in prop::collection::vec(any::<usize>(), 80)) {
         let schedule = parse(&text).unwrap();
         let player = Player::new(&schedule);
-        // A schedule that is over can be run again.
+        // A schedule that has ended can run again.
         for choices in [&choices[..], &choices[40..]] {
             let mut arbitrary = Arbitrary::new(&schedule, choices);
             let ended = executor::run(&mut arbitrary, schedule.size(), &player, false).unwrap();
@@ -349,7 +349,7 @@ proptest! {
     }
 }
 
-/// A machine that starts and ends what is under way in an arbitrary order, and looks whether what it is asked for may begin.
+/// A machine that starts and ends operations in arbitrary order, and checks that each operation may begin.
 struct Arbitrary<'a> {
     schedule: &'a Schedule,
     choices: std::iter::Cycle<std::slice::Iter<'a, usize>>,
@@ -418,7 +418,7 @@ impl Machine for Arbitrary<'_> {
     }
 }
 
-/// A rank does what it must in the order that it must, whoever's message comes first.
+/// A rank obeys its order of operations, whichever message arrives first.
 #[test]
 fn a_schedule_is_played_as_a_program() {
     let text = b"num_ranks 3

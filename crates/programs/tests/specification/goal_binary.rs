@@ -1,5 +1,4 @@
-//! The binary form of GOAL: what LogGOPSim's `txt2bin` would write of a schedule reads back as that schedule, and nothing that is
-//! damaged does.
+//! The binary form of GOAL: a file as LogGOPSim's `txt2bin` would write it reads back as the same schedule, and a damaged one does not.
 
 use maquette_programs::goal::{Operation, OperationKind, ReadError, Schedule};
 use proptest::prelude::*;
@@ -86,7 +85,7 @@ fn the_binary_form_is_the_schedule_but_for_its_lines() {
     assert_eq!(numbers, [1, 2, 3, 4]);
 }
 
-/// Byte by byte, as the format has it: one rank that calculates 5 ns.
+/// Byte by byte, as in the format's description: one rank that calculates 5 ns.
 #[test]
 fn a_file_of_which_every_byte_is_known_is_read() {
     let mut bytes = vec![0x7F, 0x10, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0];
@@ -118,7 +117,7 @@ fn what_is_damaged_is_told_with_its_place() {
         "trace.bin: byte 30: found that rank 0 goes from byte 0 to 234; it must begin at 54, where what is before it ends"
     );
     assert_eq!(with(78, 9), "trace.bin: byte 113: rank 0: found 9 for what an operation does; 1 to 3 is allowed");
-    // The second operation is the first that sends; this is where its tag stands.
+    // The second operation is the first send; this is the offset of its tag.
     const TAG: usize = 130;
     let reserved = [&whole[..TAG], &(u32::MAX - 1).to_le_bytes(), &whole[TAG + 4..]].concat();
     assert_eq!(
@@ -135,7 +134,7 @@ fn what_is_damaged_is_told_with_its_place() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever single byte is changed, it is refused, or is another schedule that can be written.
+    /// If any single byte is changed, the file is refused, or is another schedule that can be written.
     #[test]
     fn a_changed_byte_is_read_or_refused(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()) {
         let mut bytes = binary(&Schedule::parse("trace.goal", TEXT.as_bytes()).unwrap());

@@ -1,9 +1,9 @@
-//! LH*: no request is sent on more than twice, and images come to the truth.
+//! LH*: no request is forwarded more than twice, and images converge to the truth.
 
 use maquette_programs::linear_hash::{Extent, Image, Split, forward, h};
 use proptest::prelude::*;
 
-/// The servers that a request for C goes to in a file of this extent, the first of them by an image; the last has the key.
+/// The servers that a request for C goes to in a file of this extent, beginning with `first`; the last has the key.
 fn route(file: Extent, first: u32, c: u64) -> Vec<u32> {
     let mut visited = vec![first];
     while let Some(next) = forward(visited[visited.len() - 1], file.level(visited[visited.len() - 1]), c) {
@@ -14,7 +14,7 @@ fn route(file: Extent, first: u32, c: u64) -> Vec<u32> {
     visited
 }
 
-/// Every file of up to 512 servers, every image that is not ahead of it, every server that a key can have in both.
+/// Every file of up to 512 servers, every image that is not ahead of it, every pair of servers that a key can have in the two.
 #[test]
 fn no_request_is_sent_on_more_than_twice_whatever_the_image() {
     let mut cases = [0_u64; 3];
@@ -32,8 +32,8 @@ fn no_request_is_sent_on_more_than_twice_whatever_the_image() {
     assert_eq!(percent, [50.0, 44.0, 6.0]);
 }
 
-/// While server n splits, it goes on with its old level: keys that have gone already are sent on to the new server, and what comes there
-/// for keys that have not is sent back. Only the keys of server n go other ways than in the file before the split.
+/// While server n splits, it keeps its old level: requests for keys that have already moved are forwarded to the new server, and requests
+/// there for keys that have not are sent back. Only the keys of server n are routed differently from before the split.
 #[test]
 fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
     for before in (1..=512).map(Extent::of) {
@@ -58,7 +58,7 @@ fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
     }
 }
 
-/// What the paper's A3 makes of the first server's report, the bounds that follow from any report make as well.
+/// The bounds that follow from any report give the same image as the paper's A3 for the first server's report.
 #[test]
 fn an_older_image_learns_from_the_first_server_what_a3_says() {
     for file in (1..=200).map(Extent::of) {
@@ -78,7 +78,7 @@ fn an_older_image_learns_from_the_first_server_what_a3_says() {
     }
 }
 
-/// What a server's number and level say of the number of servers, of every file up to 600: no more and no less than
+/// What a server's number and level imply about the number of servers, for every file of up to 600: no more and no less than
 ///
 /// ```text
 ///   a <  2^(j-1)         2^(j-1) + a + 1 <= M <= 2^j + a
@@ -101,7 +101,7 @@ fn an_image_comes_to_the_bounds_of_what_a_server_says() {
     }
 }
 
-/// How often a new client is told on the mean, with random keys, until it is never wrong again.
+/// How many adjustments a new client needs, with random keys, until it is never wrong again.
 fn adjustments(servers: u32, seed: u64) -> u32 {
     let (file, mut image, mut state) = (Extent::of(servers), Image::default(), seed);
     let mut told = 0;
@@ -127,7 +127,7 @@ fn a_new_client_is_told_about_as_often_as_there_are_levels() {
 }
 
 proptest! {
-    /// Also an image that is ahead: every report is true of the file, so the image never gets worse.
+    /// This includes images that are ahead: every report is true of the file, so an image never gets worse.
     #[test]
     fn reports_bring_any_image_nearer(servers in 1u32..5_000, believed in 1u32..5_000, a in any::<prop::sample::Index>()) {
         let file = Extent::of(servers);

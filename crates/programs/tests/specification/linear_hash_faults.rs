@@ -1,12 +1,12 @@
-//! Clients and servers of LH*LH on a network that delays, loses, reorders and repeats messages, with servers that stop for a
-//! while: every answer is right, and at the end every key that was acknowledged is there once.
+//! Clients and servers of LH*LH on a network that delays, loses, reorders and repeats messages, with servers that pause for a
+//! while: every answer is right, and at the end every acknowledged key is stored once.
 //!
 //! | message | what the network may do to it | why that is enough |
 //! |---|---|---|
-//! | requests, of scans too; forwards; answers | delay, reorder, lose, repeat | clients ask again; servers know the last request of each client |
-//! | of splits and merges, the token | delay | each is the next step of one server with one other, over a connection that is in order |
+//! | requests, including scans; forwards; answers | delay, reorder, lose, repeat | clients ask again; servers know the last request of each client |
+//! | splits and merges, the token | delay | each is the next step between two servers, over an in-order connection |
 //!
-//! A server that stops keeps what it knows, as one that waits for its processor does. A server that forgets it loses its part of the
+//! A paused server keeps its state, like one that waits for its processor. A server that loses its state loses its part of the
 //! table for good: there are no copies, and nothing is promised.
 
 mod broken;
@@ -45,7 +45,7 @@ fn simulate(case: Case, seed: u64) -> Simulation {
     simulation
 }
 
-/// What happened in all runs together.
+/// The totals of all runs.
 #[derive(Debug, Default)]
 struct Seen {
     splits: u64,
@@ -73,7 +73,7 @@ impl Seen {
     }
 }
 
-/// Says how to run a seed again that fails, in whatever way.
+/// Prints how to rerun a seed that fails in any way.
 struct Again {
     seed: u64,
 }
@@ -116,11 +116,11 @@ fn every_answer_is_right_and_nothing_is_lost_or_stored_twice() {
     }
 }
 
-/// The test itself is tested: with servers that are wrong it says so, and by which check.
+/// A test of the test: it detects faulty servers, and names the check that did.
 #[test]
 fn servers_that_are_wrong_are_found_out() {
     let expected = [
-        // Fault, of so many of 60 runs at least, and the check that finds it most often.
+        // The fault, the least number of 60 runs in which it is found, and the check that finds it most often.
         (Fault::LosesWhatItShips, 30, Check::Answers),
         (Fault::AppliesAgain, 20, Check::Answers),
         (Fault::ReadsWhatWas, 30, Check::Answers),

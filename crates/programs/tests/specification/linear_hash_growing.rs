@@ -1,5 +1,5 @@
-//! Clients that ask all the while as a table grows, on virtual machines: whatever they do when they are wrong, they ask for the same, every key is
-//! stored once, and they are wrong seldom enough.
+//! Clients that keep making requests while a table grows, on virtual machines: whatever happens when they ask the wrong server, they make
+//! the same requests, every key is stored once, and they are wrong rarely enough.
 
 use endpoint::World;
 use maquette_programs::linear_hash::Growth;
@@ -89,7 +89,7 @@ proptest! {
             let again = run.messages(Kind::Moved) + run.messages(Kind::Again);
             prop_assert_eq!(run.messages(Kind::Request), run.requests() as u64 + again);
         }
-        // Each time that a client hears of a server it learns what it did not know.
+        // A client learns something new each time that it is told of a server.
         let most = moved.splits() as u64;
         prop_assert!(moved.clients.iter().all(|client| client.adjustments <= most));
         prop_assert_eq!(refresh.messages(Kind::Map), refresh.messages(Kind::MapRequest));

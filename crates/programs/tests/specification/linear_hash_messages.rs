@@ -1,5 +1,5 @@
-//! How clients and servers of LH*LH write what they send: it is read as it was written, has the size of all its bodies, and
-//! whatever a stranger sends is an error at worst.
+//! The encoding of LH*LH messages: a message decodes to what was encoded, has the size of all its bodies, and any foreign message is at
+//! worst an error.
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
@@ -120,7 +120,7 @@ fn envelope() -> impl Strategy<Value = Envelope> {
     ]
 }
 
-/// A server, a client and a scan that are in the middle of something.
+/// A server, a client and a scan with work under way.
 struct Ends {
     server: Server,
     client: Client,
@@ -135,7 +135,7 @@ impl Ends {
         Ends { server: Server::new(0, GROWTH), client, scan }
     }
 
-    /// Takes what was read, as from another server or client.
+    /// Takes a decoded message, as if from another server or client.
     fn take(&mut self, from: u32, envelope: Envelope) {
         let mut outputs = Vec::new();
         match envelope {
@@ -164,7 +164,7 @@ proptest! {
         take(envelope);
     }
 
-    /// Also where they make no sense together.
+    /// Even if they make no sense together.
     #[test]
     fn any_messages_are_taken_one_after_the_other(
         envelopes in prop::collection::vec((0_u32..4, envelope()), 0..40),
@@ -217,7 +217,7 @@ fn a_body_that_is_only_a_size_travels_as_so_many_bytes() {
     };
     let (empty, large) = (insert(0).encode().unwrap(), insert(8_192).encode().unwrap());
     assert_eq!(empty.size(), Bytes(29));
-    // One byte more to say how large it is.
+    // One more byte to encode its size.
     assert_eq!(large.size(), Bytes(29 + 8_192 + 1));
     assert_eq!(large.unseen(), Bytes(8_192));
 }

@@ -1,4 +1,4 @@
-//! Building an LH*LH table on virtual machines: every key is stored once, on every kind of world, and the run ends.
+//! Building an LH*LH table on virtual machines: every key is stored once, in every kind of world, and the run ends.
 
 use endpoint::{Error, Result, World};
 use machines::model::{Acknowledged, LogGp, SendMode};
@@ -9,7 +9,7 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::{NetworkWorld, Options};
 use virtual_worlds::loggp::Clock;
 
-/// The machine of these tests, and of those that share it.
+/// The machine of these tests, and of others that use it.
 pub const MODEL: LogGp = LogGp {
     latency: Duration::from_picoseconds(5_000_000),
     overhead: Duration::from_picoseconds(1_000_000),
@@ -38,7 +38,7 @@ fn program(servers: u32, clients: u32, keys: u64, capacity: u64) -> LinearHash {
     }
 }
 
-/// The only split begins shortly before the last insert: without the rest of it the run is over sooner, and the inserts are the same.
+/// The only split begins shortly before the last insert: if it is not completed, the run ends sooner, with the same inserts.
 #[test]
 fn a_run_can_end_with_its_inserts() {
     let whole = LinearHash { body: Bytes(8192), ..program(2, 1, 194, 240) };
@@ -133,8 +133,8 @@ fn an_insert_takes_a_message_there_and_one_back() {
     assert!((0.65..0.68).contains(&mean), "{mean} ms");
 }
 
-/// With chunks of a few entries an insert takes little longer than where nobody splits, however much is to be shipped; where all goes over
-/// at once, it waits for that.
+/// With chunks of a few entries an insert takes little longer than without splits, however much is to be shipped; if everything is shipped
+/// at once, an insert waits for that.
 #[test]
 fn no_insert_waits_for_the_whole_of_a_split() {
     let longest = |keys: u64, chunk: u64| {
@@ -143,7 +143,7 @@ fn no_insert_waits_for_the_whole_of_a_split() {
         let taken = on_clock(&program).clients.into_iter().flat_map(|client| client.inserts);
         taken.map(|insert| insert.acknowledged.since(insert.begun).picoseconds() / 1_000_000).max().unwrap()
     };
-    // [us], for tables of 2,000 and of 8,000 entries. To ship half of a server's takes 140 and 570.
+    // [us], for tables of 2,000 and of 8,000 entries. Shipping half of a server's entries takes 140 and 570.
     let (few, all) = ([longest(2_000, 5), longest(8_000, 5)], [longest(2_000, 1_000), longest(8_000, 1_000)]);
     assert!(few.iter().all(|&few| few < 100), "{few:?} us");
     assert!(all[0] > 120 && all[1] > 500, "{all:?} us");
@@ -151,7 +151,7 @@ fn no_insert_waits_for_the_whole_of_a_split() {
 
 #[test]
 fn a_server_computes_after_it_has_answered() {
-    // Longer than a request takes to come: so an insert waits for what the one before left to do.
+    // Longer than a request takes to arrive: so an insert waits for the work left by the one before.
     let second = Duration::from_picoseconds(1_000_000_000_000);
     let slow = LinearHash { server_time: second, ..program(1, 1, 11, 1_000) };
     let last = on_clock(&slow).last_insert().picoseconds();
@@ -178,7 +178,7 @@ fn a_key_that_is_there_is_not_stored_again() {
     assert_eq!(built.clients[0].inserts.iter().filter(|insert| !insert.stored).count(), 100);
 }
 
-/// Of all clients together, how many each phase after the build found.
+/// How many keys all clients together found in each phase after the build.
 fn found(built: &Built) -> Vec<u64> {
     let phases = built.clients[0].then.len();
     (0..phases).map(|phase| built.clients.iter().map(|client| client.then[phase].found).sum()).collect()
@@ -250,7 +250,7 @@ fn phase() -> impl Strategy<Value = Phase> {
     prop::sample::select(vec![Insert, Put, Get, Contains, Remove, Scan, Count, Forget])
 }
 
-/// What a phase finds of a table in which either all keys are or none, and whether they are afterwards.
+/// What a phase finds in a table that has either all keys or none, and whether it has them afterwards.
 fn due(phase: Phase, keys: u64, there: bool) -> (u64, bool) {
     let held = if there { keys } else { 0 };
     match phase {
@@ -262,7 +262,7 @@ fn due(phase: Phase, keys: u64, there: bool) -> (u64, bool) {
     }
 }
 
-/// A server whose last bucket has come has still to hear that it was the last.
+/// A server whose last bucket has arrived must still be told that it was the last.
 #[test]
 fn a_phase_ends_only_when_the_last_server_has_left() {
     let mut program = program(6, 2, 32, 14);

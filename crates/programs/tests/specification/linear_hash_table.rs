@@ -1,4 +1,4 @@
-//! A server's table against the simplest one there is, while it grows, shrinks, and is halved with requests going on.
+//! A server's table compared with the simplest possible one, while it grows, shrinks, and is halved during requests.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +25,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..600)
 }
 
-/// A table that may be in the middle of being halved, and the one that takes over.
+/// A table that may be being halved, and the one that takes over.
 struct Pair {
     table: Table<Entry<u64, u32>>,
     other: Option<Table<Entry<u64, u32>>>,
 }
 
 impl Pair {
-    /// Who has the key.
+    /// The table that has the key.
     fn owner(&mut self, c: u64) -> &mut Table<Entry<u64, u32>> {
         if self.table.place(c) == Place::Shipped {
             let other = self.other.as_mut().unwrap();
@@ -43,7 +43,7 @@ impl Pair {
         &mut self.table
     }
 
-    /// Ships a bucket; when the last has gone the keys of the other table are dropped, as those of another server.
+    /// Ships a bucket; after the last one, the keys of the other table are dropped, since they belong to another server.
     fn ship(&mut self, model: &mut BTreeMap<u64, u32>) {
         let Some(other) = &mut self.other else {
             let (level, extent) = (self.table.level(), self.table.halve());
@@ -69,7 +69,7 @@ proptest! {
         let mut model = BTreeMap::new();
         let mut pair = Pair { table: Table::new(0), other: None };
         for step in steps {
-            // Keys that are another server's by now do not come here.
+            // Requests for keys that now belong to another server do not arrive here.
             let level = pair.table.level();
             let own = |c: u64| c >> level << level;
             match step {
@@ -98,7 +98,7 @@ proptest! {
     }
 }
 
-/// Buckets hold from one to four entries on the mean, whether the table grows or shrinks.
+/// Buckets hold one to four entries on average, whether the table grows or shrinks.
 #[test]
 fn it_grows_and_shrinks_a_bucket_at_a_time() {
     let mut table = Table::new(0);
@@ -117,7 +117,7 @@ fn it_grows_and_shrinks_a_bucket_at_a_time() {
     assert_eq!(table.extent(), Extent::default());
 }
 
-/// Keys of one hash are told apart by themselves.
+/// Keys with the same hash are distinguished by comparing them.
 #[test]
 fn keys_of_one_hash_are_different_keys() {
     let mut table = Table::new(3);
@@ -129,7 +129,7 @@ fn keys_of_one_hash_are_different_keys() {
     assert_eq!((table.remove(7, "b"), table.get(7, "b"), table.len()), (Some(9), None, 2));
 }
 
-/// Two tables whose keys differ in the bit that once told them apart, of any sizes, become one; meanwhile the one or the other has
+/// Two tables of any sizes whose keys differ in the bit that separated them are merged; meanwhile one or the other has
 /// every entry.
 #[test]
 fn a_table_takes_over_another_bucket_by_bucket() {

@@ -1,4 +1,4 @@
-//! What the programs promise: one program, so that what it stands on is compiled and linked once.
+//! The specification of the programs: one test program, so that its dependencies are linked only once.
 
 mod all_reduce;
 mod application_patterns;

@@ -1,4 +1,4 @@
-//! Delaunay tetrahedralisations, by what defines them.
+//! Delaunay tetrahedralisations, checked by their defining properties.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ fn sorted(mut face: [u32; 3]) -> [u32; 3] {
     face
 }
 
-/// Points minus edges plus triangles minus tetrahedra, of the points that the edges end at.
+/// Points minus edges plus triangles minus tetrahedra, counting only points with edges.
 fn euler_characteristic(mesh: &Mesh) -> i64 {
     let edges = mesh.edges();
     let ends: BTreeSet<u32> = edges.iter().flatten().copied().collect();
@@ -64,7 +64,7 @@ fn six_volumes(a: Point, b: Point, c: Point, d: Point) -> f64 {
     dot(difference(a, d), cross(difference(b, d), difference(c, d)))
 }
 
-/// Six times the volume, twice over: that of all tetrahedra, and that of the hull, from its triangles and any point.
+/// Six times the volume, computed in two ways: from all tetrahedra, and from the triangles of the hull and any point.
 fn volumes(mesh: &Mesh) -> (f64, f64) {
     let inside =
         mesh.tetrahedra().iter().map(|&[a, b, c, d]| six_volumes(at(mesh, a), at(mesh, b), at(mesh, c), at(mesh, d)));
@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-/// On a grid of integers volumes are exact.
+/// On a grid of integers, volumes are exact.
 #[test]
 fn a_grid_of_cubes_is_filled_exactly() {
     let points = (0..343u32).map(|i| [i % 7, i / 7 % 7, i / 49].map(f64::from)).collect();

@@ -1,4 +1,4 @@
-//! What gathers, scatters, reductions to one rank, reduce-scatters and scans bring, with real bytes, among any number of ranks.
+//! The results of gathers, scatters, reductions to one rank, reduce-scatters and scans, with real bytes, among any number of ranks.
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::LogGp;
@@ -9,12 +9,12 @@ use virtual_worlds::loggp::Clock;
 
 const SUM: Operator = Operator::Of(Operation::Sum, Number::U64);
 
-/// Every one of them, one after the other, from a root.
+/// All of them, one after the other, with a root.
 struct All {
     root: u32,
 }
 
-/// What a rank ends with, in the order of the calls.
+/// The results of a rank, in the order of the calls.
 type Ends = Vec<Vec<u64>>;
 
 fn packed(numbers: impl IntoIterator<Item = u64>) -> Message {

@@ -1,4 +1,4 @@
-//! Schedules as MSCCL XML: that the text keeps to what its reader asks for, and that running it, with sends that wait for
+//! Schedules as MSCCL XML: the text meets the requirements of its reader, and running it, with sends that wait for
 //! their receivers, brings every chunk to its place.
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl Element {
         self.text(key).parse().unwrap_or_else(|_| panic!("{key} of {self:?} is no number"))
     }
 
-    /// That it has these attributes and no others.
+    /// Asserts that it has these attributes and no others.
     fn has(&self, keys: &[&str]) {
         let mut keys = keys.to_vec();
         keys.sort_unstable();
@@ -54,7 +54,7 @@ struct Block {
 
 struct Gpu {
     blocks: Vec<Block>,
-    /// What the place of each chunk of the output was filled with: which chunk of whose input.
+    /// What fills each chunk of the output: the rank and the chunk of its input.
     output: Vec<Option<(usize, i64)>>,
     input: i64,
 }
@@ -112,7 +112,7 @@ fn read(text: &str) -> Algorithm {
 }
 
 impl Algorithm {
-    /// The next step of a block, if what it waits for is over.
+    /// The next step of a block, if the step it waits for is over.
     fn ready(&self, gpu: usize, block: usize) -> Option<&Element> {
         let blocks = &self.gpus[gpu].blocks;
         let step = blocks[block].steps.get(blocks[block].done)?;
@@ -132,7 +132,7 @@ impl Algorithm {
         assert!(!self.gpus.iter().any(left), "it is stuck");
     }
 
-    /// Does one thing that can be done; whether there was one.
+    /// Carries out one step that is ready; returns whether there was one.
     fn advance(&mut self) -> bool {
         for gpu in 0..self.gpus.len() {
             for block in 0..self.gpus[gpu].blocks.len() {
@@ -210,7 +210,7 @@ proptest! {
     #[test]
     fn every_chunk_comes_to_its_place(ranks in 2..9_u32, millionths in 0..1_000_000_u64, seed in any::<u64>(), chunk in 1..5_u64) {
         let random = Pattern::random(ranks, millionths, Bytes(1), seed).unwrap();
-        // One message of one chunk, so that it is known what a chunk is; sizes that take several steps of 71 too.
+        // One message is one chunk, so that the chunk size is known; other sizes take several steps of 71.
         let size = |index: u64| if index == 0 { chunk } else { chunk * (1 + index * 29 % 200) };
         let messages = (0..).zip(random.messages()).map(|(index, message)| Transfer { bytes: Bytes(size(index)), ..*message });
         let pattern = Pattern::of_messages(ranks, messages.collect()).unwrap();

@@ -1,4 +1,4 @@
-//! Partitions of meshes and grids, and the halos that follow from them.
+//! Partitions of meshes and grids, and their halos.
 
 use std::collections::BTreeSet;
 use std::num::{NonZeroU16, NonZeroU32};
@@ -10,7 +10,7 @@ use maquette_programs::applications::partition::{Partition, blocks, recursive_co
 use proptest::prelude::*;
 use quantities::Rank;
 
-/// The halo by its definition: for every pair of ranks the vertices of the one that have an edge to one of the other's.
+/// The halo by definition: for a pair of ranks, the vertices of one that have an edge to one of the other's.
 fn by_definition(partition: &Partition, edges: &[[u32; 2]], from: u32, to: u32) -> Vec<u32> {
     let part_of = partition.part_of();
     let both_ways = edges.iter().flat_map(|&[a, b]| [[a, b], [b, a]]);

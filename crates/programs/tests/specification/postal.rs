@@ -1,4 +1,4 @@
-//! The theory of the postal model against what its paper prints, and against what must hold of any latency.
+//! The theory of the postal model, compared with the figures in its paper, and with properties that hold for any latency.
 
 use maquette_programs::postal::{
     Alpha, AlphaTable, Delay, Growth, Lambda, Partitions, Splitting, Steps, alpha_for_all, alpha_ranges, asymptote,
@@ -131,7 +131,7 @@ fn delay_send_is_quicker_up_to_the_break_even_point() {
     {
         assert_eq!(Delay::for_nodes(lambda(text), 1 << 30), quicker, "{text}");
     }
-    // 10 rounds of 1.2 t0, or 14 of t0 less what the last receive need not wait.
+    // 10 rounds of 1.2 t0, or 14 of t0 minus the time that the last receive need not wait.
     assert_eq!(Delay::Send.time(lambda("1.2"), 1024).to_string(), "12");
     assert_eq!(broadcast_time(lambda("2"), 1024).to_string(), "16");
     assert_eq!(Delay::Receive.time(lambda("1.2"), 1024).to_string(), "15.2");
@@ -149,7 +149,7 @@ fn times_in_picoseconds_are_rounded_and_never_wrap() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Splitting optimally takes T(n), and no other way to split takes less.
+    /// Optimal splitting takes T(n), and no other way to split takes less.
     #[test]
     fn the_optimal_partitionings_are_those_that_take_the_least_time(lambda in any_lambda(), n in 2u64..200) {
         let growth = Growth::to_nodes(lambda, n);
@@ -166,7 +166,7 @@ proptest! {
         prop_assert_eq!(partitions.count() as usize, partitions.pairs().count());
     }
 
-    /// The range is that of the alphas, and only those, that split optimally.
+    /// The range contains exactly the alphas that split optimally.
     #[test]
     fn an_alpha_is_in_the_range_when_it_splits_optimally(lambda in any_lambda(), n in 2u64..5000, value in 0.5f64..1.0) {
         let range = alpha_ranges(lambda, n..=n)[0];

@@ -1,4 +1,4 @@
-//! Schedules of any pattern: that they are right, and that following them brings every message to its receiver.
+//! Schedules of any pattern: they are correct, and following them brings every message to its receiver.
 
 use crate::worlds;
 use endpoint::{Endpoint, Message, Program, Result, World};
@@ -23,7 +23,7 @@ fn patterns(ranks: u32) -> impl Strategy<Value = Pattern> {
     })
 }
 
-/// Bytes that no other pair of ranks sends each other.
+/// Bytes that differ for each pair of ranks.
 fn content(from: Rank, to: Rank, size: Bytes) -> Vec<u8> {
     (0..size.0).map(|index| (u64::from(from.0) * 37 + u64::from(to.0) * 11 + index * 5) as u8).collect()
 }
@@ -49,7 +49,7 @@ impl Program for Delivery<'_> {
     }
 }
 
-/// That every rank ends with the messages that the pattern has for it, in every world.
+/// Asserts that every rank ends with the messages that the pattern has for it, in every world.
 fn brings_every_message(pattern: &Pattern, schedule: &Schedule, pacing: Pacing, order: SendReceiveOrder) {
     let program = Delivery { pattern, ranks: schedule.by_rank(order), pacing };
     for (world, ended) in worlds::everywhere(pattern.ranks(), &program) {

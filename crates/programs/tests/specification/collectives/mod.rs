@@ -1,4 +1,4 @@
-//! What the tests of broadcasts and of global combines have in common.
+//! What the tests of broadcasts and of all-reduces share.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub fn lambda(text: &str) -> Lambda {
     text.parse().unwrap()
 }
 
-/// t0, of which every part up to a tenth is a whole number of picoseconds.
+/// t0, chosen so that every fraction of it up to a tenth is a whole number of picoseconds.
 pub const T0: Duration = Duration::from_picoseconds(2_520_000);
 
 /// The world of the postal model.
@@ -29,7 +29,7 @@ pub fn postal_clock(lambda: Lambda) -> Clock {
     })
 }
 
-/// Latencies of which t0 has a whole number of parts.
+/// Latencies whose fractions divide t0 evenly.
 pub fn any_lambda() -> impl Strategy<Value = Lambda> {
     (1u64..=10, 0u64..40).prop_map(|(f, over)| Lambda::new(f + over, f).unwrap())
 }
@@ -44,7 +44,7 @@ pub fn any_group() -> impl Strategy<Value = (u32, Group)> {
     })
 }
 
-/// That every algorithm of a catalogue is found by its name, and makes use of what it says that it does.
+/// Checks that every algorithm of a catalogue is found by its name, and uses exactly the parameters that it lists.
 pub fn check_catalogue<A: Catalogue>() {
     for entry in A::entries() {
         let name = entry.name;

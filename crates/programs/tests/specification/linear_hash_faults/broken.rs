@@ -1,4 +1,4 @@
-//! Servers that are wrong, each in a way of its own: the tests are tested with them.
+//! Faulty servers, each in a different way, to test the tests.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use maquette_programs::linear_hash::{
     Key, Operation, Outcome, Request, ScanAnswer, Server, ServerOutput, ToClient, ToServer,
 };
 
-/// What is wrong with a server.
+/// A server's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Of every bucket that it ships, an entry is lost.
+    /// It loses an entry of every bucket that it ships.
     LosesWhatItShips,
-    /// A request that comes again is a new one to it.
+    /// It takes a repeated request for a new one.
     AppliesAgain,
-    /// A get is answered with what the get before it found.
+    /// It answers a get with the result of the get before.
     ReadsWhatWas,
-    /// Of every part of a scan, an entry is left out, and not counted.
+    /// It leaves an entry out of every part of a scan, and does not count it.
     LeavesOutOfScans,
-    /// A part of a scan that it has read comes with an entry of its own twice.
+    /// It returns one of its entries twice in a part of a scan.
     ScansTwice,
 }
 
-/// A server, or one that is wrong.
+/// A server, correct or faulty.
 #[derive(Debug)]
 pub struct Suspect {
     pub server: Server,
     fault: Option<Fault>,
-    /// What the last get of a key found.
+    /// The result of the last get of each key.
     found: BTreeMap<Key, Outcome>,
 }
 
@@ -36,7 +36,7 @@ impl Suspect {
         Suspect { server, fault, found: BTreeMap::new() }
     }
 
-    /// Takes a request; `new` is a number that no request has had.
+    /// Takes a request; `new` is an unused request number.
     pub fn request(&mut self, mut request: Request, new: u64, outputs: &mut Vec<ServerOutput>) {
         let (number, operation) = (request.number, request.operation.clone());
         if self.fault == Some(Fault::AppliesAgain) {
@@ -65,7 +65,7 @@ impl Suspect {
         }
     }
 
-    /// Does with what it sends what is wrong with it.
+    /// Applies its fault to its outputs.
     pub fn spoil(&self, outputs: &mut [ServerOutput]) {
         for output in outputs {
             match (self.fault, output) {

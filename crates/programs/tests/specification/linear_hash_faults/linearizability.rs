@@ -1,4 +1,4 @@
-//! Whether what clients saw of one key could have come of a table that does one operation after the other.
+//! Checks whether the clients' observations of one key could come from a table that executes one operation after the other.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// What the key holds after it, if it could be done on `before` with this outcome.
+    /// The value of the key after it, if it can have this outcome when the value was `before`.
     fn after(self, before: Option<u64>) -> Option<Option<u64>> {
         let (fits, after) = match self {
             Seen::Insert(value, stored) => (stored == before.is_none(), before.or(Some(value))),
@@ -28,7 +28,7 @@ impl Seen {
     }
 }
 
-/// An operation from when it was asked for until it was answered.
+/// An operation, from its request to its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     pub asked: u64,
@@ -36,10 +36,11 @@ pub struct Interval {
     pub seen: Seen,
 }
 
-/// Whether there is an order of the operations, of all clients on one key, each between its question and its answer, in which all outcomes are right.
+/// Whether the operations of all clients on one key have an order, each between its request and its answer, in which all outcomes are
+/// right.
 ///
-/// All states are followed that the key could be in: what it holds, and which of the operations under way have been done. When one is
-/// answered, it must have been done.
+/// It follows all possible states of the key: its value, and which of the operations under way have been executed. When an operation is
+/// answered, it must have been executed.
 ///
 /// Source: Wing and Gong, "Testing and verifying concurrent objects", 1993; Lowe, "Testing for linearizability", 2017, the
 /// configurations of the just-in-time algorithm. Keys are checked one by one, as linearizability is local (Herlihy and Wing, 1990).
@@ -81,7 +82,7 @@ pub fn linearizable(history: &[Interval]) -> bool {
 #[test]
 fn it_finds_an_order_where_there_is_one_and_none_where_not() {
     let at = |asked, answered, seen| Interval { asked, answered, seen };
-    // Two at once: either may be first.
+    // Two concurrent operations: either may be first.
     let both = [at(0, 10, Seen::Put(1, None)), at(1, 9, Seen::Get(None)), at(2, 8, Seen::Get(Some(1)))];
     assert!(linearizable(&both));
     // A get that begins after the put was answered sees it.
@@ -92,7 +93,7 @@ fn it_finds_an_order_where_there_is_one_and_none_where_not() {
         at(2, 3, Seen::Remove(Some(1))),
         at(4, 5, Seen::Contains(true)),
     ]));
-    // Two gets after each other that see two puts in opposite orders.
+    // Two successive gets that see two puts in opposite orders.
     assert!(!linearizable(&[
         at(0, 20, Seen::Put(1, None)),
         at(0, 20, Seen::Put(2, Some(1))),
@@ -101,7 +102,7 @@ fn it_finds_an_order_where_there_is_one_and_none_where_not() {
     ]));
 }
 
-/// By the definition: tries all orders in which an operation that was answered before another was asked for comes first.
+/// By definition: tries all orders in which an operation that was answered before another was requested comes first.
 fn in_some_order(history: &[Interval], before: Option<u64>, done: &mut Vec<bool>) -> bool {
     let open: Vec<usize> = (0..history.len()).filter(|&number| !done[number]).collect();
     let may_be_next = |&&number: &&usize| open.iter().all(|&other| history[other].answered >= history[number].asked);
@@ -125,7 +126,7 @@ fn intervals() -> impl Strategy<Value = Vec<Interval>> {
         held().prop_map(Seen::Remove),
         any::<bool>().prop_map(Seen::Contains),
     ];
-    // Every operation begins and ends at an instant of its own, as instants of equal times are ordered by chance.
+    // Every operation begins and ends at a distinct instant, since equal instants would be ordered arbitrarily.
     let interval = (0_u64..20, 1_u64..12, seen);
     prop::collection::vec(interval, 0..6).prop_map(|drawn| {
         let spread = drawn.into_iter().zip(0..).map(|((asked, length, seen), number)| Interval {
@@ -145,7 +146,7 @@ proptest! {
         prop_assert_eq!(linearizable(&history), by_trial);
     }
 
-    /// Operations that are done one after the other, each at some instant between its question and its answer.
+    /// Operations that are executed one after the other, each at some instant between its request and its answer.
     #[test]
     fn it_finds_the_order_in_which_operations_were_done(
         drawn in prop::collection::vec((0_u64..40, 0_u64..40, 0..5, 1_u64..4), 0..14),

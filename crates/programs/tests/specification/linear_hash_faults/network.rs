@@ -1,42 +1,42 @@
-//! A network that delays, loses and repeats messages, and servers that stop for a while.
+//! A network that delays, loses and repeats messages, and servers that pause for a while.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use quantities::splitmix64::Draws;
 
-/// A copy of a message may be late by so many times the longest delay.
+/// A copy of a message may be late by up to this many times the longest delay.
 const LATE: u64 = 20;
 
-/// Who sends or receives: servers and clients have numbers of their own.
+/// A sender or receiver: servers and clients are numbered separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Node {
     Server(u32),
     Client(u64),
 }
 
-/// What is promised of a message.
+/// The delivery guarantee of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It comes once, and after those that the same sender sent to the same receiver before.
+    /// It arrives once, and after those that the same sender sent to the same receiver before.
     Sure,
-    /// Nothing: it may be lost, come twice, and come after others.
+    /// None: it may be lost, duplicated or reordered.
     Unsure,
 }
 
-/// How bad it is.
+/// How bad the network is.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
     /// The longest delay of a message.
     pub delay: u64,
-    /// Messages that come twice, the second copy late as a rule. [%]
+    /// Messages that arrive twice, the second copy usually late. [%]
     pub repeated: u64,
-    /// Messages that do not come. [%]
+    /// Messages that do not arrive. [%]
     pub lost: u64,
-    /// Deliveries on which a server stops. [%]
+    /// Deliveries at which a server pauses. [%]
     pub stops: u64,
-    /// The longest that it is stopped. What it knows it still knows afterwards; unsure messages that come meanwhile are lost as often
-    /// as not.
+    /// The longest pause. The server keeps its state; about half of the unsure messages that arrive meanwhile are
+    /// lost.
     pub stopped: u64,
 }
 
@@ -53,9 +53,9 @@ pub struct Network<M> {
     faults: Faults,
     draws: Draws,
     sent: u64,
-    /// How many were lost.
+    /// How many messages were lost.
     pub lost: u64,
-    /// When which message arrives.
+    /// The arrival times of messages, with their numbers.
     under_way: BinaryHeap<Reverse<(u64, u64)>>,
     messages: BTreeMap<u64, Sent<M>>,
     last_arrival: BTreeMap<(Node, Node), u64>,
@@ -98,7 +98,7 @@ impl<M: Clone> Network<M> {
         self.sent += 1;
     }
 
-    /// When the next message is delivered. What comes to a stopped server waits there, in its place, or is lost.
+    /// When the next message is delivered. A message to a paused server waits there, in order, or is lost.
     pub fn next_at(&mut self) -> Option<u64> {
         loop {
             let Reverse((at, number)) = *self.under_way.peek()?;
@@ -112,7 +112,7 @@ impl<M: Clone> Network<M> {
                 self.messages.remove(&number);
                 self.lost += 1;
             } else {
-                // All that come while it is stopped keep their order: the later number comes later.
+                // Messages that arrive during the pause keep their order: higher numbers arrive later.
                 self.under_way.push(Reverse((until, number)));
             }
         }

@@ -1,4 +1,4 @@
-//! Clients and servers on a bad network, and what is wrong with what they say and have, if anything.
+//! Clients and servers on a bad network, with checks of their answers and their final state.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::broken::{Fault, Suspect};
 use super::linearizability::{Interval, Seen, linearizable};
 use super::network::{Delivery, Faults, Network, Node};
 
-/// Scans of a run while requests are under way.
+/// The most scans of a run while requests are under way.
 const MOST_SCANS: u64 = 4;
 
 /// What clients and servers send each other.
@@ -26,32 +26,32 @@ pub enum Envelope {
     ToClient(ToClient),
 }
 
-/// What is run.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub clients: u32,
     pub servers: u32,
     pub keys: u64,
     pub requests: u64,
-    /// Whether the file shrinks. Then times in which more is removed than stored follow on others, so that it has to.
+    /// Whether the file shrinks. If so, phases with more removals than stores follow others, so that it must.
     pub shrinks: bool,
     pub faults: Faults,
-    /// What is wrong with the servers.
+    /// The servers' fault, if any.
     pub fault: Option<Fault>,
 }
 
-/// How it was found that something is wrong.
+/// The check that found an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// There is no order of the operations on a key in which all answers are right.
+    /// The operations on a key have no order in which all answers are right.
     Answers,
-    /// A scan found a key twice, or has another number of them than it says.
+    /// A scan found a key twice, or a different number of keys than it reports.
     Scans,
-    /// The last scan counted other keys than there are.
+    /// The last scan counted a wrong number of keys.
     Counts,
-    /// A key is where it does not belong, or there are other servers than the file should have.
+    /// A key is where it does not belong, or the file has the wrong servers.
     Places,
-    /// At the end a key has not what was acknowledged, or is there twice.
+    /// At the end a key does not have its acknowledged value, or is stored twice.
     End,
 }
 
@@ -61,25 +61,25 @@ pub struct Simulation {
     seed: u64,
     draws: Draws,
     pub now: u64,
-    /// How many questions and answers there were: what is asked at the time of an answer may well be asked because of it.
+    /// How many requests and answers there were, as a clock: a request made at the time of an answer may be a consequence of it.
     instants: u64,
     pub network: Network<Envelope>,
     pub servers: Vec<Suspect>,
     pub clients: Vec<Client>,
-    /// What each client has under way: since when, with which key, and what its answer will mean.
+    /// Each client's request under way: since when, for which key, and the operation.
     asked: Vec<Option<(u64, u64, Operation)>>,
     left: u64,
     values: u64,
-    /// How many requests came to servers.
+    /// How many requests reached servers.
     requests: u64,
-    /// What clients saw of each key.
+    /// What clients observed of each key.
     pub histories: BTreeMap<u64, Vec<Interval>>,
-    /// Another client scans the file now and then.
+    /// The scan of another client, which scans the file now and then.
     scan: Option<Scanning>,
     scans: u64,
     /// How many keys the last scan counted.
     counted: Option<u64>,
-    /// What a scan said that cannot be.
+    /// An impossible report of a scan.
     unfit: Option<String>,
 }
 
@@ -151,7 +151,7 @@ impl Simulation {
         Time::ZERO + Duration::from_picoseconds(self.now)
     }
 
-    /// Gives a client that has nothing to do its next request.
+    /// Gives an idle client its next request.
     fn ask(&mut self, client: usize) {
         if self.left == 0 || self.clients[client].is_waiting() {
             return;
@@ -194,7 +194,7 @@ impl Simulation {
         self.case.clients.into()
     }
 
-    /// Begins a scan now and then, and one that only counts when all requests are answered.
+    /// Begins a scan now and then, and a counting scan when all requests have been answered.
     fn begin_scan(&mut self) {
         let idle = self.left == 0 && self.clients.iter().all(|client| !client.is_waiting());
         let may = if idle { self.scans <= MOST_SCANS } else { self.scans < MOST_SCANS && self.draws.percent(2) };
@@ -225,7 +225,7 @@ impl Simulation {
         }
     }
 
-    /// A scan is a read of every key, of those that it did not find as well.
+    /// A scan counts as a read of every key, including those that it did not find.
     fn end_scan(&mut self, count: u64) {
         let Scanning { since: asked, found, .. } = self.scan.take().unwrap();
         if self.scans > MOST_SCANS {
@@ -261,7 +261,7 @@ impl Simulation {
         match (to, message) {
             (Node::Server(server), Envelope::Request(request) | Envelope::ToServer(ToServer::Forward(request))) => {
                 self.requests += 1;
-                // Larger than those of clients.
+                // Larger than the clients' numbers.
                 let new = (1 << 32) + self.requests;
                 self.servers[server as usize].request(request, new, &mut outputs);
                 self.server_does(server, outputs);
@@ -321,7 +321,7 @@ impl Simulation {
         }
     }
 
-    /// What is wrong, if anything, and how it was found.
+    /// The first error, if any, and the check that found it.
     pub fn wrong(&self) -> Option<(Check, String)> {
         let answers = self.histories.iter().find(|(_, history)| !linearizable(history));
         if let Some((key, history)) = answers {
@@ -357,7 +357,7 @@ impl Simulation {
         Some(format!("key {} is at server {number}", key_number(&entry.key)))
     }
 
-    /// The last thing that anyone does with each key is to read it.
+    /// Compares the tables with the answers, as if each key were read at the end.
     fn unlike_the_answers(&self) -> Option<String> {
         let mut stored: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for entry in self.tables().flat_map(|(_, table)| table.entries()) {

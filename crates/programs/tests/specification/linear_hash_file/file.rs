@@ -10,9 +10,9 @@ use maquette_programs::linear_hash::{
 pub struct File {
     pub servers: Vec<Server>,
     under_way: VecDeque<(u32, u32, ToServer)>,
-    /// What servers have told the client that scans.
+    /// The servers' messages to the scanning client.
     pub told: Vec<ToClient>,
-    /// How much the bodies of the largest chunk had. [B]
+    /// The size of the bodies in the largest chunk. [B]
     pub largest_chunk: u64,
     requests: u64,
     hash: fn(u64) -> u64,
@@ -33,7 +33,7 @@ impl File {
         self.servers.iter().filter_map(Server::table).map(|table| table.len()).sum()
     }
 
-    /// How much of their room the servers use on the mean.
+    /// The mean share of their capacity that the servers use.
     pub fn load(&self, growth: Growth) -> f64 {
         self.entries() as f64 / (f64::from(self.size()) * growth.capacity as f64)
     }
@@ -46,8 +46,8 @@ impl File {
         self.servers.iter().map(|server| server.counts.merges).sum()
     }
 
-    /// Gives a request to a server, and at once to those that it is sent on to; what follows from it is under way then. What the
-    /// client is told.
+    /// Gives a request to a server, and at once to those that it is forwarded to; other resulting messages are then under way. Returns the
+    /// messages to the client.
     pub fn route(&mut self, first: u32, request: Request) -> Vec<ToClient> {
         let (mut next, mut told) = (Some((first, request)), Vec::new());
         while let Some((to, request)) = next.take() {
@@ -64,7 +64,7 @@ impl File {
         told
     }
 
-    /// The same, without image adjustments: at most one answer, and none if the client has gone on meanwhile.
+    /// The same, without image adjustments: at most one answer, and none if the client has moved on meanwhile.
     pub fn send(&mut self, first: u32, request: Request) -> Option<ToClient> {
         let mut told = self.route(first, request);
         told.retain(|message| !matches!(message, ToClient::Adjust { .. }));
@@ -72,7 +72,7 @@ impl File {
         told.pop()
     }
 
-    /// A request of the client that knows all of the file, which goes to the server that has the key; and its answer.
+    /// Sends a request of the client that knows all of the file to the server that has the key; returns the answer.
     pub fn ask(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
         let (c, number) = ((self.hash)(key), self.requests);
         self.requests += 1;
@@ -83,7 +83,7 @@ impl File {
         }
     }
 
-    /// Has a request done, with all that follows from it.
+    /// Sends a request, and delivers all messages that result from it.
     pub fn request(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
         let outcome = self.ask(key, operation);
         self.settle();
@@ -107,7 +107,7 @@ impl File {
         true
     }
 
-    /// Until nothing is under way.
+    /// Delivers messages until none is under way.
     pub fn settle(&mut self) {
         while self.step() {}
     }

@@ -1,4 +1,4 @@
-//! How often servers send requests on while they split, and what becomes of images that are ahead of the file.
+//! How often servers forward requests while they split, and how images that are ahead of the file are corrected.
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
@@ -10,7 +10,7 @@ use super::file::{File, uniform};
 
 const GROWTH: Growth = Growth { capacity: 6, sensitivity: 0.8, shrink: None, apart: false, most_servers: 0, chunk: 1 };
 
-/// A file of so many servers in which the next split has just begun.
+/// A file of `servers` servers in which the next split has just begun.
 fn splitting(servers: u32) -> File {
     let mut file = File::new(Growth { most_servers: servers + 1, ..GROWTH }, uniform);
     for key in 0_u64.. {
@@ -23,15 +23,15 @@ fn splitting(servers: u32) -> File {
     file
 }
 
-/// Whether the entry of a key with this hash is between servers.
+/// Whether the entry of a key with this hash is moving between servers.
 fn is_in_flight(file: &File, c: u64) -> bool {
     let tables = (0..).zip(&file.servers).filter_map(|(number, server)| Some((number, server.table()?)));
     tables.filter(|(number, table)| h(table.level(), c) == *number).all(|(_, table)| table.place(c) != Place::Held)
 }
 
-/// Every state that the split of a real server goes through, message by message; every image that is not ahead of the file; every
-/// server that a key can have. A request is answered after two forwards at most. Only one whose bucket is between two servers at that
-/// moment goes back to its client.
+/// Every state of a real server's split, message by message; every image that is not ahead of the file; every
+/// server that a key can have. A request is answered after at most two forwards. Only a request whose bucket is moving between two
+/// servers at that moment goes back to its client.
 #[test]
 fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
     let (mut forwards, mut back, mut states, mut number) = ([0_u64; 3], 0, 0, 0);
@@ -60,7 +60,7 @@ fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
     assert!(states > 200 && forwards.iter().all(|&count| count > 0));
 }
 
-/// A client of this number whose image is that of a file of so many servers.
+/// A client with this number whose image is that of a file of `believed` servers.
 fn client_of(number: u32, believed: u32) -> Client {
     let (mut client, file) = (Client::new(number.into(), Duration::ZERO), Extent::of(believed));
     for server in [file.n(), believed - 1, 0, file.n().saturating_sub(1)] {
@@ -71,7 +71,7 @@ fn client_of(number: u32, believed: u32) -> Client {
     client
 }
 
-/// How often a client had to send a request until it was answered.
+/// How many times a client had to send a request until it was answered.
 fn sends(file: &mut File, client: &mut Client, c: u64) -> u32 {
     let mut outputs = vec![client.ask(Time::ZERO, c, Operation::Contains(Box::default()))];
     let mut sent = 0;
@@ -91,8 +91,8 @@ fn sends(file: &mut File, client: &mut Client, c: u64) -> u32 {
     }
 }
 
-/// A file that has shrunk: clients that knew it larger are told by servers that have left, and by those that are there; each
-/// request is answered after as many sends as there are levels at most, and at the end the image is true.
+/// A file that has shrunk: clients with a larger image are corrected by servers that have left, and by those that remain; each
+/// request is answered after at most as many sends as there are levels, and at the end the image is correct.
 #[test]
 fn images_ahead_of_the_file_are_corrected_by_what_servers_say() {
     for servers in 1..=20 {
@@ -112,8 +112,8 @@ fn images_ahead_of_the_file_are_corrected_by_what_servers_say() {
     }
 }
 
-/// How many image adjustments servers tell a new client on the mean until it knows the file, with random keys. Each server that sends a
-/// request on tells it; so they are a few more than requests that went to a wrong server.
+/// The mean number of image adjustments that a new client receives until it knows the file, with random keys. Each server that forwards a
+/// request sends one, so there are a few more than requests to a wrong server.
 #[test]
 fn servers_tell_a_new_client_about_as_often_as_there_are_levels() {
     for (servers, due) in [(64, 5.0), (512, 7.1), (4_096, 9.1)] {

@@ -1,4 +1,4 @@
-//! How full the servers are while a file grows and shrinks, where every message arrives at once.
+//! How full the servers are while a file grows and shrinks, when every message arrives at once.
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{Growth, Key, Operation, Outcome};
@@ -13,7 +13,7 @@ fn growth() -> Growth {
     Growth { capacity: 500, sensitivity: 0.8, shrink: None, apart: false, most_servers: 300, chunk: 64 }
 }
 
-/// Grows, keeps its size while a third is removed and stored again, and comes down to one server as all is removed.
+/// The file grows, keeps its size while a third is removed and stored again, and shrinks to one server as everything is removed.
 #[test]
 fn a_file_grows_and_shrinks_and_does_neither_in_between() {
     let growth = Growth { shrink: Some(0.3), ..growth() };
@@ -36,8 +36,8 @@ fn a_file_grows_and_shrinks_and_does_neither_in_between() {
     assert!(file.size().abs_diff(size) <= 3);
 }
 
-/// After every split on the way up and every merge on the way down, the key that brought it about goes and comes for a while: nothing
-/// follows, though the least share is half of the threshold, the most that it may be.
+/// After every split on the way up and every merge on the way down, the key that caused it is removed and stored again for a while: no
+/// further change follows, though the least share is half of the threshold, the most that it may be.
 #[test]
 fn a_file_at_a_boundary_does_not_go_back_and_forth() {
     let growth = Growth { capacity: 50, shrink: Some(0.4), most_servers: 40, ..growth() };
@@ -63,8 +63,8 @@ fn a_file_at_a_boundary_does_not_go_back_and_forth() {
     assert!(file.merges() > 30 && file.splits() == file.merges());
 }
 
-/// Bodies of several MiB, one larger than all that a chunk is to have, go over whole, and come back byte by byte. A chunk of few
-/// entries may still be as large as 16 MiB and a local bucket.
+/// Bodies of several MiB, one larger than a whole chunk should be, are shipped undamaged. A chunk of few
+/// entries may still be as large as 16 MiB plus a local bucket.
 #[test]
 fn bodies_larger_than_a_chunk_are_split_off_and_taken_over() {
     let body = |key: u64| Message::from(vec![key as u8; (3 << 20) + key as usize]);
@@ -87,7 +87,7 @@ fn bodies_larger_than_a_chunk_are_split_off_and_taken_over() {
     }
 }
 
-/// Without being told to, a file does not shrink.
+/// A file does not shrink unless it is configured to.
 #[test]
 fn a_file_keeps_its_servers_by_default() {
     let mut file = File::new(growth(), uniform);
@@ -97,7 +97,7 @@ fn a_file_keeps_its_servers_by_default() {
     assert_eq!((file.size(), file.entries()), (size, 0));
 }
 
-/// How much of their room the servers use on the mean over all inserts, from two servers on; and the fewest inserts in which three
+/// The share of their capacity that the servers use, averaged over all inserts from two servers on; and the fewest inserts in which three
 /// splits begin.
 fn grown(growth: Growth, keys: u64, hash: fn(u64) -> u64) -> (f64, u64) {
     let mut file = File::new(growth, hash);
@@ -114,14 +114,14 @@ fn grown(growth: Growth, keys: u64, hash: fn(u64) -> u64) -> (f64, u64) {
     (loads.iter().sum::<f64>() / loads.len() as f64, three.min().unwrap())
 }
 
-/// Some of the lowest four bits come often and some seldom, as where they follow from the last letter of a word.
+/// Hashes in which some values of the lowest four bits are frequent and some rare, as if derived from the last letter of a word.
 fn skewed(key: u64) -> u64 {
     const LOWEST: [u64; 16] = [0, 0, 0, 0, 8, 8, 4, 12, 2, 1, 3, 5, 6, 9, 10, 15];
     let mixed = uniform(key);
     mixed << 4 | LOWEST[(mixed >> 40 & 15) as usize]
 }
 
-/// Eleven servers, as in the paper: with its threshold three quarters full at most, fuller where splits are kept apart.
+/// Eleven servers, as in the paper: with its threshold at most three quarters full, fuller if splits are spaced out.
 #[test]
 fn servers_are_as_full_as_the_threshold_says() {
     let growth = Growth { capacity: 1_800, most_servers: 11, ..growth() };
@@ -131,7 +131,7 @@ fn servers_are_as_full_as_the_threshold_says() {
     assert!((0.80..0.95).contains(&load), "{load}");
 }
 
-/// Several servers split upon one insert, unless splits are kept apart.
+/// Several servers split after one insert, unless splits are spaced out.
 #[test]
 fn splits_that_are_kept_apart_do_not_follow_upon_each_other() {
     let (_, cascade) = grown(growth(), 40_000, skewed);

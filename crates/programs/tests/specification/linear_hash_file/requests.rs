@@ -1,4 +1,4 @@
-//! What operations do and answer, and that a request which is sent again is not applied twice.
+//! The effects and answers of operations, and that a repeated request is not applied twice.
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{Extent, Growth, Key, Operation, Outcome, Request, ToClient};
@@ -63,17 +63,17 @@ fn a_request_that_comes_again_is_answered_as_before_and_changes_nothing() {
     assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, Outcome::Found(None)));
     assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, Outcome::Found(None)));
     assert_eq!(give(&mut file, &put(2, 0, 2)), reply(0, Outcome::Found(Some(body(1)))));
-    // Late, after what another client has done.
+    // Late, after another client's operation.
     assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, Outcome::Found(None)));
     assert_eq!(file.request(7, Operation::Get), Outcome::Found(Some(body(2))));
     assert_eq!(give(&mut file, &remove(1, 1)), reply(1, Outcome::Found(Some(body(2)))));
     assert_eq!(give(&mut file, &remove(1, 1)), reply(1, Outcome::Found(Some(body(2)))));
-    // So late that its client has gone on.
+    // So late that its client has moved on.
     assert_eq!(give(&mut file, &put(1, 0, 1)), None);
     assert_eq!(file.request(7, Operation::Contains), Outcome::Is(false));
 }
 
-/// Also where the key has gone to another server meanwhile, and come back.
+/// Even if the key has moved to another server meanwhile, and back.
 #[test]
 fn servers_that_take_over_keys_know_of_requests_that_were_answered() {
     let mut file = File::new(growth(), uniform);
@@ -101,13 +101,13 @@ fn servers_that_take_over_keys_know_of_requests_that_were_answered() {
     let servers = file.size();
     assert!(servers > 10, "{servers} servers");
     again(&mut file);
-    // Another client removes all, and servers merge.
+    // Another client removes everything, and servers merge.
     clients.clone().for_each(|client| drop(file.request(client, Operation::Remove)));
     (0..300).for_each(|key| drop(file.request(key, Operation::Contains)));
     assert_eq!((file.size(), file.entries()), (1, 0));
     again(&mut file);
     assert_eq!(file.entries(), 0);
-    // And stores so much that they split once more.
+    // And stores so much that they split again.
     (1_000..1_060).for_each(|key| drop(file.request(key, |key| Operation::Insert(key, body(0)))));
     assert!(file.size() > 10);
     again(&mut file);

@@ -1,4 +1,4 @@
-//! Scans: every entry comes once, in parts of bounded size, with proof that every server has answered, also while the file
+//! Scans: every entry is found once, in parts of bounded size, with proof that every server has answered, even while the file
 //! splits and merges.
 
 use endpoint::Message;
@@ -21,7 +21,7 @@ fn number(key: &Key) -> u64 {
     u64::from_le_bytes(key.as_ref().try_into().unwrap())
 }
 
-/// A scan of a file, and what it has come to so far.
+/// A scan of a file, and its results so far.
 struct Scanning {
     scan: Scan,
     to_send: Vec<(u32, ScanRequest)>,
@@ -57,7 +57,7 @@ impl Scanning {
         }
     }
 
-    /// All that is to be sent goes to the servers, and all that they answer comes back.
+    /// Delivers all pending requests to the servers, and all their answers.
     fn round(&mut self, file: &mut File) {
         self.rounds += 1;
         self.sent += self.to_send.len();
@@ -65,7 +65,7 @@ impl Scanning {
             if (to as usize) < file.servers.len() {
                 file.scan(to, request);
             } else {
-                // A server that does not know of the file says as much.
+                // A server that is not in the file says so.
                 let ScanRequest { number, span, .. } = request;
                 file.told.push(ToClient::Scanned { number, span, answer: ScanAnswer::Gone { server: to } });
             }
@@ -79,7 +79,7 @@ impl Scanning {
         }
     }
 
-    /// Until no server has anything to answer.
+    /// Runs until no server has anything to answer.
     fn run(&mut self, file: &mut File) {
         while !self.to_send.is_empty() || !file.told.is_empty() {
             self.round(file);
@@ -87,7 +87,7 @@ impl Scanning {
     }
 }
 
-/// A file of the keys from 0 to `keys`, and the local buckets of all its servers.
+/// A file of the keys from 0 to `keys`, and how many local buckets all its servers have.
 fn filled(growth: Growth, keys: u64, hash: fn(u64) -> u64) -> (File, u64) {
     let mut file = File::new(growth, hash);
     (0..keys).for_each(|key| drop(file.request(key, insert)));
@@ -117,8 +117,8 @@ proptest! {
         prop_assert!(scanning.scan.is_over());
     }
 
-    /// What the doc comment says of the cost: a chunk has no more entries than it is to have and a local bucket, and each but the last
-    /// one of a server is full.
+    /// The cost given in the documentation: a chunk exceeds its size by at most a local bucket, and each chunk of a server except the
+    /// last is full.
     #[test]
     fn parts_are_of_bounded_size_and_as_few_as_that_allows(
         (keys, chunk) in (0..2_000_u64, 1..100_u64),
@@ -145,14 +145,14 @@ fn all_servers_are_asked_at_once() {
     let mut scanning = Scanning::begin(servers, false);
     scanning.run(&mut file);
     assert_eq!((scanning.rounds, scanning.sent), (1, servers as usize));
-    // A client that knows one server hears from it how many there are at least.
+    // A client that knows one server learns from it how many there are at least.
     let mut scanning = Scanning::begin(1, false);
     scanning.run(&mut file);
     assert!(scanning.rounds <= 3, "{} rounds", scanning.rounds);
     assert_eq!((scanning.over, scanning.found.len()), (Some(500), 500));
 }
 
-/// However many servers a client believes there to be, it has not more than 2^16 questions open, and one for the rest.
+/// However many servers a client believes to exist, it has at most 2^16 requests open, and one for the rest.
 #[test]
 fn an_image_far_ahead_of_the_file_does_not_flood_it() {
     let (mut file, _) = filled(GROWTH, 50, uniform);
@@ -166,8 +166,8 @@ fn an_image_far_ahead_of_the_file_does_not_flood_it() {
     assert_eq!(scanning.found, (0..50).collect::<Vec<u64>>());
 }
 
-/// In every state that a change of the file goes through: a server answers at once for what stays with it, and for the rest when it has
-/// moved. The state of the file is that after `steps` messages between servers.
+/// In every state during a change of the file, a server answers at once for the keys that stay with it, and for the rest once they have
+/// moved. The file is in the state after `steps` messages between servers.
 fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(&mut File)) -> bool {
     begin(file);
     let busy = (0..steps).all(|_| file.step());
@@ -181,14 +181,14 @@ fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(
     scanning.run(file);
     scanning.found.sort_unstable();
     assert_eq!((scanning.over, &scanning.found[..]), (Some(keys.len() as u64), keys));
-    // Of two servers one is busy with half or all of its keys: never with more than that.
+    // One of two servers is moving half or all of its keys, never more.
     assert!(!waited || before > 0, "nothing came before the end of the change");
     busy
 }
 
 #[test]
 fn scans_go_on_while_a_server_splits() {
-    // The 65th key is one too many for a server of 80 that is to be filled to 0.8.
+    // The 65th key is one too many for a server of 80 that may be filled to 0.8.
     let growth = Growth { capacity: 80, chunk: 2, ..GROWTH };
     let (keys, mut states): (Vec<u64>, _) = ((0..65).collect(), 0);
     while {
@@ -225,7 +225,7 @@ fn scans_go_on_while_two_servers_become_one() {
     assert!(states > 10, "{states} states of a merge");
 }
 
-/// All answers so far come once more with each new one.
+/// All earlier answers arrive again with each new one.
 #[test]
 fn repeated_answers_find_their_part_struck_out() {
     let (mut file, _) = filled(GROWTH, 100, uniform);

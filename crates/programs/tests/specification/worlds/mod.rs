@@ -7,7 +7,7 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::{NetworkWorld, Options};
 use virtual_worlds::loggp::Clock;
 
-/// What messages cost in the worlds without a network.
+/// The cost of messages in the worlds without a network.
 pub const MODEL: LogGp = LogGp {
     latency: Duration::from_picoseconds(100_000),
     overhead: Duration::from_picoseconds(7_000),
@@ -17,11 +17,11 @@ pub const MODEL: LogGp = LogGp {
     rendezvous: None,
 };
 
-/// What the ranks ended with in a world, or what kept it from running them.
+/// The ranks' results in a world, or why it could not run them.
 pub type Ended<T> = (&'static str, Result<Vec<Result<T>>>);
 
-/// What `program` ends with on `ranks` ranks, with the name of each world that has so many: without a network, where sends
-/// wait for their receivers and where they don't; and on networks of both kinds, of 16 and of 64 nodes.
+/// The results of `program` on `ranks` ranks, with the name of each world that has that many: without a network, with sends that
+/// wait for their receivers and with sends that don't; and on networks of both kinds, of 16 and of 64 nodes.
 pub fn everywhere<P: Program>(ranks: u32, program: &P) -> Vec<Ended<P::Output>> {
     let results = |(results, _): (Vec<Result<P::Output>>, Answer)| results;
     let mut ended = vec![
@@ -40,7 +40,7 @@ pub fn everywhere<P: Program>(ranks: u32, program: &P) -> Vec<Ended<P::Output>> 
     ended
 }
 
-/// Whether in the world of this name a send is over only when the receiving program has the message.
+/// Whether, in the world of this name, a send ends only when the receiving program has the message.
 #[allow(dead_code)] // not every test asks
 pub fn waits_for_receivers(world: &str) -> bool {
     ["clock with rendezvous", "parsytec-cc-16"].contains(&world)
