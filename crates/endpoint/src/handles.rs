@@ -17,7 +17,7 @@ pub trait Handles {
     /// As for that operation of [`Endpoint`](crate::Endpoint).
     fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32>;
 
-    /// The outcome of an operation, once it is over; until then `waker` replaces the waker to wake. The handle is then invalid.
+    /// The outcome of an operation, once it is over, after which its handle is invalid; until then `waker` replaces the waker to wake.
     fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>>;
 
     /// Frees a handle, as `MPI_Request_free` does: the operation goes on, and its outcome is lost.

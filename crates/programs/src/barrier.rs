@@ -33,10 +33,10 @@ pub async fn dissemination<E: Endpoint>(endpoint: &E) -> Result<()> {
     Ok(())
 }
 
-/// [`dissemination`] as a program, again and again.
+/// [`dissemination`] as a program, repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dissemination {
-    /// How often.
+    /// The number of repetitions.
     pub times: u32,
 }
 

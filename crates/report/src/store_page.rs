@@ -5,9 +5,9 @@ use super::markup::{Element, element};
 
 /// The script. It fetches `state.json`, whose fields are those of the store's `PoolView`.
 pub const SCRIPT: &str = include_str!("store_page.js");
-/// Columns whose cells are not numbers.
+/// Columns of which the cells are no numbers.
 const TEXTS: [&str; 5] = ["Slots", "Member", "Load", "Address", "State"];
-/// Where the page finds the script.
+/// Where the page looks for it.
 const SCRIPT_PATH: &str = "page.js";
 
 /// The page, without any figures yet.

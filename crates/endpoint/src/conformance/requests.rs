@@ -156,7 +156,7 @@ impl Program for WaitsForNone {
     }
 }
 
-/// Waiting for a request when none is under way is an error, and so is an impossible request.
+/// Waiting for a request when none is under way is an error, and so is an invalid request.
 pub fn a_rank_without_requests_waits_for_none<W: Subject>(world: &W) {
     run(world, 1, &WaitsForNone);
 }

@@ -71,8 +71,8 @@ fn refuse(files: &[(Identity, PathBuf)], identity: &Identity, why: &str) -> io::
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// The identity of the file of this name; nothing for anything but a plain file, which may well be read and written at once, and
-/// nothing for a name that no file can have, which fails when it is read or written.
+/// The identity of the file of this name. None for a device or a pipe, which may be read and written at once, nor for a name that
+/// no file can have, which fails when it is read or written.
 fn identity(path: &Path) -> Option<Identity> {
     if let Ok(metadata) = fs::metadata(path) {
         return if metadata.is_file() { of_metadata(path, &metadata) } else { None };

@@ -142,7 +142,7 @@ impl Course {
         }
     }
 
-    /// An operation has started, or is over: those that required only that any more are ready.
+    /// An operation has started, or is over: operations that were only waiting for that become ready.
     fn happened(&mut self, block: Block<'_>, id: OperationId, only_started: bool, at: Time) {
         for requirement in block.dependents(id).filter(|requirement| requirement.only_started == only_started) {
             let place = block.place(requirement.operation);

@@ -181,8 +181,8 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// The outcomes of those clients' last requests whose keys have now left. For the others, the receiver of the keys needs only the
-    /// numbers, since older requests may still be repeated.
+    /// The clients' last requests, with the outcomes of those whose keys have now left. For the others, the receiver of the keys needs
+    /// only the numbers, since older requests may still be repeated.
     fn news(&mut self) -> Vec<(u64, Applied<C::Outcome>)> {
         let (number, Some(table)) = (self.number, self.contents.table()) else { return Vec::new() };
         let gone = |c| table.place(c) == Place::Shipped || forward(number, table.level(), c).is_some();
