@@ -25,7 +25,7 @@ pub use shown::{hides, shown, shown_path};
 pub use spelling::{nearest, slips};
 pub use time::{Duration, Time};
 
-// The macros of this crate write implementations of their traits where they are used.
+// The macros of this crate expand to implementations of their traits where they are used.
 #[doc(hidden)]
 pub use schemars;
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::notation::{self, Kind, ParseError};
 
-/// The number of a process of a parallel program, from 0 to its size less one.
+/// The number of a process of a parallel program, from 0 to one less than its size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u32);
 

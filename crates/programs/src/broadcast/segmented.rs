@@ -65,7 +65,7 @@ pub async fn segmented<E: Endpoint>(
         for &child in &links.children {
             endpoint.send(group.rank_at(child), here_it_is.clone()).await?;
         }
-        // Segments come in order, which a sort by place keeps.
+        // Segments arrive in order, which a stable sort by place keeps.
         received.put(0, here_it_is);
     }
     if links.parent.is_some() {

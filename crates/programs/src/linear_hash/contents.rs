@@ -39,7 +39,7 @@ pub trait Contents: fmt::Debug {
     /// Carries out an operation on the key with hash C; none if the key's place is not in this table.
     fn apply(&mut self, c: u64, operation: Self::Operation) -> Option<Self::Outcome>;
 
-    /// Whether an operation may add entries: then it is no time for the file to shrink.
+    /// Whether an operation may add entries: the file does not begin to shrink after such an operation.
     fn stores(operation: &Self::Operation) -> bool;
 
     /// The size of an entry in a chunk. [B]

@@ -109,9 +109,9 @@ struct Growing {
     u: u64,
     f: u64,
     levels: Vec<Level>,
-    /// How many levels are more than 1 before the next one.
+    /// How many levels lie more than 1 before the next one.
     past_one: usize,
-    /// How many times, the beginning among them, are more than lambda before the next one.
+    /// How many times, including the beginning, lie more than lambda before the next one.
     past_lambda: usize,
 }
 

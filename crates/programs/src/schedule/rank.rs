@@ -198,7 +198,7 @@ impl Turns {
         }
     }
 
-    /// Gives turns to `start` and those after it that have none yet.
+    /// Assigns turns to `start` and those after it that have none yet.
     fn walk(&mut self, start: Rank, sends_first: bool) {
         let (mut next, mut sends_first) = (Some(start), sends_first);
         while let Some(rank) = next.filter(|rank| self.sends_first[rank.0 as usize].is_none()) {

@@ -58,7 +58,7 @@ impl ConjugateGradient {
     /// The system of `grid` with `right_side` b.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when right side, partition or exchanges are not for this grid.
+    /// [`Error::Unfit`] when right side, partition or exchanges do not fit this grid.
     pub fn new(
         grid: Grid,
         partition: &Partition,

@@ -71,7 +71,7 @@ impl Residual {
         }
     }
 
-    /// The square of the mass that leaves, summed over the own cells.
+    /// The square of the net mass flux, summed over the own cells.
     pub(super) fn square(&self) -> f64 {
         self.leaving.iter().map(|leaving| f64::from(leaving[0]) * f64::from(leaving[0])).sum()
     }

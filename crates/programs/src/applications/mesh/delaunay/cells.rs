@@ -21,7 +21,7 @@ impl Cell {
         self.corners.contains(&BEYOND)
     }
 
-    /// Its corners, with another one in one place.
+    /// Its corners, with one of them replaced.
     pub(super) fn with_corner(&self, place: usize, corner: u32) -> [u32; 4] {
         let mut corners = self.corners;
         corners[place] = corner;
