@@ -1,11 +1,10 @@
-//! How fast the state machine is by itself: messages of 64 MiB to one rank and to seven, between engines that hand each other
-//! their datagrams at once; also with 1% of loss at each receiver, with parity packets for that, and among many ranks that are
-//! quiet.
+//! The speed of the state machine by itself: messages of 64 MiB to one rank and to seven, between engines that hand each other their
+//! datagrams at once; also with 1% loss at each receiver, with parity packets against it, and among many ranks that are quiet.
 //!
-//! `cargo bench -p maquette-messaging --bench engine parity` runs only those whose names have `parity` in them.
+//! `cargo bench -p maquette-messaging --bench engine parity` runs only the cases whose names contain `parity`.
 //!
-//! A line each: the bytes that the source sends a second while all engines share one core, what each datagram costs all of
-//! them together [us], and what the whole message does [s]. The times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
+//! One line per case: the bytes that the source sends per second while all engines share one core, what each datagram costs all of
+//! them together [us], and what the whole message takes [s]. Times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
 
 #[path = "../tests/specification/faults/draws.rs"]
 #[allow(dead_code)] // only the numbers are needed
@@ -24,16 +23,16 @@ const RUNS: usize = 3;
 /// What is run.
 #[derive(Clone, Copy)]
 struct Case {
-    /// How many ranks there are, and how many of them do something.
+    /// How many ranks there are, and how many of them take part.
     ranks: u32,
     active: u32,
     broadcast: bool,
     parameters: Parameters,
-    /// One of so many datagrams is lost at each receiver; none if it is zero.
+    /// One in this many datagrams is lost at each receiver; none if it is zero.
     lost: u64,
 }
 
-/// Runs until all ranks have the message; how many datagrams that took.
+/// Runs until all ranks have the message; returns how many datagrams that took.
 fn run(Case { ranks, active, broadcast, parameters, lost }: Case, message: &Message) -> u64 {
     let mut engines: Vec<Engine> = (0..active)
         .map(|rank| Engine::new(Rank(rank), ranks, parameters).expect("the parameters are allowed"))
@@ -51,7 +50,7 @@ fn run(Case { ranks, active, broadcast, parameters, lost }: Case, message: &Mess
     let (mut now, mut left, mut draws) = (Time::ZERO, active - 1, Draws(1));
     let mut flying: VecDeque<(Rank, Destination, Datagram)> = VecDeque::new();
     while left > 0 {
-        // Where nothing is on its way, on to when someone has something to do.
+        // If nothing is in flight, skip to when an engine has something to do.
         let waits = engines.iter().filter_map(Engine::deadline).min().filter(|_| flying.is_empty());
         now = waits.unwrap_or(now).max(now + Duration::from_microseconds(1));
         for (from, to, datagram) in std::mem::take(&mut flying) {

@@ -1,9 +1,9 @@
-//! How long a broadcast takes on a wire that loses: 64 MiB from one rank to seven on a switched Ethernet of 100 Mbit/s, of whose
-//! packets each receiver loses others. All times are simulated.
+//! How long a broadcast takes on a lossy wire: 64 MiB from one rank to seven on a switched Ethernet of 100 Mbit/s, where each
+//! receiver loses packets independently. All times are simulated.
 //!
-//! A line for each way to repeat: without loss and with 1% and 5% of it, the time until the last receiver has the message [s], in
-//! brackets over what its packets take on the wire if each is sent once, 1,446 bytes of the message in 1,538; and how many packets of a
-//! hundred were sent again, parity packets among them.
+//! One line per way to repeat: without loss, with 1% and with 5%, the time until the last receiver has the message [s], in brackets
+//! divided by what its packets take on the wire if each is sent once, 1,446 bytes of the message in 1,538; and how many packets in a
+//! hundred were sent again, including parity packets.
 
 #[path = "../tests/specification/faults/mod.rs"]
 mod faults;
@@ -18,12 +18,12 @@ const SIZE: u64 = 64 << 20;
 const RANKS: u32 = 8;
 /// One byte of a link. [ps]
 const BYTE_TIME: u64 = 80_000;
-/// What a packet carries of the message, and what it takes on the wire. [B]
+/// How much of the message a packet carries, and what it takes on the wire. [B]
 const PACKET: (u64, u64) = (1_446, 1_538);
 
 /// When the last receiver has the message [s], and how many packets were sent again.
 fn run(parameters: Parameters, loss: u64) -> (f64, u64) {
-    // From one rank to the other it takes 20 us to 50 us besides the wire; the switch holds 64 KiB for each port.
+    // From one rank to another it takes 20 us to 50 us besides the wire; the switch holds 64 KiB for each port.
     let faults = Faults { loss, delay: 30, byte_time: BYTE_TIME, queue: 64 << 10, ..Faults::default() };
     let program = |endpoint: Node| async move {
         if endpoint.rank() == Rank(0) {

@@ -1,4 +1,4 @@
-//! What goes over the wire at once: a header and a part of a message.
+//! The unit on the wire: a header and a part of a message.
 
 use bytes::Bytes;
 use endpoint::Message;
@@ -7,8 +7,8 @@ use quantities::Rank;
 /// The longest header. [B]
 pub const LONGEST_HEADER: usize = 44;
 
-/// A datagram. Header and payload are kept apart, so that the payload can be a part of the message itself and nobody has to
-/// copy it: a socket gathers the two.
+/// A datagram. Header and payload are kept apart, so that the payload can be a slice of the message itself and needs no
+/// copy: the socket gathers the two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
     header: Header,
@@ -20,17 +20,17 @@ impl Datagram {
         Datagram { header, payload }
     }
 
-    /// The bytes that stand before the payload.
+    /// The bytes before the payload.
     pub fn header(&self) -> &[u8] {
         self.header.bytes()
     }
 
-    /// Which rank it says that it is of; only its checksum tells whether the header is whole.
+    /// The rank that it claims to come from; only its checksum tells whether the header is intact.
     pub fn source(&self) -> Option<Rank> {
         crate::packet::source(self.header())
     }
 
-    /// The payload. What of it is only a size goes over a real wire as zeros.
+    /// The payload. A payload that is only a size goes over a real wire as zeros.
     pub const fn payload(&self) -> &Message {
         &self.payload
     }
@@ -49,10 +49,10 @@ impl Datagram {
         bytes.into()
     }
 
-    /// A datagram that came in one piece. Nothing is copied but the header.
+    /// A datagram that arrived in one piece. Only the header is copied.
     ///
     /// # Errors
-    /// [`Unreadable`] when the header is none of ours.
+    /// [`Unreadable`] when the header is not one of this protocol.
     pub fn from_bytes(bytes: &Bytes) -> Result<Datagram, Unreadable> {
         let length = crate::packet::header_length(bytes).ok_or(Unreadable::Header)?;
         let mut header = Header::EMPTY;
@@ -67,7 +67,7 @@ pub enum Unreadable {
     /// Too short, of another version, or of a kind that does not exist.
     #[error("the header is none of this protocol's")]
     Header,
-    /// Bits were flipped, or it is another's.
+    /// Bits were flipped, or it belongs to another protocol.
     #[error("the checksum is wrong")]
     Checksum,
     /// Fields that contradict each other.
@@ -89,13 +89,13 @@ impl Header {
         &self.bytes[..self.length]
     }
 
-    /// Writes `bytes` after what is there. No header of [`crate::packet`] is longer than [`LONGEST_HEADER`].
+    /// Appends `bytes`. No header of [`crate::packet`] is longer than [`LONGEST_HEADER`].
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
         self.length += bytes.len();
     }
 
-    /// Writes `bytes` over what is there at `place`.
+    /// Overwrites what is at `place` with `bytes`.
     pub(crate) fn write_over(&mut self, place: usize, bytes: &[u8]) {
         self.bytes[place..place + bytes.len()].copy_from_slice(bytes);
     }

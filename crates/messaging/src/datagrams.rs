@@ -1,11 +1,11 @@
-//! What the layer below must do.
+//! What the layer below must provide.
 
 use endpoint::Result;
 use quantities::{Rank, Time};
 
 use crate::Datagram;
 
-/// To whom a datagram goes.
+/// Where a datagram goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// One rank.
@@ -14,20 +14,20 @@ pub enum Destination {
     All,
 }
 
-/// A network interface: it carries datagrams, or loses, repeats or delays them. A simulated Ethernet is one, and UDP is another.
+/// A network interface: it carries datagrams, or loses, repeats or delays them. A simulated Ethernet is one, UDP is another.
 #[allow(async_fn_in_trait)] // a world polls its own futures on one thread: no `Send` bound is wanted
 pub trait Datagrams {
     /// The time at this rank.
     fn now(&self) -> Time;
-    /// Sends all of `datagrams`, in this order if it can; more than one, so that they can be handed over at once. A datagram that
-    /// is lost is no error.
+    /// Sends all of `datagrams`, in this order if it can; a slice, so that they can be handed over at once. A lost datagram is
+    /// not an error.
     ///
     /// # Errors
-    /// When the network can't be used any more.
+    /// When the network can no longer be used.
     async fn send(&self, datagrams: &[(Destination, Datagram)]) -> Result<()>;
-    /// Waits until something has come, or it is `until`, and puts what is there behind what is in `arrived`.
+    /// Waits until something has arrived or the time is `until`, and appends what there is to `arrived`.
     ///
     /// # Errors
-    /// When the network can't be used any more.
+    /// When the network can no longer be used.
     async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! A message on its way out, part by part.
+//! An outgoing message, part by part.
 
 use endpoint::{Message, Tag};
 use quantities::Bytes;
@@ -6,7 +6,7 @@ use quantities::Bytes;
 use crate::packet::{Data, FRAGMENT_HEADER, Label, OPENING_HEADER, Opening, Part, SEEN_FIELD, TAG_FIELD};
 use crate::sequence::wire;
 
-/// A message of which not everything has been sent, or not everything is known to have arrived.
+/// A message that has not been sent completely, or is not known to have arrived completely.
 ///
 /// ```text
 ///     |BTP1|    BTP2    |            rest            |
@@ -17,7 +17,7 @@ use crate::sequence::wire;
 pub(crate) struct Fragmenter {
     number: u64,
     message: Message,
-    /// How much is in the first packet, and how much need not be pulled. [B]
+    /// How much is in the first packet, and how much is sent without being pulled. [B]
     first: u64,
     pushed: u64,
     label: Label,
@@ -29,7 +29,7 @@ pub(crate) struct Fragmenter {
 }
 
 impl Fragmenter {
-    /// Message `number` of its stream, of which `first` bytes are in the first packet and `pushed` need not be pulled.
+    /// Message `number` of its stream, with `first` bytes in the first packet and `pushed` sent without being pulled.
     pub(crate) fn new(number: u64, message: Message, (first, pushed): (u64, u64), label: Label) -> Fragmenter {
         Fragmenter { number, message, first, pushed, label, opened: false, pulled: false, offset: 0 }
     }
@@ -46,7 +46,7 @@ impl Fragmenter {
         self.pulled
     }
 
-    /// The receiver wants all from `offset` on.
+    /// The receiver asks for everything from `offset` on.
     pub(crate) fn pull(&mut self, offset: u64) {
         if !self.pulled {
             self.pulled = true;
@@ -59,12 +59,12 @@ impl Fragmenter {
         self.opened
     }
 
-    /// Whether there is something that may be sent now.
+    /// Whether there is something to send that may be sent now.
     pub(crate) const fn may_send(&self) -> bool {
         !self.opened || self.offset < self.limit()
     }
 
-    /// Whether all has been sent.
+    /// Whether everything has been sent.
     pub(crate) const fn is_sent(&self) -> bool {
         self.opened && self.offset == self.message.size().0
     }
@@ -73,12 +73,14 @@ impl Fragmenter {
         if self.pulled { self.message.size().0 } else { self.pushed }
     }
 
-    /// The next part of a broadcast, for a datagram of at most so many bytes. Its place in a stream is not known here.
+    /// The next part of a broadcast, for a datagram of at most `datagram` bytes. Its position in a stream is not known
+    /// yet.
     pub(crate) fn next_part(&mut self, datagram: usize) -> Data {
         self.part(datagram, OPENING_HEADER)
     }
 
-    /// The next part of a message to one rank, for a datagram of at most so many bytes. Its place in a stream is not known here.
+    /// The next part of a message to one rank, for a datagram of at most `datagram` bytes. Its position in a stream is not known
+    /// yet.
     pub(crate) fn next_part_to_one(&mut self, datagram: usize) -> Data {
         let tag = if self.label.tag() == Tag::default() { 0 } else { TAG_FIELD };
         self.part(datagram, OPENING_HEADER + tag)
@@ -106,8 +108,8 @@ impl Fragmenter {
     }
 }
 
-/// At most `length` bytes of `message` from `offset` on, which together with what a header needs more where they are not all
-/// bytes take at most `room`. Nothing is copied.
+/// At most `length` bytes of `message` from `offset` on, so that they fit into `room` together with the header field that is
+/// needed if not all of them are real bytes. Nothing is copied.
 fn part_of(message: &Message, offset: u64, length: u64, room: u64) -> Message {
     let end = offset + length;
     let content = message.content().map_or(&[][..], |content| &content[..]);

@@ -1,7 +1,7 @@
-//! Go-back-n: what is lost is sent again with all that follows it.
+//! Go-back-n: a lost packet is sent again with all that follow it.
 //!
 //! ```text
-//!   source    0  1  2  3  4  5 ...... 2  3  4  5  6  7        W = 4 packets at most are under way
+//!   source    0  1  2  3  4  5 ...... 2  3  4  5  6  7        at most W = 4 packets are in flight
 //!                   x (lost)    \    ^
 //!   receiver  0  1     3  4  5   "expected 2, something is missing"
 //!                      thrown away
@@ -16,15 +16,16 @@ use quantities::{Duration, Time};
 /// What a source sends again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Repeats {
-    /// The next to be sent again, and the one before which that ends.
+    /// The next packet to send again, and the one before which to stop.
     next: u64,
     end: u64,
-    /// Where it last went back to, and when.
+    /// The packet to which it last went back, and when.
     last: Option<(u64, Time)>,
 }
 
 impl Repeats {
-    /// Packet `base` is lost, and of `base..end` all that was sent. It was just told so if that was less than `pause` ago.
+    /// Packet `base` is lost, and with it everything sent in `base..end`. A report less than `pause` after the last is
+    /// ignored.
     pub fn lost(&mut self, now: Time, pause: Duration, (base, end): (u64, u64)) {
         let told = self.last.is_some_and(|(lost, when)| lost == base && now.since(when) < pause);
         if !told {
@@ -32,7 +33,7 @@ impl Repeats {
         }
     }
 
-    /// The next packet to be sent again, if it is not before `base`, and whether it is the last of them.
+    /// The next packet to send again, if it is not before `base`, and whether it is the last of them.
     pub fn pop(&mut self, base: u64) -> Option<(u64, bool)> {
         self.next = self.next.max(base);
         let sequence = self.next;
@@ -40,28 +41,29 @@ impl Repeats {
         (sequence < self.end).then_some((sequence, self.next == self.end))
     }
 
-    /// Whether the receiver, which has all before `base`, does not have all yet that had been sent when it lost something.
+    /// Whether the receiver, which has everything before `base`, still lacks some of what had been sent when it lost
+    /// something.
     pub const fn is_going_back(&self, base: u64) -> bool {
         base < self.end
     }
 }
 
-/// What a receiver takes: the packets in their order, and no other.
+/// What a receiver accepts: packets in order, and no others.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow<P> {
     /// The first packet that it does not have.
     pub(crate) expected: u64,
-    /// That packet, from when it comes until it has found a place.
+    /// That packet, from its arrival until it is stored.
     front: Option<P>,
 }
 
 impl<P> ReceiveWindow<P> {
-    /// Nothing has come; the first packet has this number.
+    /// Nothing has arrived; the first packet has this number.
     pub const fn new(first: u64) -> ReceiveWindow<P> {
         ReceiveWindow { expected: first, front: None }
     }
 
-    /// Takes a packet; whether something before it is missing.
+    /// Takes a packet and returns whether something before it is missing.
     pub fn offer(&mut self, sequence: u64, packet: P) -> bool {
         if sequence == self.expected {
             self.front = Some(packet);
@@ -69,19 +71,19 @@ impl<P> ReceiveWindow<P> {
         sequence > self.expected
     }
 
-    /// The expected packet, if it has come.
+    /// The expected packet, if it has arrived.
     pub const fn front(&self) -> Option<&P> {
         self.front.as_ref()
     }
 
-    /// The expected packet has found its place.
+    /// The expected packet has been stored.
     pub fn advance(&mut self) -> Option<P> {
         let packet = self.front.take()?;
         self.expected += 1;
         Some(packet)
     }
 
-    /// The expected packet finds no place: it has to come again.
+    /// The expected packet could not be stored: it has to be sent again.
     pub fn refuse(&mut self) {
         self.front = None;
     }
@@ -103,7 +105,7 @@ mod tests {
         repeats.lost(Time::ZERO, PAUSE, (5, 9));
         assert!(repeats.is_going_back(8) && !repeats.is_going_back(9));
         assert_eq!(repeats.pop(5), Some((5, false)));
-        assert_eq!(all(&mut repeats, 7), [7, 8], "what was acknowledged meanwhile is left out");
+        assert_eq!(all(&mut repeats, 7), [7, 8], "what was acknowledged meanwhile is skipped");
     }
 
     #[test]

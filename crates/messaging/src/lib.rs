@@ -9,24 +9,24 @@
 //!                     |
 //!                 Messenger       a loop around what its program has under way (operations) and:
 //!     +------------ Engine ---------------------------+
-//!     |  push_pull       messages to and from one     |     which part of a message may go, and where it is put
+//!     |  push_pull       messages to and from one     |     which part of a message may be sent, and where it is stored
 //!     |  broadcast       rank, or to all              |
-//!     |  Outbound        the two sides of a stream of |     what is under way, what is sent again, who is told what
+//!     |  Outbound        the two sides of a stream of |     what is in flight, what is sent again, what is reported
 //!     |  Inbound         packets: go_back_n or        |
 //!     |                  selective_repeat, RoundTrip  |
-//!     |  parity          packets from which receivers |     what repairs another loss at each receiver of a broadcast
+//!     |  parity          packets from which receivers |     each repairs a different loss at each receiver of a broadcast
 //!     |                  compute what they lost       |
 //!     |  SharedQueue     the packets, stored once     |
-//!     |  packet          how they are written down    |
+//!     |  packet          how they are encoded    |
 //!     +-----------------------------------------------+
 //!                     |    Datagrams
-//!                 [Sealed]        where packets are authenticated, and encrypted if need be
+//!                 [Sealed]        if packets are authenticated, and perhaps encrypted
 //!                     |    Datagrams
 //!                  network       UDP, or a simulated Ethernet
 //! ```
 //!
-//! All but [`Messenger`] and [`Messengers`] are state machines without input or output: what time it is and what has come are arguments, what
-//! to send is a result.
+//! Everything except [`Messenger`] and [`Messengers`] is a state machine without input or output: the current time and what has arrived are
+//! arguments, and what to send is a result.
 //!
 //! Source: K.-P. Wong and C.-L. Wang, Efficient Reliable Broadcast for Commodity Clusters, HPC-Asia 2000.
 

@@ -1,18 +1,18 @@
-//! What messaging takes of memory: a broadcast by a shared queue, beside one by a channel to each receiver.
+//! The memory that messaging needs: a broadcast from a shared queue, compared with one over a channel to each receiver.
 //!
 //! ```text
-//!     one channel to each:    (s_SDP + s_RDP) n                      s_SDP   a point that sends              [B]
-//!     shared:                 s_SDP + (n - 1) s_LDP + n s_RDP        s_RDP   a point that receives           [B]
+//!     one channel to each:    (s_SDP + s_RDP) n                      s_SDP   a sending point                [B]
+//!     shared:                 s_SDP + (n - 1) s_LDP + n s_RDP        s_RDP   a receiving point              [B]
 //!                                                                    s_LDP   a lightweight point             [B]
 //!                             s_SDP - s_LDP                          n       ranks
 //!     saved:   M_save(n)  =   ------------- (1 - 1/n)
 //!                             s_SDP + s_RDP
 //! ```
 //!
-//! A point's size is what it may come to hold: its queues and buffers when they are full. A channel's buffer holds other packets than
-//! the next one's, so each needs its own; the packets of a broadcast are the same for all receivers, so one is enough. Nothing is
-//! copied into these buffers: a packet is a part of the message as its program gave it, which is kept as a whole until the last of
-//! its packets is acknowledged. What is counted is what the packets keep of it.
+//! The size of a point is what it may hold at most: its queues and buffers when they are full. Each channel's buffer holds other
+//! packets, so each channel needs its own; the packets of a broadcast are the same for all receivers, so one buffer is enough.
+//! Nothing is copied into these buffers: a packet is a slice of the message that its program passed in, which is kept as a whole
+//! until the last of its packets is acknowledged. The bytes counted are those that the packets keep of it.
 //!
 //! Source: Wong and Wang 2000, section 4.2, figure 6.
 
@@ -25,20 +25,20 @@ use crate::{Parameters, Repeat, SendStream, SharedQueue};
 /// The sizes of the three kinds of points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Points {
-    /// s_SDP: one that sends. [B]
+    /// s_SDP: a sending point. [B]
     pub send: f64,
-    /// s_RDP: one that receives. [B]
+    /// s_RDP: a receiving point. [B]
     pub receive: f64,
-    /// s_LDP: a lightweight one, which sends from another's buffer. [B]
+    /// s_LDP: a lightweight point, which sends from another's buffer. [B]
     pub light: f64,
 }
 
 impl Points {
-    /// The published sizes: 33.8, 41.4 and 4.4 KiB. With them M_save(n) is 0.391 (1 - 1/n); the paper prints 0.386, of sizes with more
+    /// The published sizes: 33.8, 41.4 and 4.4 KiB. They make M_save(n) 0.391 (1 - 1/n); the paper prints 0.386, from sizes with more
     /// digits.
     pub const PUBLISHED: Points = Points { send: 33.8 * 1_024.0, receive: 41.4 * 1_024.0, light: 4.4 * 1_024.0 };
 
-    /// The sizes here.
+    /// The sizes in this implementation.
     pub fn of(parameters: &Parameters) -> Points {
         let window = match parameters.repeat {
             Repeat::Parity(parity) => parity.window() as usize,
@@ -46,7 +46,7 @@ impl Points {
         };
         let packets = (window * (parameters.datagram - FRAGMENT_HEADER)) as u64;
         let buffer = SharedQueue::<Data>::home_size(window) as u64 + packets;
-        // Who repeats selectively keeps what comes early.
+        // With selective repeat a receiver keeps packets that arrive early.
         let early = if parameters.repeat == Repeat::GoBackN { 0 } else { packets };
         let receiver = size_of::<push_pull::Receiver>().max(size_of::<broadcast::Receiver>()) as u64;
         Points {
@@ -61,23 +61,23 @@ impl Points {
         (self.send + self.receive) * f64::from(n)
     }
 
-    /// What it takes with a shared queue. [B]
+    /// What a broadcast takes with a shared queue. [B]
     pub fn shared(&self, n: u32) -> f64 {
         self.send + self.light * f64::from(n.saturating_sub(1)) + self.receive * f64::from(n)
     }
 
-    /// M_save(n): the part that is saved.
+    /// M_save(n): the fraction saved.
     pub fn saved(&self, n: u32) -> f64 {
         1.0 - self.shared(n) / self.separate(n)
     }
 }
 
-/// What so many messages take in a send queue, without the messages themselves. [B]
+/// What a send queue takes for `messages` messages, without the messages themselves. [B]
 pub(crate) fn send_queue(messages: usize) -> u64 {
     (messages * size_of::<Fragmenter>()) as u64
 }
 
-/// What a buffer takes with the packets that are in it. [B]
+/// What a buffer takes, including the packets in it. [B]
 pub(crate) fn buffer(packets: &SharedQueue<Data>) -> u64 {
     let payload: u64 = packets.entries().map(|data| data.payload.size().0).sum();
     SharedQueue::<Data>::home_size(packets.stored()) as u64 + payload
@@ -106,8 +106,8 @@ mod tests {
         assert!((0.38..0.39).contains(&saved), "{saved}");
     }
 
-    /// Counted in the state machine itself, with the buffers full: every rank is sent a long message by its own channel, and the same
-    /// is broadcast, before anyone has acknowledged anything.
+    /// Counted in the state machine itself, with full buffers: every rank is sent a long message over its own channel, and the same
+    /// message is broadcast, before anyone has acknowledged anything.
     #[test]
     fn at_128_ranks_more_than_38_percent_are_saved() {
         let push = Push { first: 1_000_000, second: 0 };

@@ -15,13 +15,13 @@ use crate::{Datagram, Datagrams, Doing, Engine, Parameters};
 
 /// A rank on a network of datagrams.
 ///
-/// Its operations are begun with [`Messenger::begin`], several of them at once if need be, and go on as long as [`Messenger::run`] is
-/// polled. It is also an endpoint by itself, for a program that does one thing at a time and is not run by an executor: then it
-/// reads the network whenever its program sends, receives or computes by it, and only then; a program that computes otherwise for
-/// longer than the patience of others seems gone to them.
+/// Its operations are begun with [`Messenger::begin`], any number at once, and progress while [`Messenger::run`] is polled. It is
+/// also an endpoint by itself, for a program that does one thing at a time and is not run by an executor. In that case it reads the
+/// network only while its program sends, receives or computes through it; a program that computes elsewhere for longer than the
+/// patience of the others appears dead to them.
 ///
-/// A send ends once its message is in the send queue; what is in it goes out while the program does something else with the
-/// endpoint. A broadcast longer than the pushed buffer is held up by every receiver that does not receive it.
+/// A send ends once its message is in the send queue, which is sent while the program does something else with the endpoint. A
+/// broadcast longer than the pushed buffer is held up by every receiver that does not receive it.
 #[derive(Debug)]
 pub struct Messenger<D> {
     network: D,
@@ -31,7 +31,7 @@ pub struct Messenger<D> {
     busy: Cell<bool>,
 }
 
-/// While it is there, the endpoint does one thing and can't begin another.
+/// While it lives, the endpoint does one thing and can't begin another.
 struct Busy<'a, D>(&'a Messenger<D>);
 
 impl<D> Drop for Busy<'_, D> {
@@ -44,21 +44,21 @@ impl<D: Datagrams> Messenger<D> {
     /// Rank `me` of `size` ranks.
     ///
     /// # Errors
-    /// As [`Engine::new`].
+    /// Those of [`Engine::new`].
     pub fn new(network: D, me: Rank, size: u32, parameters: Parameters) -> Result<Messenger<D>> {
         let engine = RefCell::new(Engine::new(me, size, parameters)?);
         let operations = RefCell::new(Operations::new());
         Ok(Messenger { network, engine, operations, patience: None, busy: Cell::new(false) })
     }
 
-    /// The same rank, whose processor is also occupied by calls of its program.
+    /// The same rank, where calls of its program also occupy the processor.
     #[must_use]
     pub fn with_calls(mut self, calls: Calls) -> Messenger<D> {
         self.operations.get_mut().set_calls(calls);
         self
     }
 
-    /// The same rank, which waits no longer than so for anything that has no deadline: then that ends with [`Error::Deadlock`].
+    /// The same rank, which waits at most this long for anything that has no deadline, and then ends it with [`Error::Deadlock`].
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Messenger<D> {
         self.operations.get_mut().set_patience(patience);
@@ -66,7 +66,7 @@ impl<D: Datagrams> Messenger<D> {
         self
     }
 
-    /// The state machine, as it is while the program waits.
+    /// The state machine, as it stands while the program waits.
     pub fn engine(&self) -> Ref<'_, Engine> {
         self.engine.borrow()
     }
@@ -76,7 +76,7 @@ impl<D: Datagrams> Messenger<D> {
         &self.network
     }
 
-    /// What the program does that has not ended.
+    /// What the program is doing: the operations that have not ended.
     pub fn doing(&self) -> Doing {
         let operations = self.operations.borrow();
         if operations.is_empty() && self.busy.get() {
@@ -85,22 +85,22 @@ impl<D: Datagrams> Messenger<D> {
         operations.waits_for().map_or(Doing::GoesOn, Doing::Waits)
     }
 
-    /// Whether nothing is under way of what was begun.
+    /// Whether no operation is in progress.
     pub fn is_idle(&self) -> bool {
         let operations = self.operations.borrow();
         operations.is_empty() && !operations.has_happened()
     }
 
-    /// Begins an operation. When it is over, [`Messenger::take_over`] gives its `number`.
+    /// Begins an operation. When it is over, [`Messenger::take_over`] returns its `number`.
     pub fn begin(&self, number: u32, operation: Operation) {
         self.operations.borrow_mut().begin(self.network.now(), Asked::new(number, operation));
     }
 
-    /// Begins a request, on whichever processor; the others go on meanwhile. Everything is told when it happens, and not before: so the
-    /// time from when on a request may begin has always come.
+    /// Begins a request, on any processor; the others continue meanwhile. Every event is reported when it happens, never ahead: so the
+    /// time from which a request may begin has always come.
     ///
     /// # Errors
-    /// [`Error::ToItself`]: no message goes from a rank to itself.
+    /// [`Error::ToItself`]: a rank sends no message to itself.
     pub fn start(&self, request: Request) -> Result<Begun> {
         let partner = match request.operation {
             Operation::Send { to, .. } => Some(to),
@@ -117,14 +117,14 @@ impl<D: Datagrams> Messenger<D> {
         Ok(if receives { Begun::Started } else { Begun::Later })
     }
 
-    /// The next thing that has happened to an operation.
+    /// The next event of an operation.
     pub fn take_over(&self) -> Option<Over> {
         let Happened { number, event } = self.operations.borrow_mut().take_happened()?;
         Some(Over { rank: self.engine().rank(), number, at: self.network.now(), event })
     }
 
-    /// Lets the operations go on, and answers others, for ever. It stops, to be polled again, when operations are over: whoever has
-    /// begun them may then begin others.
+    /// Runs the operations and answers other ranks, for ever. It yields, to be polled again, when operations are over, so that their
+    /// owner can begin others.
     pub async fn run(&self) {
         let mut arrived = Vec::new();
         loop {
@@ -145,35 +145,35 @@ impl<D: Datagrams> Messenger<D> {
         }
     }
 
-    /// Nobody wants to know any more what comes of the operations under way.
+    /// Drops the operations in progress: nobody needs their results any more.
     pub fn forget_operations(&self) {
         self.operations.borrow_mut().clear(&mut self.engine.borrow_mut());
     }
 
-    /// Waits until everything that was sent has arrived, as far as there is still anyone for it. More can be sent after it.
+    /// Waits until everything that was sent has arrived at those ranks that are still there. More can be sent afterwards.
     ///
     /// # Errors
-    /// [`Error::Lost`] when a rank was gone before it had all that was sent to it; those of the network.
+    /// [`Error::Lost`] when a rank was gone before it had everything that was sent to it; errors of the network.
     pub async fn flush(&self) -> Result<()> {
         self.until(Engine::is_quiet).await?;
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
-    /// Waits until everything that was sent has arrived; then says goodbye to all other ranks, and waits until they have as well.
-    /// Nothing can be sent or received after it.
+    /// Waits until everything that was sent has arrived; then says goodbye to all other ranks and waits until they have done the
+    /// same. Nothing can be sent or received afterwards.
     ///
     /// # Errors
-    /// [`Error::Lost`] when a rank was gone before it had all that was sent to it; those of the network.
+    /// [`Error::Lost`] when a rank was gone before it had everything that was sent to it; errors of the network.
     pub async fn end(&self) -> Result<()> {
         let others: Vec<Rank> = (0..self.size()).map(Rank).filter(|&rank| rank != self.rank()).collect();
         self.end_with(&others).await
     }
 
-    /// As [`Messenger::end`], but for those ranks that this one has to do with: the others are told nothing, and nobody waits for
-    /// them. Where one rank sends to n - 1 that don't know each other, this says goodbye in n - 1 pairs instead of n (n - 1) / 2.
+    /// Like [`Messenger::end`], but only for the ranks that this one communicates with: the others are told nothing, and nobody waits
+    /// for them. Where one rank sends to n - 1 that don't know each other, n - 1 pairs say goodbye instead of n (n - 1) / 2.
     ///
     /// # Errors
-    /// As [`Messenger::end`]; [`Error::NoSuchRank`] and [`Error::ToItself`].
+    /// Those of [`Messenger::end`]; [`Error::NoSuchRank`] and [`Error::ToItself`].
     pub async fn end_with(&self, ranks: &[Rank]) -> Result<()> {
         self.until(Engine::is_quiet).await?;
         self.engine.borrow_mut().end_with(self.network.now(), ranks)?;
@@ -181,15 +181,15 @@ impl<D: Datagrams> Messenger<D> {
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
-    /// Goes on answering others for ever.
+    /// Keeps answering other ranks for ever.
     ///
     /// # Errors
-    /// Those of the network.
+    /// Errors of the network.
     pub async fn serve(&self) -> Result<()> {
         self.until(|_| false).await
     }
 
-    /// Lets the network and the state machine go on until everything is handed over that is to be sent, and the engine `is_done`.
+    /// Runs the network and the state machine until everything to be sent has been handed over and the engine `is_done`.
     async fn until(&self, is_done: impl Fn(&Engine) -> bool) -> Result<()> {
         let _busy = self.become_busy()?;
         let limit = self.patience.map(|patience| self.network.now() + patience);
@@ -208,7 +208,7 @@ impl<D: Datagrams> Messenger<D> {
         }
     }
 
-    /// Lets the state machines take what has arrived, and sends what they have to send.
+    /// Passes what has arrived to the state machines, and sends what they have to send.
     async fn turn(&self, arrived: &mut Vec<Datagram>) -> Result<Next> {
         if self.operations.borrow().has_new_receives() {
             self.catch_up().await?;
@@ -233,7 +233,7 @@ impl<D: Datagrams> Messenger<D> {
         Ok(Next::At([next, operations.deadline()].into_iter().flatten().min()))
     }
 
-    /// Reads what is there already.
+    /// Reads what has arrived already.
     async fn catch_up(&self) -> Result<()> {
         let mut arrived = Vec::new();
         let now = self.network.now();
@@ -243,7 +243,7 @@ impl<D: Datagrams> Messenger<D> {
         Ok(())
     }
 
-    /// Begins the one thing that is done at a time.
+    /// Begins the one thing that may be done at a time.
     fn become_busy(&self) -> Result<Busy<'_, D>> {
         if self.busy.replace(true) {
             return Err(Error::Unfit("an endpoint that no executor runs does one thing at a time".to_owned()));
@@ -257,10 +257,10 @@ impl<D: Datagrams> Messenger<D> {
         outcome
     }
 
-    /// Carries out what is one thing to a program that does one thing at a time, and begins together.
+    /// Carries out several operations that begin together and are one step to a program that does one thing at a time.
     async fn together<const N: usize>(&self, operations: [Operation; N]) -> Result<[Result<Outcome>; N]> {
         let _busy = self.become_busy()?;
-        // Of one whose future was dropped nothing is left.
+        // Nothing remains of operations whose future was dropped.
         self.forget_operations();
         (0..).zip(operations).for_each(|(number, operation)| self.begin(number, operation));
         let mut outcomes = [const { None }; N];
@@ -282,14 +282,14 @@ impl<D: Datagrams> Messenger<D> {
     }
 }
 
-/// When there is something to do.
+/// When there is something to do next.
 enum Next {
     AtOnce,
-    /// Then, or when something comes.
+    /// At this time, or when something arrives.
     At(Option<Time>),
 }
 
-/// Lets whoever polls do something before it is polled again.
+/// Yields once, so that the poller can do something before it polls again.
 async fn stop_once() {
     let mut stopped = false;
     poll_fn(|_| if std::mem::replace(&mut stopped, true) { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -324,7 +324,7 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
     }
 
     async fn compute(&self, work: Duration) {
-        // A network that fails is an error of the next send or receive; the work is done all the same.
+        // A network failure is an error of the next send or receive; the work is done all the same.
         let _ = self.alone(Operation::Compute(work)).await;
     }
 

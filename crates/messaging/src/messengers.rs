@@ -1,4 +1,4 @@
-//! All ranks of a world as one machine of the executor, but for what carries their datagrams.
+//! All ranks of a world as one machine of the executor, except for the carrier of their datagrams.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -11,11 +11,12 @@ use quantities::Rank;
 
 use crate::{Datagrams, Doing, Messenger, stuck};
 
-/// Ranks of a program, one messenger each. A world says whose datagrams or whose time has come, and is told which operations are over.
+/// Ranks of a program, one messenger each. A world reports whose datagrams have arrived or whose time has come, and is told which
+/// operations are over.
 pub struct Messengers<'run, D> {
     messengers: &'run [Messenger<D>],
     running: Vec<Pin<Box<dyn Future<Output = ()> + 'run>>>,
-    /// Who has something to do at once, in this order.
+    /// The ranks that have something to do at once, in this order.
     ready: VecDeque<usize>,
     over: VecDeque<Over>,
     ended: Vec<bool>,
@@ -23,7 +24,7 @@ pub struct Messengers<'run, D> {
 }
 
 impl<'run, D: Datagrams> Messengers<'run, D> {
-    /// The ranks from 0 on, a messenger each.
+    /// One messenger for each rank from 0 on.
     pub fn new(messengers: &'run [Messenger<D>]) -> Messengers<'run, D> {
         let running =
             |messenger: &'run Messenger<D>| -> Pin<Box<dyn Future<Output = ()> + 'run>> { Box::pin(messenger.run()) };
@@ -42,23 +43,23 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
         self.messengers
     }
 
-    /// Begins an operation of a rank.
+    /// Begins an operation of this rank.
     pub fn begin(&self, rank: Rank, number: u32, operation: Operation) {
         if let Some(messenger) = self.messengers.get(rank.0 as usize) {
             messenger.begin(number, operation);
         }
     }
 
-    /// Begins a request of a rank.
+    /// Begins a request of this rank.
     ///
     /// # Errors
-    /// As [`Messenger::start`].
+    /// Those of [`Messenger::start`].
     pub fn start(&self, rank: Rank, request: Request) -> Result<Begun> {
         let nobody = Error::NoSuchRank { rank, size: self.messengers.len() as u32 };
         self.messengers.get(rank.0 as usize).ok_or(nobody)?.start(request)
     }
 
-    /// The program of a rank has ended. It goes on answering others.
+    /// The program of this rank has ended. The rank keeps answering others.
     pub fn end(&mut self, rank: Rank) {
         if let Some(ended) = self.ended.get_mut(rank.0 as usize) {
             self.left -= usize::from(!*ended);
@@ -71,12 +72,12 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
         self.left == 0
     }
 
-    /// Something has come for a rank, or its time has.
+    /// Something has arrived for this rank, or its time has come.
     pub fn wake(&mut self, rank: usize) {
         self.ready.push_back(rank);
     }
 
-    /// The next operation that is over, as long as there is one without anything that has to happen before.
+    /// The next operation that is over, as long as there is one before anything else has to happen.
     pub fn next_over(&mut self) -> Option<Over> {
         loop {
             if let Some(over) = self.over.pop_front() {
@@ -92,22 +93,22 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
         let _ = running.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         self.over.extend(std::iter::from_fn(|| messenger.take_over()));
         if !self.over.is_empty() {
-            // Its program goes on, and then it does, before anyone else.
+            // Its program continues, and then this rank does, before any other.
             self.ready.push_front(rank);
         }
     }
 
-    /// Whether nothing is under way of what was begun.
+    /// Whether no operation is in progress.
     pub fn are_idle(&self) -> bool {
         self.over.is_empty() && self.messengers.iter().all(Messenger::is_idle)
     }
 
-    /// Whether some programs have not ended and none of these can ever go on.
+    /// Whether some programs have not ended and none of them can ever continue.
     pub fn are_stuck(&self) -> bool {
         let doing = |(messenger, ended): (&Messenger<D>, &bool)| {
             if *ended { Doing::Ended } else { messenger.doing() }
         };
-        // One that goes on is enough.
+        // One that can continue is enough.
         let waits = |doing: Doing| (doing != Doing::GoesOn).then_some(doing);
         let doing: Option<Vec<Doing>> = self.messengers.iter().zip(&self.ended).map(doing).map(waits).collect();
         doing.is_some_and(|doing| stuck(&doing, |rank| self.messengers[rank.0 as usize].engine()).is_some())

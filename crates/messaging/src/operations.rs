@@ -1,4 +1,4 @@
-//! What a rank's program has under way, as one state machine.
+//! The operations that a rank's program has in progress, as one state machine.
 //!
 //! ```text
 //!     send, multicast   call of the program -> room in the send queue -> over
@@ -7,8 +7,8 @@
 //!     sleep until       over at its time, without the processor
 //! ```
 //!
-//! The processor does one thing at a time. Sends and computations come to it when they are begun, and a message when it is there. What
-//! comes with datagrams it does besides, whatever the program has it do.
+//! The processor does one thing at a time. Sends and computations occupy it from when they are begun, and a message from when it has
+//! arrived. Datagrams are handled besides, whatever the program has the processor do.
 
 use std::collections::VecDeque;
 
@@ -17,62 +17,62 @@ use quantities::{Duration, Rank, Time};
 
 use crate::{Awaited, Engine, Posted, Wait};
 
-/// What calls of the program cost the processor, beside datagrams.
+/// What the program's calls cost the processor, in addition to datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Calls {
-    /// Of every message that is sent.
+    /// For every message sent.
     pub send: Duration,
-    /// Of every receive that is over.
+    /// For every receive that completes.
     pub receive: Duration,
 }
 
-/// What a rank's program has under way.
+/// The operations that a rank's program has in progress.
 #[derive(Debug)]
 pub(crate) struct Operations {
     calls: Calls,
-    /// How long an operation waits that has no deadline, if not for ever.
+    /// How long an operation without a deadline waits, if not for ever.
     patience: Option<Duration>,
     /// In the order in which they were begun.
     under_way: Vec<UnderWay>,
-    /// From when on each processor is free.
+    /// When each processor becomes free.
     processors_free: Vec<Time>,
-    /// When an operation was over the last time, or the first was begun.
+    /// When the last operation was over, or the first was begun.
     last_over: Time,
-    /// What is over as soon as everything is sent that this turn has to send, and what is.
+    /// The operations that are over once everything has been sent that this turn has to send, and those that are over now.
     ends: Vec<Happened>,
     happened: VecDeque<Happened>,
-    /// Whether an operation goes on without anything that has to come.
+    /// Whether an operation can continue without anything having to arrive.
     goes_on: bool,
     /// Why there is no network any more.
     failed: Option<Error>,
 }
 
-/// What an operation is that a program begins.
+/// An operation that a program begins.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) number: u32,
     pub(crate) operation: Operation,
-    /// Which processor does it.
+    /// The processor that does it.
     pub(crate) processor: u8,
-    /// Whether it is to be told when that takes it up.
+    /// Whether to report when that processor takes it up.
     pub(crate) tells_start: bool,
     is_request: bool,
 }
 
 impl Asked {
-    /// An operation of a rank that has one processor.
+    /// An operation of a rank with one processor.
     pub(crate) const fn new(number: u32, operation: Operation) -> Asked {
         Asked { number, operation, processor: 0, tells_start: false, is_request: false }
     }
 
-    /// A request, which is known by `number`.
+    /// A request, known by `number`.
     pub(crate) fn of_request(number: u32, request: Request) -> Asked {
         let Request { operation, processor, tells_start, .. } = request;
         Asked { number, operation, processor, tells_start, is_request: true }
     }
 }
 
-/// What has happened to an operation, by the number that it was begun with.
+/// An event of an operation, by the number with which it was begun.
 #[derive(Debug)]
 pub(crate) struct Happened {
     pub(crate) number: u32,
@@ -89,29 +89,29 @@ impl Happened {
 struct UnderWay {
     number: u32,
     processor: u8,
-    /// Whether it is to be told when its processor takes it up; then, when that is.
+    /// Whether to report when its processor takes it up; then, when that is.
     start: Start,
     stage: Stage,
     limit: Limit,
 }
 
-/// Until when an operation waits at most, whatever it says itself.
+/// How long an operation waits at most, whatever its own deadline.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     Never,
     At(Time),
-    /// Until nothing of what the rank does has been over for as long as it has patience: requests are begun long before they can be over.
+    /// Until no operation of the rank has completed for as long as its patience: requests are begun long before they can be over.
     OfAll,
 }
 
-/// What is to be told of the start of an operation.
+/// What to report about the start of an operation.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     /// Nothing, or nothing any more.
     Silent,
     /// When it starts, which is not known yet.
     Wanted,
-    /// That it starts then.
+    /// That it starts at this time.
     At(Time),
 }
 
@@ -119,31 +119,31 @@ enum Start {
 enum Stage {
     /// It was begun.
     Begun(Operation),
-    /// The processor sets up what is to be sent.
+    /// The processor prepares the send.
     Calls(Time, Sending),
     /// It waits for room in the send queue.
     Submits(Sending),
-    /// It receives broadcasts of a rank, and has not been posted.
+    /// It receives a broadcast, and has not been posted.
     Queues(Rank),
     /// It waits for what it receives, until a deadline.
     Receives(Posted, Awaited, Option<Time>),
-    /// That has not come in time.
+    /// What it waits for has not arrived in time.
     IsLate(Posted, Error),
-    /// The processor has to take what has come.
+    /// The processor has to take what has arrived.
     Has(Result<Outcome>),
-    /// The processor does what is left to do.
+    /// The processor does the rest of the work.
     Ends(Time, Result<Outcome>),
     IsOver,
 }
 
-/// What is sent, and to whom if not to all.
+/// What is sent, and to which rank if not to all.
 #[derive(Debug)]
 struct Sending {
     to: Option<(Rank, Tag)>,
     message: Message,
 }
 
-/// What has become of an operation.
+/// The result of a step of an operation.
 enum Step {
     To(Stage),
     Over(Result<Outcome>),
@@ -195,7 +195,7 @@ impl Operations {
         self.under_way.push(UnderWay { number, processor, start, stage: Stage::Begun(operation), limit });
     }
 
-    /// Whether a receive was begun that has not been posted.
+    /// Whether a receive has been begun but not posted.
     pub(crate) fn has_new_receives(&self) -> bool {
         let receives =
             |operation: &Operation| matches!(operation, Operation::Receive { .. } | Operation::ReceiveMulticast(_));
@@ -224,8 +224,8 @@ impl Operations {
         }
     }
 
-    /// Lets everything go on as far as it can at `now`, in the order in which it was begun; but of several receives whose messages
-    /// are there, that one first whose message was complete first.
+    /// Advances every operation as far as possible at `now`, in the order in which they were begun; but of several receives whose
+    /// messages have arrived, first the one whose message was complete first.
     pub(crate) fn advance(&mut self, now: Time, engine: &mut Engine) {
         self.goes_on = false;
         if self.under_way.len() == 1 {
@@ -236,7 +236,7 @@ impl Operations {
         self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
     }
 
-    /// The order in which operations go on.
+    /// The order in which operations advance.
     fn order(&self, engine: &Engine) -> Vec<usize> {
         let turn = |stage: &Stage| match stage {
             Stage::Receives(posted, ..) => engine.turn(*posted),
@@ -260,8 +260,8 @@ impl Operations {
         self.take_step(place, step);
     }
 
-    /// Tells that an operation starts, if somebody wants to know and its processor takes it up. What that lets begin need not wait until
-    /// this turn has sent what it has to send.
+    /// Reports that an operation starts, if that is requested and its processor takes it up. Whatever this allows to begin need not wait
+    /// until this turn has sent what it has to send.
     fn tell_start(&mut self, place: usize, now: Time) {
         let UnderWay { number, processor, start, ref stage, .. } = self.under_way[place];
         let at = match (start, stage) {
@@ -323,13 +323,13 @@ impl Operations {
         }
     }
 
-    /// The processor does something for so long, when it is free; then that is over.
+    /// Occupies the processor for `work` once it is free; then the operation is over.
     fn process(&mut self, now: Time, processor: u8, work: Duration, result: Result<Outcome>) -> Step {
         let until = self.occupy(now, processor, work);
         if until <= now { Step::Over(result) } else { Step::To(Stage::Ends(until, result)) }
     }
 
-    /// Until when an operation waits at most.
+    /// How long an operation waits at most.
     fn limit(&self, limit: Limit) -> Option<Time> {
         match limit {
             Limit::Never => None,
@@ -341,12 +341,12 @@ impl Operations {
         }
     }
 
-    /// From when on a processor is free.
+    /// From when a processor is free.
     fn free(&self, now: Time, processor: u8) -> Time {
         self.processors_free[usize::from(processor)].max(now)
     }
 
-    /// When a processor will have done something for so long.
+    /// When a processor will have done `work`.
     fn occupy(&mut self, now: Time, processor: u8, work: Duration) -> Time {
         let until = self.free(now, processor) + work;
         self.processors_free[usize::from(processor)] = until;
@@ -378,7 +378,7 @@ impl Operations {
         }
     }
 
-    /// What a receive has brought is there.
+    /// What a receive waits for has arrived.
     fn has(&mut self, now: Time, processor: u8, result: Result<Outcome>) -> Step {
         if self.calls.receive.is_zero() && self.free(now, processor) <= now {
             return Step::Over(result);
@@ -387,7 +387,7 @@ impl Operations {
         Step::To(Stage::Has(result))
     }
 
-    /// Everything is sent that this turn has to send: what ends with it is over, and what is too late is taken back.
+    /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is withdrawn.
     pub(crate) fn settle(&mut self, now: Time, engine: &mut Engine) {
         for place in 0..self.under_way.len() {
             let UnderWay { processor, stage, .. } = &self.under_way[place];
@@ -419,7 +419,7 @@ impl Operations {
         !self.happened.is_empty()
     }
 
-    /// When an operation goes on, or waits no longer, if nothing comes before.
+    /// When an operation continues, or stops waiting, if nothing arrives before.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let deadline = |it: &UnderWay| match it.stage {
             Stage::Calls(until, _) | Stage::Ends(until, _) => Some(until),
@@ -434,7 +434,7 @@ impl Operations {
         self.under_way.iter().flat_map(|it| [deadline(it), start(it)]).flatten().min()
     }
 
-    /// What the operations wait for, if none of them goes on by itself, and the program has been told of all that are over.
+    /// What the operations wait for, if none can continue by itself and the program has been told of all that are over.
     pub(crate) fn waits_for(&self) -> Option<Vec<Wait>> {
         if !self.ends.is_empty() || !self.happened.is_empty() {
             return None;
@@ -446,7 +446,7 @@ impl Operations {
         self.under_way.is_empty()
     }
 
-    /// Whether something is still to be handed over to be sent.
+    /// Whether something has still to be handed over for sending.
     pub(crate) fn sends(&self) -> bool {
         let sends = |operation: &Operation| matches!(operation, Operation::Send { .. } | Operation::Multicast(_));
         self.under_way.iter().any(|it| match &it.stage {
@@ -456,7 +456,7 @@ impl Operations {
         })
     }
 
-    /// Nobody wants to know what comes of anything that was begun.
+    /// Drops everything that was begun: nobody needs its results.
     pub(crate) fn clear(&mut self, engine: &mut Engine) {
         for it in self.under_way.drain(..) {
             if let Stage::Receives(posted, ..) | Stage::IsLate(posted, _) = it.stage {
@@ -467,7 +467,7 @@ impl Operations {
         self.happened.clear();
     }
 
-    /// There is no network any more: everything ends with `error`, but for what needs none.
+    /// The network is gone: everything ends with `error`, except what needs no network.
     pub(crate) fn fail(&mut self, error: &Error) {
         self.failed = Some(error.clone());
         self.happened.extend(self.ends.drain(..));
@@ -482,11 +482,11 @@ impl Operations {
     }
 }
 
-/// By what an operation is served.
+/// What serves an operation.
 #[derive(Clone, Copy, Debug)]
 struct Served {
     processor: u8,
-    /// Until when it waits at most.
+    /// How long it waits at most.
     limit: Option<Time>,
 }
 
@@ -513,7 +513,7 @@ impl UnderWay {
     }
 }
 
-/// What comes of an operation where there is no network: a computation needs none.
+/// The result of an operation without a network: a computation needs none.
 fn outcome_without_network(operation: &Operation, error: &Error) -> Result<Outcome> {
     match operation {
         Operation::Compute(_) | Operation::Sleep(_) => Ok(Outcome::Done),

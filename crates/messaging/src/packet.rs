@@ -1,4 +1,4 @@
-//! What datagrams say, and how it is written down.
+//! The contents of datagrams, and their encoding.
 //!
 //! All numbers are big-endian. Every packet begins with the same twelve bytes:
 //!
@@ -20,46 +20,45 @@
 //!    +-----------+-----------+---------------+---------
 //!    | sequence 4| message 4 | offset      6 | payload             26 bytes of header, so that 1,472 carry 1,446
 //!    +-----------+-----------+---------------+---------
-//!    report, 3: how far a receiver is; it acknowledges and pulls
+//!    report, 3: how far a receiver has got; it acknowledges and pulls
 //!    +-----------+-----------+---------------+---------------+--------
 //!    | expected 4| complete 4| pulled message| from offset 6 | bitmap              the pull is zeros if there is none
 //!    +-----------+-----------+---------------+---------------+--------
-//!    dropped, 4: a broadcaster goes on without the receiver
-//!    parity, 5: what a lost packet of a block of broadcast ones is computed from
+//!    dropped, 4: the source broadcasts without this receiver from now on
+//!    parity, 5: a parity packet, from which a lost packet of a broadcast block is computed
 //!    +-----------+-------+---------
 //!    | first    4| number| symbol              18 bytes of header
 //!    +-----------+-------+---------
-//!    parity report, 6: a report of a receiver that holds parity packets, of so many blocks
-//!    +-------------------+-------+-- so many times ---------+--------
-//!    | as a report's   18| blocks| first 4 | count | next   | bitmap
+//!    parity report, 6: a report of a receiver that holds parity packets, of several blocks
+//!    +-------------------+-------+-- for each block --------+--------
+//!    | like a report   18| blocks| first 4 | count | next   | bitmap
 //!    +-------------------+-------+--------------------------+--------
-//!    question, 7: a source wants to know what a receiver has
+//!    question, 7: a source asks what a receiver has
 //!    message report, 8: a report of a receiver whose program has taken messages out of order
-//!    +-------------------+---------+-- so many times -+--------
-//!    | as a report's   18| messages| incomplete     4 | bitmap
+//!    +-------------------+---------+-- for each one  -+--------
+//!    | like a report   18| messages| incomplete     4 | bitmap
 //!    +-------------------+---------+------------------+--------
 //! ```
 //!
-//! Version and kind are four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload is
-//! only a size (then two bytes more of header say how much is not), 16 the message has a tag (then four bytes of header before those say
-//! which; without it the tag is 0). Flags of a report: 1 of a broadcast, 2 answer at once,
-//! 4 something is missing, 8 pulls, 16 has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended, 128
-//! answers a packet that wanted it.
+//! Version and kind have four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload
+//! is only a size (two more bytes of header then tell how many bytes are real), 16 the message has a tag (in four bytes of header before
+//! those two; without this flag the tag is 0). Flags of a report: 1 of a broadcast, 2 answer at once, 4 something is missing, 8 pulls, 16
+//! has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended, 128 answers a packet that asked for an answer.
 //!
-//! - *sequence* numbers the packets of one stream, the source's to one rank or its broadcasts; *message* its messages. Both go on
-//!   the wire with their low 32 bits.
+//! - *sequence* numbers the packets of a stream, which is the source's to one rank or its broadcasts; *message* its messages. Of both only
+//!   the low 32 bits go over the wire.
 //! - *expected* is the first packet of the stream that the reporter does not have: a cumulative acknowledgement. Bit j of byte i of
-//!   the *bitmap*, counted from the lowest, is set when it has packet expected + 1 + 8 i + j as well.
-//! - *complete* is the first message that it does not have all of; *incomplete* are those after it, in order, up to the first of which
-//!   and of all behind which nothing is said.
-//! - *pushed* is how much of the message comes without being pulled; *acknowledger* the rank that says that all of that has come,
-//!   where it is broadcast.
+//!   the *bitmap*, counted from the lowest, is set if it has packet expected + 1 + 8 i + j.
+//! - *complete* is the first message that it does not have completely; *incomplete* are those after it, in order, up to the first about
+//!   which, and about all after it, nothing is said.
+//! - *pushed* is how much of the message is sent without being pulled; *acknowledger* the rank that reports its arrival,
+//!   for a broadcast.
 //! - *first* is the first packet of a block; *number* counts its parity packets, of which a receiver holds *count* different ones,
-//!   all numbered below *next*. What a *symbol* is, [`crate::parity`] says.
+//!   all numbered below *next*. [`crate::parity`] says what a *symbol* is.
 //! - The *checksum* is CRC-32C over the header, with zeros in its place, and the bytes of the payload. Parts that are only a size
-//!   are not covered: nobody looks at them.
+//!   are not covered: nobody reads them.
 //!
-//! An authenticating layer, where there is one, lies below: it seals whole datagrams, kind 15, see [`crate::Sealed`].
+//! An authenticating layer, if any, lies below: it seals whole datagrams, kind 15, see [`crate::Sealed`].
 
 mod report;
 pub(crate) mod symbol;
@@ -76,25 +75,25 @@ const VERSION: u8 = 0xA0;
 pub const LARGEST_MESSAGE: u64 = (1 << 48) - 1;
 /// Ranks have two bytes.
 pub const MOST_RANKS: u32 = 1 << 16;
-/// How long the header of a fragment is whose payload is all bytes. [B]
+/// The length of a fragment's header when the payload is all bytes. [B]
 pub const FRAGMENT_HEADER: usize = 26;
-/// How long the header of an opening is whose payload is all bytes. [B]
+/// The length of an opening's header when the payload is all bytes. [B]
 pub const OPENING_HEADER: usize = 38;
-/// What is added to the header of an opening where the message has a tag but 0. [B]
+/// Added to the header of an opening if the message has a tag other than 0. [B]
 pub const TAG_FIELD: usize = 4;
-/// What is added where the payload, or a part of it, is only a size. [B]
+/// Added if the payload, or a part of it, is only a size. [B]
 pub const SEEN_FIELD: usize = 2;
-/// How long the header of a report is. [B]
+/// The length of a report's header. [B]
 pub const REPORT_HEADER: usize = 30;
-/// How long it is where parity packets are held. [B]
+/// Its length if parity packets are held. [B]
 pub const PARITY_REPORT_HEADER: usize = REPORT_HEADER + 1;
-/// How long it is where messages were taken out of order. [B]
+/// Its length if messages were taken out of order. [B]
 pub const MESSAGE_REPORT_HEADER: usize = REPORT_HEADER + 1;
-/// What it says of each message that is incomplete. [B]
+/// What it contains for each incomplete message. [B]
 pub const INCOMPLETE: usize = 4;
-/// What it says of each block of which parity packets are held. [B]
+/// What it contains for each block of which parity packets are held. [B]
 pub const HELD: usize = 8;
-/// How long the header of a parity packet is whose symbol is all bytes. [B]
+/// The length of a parity packet's header when the symbol is all bytes. [B]
 pub const PARITY_HEADER: usize = 18;
 
 const COMMON: usize = 12;
@@ -127,39 +126,39 @@ const ANSWERS: u8 = 128;
 pub struct Packet {
     /// The session that it belongs to. Packets of others change nothing.
     pub session: u32,
-    /// Who sent it.
+    /// The sender.
     pub source: Rank,
-    /// Whether it belongs to a stream of broadcasts, the source's own if it carries data, its receiver's if it is a report.
+    /// Whether it belongs to a stream of broadcasts: the sender's own if it carries data, the addressee's if it is a report.
     pub broadcast: bool,
-    /// Whether a report is wanted at once.
+    /// Whether a report is requested at once.
     pub answer: bool,
-    /// What it says.
+    /// Its contents.
     pub body: Body,
 }
 
-/// What a packet says.
+/// The contents of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// A part of a message.
     Data(Data),
-    /// How far a receiver is.
+    /// How far a receiver has got.
     Report(Report),
     /// The source broadcasts without the receiver from now on.
     Dropped,
-    /// What lost packets are computed from.
+    /// A parity packet, from which lost packets are computed.
     Parity(Parity),
-    /// What does the receiver have of the stream?
+    /// Asks what the receiver has of the stream.
     Question,
 }
 
-/// What a lost packet of a block is computed from.
+/// A parity packet, from which a lost packet of a block is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parity {
     /// The first packet of the block.
     pub first: u32,
     /// How many parity packets of the block were sent before this one.
     pub number: u16,
-    /// The symbol. What of it is only a size stands for packets that carry no bytes.
+    /// The symbol. The part of it that is only a size stands for packets that carry no bytes.
     pub symbol: Message,
 }
 
@@ -170,11 +169,11 @@ pub struct Held {
     pub first: u32,
     /// How many different ones.
     pub count: u16,
-    /// The number of one that has not come, nor any after it.
+    /// The number of the first after which none has arrived.
     pub next: u16,
 }
 
-/// A part of a message, and its place in a stream.
+/// A part of a message, and its position in a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
     /// The packet's number in its stream.
@@ -187,35 +186,35 @@ pub struct Data {
     pub payload: Message,
 }
 
-/// Which part of a message.
+/// Identifies a part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The first; it says what the message is.
+    /// The first part; it describes the message.
     Opening(Opening),
     /// One that begins at this offset. [B]
     From(u64),
 }
 
-/// What a message is.
+/// The description of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// Its size. [B]
     pub size: u64,
-    /// How many bytes it carries, if it does; the rest is only a size. [B]
+    /// How many bytes it carries, if any; the rest is only a size. [B]
     pub content: Option<u64>,
-    /// How much of it comes without being pulled. [B]
+    /// How much of it is sent without being pulled. [B]
     pub pushed: u32,
-    /// What a receiver has to know of it besides.
+    /// What else a receiver has to know about it.
     pub label: Label,
 }
 
-/// What a receiver has to know of a message besides its size. It depends on the stream: of a message to one rank it is the tag, of a
-/// broadcast who says that what is pushed has come.
+/// What a receiver has to know about a message besides its size. It depends on the stream: for a message to one rank it is the tag,
+/// for a broadcast the rank that reports the arrival of the pushed part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label(u32);
 
 impl Label {
-    /// A message to one rank with that tag.
+    /// A message to one rank with this tag.
     pub const fn with_tag(Tag(tag): Tag) -> Label {
         Label(tag)
     }
@@ -225,47 +224,47 @@ impl Label {
         Label(rank)
     }
 
-    /// The tag, of a message to one rank.
+    /// The tag of a message to one rank.
     pub const fn tag(self) -> Tag {
         Tag(self.0)
     }
 
-    /// Who acknowledges what is pushed, of a broadcast.
+    /// The rank that acknowledges the pushed part of a broadcast.
     pub const fn acknowledger(self) -> Rank {
         Rank(self.0)
     }
 }
 
-/// How far a receiver is.
+/// How far a receiver has got.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The first packet that it does not have.
+    /// The first packet that it lacks.
     pub expected: u32,
-    /// Which ones after that it has.
+    /// The later packets that it has.
     pub bitmap: Bytes,
-    /// Of which blocks it holds parity packets; of at most 255.
+    /// The blocks of which it holds parity packets; at most 255.
     pub held: Vec<Held>,
-    /// The first message that it does not have all of.
+    /// The first message that it does not have completely.
     pub complete: u32,
-    /// Where messages were taken out of order: those after it of which it does not have all, in order. Nothing is said of the last
-    /// of them, nor of what is behind it; of at most 255.
+    /// If messages were taken out of order: the incomplete messages after that one, in order. Nothing is known of the last of them,
+    /// nor of any after it; at most 255.
     pub incomplete: Vec<u32>,
-    /// The message whose rest may come, and from where on.
+    /// The message whose rest may be sent, and from which offset.
     pub pull: Option<(u32, u64)>,
-    /// A packet after the expected one has come, which is therefore likely to be lost.
+    /// A packet after the expected one has arrived, so the expected one is probably lost.
     pub missing: bool,
-    /// The expected packet has come, but had no place.
+    /// The expected packet has arrived, but there was no room for it.
     pub no_room: bool,
-    /// The rank's program has ended: it will receive no more messages and send none.
+    /// The rank's program has ended: it will neither receive nor send any more messages.
     pub ended: bool,
-    /// A packet that wanted an answer has come since the last report.
+    /// A packet that asked for an answer has arrived since the last report.
     pub answers: bool,
-    /// It knows that the program of whom it reports to has ended.
+    /// It knows that the program of the rank it reports to has ended.
     pub knows: bool,
 }
 
 impl Packet {
-    /// Writes it down.
+    /// Encodes it.
     pub fn encode(&self) -> Datagram {
         let (kind, flags) = self.kind_and_flags();
         let mut header = Header::EMPTY;
@@ -306,7 +305,7 @@ impl Packet {
         }
     }
 
-    /// Reads one. Whatever the datagram holds, this ends with a packet or an error.
+    /// Decodes one. Whatever the datagram holds, the result is a packet or an error.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -328,7 +327,7 @@ impl Packet {
             DROPPED if datagram.payload().size() == Size(0) => (Body::Dropped, Message::default()),
             QUESTION if datagram.payload().size() == Size(0) => (Body::Question, Message::default()),
             DROPPED | QUESTION => return Err(Unreadable::Field),
-            // Who has no key does not read what is sealed.
+            // Sealed datagrams are not for a receiver without the key.
             _ => return Err(Unreadable::Header),
         };
         if checksum(bytes, &payload) != expected {
@@ -398,7 +397,7 @@ impl Data {
 }
 
 impl Label {
-    /// What an opening with these `flags` says, behind its acknowledger.
+    /// The label of an opening with these `flags`, read from behind its acknowledger.
     fn read(flags: u8, acknowledger: u32, header: &mut Reader<'_>) -> Result<Label, Unreadable> {
         let (broadcast, tagged) = (flags & BROADCAST != 0, flags & TAGGED != 0);
         let label = if tagged { header.u32()? } else { acknowledger };
@@ -407,7 +406,7 @@ impl Label {
     }
 }
 
-/// How long the header is that `bytes` begin with; none when they begin with none.
+/// The length of the header at the start of `bytes`; none if there is no header.
 pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
     let &[first, flags, ..] = bytes else { return None };
     let (own, allowed) = match first ^ VERSION {
@@ -427,7 +426,7 @@ pub(crate) fn header_length(bytes: &[u8]) -> Option<usize> {
     (flags & !allowed == 0).then_some(own + tag + seen)
 }
 
-/// Which rank a packet with that header is of.
+/// The rank that a packet with this header comes from.
 pub(crate) fn source(header: &[u8]) -> Option<Rank> {
     let [_, _, high, low, ..] = header else { return None };
     Some(Rank(u32::from(u16::from_be_bytes([*high, *low]))))
@@ -446,7 +445,7 @@ fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
     })
 }
 
-/// Writes how much of `payload` is bytes, where not all is.
+/// Writes how much of `payload` is bytes, if not all of it is.
 fn tell_seen(payload: &Message, header: &mut Header) {
     if payload.unseen() > Size(0) {
         let seen = payload.size().0 - payload.unseen().0;
@@ -476,7 +475,7 @@ fn low_48(number: u64) -> [u8; 6] {
     low
 }
 
-/// What is still to be read of a header.
+/// The unread rest of a header.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -488,7 +487,7 @@ impl Reader<'_> {
     fn u32(&mut self) -> Result<u32, Unreadable> {
         Ok(u32::from_be_bytes(self.take()?))
     }
-    /// What of `all` is payload: bytes, or as far as the header says that, followed by what is only a size.
+    /// The payload in `all`: bytes, as far as the header says so, followed by what is only a size.
     fn payload(&mut self, flags: u8, all: &Message) -> Result<Message, Unreadable> {
         let seen = if flags & UNSEEN != 0 { u64::from(u16::from_be_bytes(self.take()?)) } else { all.size().0 };
         let payload = cut(all, seen)?;

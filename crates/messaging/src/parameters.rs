@@ -1,4 +1,4 @@
-//! What can be chosen.
+//! The parameters.
 
 use endpoint::{Error, Result};
 use quantities::{Bytes, Duration};
@@ -7,68 +7,69 @@ use crate::packet::{HELD, LARGEST_MESSAGE, MOST_RANKS, PARITY_REPORT_HEADER, REP
 use crate::parity;
 use crate::{Parity, Repeat, Reporting, Timing};
 
-/// The most packets of a stream under way, where no report has to have a bitmap with a bit for each of them.
+/// The most packets of a stream in flight, unless reports need a bitmap with a bit for each of them.
 const LARGEST_WINDOW: u32 = 1 << 16;
-/// The smallest datagram: a header and as much again. [B]
+/// The smallest datagram: a header and the same again. [B]
 const SMALLEST_DATAGRAM: usize = 80;
-/// Of a window that holds the packets of more reports than these, no report needs to be asked for.
+/// In a window that holds the packets of more reports than this, no report needs to be asked for.
 const REPORTS_OF_A_WINDOW: u64 = 4;
 /// The longest time that can be chosen: thirteen days. [ps]
 const LONGEST: u64 = 1 << 60;
 /// The most that UDP carries. [B]
 const LARGEST_DATAGRAM: usize = 65_507;
 
-/// Everything that can be chosen. The ranks of a session choose the same.
+/// All parameters. The ranks of a session use the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters {
-    /// Which session this is. What comes from another is not looked at.
+    /// The session. Datagrams of any other are ignored.
     pub session: u32,
     /// The largest datagram: 1,472 bytes of UDP fill an Ethernet frame. [B]
     pub datagram: usize,
-    /// W: how many packets of a stream are under way at most.
+    /// W: how many packets of a stream are in flight at most.
     pub window: u32,
     /// What is sent again when a packet is lost.
     pub repeat: Repeat,
-    /// How much of a message comes without being pulled.
+    /// How much of a message is sent without being pulled.
     pub push: Push,
-    /// How much of the messages of one rank waits for a receive; and of its broadcasts as much again. [B]
+    /// How many bytes of messages from one rank may wait for a receive; the same again for its broadcasts. [B]
     pub pushed_buffer: u64,
-    /// The largest message that is received: nothing is taken of one that says it is larger, whoever sends it. [B]
+    /// The largest message that is accepted: nothing is stored of one that claims to be larger, whoever sends it. [B]
     pub largest: u64,
-    /// How many messages to one rank with one tag, or broadcasts, are under way before a send waits.
+    /// How many messages to one rank with one tag, or broadcasts, may be in flight before a send waits.
     pub send_queue: usize,
-    /// How many datagrams are handed over before it is looked again what has come and what time it is; a few more if all are due.
+    /// How many datagrams are handed over before the rank looks again at what has arrived and at the clock; a few more if all are
+    /// due.
     pub batch: usize,
     /// The bounds of the retransmission time.
     pub timing: Timing,
-    /// What is sent when that has passed.
+    /// What is sent when the retransmission time has passed.
     pub probe: Probe,
     /// When receivers report.
     pub reporting: Reporting,
-    /// After how many packets receivers of broadcasts report, if it is another number.
+    /// After how many packets receivers of broadcasts report, if different.
     pub broadcast_packets: Option<u64>,
-    /// A rank is gone when nothing was heard of it for so long although it should have spoken.
+    /// A rank counts as gone when nothing has arrived from it for this long although it should have sent something.
     pub patience: Duration,
     /// How broadcasts are sent.
     pub broadcast_protocol: BroadcastProtocol,
-    /// What becomes of a broadcast when a receiver is gone or too slow.
+    /// What happens to a broadcast when a receiver is gone or too slow.
     pub losses: Losses,
-    /// A receiver of broadcasts is too slow when it gets no further for so long, even if it is heard of.
+    /// A receiver of broadcasts is too slow when it gets no further for this long, even if it still sends something.
     pub slowest: Option<Duration>,
 }
 
-/// What a source sends when it has heard nothing for a retransmission time. The answer says what is lost.
+/// What a source sends when nothing has arrived for a retransmission time. The answer tells what is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Probe {
-    /// The first packet that the receiver is not known to have, once more: if it is lost, that saves a round trip.
+    /// The first packet that the receiver is not known to have, once more: if it is lost, this saves a round trip.
     #[default]
     WithPacket,
-    /// A question without anything: if nothing is lost but time, little is sent in vain. With parity packets broadcasts ask by packet all
+    /// A question without any data: if nothing is lost but time, little is wasted. With parity packets broadcasts ask with a packet all
     /// the same.
     Alone,
 }
 
-/// BTP, the bytes to push: how much of a message comes without being pulled.
+/// BTP, the bytes to push: how much of a message is sent without being pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Push {
     /// BTP1: what is in the first packet. [B]
@@ -80,20 +81,20 @@ pub struct Push {
 /// How broadcasts are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BroadcastProtocol {
-    /// Packet after packet, whether receivers have room or not.
+    /// Packet after packet, whether or not the receivers have room.
     Simple,
     /// The first bytes are pushed; one receiver pulls the rest for all.
     #[default]
     PushPull,
 }
 
-/// What becomes of a broadcast when a receiver is gone or too slow.
+/// What happens to a broadcast when a receiver is gone or too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Losses {
     /// It fails, and so do all after it.
     #[default]
     Fail,
-    /// It goes on without the receiver, which is told so if it still listens.
+    /// It continues without the receiver, which is told so if it still listens.
     GoOn,
 }
 
@@ -124,17 +125,18 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// For large messages to many receivers at the speed of the wire, over a network that loses.
+    /// For large messages to many receivers at wire speed, over a lossy network.
     ///
     /// - Lost packets are repaired by parity packets: at a loss of 1% for each of seven receivers 1.7% more packets, where sending
-    ///   them again would take 7%.
-    /// - W = 256: while a receiver is not scheduled for 30 ms of 100 Mbit/s, the wire is not idle. What is in flight waits mostly in the
-    ///   source's own queue, ahead of repairs: twice as many make the end of a message later.
+    ///   them again would take 7% more.
+    /// - W = 256: the wire stays busy while a receiver is not scheduled for 30 ms at 100 Mbit/s. What is in flight waits mostly in the
+    ///   source's own queue, ahead of repairs: twice as many delay the end of a message.
     /// - Each receiver reports every 32 packets, so that seven reports may be lost or late before the window is full, and 2 ms after
-    ///   the last packet; all seven together send one short packet for about five that come.
-    /// - No packet is asked for sooner than after 20 ms, five times as long as until a report: while reports come, nobody needs to be
+    ///   the last packet; all seven together send one short packet for about every five that arrive.
+    /// - Nobody is asked before 20 ms, five times as long as until a report: while reports arrive, nobody needs to be
     ///   asked.
-    /// - Nothing is pulled: a broadcast waits for no one's word before it goes on. The next message may come before it is received.
+    /// - Nothing is pulled: a broadcast waits for no acknowledgement before it continues. The next message may arrive before it is
+    /// received.
     pub fn for_bulk() -> Parameters {
         let ms = |milliseconds: u64| Duration::from_microseconds(1_000 * milliseconds);
         Parameters {
@@ -148,10 +150,10 @@ impl Parameters {
         }
     }
 
-    /// Says whether `ranks` ranks can speak so.
+    /// Checks whether `ranks` ranks can communicate with these parameters.
     ///
     /// # Errors
-    /// [`Error::Unfit`], with what is allowed.
+    /// [`Error::Unfit`], stating what is allowed.
     pub fn check(&self, ranks: u32) -> Result<()> {
         let packets = self.largest_window();
         let (all_blocks, least_blocks, most_blocks) = self.all_blocks();
@@ -186,7 +188,7 @@ impl Parameters {
         }
     }
 
-    /// The most packets of a window: as many as the bitmap of a report has bits for, where it has one.
+    /// The most packets of a window: as many as the bitmap of a report has bits, if it has one.
     fn largest_window(&self) -> u64 {
         match self.repeat {
             Repeat::GoBackN => LARGEST_WINDOW.into(),
@@ -194,7 +196,7 @@ impl Parameters {
         }
     }
 
-    /// How many packets all blocks of broadcasts have, and the least and the most that these can be.
+    /// How many packets all blocks of broadcasts have, and the least and the most that is allowed.
     fn all_blocks(&self) -> (u64, u64, u64) {
         match self.repeat {
             Repeat::GoBackN | Repeat::Selective => (0, 0, 0),
@@ -205,21 +207,21 @@ impl Parameters {
         }
     }
 
-    /// How many bits a datagram has besides such a header.
+    /// How many bits a datagram has room for after a header of this length.
     const fn bits(&self, header: usize) -> u64 {
         self.datagram.saturating_sub(header) as u64 * 8
     }
 
-    /// Whether the packet that fills the window asks for a report. Where a window has room for the packets of many reports, these come
+    /// Whether the packet that fills the window asks for a report. If a window has room for the packets of many reports, these come
     /// steadily and need not be asked for.
     pub(crate) fn asks_when_full(&self) -> bool {
         u64::from(self.window) <= REPORTS_OF_A_WINDOW * self.reporting.packets
     }
 
-    /// Says whether a message of that size can be sent.
+    /// Checks whether a message of this size can be sent.
     ///
     /// # Errors
-    /// [`Error::Unfit`], with what is allowed.
+    /// [`Error::Unfit`], stating what is allowed.
     pub fn check_size(&self, size: Bytes) -> Result<()> {
         if size.0 > LARGEST_MESSAGE {
             return Err(Error::Unfit(format!("a message of {size}: allowed are {}", Bytes(LARGEST_MESSAGE))));
@@ -227,7 +229,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// BTP1, and BTP1 + BTP2, of a message of that size: how much is in its first packet, and how much is pushed. [B]
+    /// BTP1, and BTP1 + BTP2, for a message of this size: how much is in its first packet, and how much is pushed. [B]
     pub(crate) fn push_of(&self, size: Bytes) -> (u64, u64) {
         let (first, second) = (u64::from(self.push.first), u64::from(self.push.second));
         (size.0.min(first), size.0.min(first + second))

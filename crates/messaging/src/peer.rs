@@ -8,17 +8,17 @@ use crate::push_pull::{Matching, Receiver, Sender};
 use crate::waiting::Waiting;
 use crate::{Parameters, Timing};
 
-/// How it stands with another rank.
+/// The state of another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Present,
     /// Its program has ended, and everything that it sent has arrived.
     Ended,
-    /// Nothing was heard of it for too long.
+    /// Nothing has arrived from it for too long.
     Gone,
 }
 
-/// All that is between this rank and another.
+/// Everything between this rank and another.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) sender: Sender,
@@ -28,17 +28,17 @@ pub(crate) struct Peer {
     /// It broadcasts without this rank.
     pub(crate) dropped: bool,
     pub(crate) state: State,
-    /// It was gone before it had all that was sent to it.
+    /// It was gone before it had everything that was sent to it.
     pub(crate) missed: bool,
-    /// Whether it has to pull something before this rank can go on, and when it is asked next whether it is still there.
+    /// Whether it has to pull something before this rank can continue, and when to ask it next whether it is still there.
     pulls: Waiting,
-    /// When it was last heard of.
+    /// When something last arrived from it.
     pub(crate) heard: Time,
-    /// Since this rank has ended: what there is still to say.
+    /// Since this rank has ended: what is still to be said.
     farewell: Option<Farewell>,
 }
 
-/// After this rank has ended: telling the other so until it knows, and asking it whether it is still there until it has ended too.
+/// After this rank has ended: tells the other so until it knows, and asks whether it is still there until it has ended too.
 #[derive(Clone, Copy, Debug)]
 struct Farewell {
     /// Since when, and when next.
@@ -47,13 +47,13 @@ struct Farewell {
     interval: Duration,
     /// Whether the other knows.
     knows: bool,
-    /// How often it is told more once it has ended as well: it may have left.
+    /// How many more times it is told once it has ended as well: it may have left.
     left: u32,
-    /// It does not answer any more.
+    /// It no longer answers.
     in_vain: bool,
 }
 
-/// As often a rank that has ended is told that this one has, if it does not answer.
+/// How many times a rank that has ended is told that this one has, if it does not answer.
 const LAST_WORDS: u32 = 5;
 
 impl Peer {
@@ -71,17 +71,17 @@ impl Peer {
         }
     }
 
-    /// Whether a message of it has come, or begun to, that nobody has received.
+    /// Whether a message from it has arrived, or begun to, and has not been received.
     pub(crate) fn has_begun(&self) -> bool {
         self.receiver.has_any()
     }
 
-    /// Whether it does not have all that was sent to it.
+    /// Whether it lacks something that was sent to it.
     pub(crate) fn is_owed(&self) -> bool {
         self.sender.waiting() > 0
     }
 
-    /// Takes a packet of it, rank `from`, with a part of a message.
+    /// Takes a packet with a part of a message from it, rank `from`.
     pub(crate) fn take(
         &mut self,
         now: Time,
@@ -104,7 +104,7 @@ impl Peer {
         }
     }
 
-    /// It asks what is here of its messages, or of what it broadcasts.
+    /// It asks what has arrived of its messages, or of its broadcasts.
     pub(crate) fn ask(&mut self, now: Time, broadcast: bool) {
         if !broadcast {
             self.receiver.ask(now);
@@ -125,7 +125,7 @@ impl Peer {
         }
     }
 
-    /// Notes whether it has to pull something, a message or, as `broadcast` says, for all a broadcast.
+    /// Notes whether it has to pull something: a message or, if `broadcast`, a broadcast for all.
     pub(crate) fn watch(&mut self, now: Time, broadcast: bool) {
         let message = self.sender.waiting() > 0 && !self.sender.window().is_under_way();
         if (message || broadcast) && self.state == State::Present {
@@ -135,30 +135,30 @@ impl Peer {
         }
     }
 
-    /// This rank has ended, and the other is to know.
+    /// This rank has ended, and the other has to be told.
     pub(crate) fn end(&mut self, now: Time, timing: Timing) {
         let interval = timing.first;
         self.farewell =
             Some(Farewell { since: now, at: now, interval, knows: false, left: LAST_WORDS, in_vain: false });
     }
 
-    /// Whether this rank has ended, and the other is to know.
+    /// Whether this rank has ended and the other has to be told.
     pub(crate) const fn is_told(&self) -> bool {
         self.farewell.is_some()
     }
 
-    /// Whether neither has anything to say to the other any more.
+    /// Whether neither has anything left to say to the other.
     pub(crate) fn is_over(&self) -> bool {
         let told = self.farewell.is_some_and(|farewell| farewell.knows || farewell.in_vain);
         self.state == State::Gone || (self.state == State::Ended && told)
     }
 
-    /// When it is told next that this rank has ended.
+    /// When to tell it next that this rank has ended.
     fn farewell_at(&self) -> Option<Time> {
         self.farewell.filter(|_| !self.is_over()).map(|farewell| farewell.at)
     }
 
-    /// Sends again what nobody acknowledged; and gives up telling it what it does not answer.
+    /// Sends again what was not acknowledged, and gives up on a farewell that is not answered.
     pub(crate) fn wake(&mut self, now: Time) {
         self.sender.wake(now);
         if let Some(farewell) = &mut self.farewell {
@@ -166,7 +166,7 @@ impl Peer {
         }
     }
 
-    /// Whether it is to be told now.
+    /// Whether to tell it now.
     fn says_farewell(&mut self, now: Time, most: Duration) -> bool {
         let due = self.farewell_at().is_some_and(|at| at <= now);
         let (has_ended, farewell) = (self.state == State::Ended, self.farewell.as_mut().filter(|_| due));
@@ -179,7 +179,7 @@ impl Peer {
         due
     }
 
-    /// What it is to be told now, as it is due, and whether it is to answer.
+    /// What to tell it now, and whether it has to answer.
     pub(crate) fn due(&mut self, now: Time, parameters: &Parameters, ended: bool) -> Vec<(Body, bool, bool)> {
         let mut due = Vec::new();
         let mut asks = false;
@@ -202,7 +202,7 @@ impl Peer {
         due
     }
 
-    /// Since when it should have spoken and has not; `view` is since when it should have said that it has a broadcast.
+    /// Since when it should have sent something and has not; `view` is since when it should have reported having a broadcast.
     pub(crate) fn silent_since(&self, view: Option<Time>) -> Option<Time> {
         let receives = self.receiver.waiting().since(self.receiver.is_pulling());
         let broadcasts = self.broadcasts.waiting().since(false).filter(|_| !self.dropped);
@@ -212,7 +212,7 @@ impl Peer {
         Some(since.max(self.heard))
     }
 
-    /// When something is due that is between these two.
+    /// When something is due between the two ranks.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let broadcasts = self.broadcasts.deadline().filter(|_| !self.dropped);
         let (sender, pulls) = (self.sender.window().deadline(), self.pulls.asks_at(false));
@@ -220,7 +220,7 @@ impl Peer {
         deadlines.into_iter().flatten().min().filter(|_| self.state != State::Gone)
     }
 
-    /// Nothing was heard of it for too long.
+    /// Nothing has arrived from it for too long.
     pub(crate) fn lose(&mut self) {
         self.state = State::Gone;
         self.missed = self.sender.waiting() > 0;

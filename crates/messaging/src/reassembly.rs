@@ -1,4 +1,4 @@
-//! A message on its way in, put together part by part.
+//! An incoming message, reassembled part by part.
 
 use bytes::{Bytes, BytesMut};
 use endpoint::Message;
@@ -6,16 +6,16 @@ use quantities::Bytes as Size;
 
 use crate::packet::{Label, Opening};
 
-/// A message of which not everything may have come.
+/// A message that may be incomplete.
 #[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
     opening: Opening,
-    /// How much has come: all before this. [B]
+    /// How much has arrived: everything before this. [B]
     have: u64,
     bytes: Parts,
 }
 
-/// What has come of its bytes. A message of one packet is not copied.
+/// The bytes that have arrived. A message of one packet is not copied.
 #[derive(Clone, Debug)]
 enum Parts {
     One(Bytes),
@@ -32,7 +32,7 @@ impl Reassembly {
         u64::from(self.opening.pushed)
     }
 
-    /// How much has come: all before this. [B]
+    /// How much has arrived: everything before this. [B]
     pub(crate) const fn have(&self) -> u64 {
         self.have
     }
@@ -50,7 +50,7 @@ impl Reassembly {
         self.have == self.opening.size
     }
 
-    /// Takes the part that begins at `offset`, or what of it has not come before, if nothing between is missing.
+    /// Takes the part that begins at `offset`, or as much of it as is new, if there is no gap before it.
     pub(crate) fn take(&mut self, offset: u64, payload: &Message) {
         let end = offset.saturating_add(payload.size().0);
         let content = self.opening.content.unwrap_or(0);

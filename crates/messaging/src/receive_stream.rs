@@ -1,4 +1,4 @@
-//! A receiver's side of a stream: which packets it takes, and when it says what it has.
+//! A receiver's side of a stream: which packets it accepts, and when it reports.
 
 use bytes::Bytes;
 use quantities::{Duration, Time};
@@ -9,9 +9,9 @@ use crate::{Parity, Repeat, go_back_n, packet, selective_repeat};
 /// How a receiver reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Reporting {
-    /// After so many packets.
+    /// After this many packets.
     pub packets: u64,
-    /// Or so long after one, where nothing demands a report at once.
+    /// Or this long after one, unless something demands a report at once.
     pub delay: Duration,
 }
 
@@ -28,33 +28,33 @@ pub struct ReceiveStream<P> {
     reporting: Reporting,
     /// When to report.
     due: Option<Time>,
-    /// Packets taken since the last report.
+    /// Packets accepted since the last report.
     unreported: u64,
     missing: bool,
     /// Whether the source has asked for a report since the last one.
     asked: bool,
     no_room: bool,
-    /// How many packets came that were there already.
+    /// How many duplicate packets arrived.
     again: u64,
     spaced: Option<Spaced>,
 }
 
-/// How the receivers of broadcasts with parity packets report: what is missing is no reason to do so at once, since it is only asked
-/// for when its block is full; and each receiver after other packets.
+/// How the receivers of broadcasts with parity packets report. A missing packet is no reason to report at once, since a repair is
+/// only asked for when its block is full; and each receiver reports after different packets.
 #[derive(Clone, Copy, Debug)]
 struct Spaced {
-    /// It reports after every packet whose number and this make a multiple of [`Reporting::packets`].
+    /// It reports after every packet whose number plus `phase` is a multiple of [`Reporting::packets`].
     phase: u64,
-    /// How many of those have come, or were missed.
+    /// How many of those have arrived, or were missed.
     passed: u64,
-    /// When nothing more will have come for [`Reporting::delay`].
+    /// When nothing more will have arrived for [`Reporting::delay`].
     quiet: Option<Time>,
-    /// How many parity packets have come since the last report.
+    /// How many parity packets have arrived since the last report.
     parity: u64,
 }
 
 impl<P> ReceiveStream<P> {
-    /// A stream whose first packet has number `first`, and of which at most `window` packets are under way.
+    /// A stream whose first packet has number `first`, with at most `window` packets in flight.
     pub const fn new(first: u64, window: u64, repeat: Repeat, reporting: Reporting) -> ReceiveStream<P> {
         let order = match repeat {
             Repeat::GoBackN => ReceiveWindow::GoBackN(go_back_n::ReceiveWindow::new(first)),
@@ -82,7 +82,7 @@ impl<P> ReceiveStream<P> {
         ReceiveStream { spaced, ..ReceiveStream::new(first, parity.window().into(), Repeat::Parity(parity), reporting) }
     }
 
-    /// The first packet that it does not have.
+    /// The first packet that it lacks.
     pub const fn expected(&self) -> u64 {
         match &self.order {
             ReceiveWindow::GoBackN(order) => order.expected,
@@ -90,8 +90,8 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// Takes a packet as far as its order allows; [`Inbound::front`] says whether it is one's turn. `answer`: its source wants a
-    /// report at once.
+    /// Takes a packet as far as its order allows; [`ReceiveStream::front`] tells whether one's turn has come. `answer`: its source
+    /// requests a report at once.
     pub fn offer(&mut self, now: Time, sequence: u32, answer: bool, packet: P) {
         let Some(sequence) = near(self.expected(), sequence) else { return };
         let is_new = sequence >= self.expected();
@@ -115,7 +115,7 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// A parity packet has come.
+    /// A parity packet has arrived.
     pub(crate) fn hear_parity(&mut self, now: Time) {
         let Some(spaced) = &mut self.spaced else { return };
         spaced.quiet = Some(now + self.reporting.delay);
@@ -125,7 +125,7 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// The packet with that number, if it came early.
+    /// The packet with this number, if it arrived early.
     pub(crate) fn early(&self, sequence: u64) -> Option<&P> {
         match &self.order {
             ReceiveWindow::GoBackN(_) => None,
@@ -133,12 +133,12 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// How many packets came that were there already: they were sent again needlessly.
+    /// How many duplicate packets arrived: they were sent again needlessly.
     pub const fn again(&self) -> u64 {
         self.again
     }
 
-    /// The packet whose turn it is, if it has come.
+    /// The packet whose turn it is, if it has arrived.
     pub fn front(&self) -> Option<&P> {
         match &self.order {
             ReceiveWindow::GoBackN(order) => order.front(),
@@ -146,12 +146,12 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// That packet has found its place.
+    /// That packet has been stored.
     pub fn advance(&mut self, now: Time) -> Option<P> {
         self.advance_by(now, self.reporting.packets)
     }
 
-    /// That packet has found its place, and is reported at once when so many have not been.
+    /// That packet has been stored, and is reported at once if `packets` are unreported.
     pub fn advance_by(&mut self, now: Time, packets: u64) -> Option<P> {
         let packet = match &mut self.order {
             ReceiveWindow::GoBackN(order) => order.advance(),
@@ -166,7 +166,7 @@ impl<P> ReceiveStream<P> {
         Some(packet)
     }
 
-    /// That packet finds no place: its source is told to wait.
+    /// That packet could not be stored: its source is told to wait.
     pub fn refuse(&mut self, now: Time) {
         if let ReceiveWindow::GoBackN(order) = &mut self.order {
             order.refuse();
@@ -177,7 +177,7 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// There is room again: its source is told so if it had been told to wait.
+    /// There is room again: the source is told so if it had been told to wait.
     pub fn has_room(&mut self, now: Time) {
         if self.no_room {
             self.no_room = false;
@@ -185,7 +185,7 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// The source asks what is here.
+    /// The source asks what has arrived.
     pub fn ask(&mut self, now: Time) {
         self.asked = true;
         self.report_at(now);
@@ -207,7 +207,7 @@ impl<P> ReceiveStream<P> {
         [self.due, quiet].into_iter().flatten().min()
     }
 
-    /// The report of this moment, without what it says of messages. None is due after it.
+    /// The current report, without its part about messages. None is due afterwards.
     pub fn report(&mut self) -> packet::Report {
         self.due = None;
         self.unreported = 0;

@@ -20,11 +20,11 @@ pub struct Timing {
 ///                         V = R / 2                    V  its mean deviation    [ps]
 ///   each one after it:    V = V + (|R - S| - V) / 4
 ///                         S = S + (R - S) / 8
-///   retransmission time:  (S + 4 V) 2^b                b  as often it passed without an answer
+///   retransmission time:  (S + 4 V) 2^b                b  how often it passed without an answer
 /// ```
 ///
-/// within the bounds of [`Timing`]. The answer to a packet that was sent twice tells nothing, since nobody knows which of
-/// the two it answers; so such packets are not measured, and b stays until one that was sent once is answered.
+/// within the bounds of [`Timing`]. The answer to a packet that was sent twice tells nothing, since it may answer either; so such
+/// packets are not measured, and b is kept until a packet that was sent once is answered.
 ///
 /// Source: V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988, appendix A; P. Karn and C. Partridge, Improving
 /// Round-Trip Time Estimates in Reliable Transport Protocols, SIGCOMM 1987.
@@ -38,7 +38,7 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Nothing measured yet.
+    /// Nothing has been measured yet.
     pub const fn new(timing: Timing) -> RoundTrip {
         RoundTrip { timing, estimate: None, backoffs: 0 }
     }
@@ -58,7 +58,7 @@ impl RoundTrip {
         self.backoffs += u32::from(self.timeout() < self.timing.most);
     }
 
-    /// S + 4 V: after so long hardly an answer is still to come; before anything was measured as long as one is waited for. [ps]
+    /// S + 4 V: after this long an answer is unlikely to come; before anything was measured, the time to wait for one. [ps]
     pub fn longest(&self) -> Duration {
         let longest = self.estimate.map(|(s, v)| s.saturating_add(v.saturating_mul(4)));
         longest.map_or(self.timing.first, Duration::from_picoseconds)

@@ -1,4 +1,4 @@
-//! Datagrams that only those can write who have the key, and, where they are secret, read.
+//! Datagrams that can be written, and read if they are secret, only with the key.
 //!
 //! ```text
 //!       +--------+-------+-------------+------------+------------+-----------------------------+--------+
@@ -8,12 +8,11 @@
 //! ```
 //!
 //! A datagram is sealed as a whole, with ChaCha20-Poly1305: it is encrypted, and the header before it is authenticated as well; or, with
-//! flag 1, both are authenticated only, which takes a fraction of the time. Each rank of each session
-//! has a key of its own, and numbers what it seals: so no two datagrams are sealed with the same key and nonce as long as no two
-//! sessions have the same keys. What was not sealed with the right key, what comes a second time, and what comes so late that
-//! nobody knows whether it does, changes nothing.
+//! flag 1, both are only authenticated, which takes a fraction of the time. Each rank of each session has a key of its own and numbers
+//! what it seals: so no two datagrams are sealed with the same key and nonce as long as no two sessions have the same keys. A datagram
+//! that was not sealed with the right key, that arrives a second time, or that is too late to tell whether it does, is ignored.
 //!
-//! Source: Y. Nir and A. Langley, ChaCha20 and Poly1305 for IETF Protocols, RFC 8439; the window of numbers that came already: S. Kent,
+//! Source: Y. Nir and A. Langley, ChaCha20 and Poly1305 for IETF Protocols, RFC 8439; the window of numbers already seen: S. Kent,
 //! IP Encapsulating Security Payload, RFC 4303, section 3.4.3.
 
 use std::cell::{Cell, RefCell};
@@ -28,29 +27,29 @@ use crate::datagram::Header;
 use crate::packet::SEALED;
 use crate::{Datagram, Datagrams, Destination};
 
-/// How long the header before what is encrypted is. [B]
+/// The length of the header before the encrypted part. [B]
 pub(crate) const HEADER: usize = 16;
 const TAG: usize = 16;
-/// How much longer a datagram becomes. [B]
+/// How much longer sealing makes a datagram. [B]
 pub const SEAL: usize = HEADER + TAG;
 
-/// The flag of a datagram that everybody can read.
+/// The flag of a datagram that anyone can read.
 pub(crate) const READABLE: u8 = 1;
 
-/// Who can read what is sealed.
+/// Who can read a sealed datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrecy {
-    /// Who has the key.
+    /// Only those who have the key.
     Secret,
-    /// Everybody.
+    /// Anyone.
     Readable,
 }
 
-/// What one rank seals with in one session. No two may have the same.
+/// The key with which one rank seals in one session. No two may be the same.
 #[derive(Clone)]
 pub struct Key(pub [u8; 32]);
 
-/// It is not to be seen in what is printed.
+/// Keeps the key out of printed output.
 impl std::fmt::Debug for Key {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Key")
@@ -63,13 +62,13 @@ pub struct Sealed<D> {
     me: Rank,
     session: u32,
     secrecy: Secrecy,
-    /// What each rank seals with.
+    /// The cipher of each rank.
     ciphers: Vec<ChaCha20Poly1305>,
     /// The number of the next datagram.
     counter: Cell<u64>,
-    /// Which datagrams of each rank came already.
+    /// Which datagrams of each rank have arrived already.
     came: RefCell<Vec<Came>>,
-    /// How many datagrams came that were none of this session's, or came before.
+    /// How many datagrams were foreign to this session, or replayed.
     strange: Cell<u64>,
     arrived: RefCell<Vec<Datagram>>,
 }
@@ -90,7 +89,7 @@ impl<D> Sealed<D> {
         }
     }
 
-    /// The same, where that much is secret: all ranks of a session have to agree.
+    /// The same with this secrecy: all ranks of a session have to agree.
     #[must_use]
     pub fn with_secrecy(self, secrecy: Secrecy) -> Sealed<D> {
         Sealed { secrecy, ..self }
@@ -101,7 +100,7 @@ impl<D> Sealed<D> {
         &self.network
     }
 
-    /// How many datagrams came that were none of this session's, or came before.
+    /// How many datagrams were foreign to this session, or replayed.
     pub fn strange(&self) -> u64 {
         self.strange.get()
     }
@@ -122,7 +121,7 @@ impl<D> Sealed<D> {
         Ok(Datagram::new(header, Message::from(Bytes::from(sealed).slice(HEADER..))))
     }
 
-    /// What is sealed in `datagram`, if it is of this session and has not come before.
+    /// The contents of `datagram`, if it is of this session and has not arrived before.
     fn open(&self, datagram: &Datagram) -> Option<Datagram> {
         let header: &[u8; HEADER] = datagram.header().try_into().ok()?;
         let [first, flags, high, low, s0, s1, s2, s3, counter @ ..] = *header;
@@ -149,7 +148,7 @@ impl<D> Sealed<D> {
         Datagram::from_bytes(&Bytes::from(text).slice(HEADER..)).ok()
     }
 
-    /// How much of a header and a datagram of `length` bytes together is authenticated but not encrypted.
+    /// How many bytes of a header and a datagram of `length` bytes together are authenticated but not encrypted.
     fn authenticated(&self, length: usize) -> usize {
         match self.secrecy {
             Secrecy::Secret => HEADER,
@@ -215,14 +214,14 @@ impl<D: Datagrams> Datagrams for Sealed<D> {
     }
 }
 
-/// How many numbers below the highest are remembered one by one.
+/// How many numbers below the highest are remembered individually.
 const REMEMBERED: u64 = 4_096;
 const WORDS: usize = (REMEMBERED / 64) as usize;
 
-/// Which numbers came.
+/// The numbers that have arrived.
 ///
 /// ```text
-///      all count as come    | a bit each, REMEMBERED |  none came
+///      all count as seen    | a bit each, REMEMBERED |  none seen
 ///     ----------------------|------------------------|------------>
 ///                                                     end
 /// ```
@@ -276,7 +275,7 @@ mod tests {
     use super::*;
     use crate::packet::{Body, Data, Packet, Part};
 
-    /// A network that keeps what is sent, and lets it arrive as often as it is asked.
+    /// A network that keeps what is sent, and delivers it as often as asked.
     #[derive(Debug, Default)]
     struct Kept(RefCell<Vec<(Destination, Datagram)>>);
 

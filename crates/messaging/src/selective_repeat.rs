@@ -3,11 +3,11 @@
 //! ```text
 //!   source    0  1  2  3  4  5 ...... 2  6  7
 //!                   x (lost)    \    ^
-//!   receiver  0  1     3  4  5   "expected 2; of those after it I have 3, 4 and 5"
+//!   receiver  0  1     3  4  5   "expected 2; after it I have 3, 4 and 5"
 //!                      kept
 //! ```
 //!
-//! A loss costs the source one packet, and the receiver room for up to W packets that came early.
+//! A loss costs the source one packet, and the receiver room for up to W packets that arrive early.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +18,12 @@ use quantities::{Duration, Time};
 #[derive(Clone, Debug, Default)]
 pub struct Repeats {
     waiting: BTreeSet<u64>,
-    /// Which packets were sent again, and when last.
+    /// The packets that were sent again, and when they last were.
     sent_again: BTreeMap<u64, Time>,
 }
 
 impl Repeats {
-    /// The packets `missing` are lost. Those that were sent again less than `pause` ago are likely to be under way.
+    /// The packets `missing` are lost. Those that were sent again less than `pause` ago are probably still in flight.
     pub fn lost(&mut self, now: Time, pause: Duration, missing: impl Iterator<Item = u64>) {
         for sequence in missing {
             let under_way = self.sent_again.get(&sequence).is_some_and(|&when| now.since(when) < pause);
@@ -34,36 +34,36 @@ impl Repeats {
         }
     }
 
-    /// The receiver has all packets before `base`, and `has` says which of the others.
+    /// The receiver has all packets before `base`, and `has` tells which of the others.
     pub fn acknowledged(&mut self, base: u64, has: impl Fn(u64) -> bool) {
         self.waiting.retain(|&sequence| sequence >= base && !has(sequence));
         self.sent_again.retain(|&sequence, _| sequence >= base);
     }
 
-    /// The next packet to be sent again, and whether it is the last of them.
+    /// The next packet to send again, and whether it is the last of them.
     pub fn pop(&mut self) -> Option<(u64, bool)> {
         let sequence = self.waiting.pop_first()?;
         Some((sequence, self.waiting.is_empty()))
     }
 }
 
-/// What a receiver takes: the packets in their order, and early ones until it is their turn.
+/// What a receiver accepts: packets in order, and early ones, which wait for their turn.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow<P> {
-    /// The first packet that it does not have, or that has not found its place yet.
+    /// The first packet that it lacks or has not stored yet.
     pub(crate) expected: u64,
-    /// How many packets after that it takes.
+    /// How many packets after that it accepts.
     window: u64,
     early: BTreeMap<u64, P>,
 }
 
 impl<P> ReceiveWindow<P> {
-    /// Nothing has come; the first packet has this number.
+    /// Nothing has arrived; the first packet has number `first`.
     pub const fn new(first: u64, window: u64) -> ReceiveWindow<P> {
         ReceiveWindow { expected: first, window, early: BTreeMap::new() }
     }
 
-    /// Takes a packet; whether something before it is missing.
+    /// Takes a packet and returns whether something before it is missing.
     pub fn offer(&mut self, sequence: u64, packet: P) -> bool {
         if sequence >= self.expected && sequence - self.expected < self.window {
             self.early.insert(sequence, packet);
@@ -71,17 +71,17 @@ impl<P> ReceiveWindow<P> {
         sequence > self.expected && !self.early.contains_key(&self.expected)
     }
 
-    /// The expected packet, if it has come.
+    /// The expected packet, if it has arrived.
     pub fn front(&self) -> Option<&P> {
         self.early.get(&self.expected)
     }
 
-    /// The packet with that number, if it is there and has not found its place.
+    /// The packet with this number, if it has arrived and has not been stored.
     pub fn early(&self, sequence: u64) -> Option<&P> {
         self.early.get(&sequence)
     }
 
-    /// The expected packet has found its place.
+    /// The expected packet has been stored.
     pub fn advance(&mut self) -> Option<P> {
         let packet = self.early.remove(&self.expected)?;
         self.expected += 1;
@@ -98,7 +98,7 @@ impl<P> ReceiveWindow<P> {
     }
 }
 
-/// Which packets a report with `expected` and `bitmap` tells of.
+/// Whether a report with `expected` and `bitmap` acknowledges packet `sequence`.
 pub fn has(bitmap: &[u8], expected: u64, sequence: u64) -> bool {
     let place = sequence.checked_sub(expected.saturating_add(1)).and_then(|place| usize::try_from(place).ok());
     place.is_some_and(|place| bitmap.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1))
@@ -110,7 +110,7 @@ pub fn end(bitmap: &[u8], expected: u64) -> u64 {
     last.map_or(expected, |(place, byte)| expected + 1 + place as u64 * 8 + u64::from(8 - byte.leading_zeros()))
 }
 
-/// The packets before the last that a receiver has and that it does not have itself: those that are likely to be lost.
+/// The packets missing before the last that a receiver has: those that are probably lost.
 pub fn holes(bitmap: &[u8], expected: u64) -> impl Iterator<Item = u64> {
     let zeros = bitmap.last().map_or(0, |byte| byte.leading_zeros());
     let end = expected + (bitmap.len() * 8) as u64 + 1 - u64::from(zeros);

@@ -1,7 +1,7 @@
-//! The source's side of a stream to one receiver: what is under way to it, when to send what again.
+//! The source's side of a stream to one receiver: what is in flight to it, and what to send again and when.
 //!
-//! It knows packets by their numbers only. The packets themselves lie in a [`crate::SharedQueue`], once for however many
-//! receivers; this is what each of them needs besides.
+//! It knows packets only by number. The packets themselves are in a [`crate::SharedQueue`], once for any number of receivers; this is
+//! what each receiver needs in addition.
 
 use quantities::{Duration, Time};
 
@@ -17,7 +17,7 @@ pub enum Repeat {
     GoBackN,
     /// It alone.
     Selective,
-    /// Of broadcasts parity packets, each of which repairs another loss at every receiver. Of what goes to one rank it alone.
+    /// For broadcasts, parity packets, each of which repairs a different loss at every receiver. For messages to one rank, it alone.
     Parity(Parity),
 }
 
@@ -25,7 +25,7 @@ pub enum Repeat {
 enum Repeats {
     GoBackN(go_back_n::Repeats),
     Selective(selective_repeat::Repeats),
-    /// Only what others say: what is lost is mostly repaired otherwise.
+    /// Only what it is told: losses are mostly repaired otherwise.
     Told(selective_repeat::Repeats),
 }
 
@@ -33,11 +33,11 @@ enum Repeats {
 ///
 /// ```text
 ///            base             next
-///     ........|################|-------->      # under way
+///     ........|################|-------->      # in flight
 ///     has all |                | not sent yet
 /// ```
 ///
-/// What was sent before `seen` the receiver has had a chance to get; the rest is in flight.
+/// The receiver has had a chance to get what was sent before `seen`; the rest is in the network.
 #[derive(Clone, Debug)]
 pub struct SendStream {
     base: u64,
@@ -45,36 +45,37 @@ pub struct SendStream {
     seen: u64,
     repeats: Repeats,
     round_trip: RoundTrip,
-    /// A packet that was sent once, and when: the next round trip that will be measured.
+    /// A packet that was sent once, and when: the next round trip to be measured.
     timed: Option<(u64, Time)>,
-    /// When the base is sent again if nothing is heard.
+    /// When the base is sent again if nothing arrives.
     timer: Option<Time>,
-    /// How the receiver is asked what it has, and how it stands with that.
+    /// How the receiver is asked what it has, and the state of that question.
     probe: Probe,
     question: Question,
     /// The receiver has no room.
     no_room: bool,
-    /// Since when the base is what it is and something is under way.
+    /// Since when the base has been the same with something in flight.
     since: Time,
     /// How many packets were sent again.
     repeated: u64,
 }
 
-/// When nothing is heard, one packet is sent again rather than all, or a question alone: its answer says which are needed.
+/// When nothing arrives, one packet is sent again rather than all, or only a question: the answer tells which are needed.
 ///
-/// A question is told from the packet that it may repeat by wanting an answer: the report that it brings about says that it answers. If the
-/// receiver is further by a report that does not, the packet itself had arrived, and the time to wait was too short (the Eifel
-/// algorithm, with marks on what is sent again instead of times: RFC 3522). Then nothing is taken for lost; and what was not sent again
-/// tells by its round trip how long to wait.
+/// A question differs from the packet that it may repeat in that it requests an answer: the report that it causes says that it answers. If
+/// a report that does not say so advances the base, the packet itself had arrived, and the timeout was too short (the Eifel algorithm, with
+/// marks on retransmissions instead of timestamps: RFC 3522). Then nothing counts as lost, and the round trips of packets that were not
+/// sent again tell how long to wait.
 ///
-/// Where several questions are under way, nobody knows which of them is answered. Those that stand alone are mostly asked too soon: then
-/// the first is, and of what was sent after it nothing is known. Otherwise the others were lost, and the last is.
+/// If several questions are in flight, it is unknown which of them is answered. Questions without data are mostly asked too soon: then
+/// the first is assumed, and nothing is known of what was sent after it. Otherwise the others are assumed lost, and the last is the one
+/// answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     Nothing,
-    /// It is to be asked, perhaps again: when it was asked first, all before that packet had been sent.
+    /// It is to be asked, perhaps again: when it was first asked, everything before this packet had been sent.
     ToAsk(Option<u64>),
-    /// It was asked, when all before this packet had been sent.
+    /// It was asked when everything before this packet had been sent.
     Asked(u64),
 }
 
@@ -101,13 +102,13 @@ impl SendStream {
         }
     }
 
-    /// One of whose packets only those are sent again that [`Outbound::lost_alone`] is told of, besides questions what the receiver has.
+    /// A stream that sends again only those packets that [`SendStream::lost_alone`] is told of, besides asking what the receiver has.
     pub(crate) fn with_parity(first: u64, timing: Timing) -> SendStream {
         let repeats = Repeats::Told(selective_repeat::Repeats::default());
         SendStream { repeats, ..SendStream::new(first, Repeat::Selective, timing) }
     }
 
-    /// The same, where the receiver is asked so.
+    /// The same, asking the receiver in this way.
     #[must_use]
     pub fn with_probe(self, probe: Probe) -> SendStream {
         SendStream { probe, ..self }
@@ -118,12 +119,12 @@ impl SendStream {
         self.base
     }
 
-    /// The first packet after all that the receiver has had a chance to get.
+    /// The first packet that the receiver has had no chance to get yet.
     pub(crate) const fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Whether something is under way.
+    /// Whether something is in flight.
     pub const fn is_under_way(&self) -> bool {
         self.base < self.next
     }
@@ -133,18 +134,18 @@ impl SendStream {
         self.repeated
     }
 
-    /// Whether the receiver has said that it has no room.
+    /// Whether the receiver has reported that it has no room.
     pub const fn has_no_room(&self) -> bool {
         self.no_room
     }
 
-    /// Since when the receiver has got no further although something is under way.
+    /// Since when the receiver has got no further although something is in flight.
     pub const fn stuck_since(&self) -> Option<Time> {
         if self.is_under_way() { Some(self.since) } else { None }
     }
 
-    /// Whether nothing new is to be broadcast until the receiver has what it lost, or has room. One that keeps what comes early is not
-    /// waited for as long as it has room.
+    /// Whether no new broadcast may be sent until the receiver has what it lost, or has room. A receiver that keeps early packets is
+    /// not waited for as long as it has room.
     pub fn is_behind(&self) -> bool {
         let lost = match &self.repeats {
             Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.question != Question::Nothing,
@@ -153,13 +154,13 @@ impl SendStream {
         self.is_under_way() && (lost || self.no_room)
     }
 
-    /// Nothing of what is under way is needed any more.
+    /// Nothing that is in flight is needed any more.
     pub fn give_up(&mut self) {
         (self.base, self.seen) = (self.next, self.next);
         (self.timer, self.timed, self.no_room) = (None, None, false);
     }
 
-    /// When [`Outbound::wake`] has something to do.
+    /// When [`SendStream::wake`] has something to do.
     pub const fn deadline(&self) -> Option<Time> {
         self.timer
     }
@@ -187,7 +188,7 @@ impl SendStream {
         }
     }
 
-    /// Whether the receiver is to be asked now what it has, by a question alone.
+    /// Whether to ask the receiver now what it has, with a question alone.
     pub fn asks(&mut self) -> bool {
         match (self.question, self.probe) {
             (Question::ToAsk(first), Probe::Alone) if self.is_under_way() => {
@@ -198,7 +199,7 @@ impl SendStream {
         }
     }
 
-    /// A packet to be sent again now, and whether the receiver is to answer at once.
+    /// A packet to send again now, and whether the receiver has to answer at once.
     pub fn repeat(&mut self, now: Time) -> Option<(u64, bool)> {
         if !self.is_under_way() {
             return None;
@@ -215,7 +216,7 @@ impl SendStream {
             }
         };
         if let Some((sequence, _)) = repeat {
-            // Karn's rule: the answer to a packet that was sent twice tells no time.
+            // Karn's rule: the answer to a packet that was sent twice tells nothing about the round trip.
             self.timed = self.timed.filter(|(timed, _)| *timed != sequence);
             self.timer = Some(now + self.round_trip.timeout());
             self.repeated += 1;
@@ -223,8 +224,8 @@ impl SendStream {
         repeat
     }
 
-    /// Takes what the receiver says of itself, unless it has said more before; whether all that it has not is lost, since it was
-    /// asked, or had no room.
+    /// Takes a receiver's report, unless a later one has arrived before. Returns whether everything that it lacks is lost, since it
+    /// was asked, or had no room.
     pub fn report(&mut self, now: Time, report: &Report) -> Option<bool> {
         let expected = near(self.base, report.expected)?;
         if expected < self.base || expected > self.next {
@@ -233,7 +234,7 @@ impl SendStream {
         self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
         if expected > self.base {
             if !report.answers {
-                // It had been on its way all the time.
+                // The packet had been on its way all the time.
                 self.question = Question::Nothing;
             }
             self.base = expected;
@@ -252,7 +253,7 @@ impl SendStream {
         if report.no_room {
             return Some(false);
         }
-        // What was sent before the question is lost if it is not there when that is answered.
+        // What was sent before the question is lost if it has not arrived by the answer.
         let asked = match self.question {
             Question::Asked(end) if report.answers => Some(end),
             _ => None,
@@ -268,7 +269,7 @@ impl SendStream {
         Some(end.is_some())
     }
 
-    /// Whether a receiver that has no room throws away what comes. One that keeps what comes early keeps that, too.
+    /// Whether a receiver without room throws away what arrives. One that keeps early packets keeps this, too.
     const fn drops_without_room(&self) -> bool {
         !matches!(self.repeats, Repeats::Selective(_))
     }
@@ -281,14 +282,14 @@ impl SendStream {
         }
         self.seen = seen;
         if let Repeats::Told(_) = self.repeats {
-            // What it misses of it is repaired without being asked for, and says nothing of the round trip when it comes.
+            // What it misses of this is repaired without being asked for, and tells nothing about the round trip when it arrives.
             self.timed = self.timed.filter(|&(timed, _)| timed >= seen);
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
             self.since = now;
         }
     }
 
-    /// These packets are to be sent again; `asked` as [`Outbound::report`] says.
+    /// These packets have to be sent again; `asked` as [`SendStream::report`] returns it.
     pub(crate) fn lost_alone(&mut self, now: Time, asked: bool, missing: impl Iterator<Item = u64>) {
         let pause = if asked { Duration::ZERO } else { self.round_trip.longest() };
         if let Repeats::Told(repeats) = &mut self.repeats {
@@ -303,7 +304,7 @@ impl SendStream {
         }
     }
 
-    /// What the receiver does not have is lost: as far as that can be told from what it has, or all before `end`.
+    /// What the receiver lacks is lost: as far as its report shows, or everything before `end`.
     fn lost(&mut self, now: Time, report: &Report, end: Option<u64>) {
         let pause = if end.is_some() { Duration::ZERO } else { self.round_trip.longest() };
         let (base, next) = (self.base, self.next);

@@ -1,16 +1,16 @@
-//! Numbers that only ever grow, and go over the wire with their low 32 bits.
+//! Numbers that only ever grow; only their low 32 bits go over the wire.
 
-/// The first number of every stream: 32 before the low bits run over, so that this is nothing that happens for the first
-/// time after four thousand million packets.
+/// The first number of every stream: 32 before the low bits wrap around, so that wrapping does not happen for the first time after
+/// four thousand million packets.
 pub const FIRST: u64 = (1 << 32) - 32;
 
-/// What of `number` goes over the wire.
+/// The part of `number` that goes over the wire.
 #[allow(clippy::cast_possible_truncation)] // that is meant
 pub(crate) const fn wire(number: u64) -> u32 {
     number as u32
 }
 
-/// The number nearest to `reference` whose low 32 bits are `wire`; none when it would lie before zero.
+/// The number nearest to `reference` whose low 32 bits are `wire`; none if it would be negative.
 pub(crate) fn near(reference: u64, wire: u32) -> Option<u64> {
     let distance = wire.wrapping_sub(self::wire(reference)).cast_signed();
     reference.checked_add_signed(i64::from(distance))

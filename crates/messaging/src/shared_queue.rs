@@ -10,13 +10,13 @@
 //!     HMS      first = a, room = capacity - 5
 //! ```
 //!
-//! The buffer (BUF) holds the entries. The home management structure (HMS) is the producer's: where the buffer begins and how
-//! much room it has. Each consumer has a local management structure (LMS), no more than its place. An entry is freed when
-//! the last consumer, the slowest, has passed it. A queue with one consumer is the send buffer of a point-to-point channel; one
-//! with n - 1 that of a broadcast.
+//! The buffer (BUF) holds the entries. The home management structure (HMS) belongs to the producer: where the buffer begins and how
+//! much room it has. Each consumer has a local management structure (LMS), which is only its position. An entry is freed when the
+//! last consumer, the slowest, has passed it. A queue with one consumer is the send buffer of a point-to-point channel; one with n -
+//! 1 that of a broadcast.
 //!
-//! Each entry counts its consumers, so that freeing costs one step for each entry that a consumer passes, instead of a search
-//! for the slowest consumer. Where the paper locks, here nothing is shared between threads.
+//! Each entry counts its consumers, so that freeing costs one step for each entry that a consumer passes, instead of a search for the
+//! slowest consumer. The paper locks; this queue needs no lock, since nothing is shared between threads.
 //!
 //! Source: Wong and Wang 2000, section 3.1, figure 2.
 
@@ -29,7 +29,7 @@ pub struct SharedQueue<T> {
     buffer: VecDeque<Slot<T>>,
     /// HMS
     home: Home,
-    /// The LMSs, by number of consumer; none for a consumer that is no longer linked.
+    /// The LMSs, by consumer; none for a consumer that is no longer linked.
     locals: Vec<Option<Local>>,
 }
 
@@ -59,28 +59,28 @@ struct Local {
 }
 
 impl<T> SharedQueue<T> {
-    /// A queue for so many entries, with so many consumers, whose first entry has number `first`.
+    /// A queue for `capacity` entries, with this many consumers, whose first entry has number `first`.
     pub fn new(first: u64, capacity: usize, consumers: u32) -> SharedQueue<T> {
         let locals = (0..consumers).map(|_| Some(Local { place: first })).collect();
         SharedQueue { buffer: VecDeque::new(), home: Home { first, capacity, users: consumers }, locals }
     }
 
-    /// The number that the next entry gets.
+    /// The number of the next entry.
     pub fn next(&self) -> u64 {
         self.home.first + self.buffer.len() as u64
     }
 
-    /// The number of the oldest entry, or of the next where there is none.
+    /// The number of the oldest entry, or of the next if there is none.
     pub const fn first(&self) -> u64 {
         self.home.first
     }
 
-    /// For how many entries there is room.
+    /// How many entries there is room for.
     pub fn room(&self) -> usize {
         self.home.capacity - self.buffer.len()
     }
 
-    /// The entry with that number, if it is still needed by anyone.
+    /// The entry with this number, if any consumer still needs it.
     pub fn entry(&self, number: u64) -> Option<&T> {
         let place = usize::try_from(number.checked_sub(self.home.first)?).ok()?;
         self.buffer.get(place).map(|slot| &slot.entry)
@@ -96,7 +96,7 @@ impl<T> SharedQueue<T> {
     /// Adds an entry for all consumers.
     ///
     /// # Errors
-    /// The entry itself when there is no room for it.
+    /// The entry itself if there is no room for it.
     pub fn produce(&mut self, entry: T) -> Result<(), T> {
         if self.room() == 0 {
             return Err(entry);
@@ -124,7 +124,7 @@ impl<T> SharedQueue<T> {
         }
     }
 
-    /// Consumer `consumer` needs nothing any more, of what is there and of what comes.
+    /// This consumer needs no more entries, present or future.
     pub fn unlink(&mut self, consumer: usize) {
         self.pass(consumer, self.next());
         if self.locals.get_mut(consumer).and_then(Option::take).is_some() {
@@ -142,7 +142,7 @@ impl<T> SharedQueue<T> {
         self.buffer.iter().map(|slot| &slot.entry)
     }
 
-    /// What BUF and HMS take with so many entries, without what the entries point to. [B]
+    /// What BUF and HMS take with this many entries, without what the entries point to. [B]
     pub const fn home_size(entries: usize) -> usize {
         size_of::<SharedQueue<T>>() + entries * size_of::<Slot<T>>()
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is stored is always what lies between the slowest linked consumer and the producer.
+        /// What is stored is always exactly what lies between the slowest linked consumer and the producer.
         #[test]
         fn the_slowest_consumer_decides(steps in prop::collection::vec((0_usize..4, 0_u64..6), 1..200)) {
             let mut queue = SharedQueue::new(0, 8, 3);

@@ -1,7 +1,7 @@
-//! Whether a program can still go on, for worlds that see all of its ranks at once.
+//! Whether a program can still continue, for worlds that see all of its ranks at once.
 //!
-//! The ranks of a program that is stuck go on asking each other whether they are still there. So a world does not notice it by
-//! silence; it has to ask who waits for what, and whether that is on its way.
+//! The ranks of a stuck program keep asking each other whether they are still there. So a world can't recognize deadlock by silence;
+//! it has to ask which rank waits for what, and whether that is on its way.
 
 use std::ops::Deref;
 
@@ -10,12 +10,13 @@ use quantities::Rank;
 
 use crate::{Awaited, Engine};
 
-/// What a rank's program does.
+/// What a rank's program is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// It computes, sends, or waits for no longer than a deadline.
+    /// It computes, sends, or waits with a deadline.
     GoesOn,
-    /// It waits for any of these, in the order in which it began to, for as long as it takes; for something else if there are none.
+    /// It waits for any of these, in the order in which the waits began, for as long as it takes; for something external if there are
+    /// none.
     Waits(Vec<Wait>),
     /// It has ended, and only answers others.
     Ended,
@@ -24,9 +25,9 @@ pub enum Doing {
 /// What an operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// For something that it receives.
+    /// A message or broadcast.
     For(Awaited),
-    /// For room in the send queue to that rank.
+    /// Room in the send queue to this rank.
     Room(Rank),
 }
 
@@ -42,11 +43,11 @@ impl From<Wait> for WaitsFor {
     }
 }
 
-/// Who waits for what, if some wait and none of them can ever go on; nothing as long as one may. A rank is there as often as it waits
-/// for something else. `engine` gives each rank's messaging.
+/// Which rank waits for what, if some wait and none of them can ever continue; none as long as one may. A rank is listed once for
+/// each thing that it waits for. `engine` returns each rank's messaging.
 ///
-/// Who waits goes on if something that it waits for is sent or about to be. A broadcast is held up by receivers that have no room for
-/// it; it goes on once each of them receives it, or goes on itself.
+/// A waiting rank continues if something that it waits for is in flight or about to be sent. A broadcast is held up by receivers that
+/// have no room for it; it continues once each of them receives it, or itself can continue.
 pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -> E) -> Option<Vec<(Rank, WaitsFor)>> {
     if ranks.contains(&Doing::GoesOn) {
         return None;

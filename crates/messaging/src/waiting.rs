@@ -1,4 +1,4 @@
-//! A receive that waits, and asks now and then whether the source is still there.
+//! A receive that waits, and asks from time to time whether the source is still there.
 
 use quantities::{Duration, Time};
 
@@ -9,9 +9,9 @@ use crate::Timing;
 pub(crate) struct Waiting {
     timing: Timing,
     posted: bool,
-    /// Since when it waits, or something has come.
+    /// Since when it has waited, or something last arrived.
     since: Time,
-    /// How long until it asks; twice as long from one time to the next.
+    /// How long until it asks; doubled each time.
     interval: Duration,
     asks_at: Time,
 }
@@ -36,7 +36,7 @@ impl Waiting {
         self.posted = false;
     }
 
-    /// Something has come.
+    /// Something has arrived.
     pub(crate) fn heard(&mut self, now: Time) {
         self.since = now;
         self.interval = self.timing.first;
@@ -50,12 +50,12 @@ impl Waiting {
         self.asks_at = now + self.interval;
     }
 
-    /// When it asks; also without a receive where one `pulls`.
+    /// When it asks; even without a receive if something is being pulled.
     pub(crate) fn asks_at(&self, pulls: bool) -> Option<Time> {
         (self.posted || pulls).then_some(self.asks_at)
     }
 
-    /// Since when it waits for the source, if it does.
+    /// Since when it has waited for the source, if it has.
     pub(crate) fn since(&self, pulls: bool) -> Option<Time> {
         (self.posted || pulls).then_some(self.since)
     }

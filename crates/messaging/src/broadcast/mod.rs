@@ -1,4 +1,4 @@
-//! Broadcasts: one packet for all receivers where the network can do that, and a report from each of them.
+//! Broadcasts: one packet for all receivers where the network can multicast, and a report from each of them.
 //!
 //! ```text
 //!     source          multicast  0 1 2 3 4 5 6 7 ...            SharedQueue: each packet once,
@@ -9,16 +9,16 @@
 //!                     ~~~~~~~~ 8 9 10 ... ~~~~~>  a, b, c       then the broadcast goes on
 //! ```
 //!
-//! So it is with go-back-n. With selective repeat a receiver keeps what comes early, and the broadcast goes on meanwhile, as far as
-//! the window allows. With [`crate::parity`] what is sent to repair losses is broadcast as well, the same packets for all of them.
+//! This is go-back-n. With selective repeat a receiver keeps packets that arrive early, and the broadcast continues meanwhile, as
+//! far as the window allows. With [`crate::parity`] repairs are broadcast as well, the same packets for all receivers.
 //!
-//! The source has a view of the shared queue for each receiver, a lightweight point: where that receiver is, and the timer of a
-//! channel of its own. At most W packets are under way to the slowest, so a broadcast never goes faster than the slowest
-//! receiver drains it. A receiver takes a packet into its destination or its pushed buffer; what has no place in either it does
-//! not take, and says so, and asks for it when it has.
+//! For each receiver the source has a view of the shared queue, a lightweight point: how far that receiver has got, and a
+//! retransmission timer of its own. At most W packets are in flight to the slowest receiver, so a broadcast never goes faster
+//! than the slowest receiver drains it. A receiver stores a packet in its destination or its pushed buffer; a packet that fits
+//! in neither it drops, reports as dropped, and asks for once it has room.
 //!
-//! [`simple`] and [`push_pull`] differ in when the source may send which part of a message, and in which receivers say when that
-//! what was pushed has come.
+//! [`simple`] and [`push_pull`] differ in when the source may send each part of a message, and in which receivers report that
+//! the pushed part has arrived.
 //!
 //! Source: Wong and Wang 2000, section 3.
 

@@ -3,20 +3,20 @@
 //! ```text
 //!     source    ~ BTP1 ~ BTP2 ~>  a, b, c
 //!               <-- b, the acknowledger of this message: the push has come, pull the rest
-//!               ~~~~~~ fragments ~~~~~>  a, b, c       who is not ready takes what it can when it is
+//!               ~~~~~~ fragments ~~~~~>  a, b, c       a receiver that is late takes what it can once it is ready
 //! ```
 //!
-//! What is pushed is short and finds room nearly always, so that one receiver's word for it is enough: the others report a
-//! little later, each at a time of its own. The receivers take turns at it from message to message.
+//! The pushed part is short and nearly always finds room, so one receiver's acknowledgement is enough: the others report a
+//! little later, each at its own time. The receivers take turns as acknowledger from message to message.
 //!
-//! Costs of s bytes in packets of p: 1 + ceil((s - BTP1) / p) packets, and, where s > BTP, one round trip more than a simple broadcast,
-//! for which no packet is sent in vain to receivers that are as late as the acknowledger.
+//! Costs of s bytes in packets of p: 1 + ceil((s - BTP1) / p) packets, and, if s > BTP, one round trip more than a simple broadcast; in
+//! return no packet is wasted on receivers that are as late as the acknowledger.
 //!
 //! Source: Wong and Wang 2000, section 3.3.
 
 use quantities::Rank;
 
-/// Who acknowledges what is pushed of message `number`: the receivers in turn.
+/// The receiver that acknowledges the pushed part of message `number`: they take turns.
 pub(crate) fn acknowledger(receivers: &[Rank], number: u64) -> Option<Rank> {
     let turn = number.checked_rem(receivers.len() as u64)?;
     receivers.get(usize::try_from(turn).ok()?).copied()

@@ -13,28 +13,29 @@ use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
 use crate::{BroadcastProtocol, Parameters, ReceiveStream, Repeat, Reporting};
 
-/// All that one rank broadcasts, at one of its receivers.
+/// One receiver's side of everything that one rank broadcasts.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     me: Rank,
     receive_stream: ReceiveStream<Data>,
-    /// After how many packets of what is pushed it reports, where another speaks for all.
+    /// It reports after this many pushed packets if another receiver acknowledges for all.
     pushed_packets: u64,
-    /// Where what is lost is computed from parity packets.
+    /// Computes lost packets from parity packets, if these are in use.
     recovery: Option<Recovery>,
-    /// The messages that nobody has received yet; the first has number `first`. Only the last of them can be incomplete.
+    /// The messages that have not been received yet; the first has number `first`. Only the last can be incomplete.
     messages: VecDeque<Reassembly>,
     first: u64,
-    /// Whether the first message goes to its destination; what is not there lies in the pushed buffer.
+    /// Whether the first message goes to its destination; everything else is in the pushed buffer.
     has_destination: bool,
-    /// How much room the pushed buffer has left. [B]
+    /// The room left in the pushed buffer. [B]
     room: u64,
-    /// The largest message that is received. [B]
+    /// The largest message that it accepts. [B]
     largest: u64,
     waiting: Waiting,
 }
 
-/// Where one receiver speaks for all, the others let half of a window go by; in a simple broadcast nobody does.
+/// If one receiver acknowledges for all, the others report after half a window; in a simple broadcast nobody
+/// acknowledges for others.
 fn pushed_packets(parameters: &Parameters, packets: u64) -> u64 {
     match parameters.broadcast_protocol {
         BroadcastProtocol::Simple => packets,
@@ -100,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// Computes what is missing of a block, if it has enough for that.
+    /// Computes the missing packets of a block if enough of it has arrived.
     fn compute(&mut self, now: Time, block: u64) {
         let Some(recovery) = &mut self.recovery else { return };
         let computed =
@@ -118,7 +119,7 @@ impl Receiver {
         }
     }
 
-    /// Puts the packets whose turn it is where they belong, as long as there is room.
+    /// Stores the packets whose turn has come, as long as there is room.
     fn store(&mut self, now: Time) {
         while let Some(data) = self.receive_stream.front().cloned() {
             if !self.has_place(&data) {
@@ -142,7 +143,7 @@ impl Receiver {
         }
     }
 
-    /// A packet has found its place. A push that another receiver acknowledges is not answered at once.
+    /// A packet has been stored. A push that another receiver acknowledges is not answered at once.
     fn advance(&mut self, now: Time, data: &Data) {
         let pushed_of_another = match data.part {
             Part::Opening(opening) => opening.label.acknowledger() != self.me,
@@ -169,11 +170,11 @@ impl Receiver {
         self.acknowledge(now);
     }
 
-    /// Whether there is room for that part.
+    /// Whether there is room for this part.
     fn has_place(&self, data: &Data) -> bool {
         let end = self.first + self.messages.len() as u64;
         match data.part {
-            // It came by way of parity packets: others are not looked at.
+            // Computed from parity packets, which nobody has checked against the limit.
             Part::Opening(opening) if opening.size > self.largest => false,
             Part::Opening(opening) if near(end, data.message) == Some(end) => {
                 let to_destination = self.messages.is_empty() && self.waiting.is_posted();
@@ -183,12 +184,12 @@ impl Receiver {
                 let last_has_destination = self.has_destination && self.messages.len() == 1;
                 last_has_destination || self.messages.back().is_some_and(|last| offset < last.pushed())
             }
-            // Its source counts otherwise than this rank: nothing of that can be taken.
+            // The source numbers its messages differently: no later packet can be accepted either.
             Part::Opening(_) => false,
         }
     }
 
-    /// Says so at once when what was pushed has come, and the rest can be pulled, if this rank speaks for all.
+    /// If this rank acknowledges for all, reports at once that the pushed part has arrived and the rest can be pulled.
     fn acknowledge(&mut self, now: Time) {
         let Some(last) = self.messages.back() else { return };
         let ready = last.is_complete() || self.pulled().is_some();
@@ -197,7 +198,7 @@ impl Receiver {
         }
     }
 
-    /// What is pulled: the message that has a destination, from the end of what was pushed.
+    /// What to pull: of the message that has a destination, everything after the pushed part.
     fn pulled(&self) -> Option<(u32, u64)> {
         let first = self.messages.front().filter(|first| self.has_destination && !first.is_complete())?;
         (first.pushed() < first.size()).then_some((wire(self.first), first.pushed()))
@@ -214,7 +215,7 @@ impl Receiver {
         self.use_room(now);
     }
 
-    /// The receive waits no longer.
+    /// The receive no longer waits.
     pub(crate) fn withdraw(&mut self) {
         self.waiting.withdraw();
     }
@@ -234,12 +235,12 @@ impl Receiver {
         Some(first.into_message())
     }
 
-    /// The source asks what is here.
+    /// The source asks what has arrived.
     pub(crate) fn ask(&mut self, now: Time) {
         self.receive_stream.ask(now);
     }
 
-    /// How many packets came that were there already.
+    /// How many duplicate packets arrived.
     pub(crate) const fn again(&self) -> u64 {
         self.receive_stream.again()
     }
@@ -248,12 +249,12 @@ impl Receiver {
         &self.waiting
     }
 
-    /// When a report, or a question whether the source is still there, is due.
+    /// When a report is due, or a question whether the source is still alive.
     pub(crate) fn deadline(&self) -> Option<Time> {
         [self.receive_stream.due(), self.waiting.asks_at(false)].into_iter().flatten().min()
     }
 
-    /// The report that is due, and whether the source is to answer.
+    /// The report that is due, and whether the source must answer it.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
         let asks = self.waiting.asks_at(false).is_some_and(|at| at <= now);
         if !asks && self.receive_stream.due().is_none_or(|due| due > now) {

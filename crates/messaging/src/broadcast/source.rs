@@ -14,23 +14,23 @@ use crate::parity::{Has, Repairs};
 use crate::sequence::{FIRST, near, wire};
 use crate::{BroadcastProtocol, Destination, Parameters, Repeat, SendStream, SharedQueue};
 
-/// All that a rank broadcasts.
+/// The source's side of everything that a rank broadcasts.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     me: Rank,
-    /// The send queue: the messages of which not everything was sent, the oldest first.
+    /// The send queue: the messages that have not been sent completely, oldest first.
     messages: VecDeque<Fragmenter>,
     /// The number of the next message.
     next: u64,
-    /// The packets that a receiver may not have: BUF, with as many consumers as there are ranks.
+    /// The packets that a receiver may still lack: BUF, with one consumer per rank.
     packets: SharedQueue<Data>,
-    /// The lightweight points, by rank; none for this rank itself, and for receivers that are no longer there.
+    /// The lightweight points, by rank; none for this rank itself and for receivers that are gone.
     views: Vec<Option<SendStream>>,
-    /// Where what is lost is repaired by parity packets.
+    /// Repairs losses with parity packets, if these are in use.
     repairs: Option<Repairs>,
-    /// The receivers to which something is under way again, since [`Source::started`] was asked.
+    /// The receivers to which packets have been in flight again since [`Source::started`] was last called.
     started: Vec<Rank>,
-    /// How many packets were sent again to receivers that are no longer there.
+    /// How many packets were sent again to receivers that are gone now.
     repeated: u64,
 }
 
@@ -52,29 +52,30 @@ impl Source {
         Source { me, messages: VecDeque::new(), next: FIRST, packets, views, repairs, started: Vec::new(), repeated: 0 }
     }
 
-    /// Whether everything that was to be broadcast has arrived.
+    /// Whether everything that was broadcast has arrived.
     pub(crate) fn is_done(&self) -> bool {
         self.messages.is_empty() && !self.views.iter().flatten().any(SendStream::is_under_way)
     }
 
-    /// How many messages have not been sent as a whole.
+    /// How many messages have not been sent completely.
     pub(crate) fn waiting(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether a receiver that waits for more gets it: it is under way, or will be, since whoever holds it up `goes_on`.
+    /// Whether a receiver that waits for more will get it: it is in flight, or will be, since every receiver that holds
+    /// it up `goes_on`.
     pub(crate) fn comes(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
         let under_way = self.view(to).is_some_and(SendStream::is_under_way);
         under_way || !self.messages.is_empty() && self.held_up_by().into_iter().all(goes_on)
     }
 
-    /// The receivers that have no room for what is under way, and the one that has to pull what is to come.
+    /// The receivers that have no room for what is in flight, and the one that has to pull the rest.
     fn held_up_by(&self) -> Vec<Rank> {
         let full = |rank: &Rank| self.view(*rank).is_some_and(SendStream::has_no_room);
         self.receivers().into_iter().filter(full).chain(self.awaits()).collect()
     }
 
-    /// Who has to pull something before this rank can broadcast more.
+    /// The receiver that has to pull something before this rank can broadcast more.
     pub(crate) fn awaits(&self) -> Option<Rank> {
         self.messages.front().filter(|first| !first.may_send()).map(|first| first.label().acknowledger())
     }
@@ -87,14 +88,14 @@ impl Source {
         (0..).map(Rank).zip(&self.views).filter(|(_, view)| view.is_some()).map(|(rank, _)| rank).collect()
     }
 
-    /// Takes a message into the send queue.
+    /// Puts a message into the send queue.
     pub(crate) fn submit(&mut self, message: Message, parameters: &Parameters) {
         let number = self.next;
         self.next += 1;
         let Some(acknowledger) = push_pull::acknowledger(&self.receivers(), number) else { return };
         let size = message.size();
         let (push, acknowledger) = match parameters.broadcast_protocol {
-            // Its own rank: nobody is asked to acknowledge before the others.
+            // The source itself: nobody is asked to acknowledge before the others.
             BroadcastProtocol::Simple => (simple::push_of(size), self.me),
             BroadcastProtocol::PushPull => (parameters.push_of(size), acknowledger),
         };
@@ -109,13 +110,13 @@ impl Source {
         }
     }
 
-    /// Goes on without that receiver.
+    /// Continues without this receiver.
     pub(crate) fn unlink(&mut self, rank: Rank) {
         let Some(view) = self.views.get_mut(rank.0 as usize) else { return };
         if let Some(view) = view.take() {
             self.repeated += view.repeated();
             self.packets.unlink(rank.0 as usize);
-            // What it should have pulled comes now, as if it had.
+            // Send what it should have pulled, as if it had.
             let of_it = self.messages.iter_mut().filter(|message| message.label().acknowledger() == rank);
             of_it.for_each(|message| message.pull(u64::MAX));
         }
@@ -124,8 +125,8 @@ impl Source {
         }
     }
 
-    /// What is to be sent now, first what receivers lost, and only if there is nothing of that something new; to whom; and
-    /// whether that is to be answered. Only `touched` receivers may have said that they lost something, or be asked.
+    /// What to send now: first what receivers lost, then something new; to whom; and whether it must be answered. Only
+    /// `touched` receivers may have reported a loss, or be asked.
     pub(crate) fn next_packet(
         &mut self,
         now: Time,
@@ -147,7 +148,7 @@ impl Source {
         self.next_part(now, parameters)
     }
 
-    /// To whom a repair goes of packets before `end`: all receivers, unless only one of them does not have these.
+    /// The destination of a repair of packets before `end`: all receivers, unless only one of them lacks these.
     fn all_before(&self, end: u64) -> Destination {
         let lacks = |view: &Option<SendStream>| view.as_ref().is_some_and(|view| view.base() < end);
         let mut lacking = (0..).map(Rank).zip(&self.views).filter(|(_, view)| lacks(view)).map(|(rank, _)| rank);
@@ -157,7 +158,7 @@ impl Source {
         }
     }
 
-    /// Something new, if there is room for it and no receiver has to get something else first.
+    /// Something new, if there is room for it and no receiver needs a repair first.
     fn next_part(&mut self, now: Time, parameters: &Parameters) -> Option<(Destination, Body, bool)> {
         if self.is_held_up() || self.is_full(parameters) {
             return None;
@@ -182,26 +183,27 @@ impl Source {
             view.sent(now);
         }
         self.move_on();
-        // Who can't go on wants to know as soon as it can; but where reports come steadily they need not be asked for.
+        // A source that is stuck needs to know as soon as it can continue; but where reports come steadily it need not
+        // ask for them.
         let answer = self.repairs.is_none() && parameters.asks_when_full() && self.packets.room() == 0;
         Some((Destination::All, Body::Data(data), answer))
     }
 
-    /// Whether nothing new can be sent, however soon reports come.
+    /// Whether nothing new can be sent, however soon reports arrive.
     fn is_held_up(&self) -> bool {
         let behind = || self.views.iter().flatten().any(SendStream::is_behind);
         !self.messages.front().is_some_and(Fragmenter::may_send) || behind()
     }
 
-    /// Whether as much is under way as may be: of packets that some receiver does not have; and where many more of these are kept
-    /// until they are repaired, of those that are in flight.
+    /// Whether as much is in flight as allowed. This counts packets that some receiver lacks; where many more of these are kept
+    /// until they are repaired, only those that are in the network.
     fn is_full(&self, parameters: &Parameters) -> bool {
         let seen = || self.views.iter().flatten().map(SendStream::seen).min();
         let flies = || seen().map_or(0, |seen| self.packets.next() - seen);
         self.packets.room() == 0 || self.repairs.is_some() && flies() >= u64::from(parameters.window)
     }
 
-    /// Blocks are full, or no longer needed.
+    /// Drops blocks that are complete or no longer needed.
     fn move_on(&mut self) {
         if let Some(repairs) = &mut self.repairs {
             repairs.advance(self.packets.first(), self.packets.next());
@@ -231,30 +233,30 @@ impl Source {
         }
     }
 
-    /// Sends again what is due to that receiver.
+    /// Sends again what is due to this receiver.
     pub(crate) fn wake(&mut self, now: Time, rank: Rank) {
         let view = self.views.get_mut(rank.0 as usize).and_then(Option::as_mut);
         view.into_iter().for_each(|view| view.wake(now));
     }
 
-    /// Whether that receiver is to be asked now what it has.
+    /// Whether to ask this receiver now what it has.
     pub(crate) fn asks(&mut self, rank: Rank) -> bool {
         self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(SendStream::asks)
     }
 
-    /// The receivers to which something is under way again, which were not waited for before.
+    /// The receivers to which packets are in flight again and which were not waited for before.
     pub(crate) fn started(&mut self) -> Vec<Rank> {
         std::mem::take(&mut self.started)
     }
 
-    /// What it takes now, with what its packets keep of messages. [B]
+    /// The memory it occupies now, including what its packets keep of messages. [B]
     pub(crate) fn memory(&self) -> u64 {
         let views = self.views.iter().flatten().count() as u64;
         let parity = self.repairs.as_ref().map_or(0, Repairs::memory);
         memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + views * memory::light_point() + parity
     }
 
-    /// How many packets were sent again, and parity packets instead of that.
+    /// How many packets were sent again, and parity packets sent in their place.
     pub(crate) fn repeated(&self) -> u64 {
         let parity = self.repairs.as_ref().map_or(0, Repairs::sent);
         self.views.iter().flatten().map(SendStream::repeated).sum::<u64>() + self.repeated + parity

@@ -1,12 +1,12 @@
-//! With whom there is something to do, and when: what a datagram costs does not depend on how many ranks are quiet.
+//! Which ranks need attention, and when: the cost of a datagram does not depend on how many ranks are quiet.
 //!
 //! ```text
-//!     touched   3, 17           have heard something, or been told something, since the last round
-//!     order     (12 us, 5)      when something is due with which rank: its retransmission, its report, its patience
+//!     touched   3, 17           have sent or been sent something since the last round
+//!     order     (12 us, 5)      when something is due for a rank: a retransmission, a report, a timeout
 //!               (80 us, 17)
 //! ```
 //!
-//! A round looks at those that were touched and those of which something is due, and notes when each of them is due next.
+//! A round looks at the ranks that were touched and those for which something is due, and notes when each is due next.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use quantities::{Rank, Time};
 pub(super) struct Agenda {
     touched: Vec<Rank>,
     is_touched: Vec<bool>,
-    /// When something is due with each rank, and the same in order.
+    /// When something is due for each rank, and the same in order of time.
     due: Vec<Option<Time>>,
     order: BTreeSet<(Time, Rank)>,
 }
@@ -28,7 +28,7 @@ impl Agenda {
         Agenda { touched: Vec::new(), is_touched: vec![false; ranks], due: vec![None; ranks], order: BTreeSet::new() }
     }
 
-    /// The next round looks at that rank.
+    /// Has the next round look at this rank.
     pub(super) fn touch(&mut self, rank: Rank) {
         if let Some(is_touched) = self.is_touched.get_mut(rank.0 as usize).filter(|is_touched| !**is_touched) {
             *is_touched = true;
@@ -36,24 +36,24 @@ impl Agenda {
         }
     }
 
-    /// And at all of which something is due now.
+    /// And at all ranks for which something is due now.
     pub(super) fn touch_due(&mut self, now: Time) {
         let due: Vec<Rank> = self.order.iter().take_while(|(at, _)| *at <= now).map(|&(_, rank)| rank).collect();
         due.into_iter().for_each(|rank| self.touch(rank));
     }
 
-    /// Those that were touched, in order.
+    /// The touched ranks, in order.
     pub(super) fn touched(&mut self) -> Vec<Rank> {
         self.touched.sort_unstable();
         self.touched.clone()
     }
 
-    /// Those that were touched, in any order.
+    /// The touched ranks, in any order.
     pub(super) fn peek(&self) -> &[Rank] {
         &self.touched
     }
 
-    /// The round has looked at that rank, with which something is due then.
+    /// The round has looked at this rank, for which something is due then.
     pub(super) fn note(&mut self, rank: Rank, due: Option<Time>) {
         let place = rank.0 as usize;
         let Some(before) = self.due.get_mut(place) else { return };
@@ -71,7 +71,7 @@ impl Agenda {
         }
     }
 
-    /// When something is due first.
+    /// When something is first due.
     pub(super) fn first(&self) -> Option<Time> {
         self.order.first().map(|&(at, _)| at)
     }

@@ -8,7 +8,7 @@ use crate::peer::Peer;
 use crate::{Destination, Losses};
 
 impl Engine {
-    /// Does what is due: sends again what nobody acknowledged, and gives up on who is gone.
+    /// Does what is due: sends again what was not acknowledged, and gives up on ranks that are gone.
     pub fn wake(&mut self, now: Time) {
         self.agenda.touch_due(now);
         let touched = self.agenda.touched();
@@ -31,18 +31,18 @@ impl Engine {
         }
     }
 
-    /// When that rank will be gone if nothing is heard of it.
+    /// When this rank will count as gone unless something arrives from it.
     pub(super) fn gone_at(&self, rank: Rank) -> Option<Time> {
         let view = self.source.view(rank).and_then(|view| view.stuck_since());
         Some(self.look(rank)?.silent_since(view)? + self.parameters.patience)
     }
 
-    /// When it will be too slow a receiver of broadcasts if it gets no further.
+    /// When it will count as too slow a receiver of broadcasts unless it gets further.
     pub(super) fn slow_at(&self, rank: Rank) -> Option<Time> {
         Some(self.source.view(rank)?.stuck_since()? + self.parameters.slowest?)
     }
 
-    /// Goes on with broadcasts without that receiver, or not at all.
+    /// Continues with broadcasts without this receiver, or stops them.
     fn lose_receiver(&mut self, rank: Rank) {
         let Some(view) = self.source.view(rank) else { return };
         let misses = view.is_under_way() || self.source.waiting() > 0;
@@ -61,7 +61,8 @@ impl Engine {
         }
     }
 
-    /// A rank that was gone, or too slow, before it had all that was sent to it; but for broadcasts that went on without it.
+    /// A rank that was gone, or too slow, before it had everything that was sent to it, apart from broadcasts that continued
+    /// without it.
     pub fn failure(&self) -> Option<Rank> {
         self.others().find(|(_, peer)| peer.missed).map(|(rank, _)| rank)
     }

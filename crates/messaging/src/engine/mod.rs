@@ -18,8 +18,8 @@ use crate::peer::{Peer, State};
 use crate::push_pull::Matching;
 use crate::{Datagram, Destination, Parameters};
 
-/// One rank's messaging. It is told what time it is, what its program does and what has come, and says what is to be sent
-/// and when it wants to be asked again.
+/// One rank's messaging. It is told the time, what its program does and what has arrived, and returns what to send and
+/// when it needs to be called again.
 ///
 /// ```text
 ///     program  -- send, post, receive -->  Engine  -- drain -->  datagrams to send
@@ -29,44 +29,44 @@ use crate::{Datagram, Destination, Parameters};
 pub struct Engine {
     me: Rank,
     parameters: Parameters,
-    /// The others by rank; none at this rank's own place.
+    /// The others by rank; none at this rank's own index.
     peers: Vec<Option<Peer>>,
     source: Source,
-    /// With whom there is something to do.
+    /// Which ranks need attention.
     agenda: Agenda,
-    /// Whose messages have come, or begun to, and have not been received; and who does not have all that was sent to it: as of the
-    /// last round.
+    /// The ranks with a message that has arrived, or begun to, and has not been received; and the ranks that lack something sent
+    /// to them. As of the last round.
     begun: BTreeSet<Rank>,
     owed: BTreeSet<Rank>,
-    /// Who has to pull something before this rank can broadcast more: as of the last round.
+    /// The rank that has to pull something before this rank can broadcast more; as of the last round.
     awaited: Option<Rank>,
-    /// How many others are still there.
+    /// How many other ranks are still present.
     present: u32,
     /// The receiver for which broadcasts failed.
     failed: Option<Rank>,
-    /// The receivers without which broadcasts went on.
+    /// The receivers without which broadcasts continued.
     left_behind: Vec<Rank>,
-    /// Which message meets which receive.
+    /// Which message goes to which receive.
     matching: Matching,
     ended: bool,
-    /// Whether there may be more to send than went into a batch.
+    /// Whether there may be more to send than fitted into a batch.
     more: bool,
-    /// Whose turn it is first in the next batch: the one after the last that had a part in one that was full.
+    /// The rank whose turn comes first in the next batch: the one after the last rank served in a full batch.
     first: Rank,
     outbox: Vec<(Destination, Datagram)>,
     counts: Counts,
 }
 
-/// What was counted.
+/// Counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that were sent; a broadcast one counts once.
+    /// Packets sent; a broadcast packet counts once.
     pub sent: u64,
-    /// Of these, parts of messages that were broadcast to all at once, and parity packets of them.
+    /// Of these, parts of messages broadcast to all at once, and their parity packets.
     pub broadcast: u64,
-    /// Packets that came and were read.
+    /// Packets that arrived and could be read.
     pub taken: u64,
-    /// Datagrams that came and were none of this session's.
+    /// Datagrams that arrived and did not belong to this session.
     pub strange: u64,
 }
 
@@ -102,7 +102,7 @@ impl Engine {
         })
     }
 
-    /// Which rank this is.
+    /// This rank.
     pub const fn rank(&self) -> Rank {
         self.me
     }
@@ -112,7 +112,7 @@ impl Engine {
         u32::try_from(self.peers.len()).unwrap_or(u32::MAX)
     }
 
-    /// What was counted.
+    /// The counters.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
@@ -123,35 +123,35 @@ impl Engine {
         to_one + self.source.repeated()
     }
 
-    /// How many packets came that were here already: others sent them again needlessly.
+    /// How many duplicate packets arrived: others sent them again needlessly.
     pub fn needless(&self) -> u64 {
         self.peers.iter().flatten().map(|peer| peer.receiver.again() + peer.broadcasts.again()).sum()
     }
 
-    /// The receivers without which broadcasts went on, in the order they were lost.
+    /// The receivers without which broadcasts continued, in the order in which they were lost.
     pub fn left_behind(&self) -> &[Rank] {
         &self.left_behind
     }
 
-    /// What the sending side takes now: its channels to single ranks, and its broadcasts; with what is kept of messages until
-    /// it was acknowledged. [B]
+    /// The memory that the sending side occupies now, its channels to single ranks and its broadcasts, including what is kept
+    /// of messages until it is acknowledged. [B]
     pub fn memory(&self) -> (u64, u64) {
         (self.others().map(|(_, peer)| peer.sender.memory()).sum(), self.source.memory())
     }
 
-    /// What its broadcasts take of that now. [B]
+    /// The part of it that its broadcasts occupy now. [B]
     pub fn memory_of_broadcasts(&self) -> u64 {
         self.source.memory()
     }
 
-    /// How many packets were sent again to rank `to`, to it alone.
+    /// How many packets were sent again to rank `to` alone.
     pub fn repeated_to(&self, to: Rank) -> u64 {
         let peer = self.peers.get(to.0 as usize).and_then(Option::as_ref);
         let messages = peer.map_or(0, |peer| peer.sender.window().repeated());
         messages + self.source.view(to).map_or(0, |view| view.repeated())
     }
 
-    /// That rank, with which there may be something to do then.
+    /// The state of this rank, which the next round looks at.
     fn peer(&mut self, rank: Rank) -> Result<&mut Peer> {
         let size = self.size();
         check_partner(self.me, rank, size)?;
@@ -171,7 +171,7 @@ impl Engine {
         (0..).map(Rank).zip(&self.peers).filter_map(|(rank, peer)| Some((rank, peer.as_ref()?)))
     }
 
-    /// Takes a message with that tag for rank `to`, if there is room for it in the send queue, and gives it back if there is none.
+    /// Takes a message with this tag for rank `to` if there is room in the send queue, and returns it otherwise.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`], [`Error::ToItself`]; [`Error::Lost`] when the rank has ended or is gone; [`Error::Unfit`] when
@@ -190,10 +190,11 @@ impl Engine {
         Ok(None)
     }
 
-    /// Takes a message for all other ranks, if there is room for it in the send queue, and gives it back if there is none.
+    /// Takes a message for all other ranks if there is room in the send queue, and returns it otherwise.
     ///
     /// # Errors
-    /// [`Error::Lost`] when a receiver is gone and broadcasts don't go on without it; [`Error::Unfit`] when the message is too large.
+    /// [`Error::Lost`] when a receiver is gone and broadcasts don't continue without it; [`Error::Unfit`] when the message is too
+    /// large.
     pub fn multicast(&mut self, message: Message) -> Result<Option<Message>> {
         self.parameters.check_size(message.size())?;
         if let Some(rank) = self.failed {
@@ -206,7 +207,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// Takes a datagram that has come. One of another session, a damaged one or one that says what can't be changes nothing.
+    /// Takes a datagram that has arrived. One that is damaged, contradictory or of another session changes nothing.
     pub fn take(&mut self, now: Time, datagram: &Datagram) {
         let Parameters { session, largest, .. } = self.parameters;
         let packet = Packet::decode(datagram)
@@ -252,7 +253,7 @@ impl Engine {
         let was_present = peer.state == State::Present;
         peer.report(now, report);
         if peer.state == State::Ended {
-            // It will take nothing more, and misses nothing.
+            // It will receive nothing more, and lacks nothing.
             self.present -= u32::from(was_present);
             self.source.unlink(from);
         }
@@ -267,14 +268,14 @@ impl Engine {
         touched.chain(self.agenda.first()).min()
     }
 
-    /// When there is something to do with that rank.
+    /// When something is due for this rank.
     fn due_with(&self, rank: Rank) -> Option<Time> {
         let view = self.source.view(rank).and_then(|view| view.deadline());
         let lost = [self.gone_at(rank), self.slow_at(rank)];
         [self.look(rank)?.deadline(), view].into_iter().chain(lost).flatten().min()
     }
 
-    /// What is to be sent now, or as much of that as a batch holds. It is to be asked after everything else that happens.
+    /// What to send now, up to one batch. To be called after everything else that happens.
     pub fn drain(&mut self, now: Time) -> Vec<(Destination, Datagram)> {
         let parameters = self.parameters;
         self.agenda.touch_due(now);
@@ -314,7 +315,7 @@ impl Engine {
         self.outbox.len() < self.parameters.batch
     }
 
-    /// What is to be sent to that rank alone: of messages as much as goes into the batch, and all that is due besides.
+    /// What to send to this rank alone: as many parts of messages as the batch holds, and everything else that is due.
     fn drain_to(&mut self, now: Time, rank: Rank) {
         let (parameters, to) = (self.parameters, Destination::One(rank));
         let next = |peer: &mut Peer| peer.sender.next_packet(now, &parameters);
@@ -344,26 +345,26 @@ impl Engine {
         self.outbox.push((to, packet.encode()));
     }
 
-    /// Whether everything that was sent has arrived, as far as there is still anyone for it.
+    /// Whether everything that was sent has arrived at those ranks that are still there.
     pub fn is_quiet(&self) -> bool {
         let mut maybe = self.owed.iter().chain(self.agenda.peek());
         !maybe.any(|&rank| self.look(rank).is_some_and(Peer::is_owed)) && self.source.is_done()
     }
 
-    /// Whether a message with one of `tags` to rank `to` is under way, or will be when it is received.
+    /// Whether a message with one of `tags` to rank `to` is in flight, or will be once it is received.
     pub fn owes(&self, to: Rank, tags: Tags) -> bool {
         self.look(to).is_some_and(|peer| peer.sender.owes(tags))
     }
 
-    /// Whether there will be more room in the send queue to the rank of `receiver`: something is on its way to it, or it has a message
-    /// and this rank does not know so yet.
+    /// Whether the send queue to the rank of `receiver` will get more room: something is on its way to it, or it has a message and
+    /// this rank does not know so yet.
     pub fn gets_room(&self, receiver: &Engine) -> bool {
         let (Some(to), Some(from)) = (self.look(receiver.me), receiver.look(self.me)) else { return false };
         to.sender.window().is_under_way() || to.sender.numbers().any(|number| from.receiver.tells(number))
     }
 
-    /// Whether rank `to` gets more of what this rank broadcasts if it waits for that: it is under way, or will be, since all
-    /// receivers that hold it up go on.
+    /// Whether rank `to` gets more of what this rank broadcasts if it waits: it is in flight, or will be, since every
+    /// receiver that holds it up goes on.
     pub fn broadcasts_more(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
         self.source.comes(to, goes_on)
     }
@@ -371,11 +372,11 @@ impl Engine {
     /// The program has ended: this rank sends and receives nothing more.
     pub fn end(&mut self, now: Time) {
         let others: Vec<Rank> = self.others().map(|(rank, _)| rank).collect();
-        // They are there.
+        // All of them exist.
         let _ = self.end_with(now, &others);
     }
 
-    /// As [`Engine::end`], but only `ranks` are told so and have to end as well.
+    /// Like [`Engine::end`], but only `ranks` are told and have to end as well.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`], before anyone is told anything.
@@ -396,7 +397,7 @@ impl Engine {
     }
 }
 
-/// Puts `rank` into the set if it `belongs` there, and out of it if not.
+/// Puts `rank` into the set if it `belongs` there, and removes it otherwise.
 fn keep(set: &mut BTreeSet<Rank>, rank: Rank, belongs: bool) {
     if belongs {
         set.insert(rank);

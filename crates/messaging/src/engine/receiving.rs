@@ -1,4 +1,4 @@
-//! Receives that wait, and what they get.
+//! Receives that wait, and what they return.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::push_pull::{Candidate, FromAnyone, Matching};
 /// What a receive waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The next message of that source with one of these tags.
+    /// The next message from this source with one of these tags.
     Message(Source, Tags),
-    /// The next broadcast of that rank.
+    /// The next broadcast from this rank.
     BroadcastOf(Rank),
 }
 
@@ -26,7 +26,7 @@ pub struct Posted {
 }
 
 impl Engine {
-    /// A receive waits for what `what` says, from now on. Of one rank's broadcasts only one may wait at a time.
+    /// Posts a receive, which waits for `what`. Only one receive at a time may wait for broadcasts of a given rank.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`].
@@ -55,7 +55,7 @@ impl Engine {
         Some((self.peers.get_mut(rank.0 as usize)?.as_mut()?, &mut self.matching))
     }
 
-    /// Where several receives wait, those from anyone meet what has begun.
+    /// If several receives wait, matches those from any source with the messages that have begun.
     fn share(&mut self, now: Time) -> Result<()> {
         if !self.matching.is_shared() {
             return Ok(());
@@ -77,10 +77,10 @@ impl Engine {
         }
     }
 
-    /// What a receive waits for that was `posted`, if it has come.
+    /// The result of a receive that was `posted`, if it has arrived.
     ///
     /// # Errors
-    /// [`Error::Lost`] when it will not come: its source has ended, is gone, or broadcasts without this rank.
+    /// [`Error::Lost`] when it will not arrive: its source has ended, is gone, or broadcasts without this rank.
     pub fn received(&mut self, now: Time, posted: Posted) -> Result<Option<Received>> {
         let Posted { order, what } = posted;
         let (from, message, lost) = match what {
@@ -106,7 +106,8 @@ impl Engine {
         Ok(None)
     }
 
-    /// Which of all messages the one was to be complete that a receive has met, if it has met one that is.
+    /// The position, among all complete messages, of the one that this receive has been matched with, if it is
+    /// complete.
     pub(crate) fn turn(&self, Posted { order, what }: Posted) -> Option<u64> {
         let (rank, number) = match what {
             Awaited::Message(Source::Rank(rank), _) => (rank, self.look(rank)?.receiver.met(order)?),
@@ -126,7 +127,7 @@ impl Engine {
                 if self.peer(rank)?.state == State::Present {
                     return Ok(None);
                 }
-                // What was to come of that message never does.
+                // The rest of that message will never arrive.
                 self.matching.of_anyone(order).into_iter().for_each(|it| it.met = None);
                 self.share(now)?;
             }
@@ -152,7 +153,7 @@ impl Engine {
         Received { from, tag, message }
     }
 
-    /// The messages that a receive from anyone may take, of each source the first.
+    /// The messages that a receive from any source may take, the first of each source.
     fn begun(&self, tags: Tags) -> Vec<(Rank, &Peer, Candidate)> {
         let begun: BTreeSet<Rank> = self.begun.iter().chain(self.agenda.peek()).copied().collect();
         let candidate = |rank| {
@@ -162,12 +163,12 @@ impl Engine {
         begun.into_iter().filter_map(candidate).collect()
     }
 
-    /// Whether a message has begun that will be complete.
+    /// Whether a message has begun that will become complete.
     fn has_begun(&self, tags: Tags) -> bool {
         self.begun(tags).iter().any(|(_, peer, candidate)| peer.state == State::Present || candidate.turn.is_some())
     }
 
-    /// The message that was complete first of all; or else one that is pulled, or the first that has begun.
+    /// The message that was complete first; failing that, one that is being pulled, or the first that has begun.
     fn first_begun(&self, tags: Tags) -> Option<(Rank, Candidate)> {
         let begun = self.begun(tags);
         let complete = begun.iter().filter(|(_, _, it)| it.turn.is_some()).min_by_key(|(_, _, it)| it.turn);
@@ -176,7 +177,7 @@ impl Engine {
         first.map(|(rank, _, candidate)| (*rank, *candidate))
     }
 
-    /// The message that was complete first of all. If there is none, the first that has begun gets a destination.
+    /// The message that was complete first. If there is none, the first that has begun gets a destination.
     fn first_complete(&mut self, now: Time, tags: Tags) -> Result<Option<(Rank, u64)>> {
         while let Some((rank, candidate)) = self.first_begun(tags) {
             if candidate.turn.is_some() {
@@ -191,12 +192,12 @@ impl Engine {
         Ok(None)
     }
 
-    /// The last of the others, when all have ended or are gone.
+    /// The last of the other ranks, if all have ended or are gone.
     fn nobody(&self) -> Option<Rank> {
         if self.present > 0 { None } else { self.others().map(|(rank, _)| rank).last() }
     }
 
-    /// A receive waits no longer.
+    /// The receive no longer waits.
     pub fn withdraw(&mut self, Posted { order, what }: Posted) {
         match what {
             Awaited::BroadcastOf(rank) => {

@@ -1,4 +1,4 @@
-//! Reports, written down.
+//! The encoding of reports.
 
 use endpoint::Message;
 use quantities::Bytes as Size;
@@ -10,7 +10,7 @@ use super::{
 use crate::datagram::{Header, Unreadable};
 
 impl Report {
-    /// Messages are taken out of order only where they are not broadcast, and parity packets are held only where they are.
+    /// Messages are taken out of order only if they are not broadcast, and parity packets are held only if they are.
     pub(super) const fn kind(&self) -> u8 {
         match (self.held.is_empty(), self.incomplete.is_empty()) {
             (false, _) => PARITY_REPORT,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!     packet of a block     +-----------+-------+---------------------------+---------+---------------
-//!     as a symbol           |kind, flags| size  | as behind the sequence    | payload | zeros, up to the longest
+//!     as a symbol           |kind, flags| size  | as after the sequence    | payload | zeros, up to the longest
 //!                           +-----------+-------+---------------------------+---------+---------------
 //!                              1           2      of a packet: 10, 26, and 2 more if not all of the payload is bytes
 //! ```
 //!
-//! Size is the payload's, of which only the bytes are there. The sequence is not written: it is the place in the block.
+//! Size is the size of the payload, of which only the bytes are included. The sequence is not: it is the position in the block.
 
 use bytes::Bytes;
 use endpoint::Message;
@@ -23,8 +23,8 @@ const SEQUENCE: usize = 4;
 /// Kind, flags and size. [B]
 const BEFORE: usize = 3;
 
-/// How much shorter a datagram with an opening, or with a fragment, is than the longest, so that a parity packet of it fits. The length
-/// of a symbol is even. [B]
+/// How much shorter than the longest a datagram with an opening, or with a fragment, has to be so that a parity packet of it fits. The
+/// length of a symbol is even. [B]
 pub(crate) const OPENING_ROOM: usize = room(OPENING_HEADER);
 pub(crate) const FRAGMENT_ROOM: usize = room(FRAGMENT_HEADER);
 
@@ -48,7 +48,7 @@ impl Parity {
 }
 
 impl Data {
-    /// Writes it down as a symbol, without zeros behind it.
+    /// Writes it as a symbol, without trailing zeros.
     pub(crate) fn write_symbol(&self, symbol: &mut Vec<u8>) {
         let mut header = Header::EMPTY;
         let payload = self.write(true, &mut header);
@@ -63,10 +63,10 @@ impl Data {
         symbol.extend_from_slice(content);
     }
 
-    /// The packet with this sequence that was written so.
+    /// The packet with this sequence whose symbol this is.
     ///
     /// # Errors
-    /// [`Unreadable`] when no packet is written so.
+    /// [`Unreadable`] when it is not the symbol of any packet.
     pub(crate) fn from_symbol(sequence: u32, symbol: &Bytes) -> Result<Data, Unreadable> {
         let mut reader = Reader(symbol);
         let [kind_and_flags] = reader.take()?;

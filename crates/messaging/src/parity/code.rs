@@ -12,16 +12,16 @@ use crate::sequence::wire;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     pub(super) symbols: Vec<Bytes>,
-    /// How long the longest packet would be as a symbol with what of its payload is only a size. [B]
+    /// The length that the longest packet would have as a symbol, counting the part of its payload that is only a size. [B]
     pub(super) size: Size,
 }
 
-/// Whether there is such a code.
+/// Whether there is a code of this shape.
 pub(crate) fn is_possible(packets: u16, parity: u16) -> bool {
     packets > 0 && parity > 0 && packets.max(parity) <= 1 << 15
 }
 
-/// Computes all parity symbols of a block from its packets; none if these are not K.
+/// Computes all parity symbols of a block from its packets; none if there are not exactly K.
 pub(super) fn encode<'a>(shape: Parity, block: impl Iterator<Item = &'a Data>) -> Symbols {
     let (mut size, mut length) = (0, 2);
     let mut block: Vec<Vec<u8>> = block
@@ -44,7 +44,7 @@ fn encoded(shape: Parity, length: usize, block: &[Vec<u8>]) -> Result<Vec<Bytes>
     Ok(encoder.encode()?.recovery_iter().map(Bytes::copy_from_slice).collect())
 }
 
-/// Computes what is missing. It keeps its room from one time to the next.
+/// Computes missing packets. It keeps its buffers from one call to the next.
 #[derive(Default)]
 pub(super) struct Decoder {
     decoder: Option<ReedSolomonDecoder>,
@@ -52,7 +52,7 @@ pub(super) struct Decoder {
 }
 
 impl Clone for Decoder {
-    /// Between two times there is nothing in it.
+    /// It is empty between calls.
     fn clone(&self) -> Decoder {
         Decoder::default()
     }
@@ -65,8 +65,8 @@ impl std::fmt::Debug for Decoder {
 }
 
 impl Decoder {
-    /// Computes the packets that are missing of the block that begins with packet `first`: those at the places of `block` where
-    /// there is none. None if there are not enough symbols, or if they are not of such a block.
+    /// Computes the missing packets of the block that begins with packet `first`: the empty places of `block`. None if there are not
+    /// enough symbols, or if they don't belong to such a block.
     pub(super) fn compute<'a>(
         &mut self,
         shape: Parity,
@@ -160,7 +160,7 @@ mod tests {
             }
         }
 
-        /// Symbols of something else give nothing, or packets that are none of the block; they do no harm.
+        /// Foreign symbols yield nothing, or packets that don't belong to the block; they do no harm.
         #[test]
         fn any_bytes_as_symbols_do_no_harm(block in block(), symbol in vec(any::<u8>(), 2..200), lost: Index) {
             let lost = lost.index(6);

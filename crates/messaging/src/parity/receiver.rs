@@ -1,4 +1,4 @@
-//! A receiver's side: it keeps what lost packets may be computed from, and computes them.
+//! The receiver's side: it keeps what lost packets may be computed from, and computes them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::code::Decoder;
 use crate::packet::{self, Data, Held};
 use crate::sequence::{near, wire};
 
-/// What a receiver keeps besides the packets that came early.
+/// What a receiver keeps besides the packets that arrived early.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     shape: Parity,
@@ -31,7 +31,7 @@ impl Recovery {
         Recovery { shape, kept: Vec::new(), blocks: BTreeMap::new(), decoder: Decoder::default() }
     }
 
-    /// Packet `sequence` was the expected one, and has found its place.
+    /// Packet `sequence` was the expected one, and has been stored.
     pub(crate) fn keep(&mut self, sequence: u64, data: Data) {
         self.kept.push(data);
         if self.kept.len() as u64 == self.shape.size() {
@@ -40,8 +40,8 @@ impl Recovery {
         }
     }
 
-    /// Takes a parity packet, if it is of a block of which something may be missing; whether it is. All before `expected`
-    /// has come.
+    /// Takes a parity packet if something of its block may be missing, and returns that block. Everything before `expected` has
+    /// arrived.
     pub(crate) fn take(&mut self, parity: &packet::Parity, expected: u64) -> Option<u64> {
         let first = near(expected, parity.first)?;
         let (begin, end) = (self.shape.block_of(expected), expected + u64::from(self.shape.window()));
@@ -57,8 +57,8 @@ impl Recovery {
         Some(first)
     }
 
-    /// The packets that are missing of the block that begins with packet `first`, if it holds enough to compute them; `early` has
-    /// those after the expected one. Nothing is held of a block of which nothing is missing.
+    /// The missing packets of the block that begins with packet `first`, if it holds enough to compute them; `early` has those after
+    /// the expected one. Nothing is held for a block that is complete.
     pub(crate) fn compute<'a>(
         &'a mut self,
         first: u64,

@@ -1,4 +1,4 @@
-//! The source's side: how many parity packets of which block are still to be sent.
+//! The source's side: how many parity packets of which block have still to be sent.
 
 use std::collections::VecDeque;
 
@@ -11,34 +11,34 @@ use crate::packet::{self, Data, PARITY_HEADER, Report, SEEN_FIELD};
 use crate::selective_repeat::has;
 use crate::sequence::{FIRST, wire};
 
-/// What is repaired by parity packets.
+/// The repairs by parity packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Repairs {
     shape: Parity,
-    /// The blocks of which a receiver may miss something, the oldest first.
+    /// The blocks of which a receiver may lack something, oldest first.
     blocks: VecDeque<Block>,
     /// The first packet of the block after them.
     next: u64,
-    /// How many parity packets were sent since a receiver last reported, and the most of these.
+    /// How many parity packets have been sent since a receiver last reported, and the most allowed.
     unreported: u32,
     burst: u32,
-    /// How many were sent.
+    /// How many have been sent.
     sent: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Block {
     first: u64,
-    /// How many parity packets were sent, and how many there have to be.
+    /// How many parity packets have been sent, and how many are needed.
     sent: u16,
     wanted: u16,
     /// The first packet that was sent after the last of them.
     sent_before: u64,
-    /// Once there are any.
+    /// Computed when first needed.
     symbols: Option<Symbols>,
 }
 
-/// What a receiver has: all before `base`, and of what was sent before `seen` what its report says; the rest of that is lost.
+/// What a receiver has: everything before `base`, and of what was sent before `seen` what its report lists; the rest of that is lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Has<'a> {
     pub(crate) base: u64,
@@ -47,9 +47,9 @@ pub(crate) struct Has<'a> {
 }
 
 impl Has<'_> {
-    /// What it misses of the packets from `first` on and before `end`.
+    /// The packets from `first` on and before `end` that it misses.
     fn holes(&self, first: u64, end: u64) -> impl Iterator<Item = u64> {
-        // One that found no room there is not lost.
+        // A packet that it had no room for is not lost.
         let base = self.base + u64::from(self.report.no_room);
         let missing = |sequence: &u64| !has(&self.report.bitmap, self.base, *sequence);
         (first.max(base)..end.min(self.seen)).filter(missing)
@@ -66,7 +66,7 @@ impl Repairs {
         self.shape.block_of(sequence)
     }
 
-    /// How many parity packets were sent.
+    /// How many parity packets have been sent.
     pub(crate) const fn sent(&self) -> u64 {
         self.sent
     }
@@ -89,8 +89,8 @@ impl Repairs {
         }
     }
 
-    /// Takes what a receiver says of itself. `all`: it has seen all parity packets as well. What is to be sent to it alone:
-    /// what it misses beyond R of a block, and, if it is `urgent`, what it misses of one that is not full.
+    /// Takes a receiver's report. `all`: it has seen all parity packets as well. Returns what to send to it alone: what it misses of
+    /// a block beyond R, and, if `urgent`, what it misses of an incomplete block.
     pub(crate) fn report(&mut self, receiver: &Has<'_>, all: bool, urgent: bool) -> Vec<u64> {
         self.unreported = 0;
         let (size, parity) = (self.shape.size(), usize::from(self.shape.parity));
@@ -113,7 +113,8 @@ impl Repairs {
         alone
     }
 
-    /// The next parity packet, of the oldest block first; it is sent before packet `next`. No more than a window of them at once.
+    /// The next parity packet, from the oldest block; it is sent before the packet whose number is returned. At most a window of them
+    /// at once.
     pub(crate) fn next_packet(
         &mut self,
         packets: &SharedQueue<Data>,
@@ -164,7 +165,7 @@ mod tests {
         (repairs, packets)
     }
 
-    /// A receiver says that it misses those packets of the first ten, and how many parity packets it holds.
+    /// A receiver reports that it misses these packets of the first ten, and how many parity packets it holds.
     fn report(repairs: &mut Repairs, missing: &[u64], held: Option<(u16, u16)>, urgent: bool) -> Vec<u64> {
         let base = missing.first().copied().unwrap_or(10);
         let there = (base + 1..10).filter(|sequence| !missing.contains(sequence));

@@ -1,7 +1,7 @@
-//! Which message meets which receive.
+//! Which message matches which receive.
 //!
-//! A message that begins meets, of the receives that it fits, the one that was posted first; a receive meets, of the messages of a
-//! source that fit it, the one that was sent first. A receive from anyone that waits alone takes the message that is complete first.
+//! A new message matches the earliest posted receive that fits it; a receive matches the earliest sent message of a source that fits
+//! it. A receive from any source that waits alone takes the message that is complete first.
 
 use endpoint::{Tag, Tags};
 use quantities::Rank;
@@ -9,22 +9,22 @@ use quantities::Rank;
 /// What all sources of a rank have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matching {
-    /// How many messages were completed.
+    /// How many messages have been completed.
     pub(crate) turns: u64,
-    /// How many receives were posted.
+    /// How many receives have been posted.
     posted: u64,
     /// How many of them wait for messages.
     pub(crate) waiting: usize,
-    /// Those that wait for messages of anyone, in the order in which they were posted.
+    /// Those that wait for messages from any source, in the order in which they were posted.
     pub(crate) from_anyone: Vec<FromAnyone>,
 }
 
-/// A receive that waits for a message of anyone.
+/// A receive that waits for a message from any source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FromAnyone {
     pub(crate) order: u64,
     pub(crate) tags: Tags,
-    /// The message that it has met.
+    /// The message that it is matched with.
     pub(crate) met: Option<(Rank, u64)>,
 }
 
@@ -35,12 +35,12 @@ impl Matching {
         self.posted
     }
 
-    /// Whether several receives wait: then each takes what it has met.
+    /// Whether several receives wait: then each takes the message that it is matched with.
     pub(crate) const fn is_shared(&self) -> bool {
         self.waiting > 1
     }
 
-    /// The first receive from anyone that would meet message `number` of `from`.
+    /// The first receive from any source that matches message `number` from `from`.
     pub(super) fn first_from_anyone(&mut self, from: Rank, number: u64, tag: Tag) -> Option<&mut FromAnyone> {
         let is_shared = self.is_shared();
         let waits = |it: &FromAnyone| match it.met {
@@ -50,7 +50,7 @@ impl Matching {
         self.from_anyone.iter_mut().find(|it| waits(it) && it.tags.include(tag))
     }
 
-    /// That receive waits no longer.
+    /// This receive no longer waits.
     pub(crate) fn forget_anyone(&mut self, order: u64) {
         let before = self.from_anyone.len();
         self.from_anyone.retain(|it| it.order != order);

@@ -10,17 +10,17 @@
 //!                <-- report: m is complete ---
 //! ```
 //!
-//! A short message needs no handshake, and a long one never meets a receiver without a place for it. Where the receive is there
-//! first, the report that pulls leaves as soon as the opening has come, so that the second part of the push and the pull cross.
+//! A short message needs no handshake, and a long one never finds its receiver without a place for it. If the receive is posted
+//! first, the report that pulls leaves as soon as the opening has arrived, so that the second part of the push and the pull cross.
 //!
-//! What is pushed and does not fit into the pushed buffer is thrown away but its opening, and pulled later, from its beginning. It is
-//! acknowledged all the same: if it were not, it would hold up what is behind it in the stream, which may be the very fragments
+//! Pushed bytes that don't fit into the pushed buffer are thrown away, apart from the opening, and pulled later, from the beginning.
+//! They are acknowledged all the same: otherwise they would hold up everything behind them in the stream, perhaps the very fragments
 //! for which the receiver waits.
 //!
-//! Receives may ask for tags, so messages may be received in another order than they were sent. Whatever waits for no receive does not hold
-//! up what is behind it; a report then says which messages are incomplete.
+//! Receives may ask for tags, so messages may be received in a different order from that in which they were sent. A message that no receive
+//! waits for does not hold up those behind it; a report then lists the incomplete messages.
 //!
-//! Costs of a message of s bytes in packets of p: 1 + ceil(s / p) packets where BTP >= s, with their reports; else one round trip
+//! Costs of a message of s bytes in packets of p: 1 + ceil(s / p) packets if BTP >= s, with their reports; otherwise one round trip
 //! more.
 //!
 //! Source: Wong and Wang 2000, section 2, figure 1.

@@ -15,33 +15,33 @@ use crate::{Parameters, ReceiveStream};
 /// Even a message without bytes takes room while it waits. [B]
 pub(crate) const LEAST_ROOM: u64 = 64;
 
-/// All that comes from one rank.
+/// Everything that comes from one rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     receive_stream: ReceiveStream<Data>,
-    /// The messages that nobody has received yet, by number.
+    /// The messages that have not been received yet, by number.
     messages: BTreeMap<u64, Arrived>,
-    /// The number of the message that begins next, and the one behind the last that was received.
+    /// The number of the message that begins next, and the one after the last that was received.
     next: u64,
     taken: u64,
-    /// How much room the pushed buffer has left. [B]
+    /// The room left in the pushed buffer. [B]
     room: u64,
-    /// The receive queue: the receives that wait for a message of this rank, in the order in which they were posted.
+    /// The receive queue: the receives that wait for a message from this rank, in the order in which they were posted.
     posted: Vec<Posted>,
     /// The messages that have a destination, in the order in which they got it.
     destined: Vec<u64>,
     waiting: Waiting,
-    /// Of how many messages a report says at most that they are incomplete; and what it has room for besides its header. [B]
+    /// How many incomplete messages a report lists at most, and how much room it has besides its header. [B]
     most_incomplete: usize,
     report_room: usize,
 }
 
-/// A receive that waits for a message of this rank.
+/// A receive that waits for a message from this rank.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
     order: u64,
     tags: Tags,
-    /// The message that it has met.
+    /// The message that it is matched with.
     met: Option<u64>,
 }
 
@@ -49,11 +49,11 @@ struct Posted {
 struct Arrived {
     reassembly: Reassembly,
     place: Place,
-    /// Whether what is pushed was kept.
+    /// Whether the pushed part was kept.
     kept: bool,
-    /// The receive that it has met.
+    /// The receive that it is matched with.
     met: Option<u64>,
-    /// Which of all messages of all ranks it was to be complete, if it is.
+    /// Its position in the order in which messages from all ranks became complete, if it is.
     turn: Option<u64>,
 }
 
@@ -70,9 +70,9 @@ enum Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) number: u64,
-    /// Which of all messages of all ranks it was to be complete, if it is.
+    /// Its position in the order in which messages from all ranks became complete, if it is.
     pub(crate) turn: Option<u64>,
-    /// Whether it has a destination and not everything of it has come.
+    /// Whether it has a destination but is not complete.
     pub(crate) is_pulled: bool,
 }
 
@@ -85,7 +85,7 @@ impl Arrived {
         self.reassembly.label().tag()
     }
 
-    /// Whether there is room for that part: in the pushed buffer only for what is pushed.
+    /// Whether there is room for this part: the pushed buffer takes only pushed parts.
     fn has_place(&self, offset: u64, payload: &Message) -> bool {
         match self.place {
             Place::Nowhere => false,
@@ -94,7 +94,7 @@ impl Arrived {
         }
     }
 
-    /// It is its turn, if it has just been completed.
+    /// Numbers it if it has just become complete.
     fn take_turn(&mut self, turns: &mut u64) {
         if self.turn.is_none() && self.is_complete() {
             self.turn = Some(*turns);
@@ -102,14 +102,14 @@ impl Arrived {
         }
     }
 
-    /// From where on it is pulled, if it is: from the end of what was pushed, or from its beginning if that was thrown away.
+    /// The offset from which it is pulled, if it is: from the end of the pushed part, or from the beginning if that was thrown away.
     fn pulled_from(&self) -> Option<u64> {
         let from = if self.kept { self.reassembly.pushed() } else { 0 };
         let pulls = self.place == Place::Destination && !self.is_complete() && from < self.reassembly.size();
         pulls.then_some(from)
     }
 
-    /// Whether it is pulled and nothing has come of that.
+    /// Whether it is pulled and nothing has arrived of the pulled part.
     fn has_not_begun(&self) -> bool {
         self.pulled_from().is_some_and(|from| self.reassembly.have() <= from)
     }
@@ -137,7 +137,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a packet of rank `from`.
+    /// Takes a packet from rank `from`.
     pub(crate) fn take(&mut self, now: Time, from: Rank, data: Data, answer: bool, matching: &mut Matching) {
         self.receive_stream.offer(now, data.sequence, answer, data);
         while let Some(data) = self.receive_stream.advance(now) {
@@ -160,7 +160,7 @@ impl Receiver {
                 let had_not_begun = arrived.has_not_begun();
                 arrived.reassembly.take(offset, &data.payload);
                 arrived.take_turn(&mut matching.turns);
-                // Now another can be pulled.
+                // Now another message can be pulled.
                 if had_not_begun && !arrived.has_not_begun() && self.destined.len() > 1 {
                     self.pull(now);
                 }
@@ -168,7 +168,7 @@ impl Receiver {
         }
     }
 
-    /// A message begins. It goes to the destination of the receive that it meets; without one, into the pushed buffer.
+    /// A message begins. It goes to the destination of the receive that it matches, or into the pushed buffer.
     fn open(
         &mut self,
         now: Time,
@@ -201,8 +201,7 @@ impl Receiver {
         }
     }
 
-    /// The receive that a message meets: of those that it fits and that have met none, or only a later one, the one that was posted
-    /// first.
+    /// Matches a message with a receive: the earliest posted one that it fits and that has no message, or only a later one.
     fn meet(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
         let waits = |it: &&mut Posted| it.met.is_none_or(|met| met > number) && it.tags.include(tag);
         let named = self.posted.iter_mut().find(waits);
@@ -219,7 +218,7 @@ impl Receiver {
         }
     }
 
-    /// A message of rank `from` is no longer met by the receive that it had met: another may meet it, and leave a later one.
+    /// A message from rank `from` loses the receive that it was matched with. It may match another, and displace a later message.
     fn release(&mut self, from: Rank, mut number: u64, matching: &mut Matching) {
         while let Some(tag) = self.messages.get(&number).map(Arrived::tag) {
             let met = self.meet(from, number, tag, matching);
@@ -232,14 +231,14 @@ impl Receiver {
         }
     }
 
-    /// Tells the source at once what is pulled, if something is.
+    /// If something is pulled, tells the source at once.
     fn pull(&mut self, now: Time) {
         if self.pulled().is_some() {
             self.receive_stream.report_at(now);
         }
     }
 
-    /// What is pulled: of the messages that have a destination the first of which nothing has come of that, or else the first.
+    /// What is pulled: the first message with a destination of whose pulled part nothing has arrived, or else the first.
     fn pulled(&self) -> Option<(u32, u64)> {
         let destined = || self.destined.iter().filter_map(|number| Some((*number, self.messages.get(number)?)));
         let pulled = |(number, it): (u64, &Arrived)| it.pulled_from().map(|from| (wire(number), from));
@@ -247,7 +246,7 @@ impl Receiver {
         next.or_else(|| destined().find_map(pulled))
     }
 
-    /// A receive waits for the next message with one of `tags`.
+    /// Posts a receive for the next message with one of `tags`.
     pub(crate) fn post(&mut self, now: Time, order: u64, tags: Tags, turns: &mut u64) {
         let met = self.candidate(tags).map(|candidate| candidate.number);
         self.posted.push(Posted { order, tags, met });
@@ -260,14 +259,14 @@ impl Receiver {
         }
     }
 
-    /// A receive has met that message.
+    /// Matches this message with a receive.
     pub(crate) fn bind(&mut self, number: u64, order: u64) {
         if let Some(arrived) = self.messages.get_mut(&number) {
             arrived.met = Some(order);
         }
     }
 
-    /// A receive waits for that message, which has begun.
+    /// Gives this message, which has begun, the destination of a receive.
     pub(crate) fn give_destination(&mut self, now: Time, number: u64, turns: &mut u64) {
         self.waiting.post(now);
         let arrived = self.messages.get_mut(&number).filter(|arrived| arrived.place != Place::Destination);
@@ -284,7 +283,7 @@ impl Receiver {
         self.pull(now);
     }
 
-    /// A receive for messages of rank `from` waits no longer.
+    /// A receive for messages from rank `from` no longer waits.
     pub(crate) fn withdraw(&mut self, from: Rank, order: u64, matching: &mut Matching) {
         let Some(place) = self.posted.iter().position(|posted| posted.order == order) else { return };
         matching.waiting -= 1;
@@ -297,17 +296,17 @@ impl Receiver {
         }
     }
 
-    /// A receive from anyone, which had met that message of rank `from`, waits no longer.
+    /// A receive from any source, which was matched with this message from rank `from`, no longer waits.
     pub(crate) fn withdraw_anyone(&mut self, from: Rank, number: u64, matching: &mut Matching) {
         self.release(from, number, matching);
     }
 
-    /// Whether a message has come, or begun to, that nobody has received.
+    /// Whether a message has arrived, or begun to, and has not been received.
     pub(crate) fn has_any(&self) -> bool {
         !self.messages.is_empty()
     }
 
-    /// The first message with one of `tags` that has met no receive.
+    /// The first message with one of `tags` that is not matched with a receive.
     pub(crate) fn candidate(&self, tags: Tags) -> Option<Candidate> {
         let fits = |(_, it): &(&u64, &Arrived)| it.met.is_none() && tags.include(it.tag());
         let (&number, arrived) = self.messages.iter().find(fits)?;
@@ -315,22 +314,22 @@ impl Receiver {
         Some(Candidate { number, turn, is_pulled: arrived.place == Place::Destination && turn.is_none() })
     }
 
-    /// Whether a message has a destination and not everything of it has come.
+    /// Whether a message with a destination is incomplete.
     pub(crate) fn is_pulling(&self) -> bool {
         self.destined.iter().any(|number| self.messages.get(number).is_some_and(|it| it.turn.is_none()))
     }
 
-    /// The message that a receive has met.
+    /// The message that this receive is matched with.
     pub(crate) fn met(&self, order: u64) -> Option<u64> {
         self.posted.iter().find(|posted| posted.order == order)?.met
     }
 
-    /// Which of all messages that one was to be complete, if it is.
+    /// The position of this message in the order in which messages became complete, if it is complete.
     pub(crate) fn turn(&self, number: u64) -> Option<u64> {
         self.messages.get(&number)?.turn
     }
 
-    /// What the receive has met that was posted so, if it is complete.
+    /// The message that this receive is matched with, if it is complete.
     pub(crate) fn receive(&mut self, now: Time, order: u64) -> Option<(Tag, Message)> {
         let place = self.posted.iter().position(|posted| posted.order == order)?;
         let number = self.posted[place].met?;
@@ -342,7 +341,7 @@ impl Receiver {
         Some(received)
     }
 
-    /// That message, if it is complete.
+    /// This message, if it is complete.
     pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<(Tag, Message)> {
         self.messages.get(&number)?.turn?;
         let Arrived { reassembly, place, .. } = self.messages.remove(&number)?;
@@ -357,7 +356,7 @@ impl Receiver {
         }
         let out_of_order = self.messages.first_key_value().is_some_and(|(first, _)| *first < number);
         if out_of_order && self.first_incomplete() < self.taken {
-            // The source keeps it, and counts it as under way, until it is told.
+            // The source keeps it, and counts it as in flight, until it is told.
             self.receive_stream.report_soon(now);
         }
         Some((reassembly.label().tag(), reassembly.into_message()))
@@ -368,12 +367,12 @@ impl Receiver {
         self.receive_stream.report_at(now);
     }
 
-    /// The source asks what is here.
+    /// The source asks what has arrived.
     pub(crate) fn ask(&mut self, now: Time) {
         self.receive_stream.ask(now);
     }
 
-    /// How many packets came that were there already.
+    /// How many duplicate packets arrived.
     pub(crate) const fn again(&self) -> u64 {
         self.receive_stream.again()
     }
@@ -382,7 +381,7 @@ impl Receiver {
         &self.waiting
     }
 
-    /// When a report, or a question whether the source is still there, is due.
+    /// When a report is due, or a question whether the source is still there.
     pub(crate) fn deadline(&self) -> Option<Time> {
         [self.receive_stream.due(), self.asks_at()].into_iter().flatten().min()
     }
@@ -391,13 +390,13 @@ impl Receiver {
         self.waiting.asks_at(self.is_pulling())
     }
 
-    /// The messages of which not everything has come, in order; the one that begins next is one of them.
+    /// The incomplete messages, in order, including the one that begins next.
     fn incomplete(&self) -> impl Iterator<Item = u64> {
         let begun = self.messages.iter().filter(|(_, arrived)| !arrived.is_complete());
         begun.map(|(&number, _)| number).chain([self.next])
     }
 
-    /// Whether the source is told that message `number` is complete with the next report.
+    /// Whether the next report tells the source that message `number` is complete.
     pub(crate) fn tells(&self, number: u64) -> bool {
         let is_complete = self.messages.get(&number).is_none_or(Arrived::is_complete);
         number < self.first_incomplete() || number < self.taken && is_complete
@@ -407,7 +406,7 @@ impl Receiver {
         self.incomplete().next().unwrap_or(self.next)
     }
 
-    /// The report that is due, and whether the source is to answer.
+    /// The report that is due, and whether the source has to answer.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
         let asks = self.asks_at().is_some_and(|at| at <= now);
         if !asks && self.receive_stream.due().is_none_or(|due| due > now) {

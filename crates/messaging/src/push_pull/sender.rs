@@ -14,14 +14,14 @@ use crate::{Parameters, SendStream, SharedQueue};
 /// The only consumer of the queue.
 const RECEIVER: usize = 0;
 
-/// All that goes to one rank.
+/// Everything that goes to one rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    /// The send queue: the messages that the receiver does not have, the oldest first.
+    /// The send queue: the messages that the receiver does not have, oldest first.
     messages: VecDeque<Fragmenter>,
     /// The number of the next message.
     next: u64,
-    /// The packets under way.
+    /// The packets in flight.
     packets: SharedQueue<Data>,
     window: SendStream,
 }
@@ -41,17 +41,17 @@ impl Sender {
         self.messages.len()
     }
 
-    /// Whether the receiver does not have a message with one of `tags`.
+    /// Whether the receiver lacks a message with one of `tags`.
     pub(crate) fn owes(&self, tags: Tags) -> bool {
         self.messages.iter().any(|message| tags.include(message.label().tag()))
     }
 
-    /// The messages that the receiver does not have, as far as is known here.
+    /// The messages that the receiver does not have, as far as this rank knows.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
         self.messages.iter().map(Fragmenter::number)
     }
 
-    /// Whether there is room in the send queue for one more message with that tag.
+    /// Whether the send queue has room for one more message with this tag.
     pub(crate) fn has_room(&self, tag: Tag, parameters: &Parameters) -> bool {
         let with_tag = || self.messages.iter().filter(|message| message.label().tag() == tag).count();
         self.messages.len() < parameters.send_queue || with_tag() < parameters.send_queue
@@ -61,7 +61,7 @@ impl Sender {
         &self.window
     }
 
-    /// Takes a message into the send queue.
+    /// Puts a message into the send queue.
     pub(crate) fn submit(&mut self, tag: Tag, message: Message, parameters: &Parameters) {
         let push = parameters.push_of(message.size());
         self.messages.push_back(Fragmenter::new(self.next, message, push, Label::with_tag(tag)));
@@ -75,7 +75,7 @@ impl Sender {
         self.window.give_up();
     }
 
-    /// What is to be sent now, first what was lost, then what the receiver waits for; and whether it is to answer.
+    /// What to send now, first what was lost, then what the receiver waits for; and whether the receiver has to answer.
     pub(crate) fn next_packet(&mut self, now: Time, parameters: &Parameters) -> Option<(Data, bool)> {
         if let Some((number, answer)) = self.window.repeat(now) {
             return self.packets.entry(number).map(|data| (data.clone(), answer));
@@ -89,11 +89,11 @@ impl Sender {
         data.sequence = wire(self.packets.next());
         self.packets.produce(data.clone()).ok()?;
         self.window.sent(now);
-        // Who can't go on wants to know as soon as it can.
+        // A source that is stuck needs to know as soon as it can continue.
         Some((data, parameters.asks_when_full() && self.packets.room() == 0))
     }
 
-    /// Whether the receiver is to be asked now what it has.
+    /// Whether to ask the receiver now what it has.
     pub(crate) fn asks(&mut self) -> bool {
         self.window.asks()
     }
@@ -113,7 +113,7 @@ impl Sender {
         }
     }
 
-    /// Where messages were taken out of order: of those before the last of these that are `incomplete` the receiver has all the others.
+    /// If messages were taken out of order: the receiver has all those before the last of `incomplete` that are not listed.
     fn forget_complete(&mut self, first: u64, incomplete: &[u32]) {
         if incomplete.is_empty() {
             return;
@@ -126,7 +126,7 @@ impl Sender {
         });
     }
 
-    /// What it takes now, with what its packets keep of messages. [B]
+    /// The memory it occupies now, including what its packets keep of messages. [B]
     pub(crate) fn memory(&self) -> u64 {
         memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + memory::light_point()
     }

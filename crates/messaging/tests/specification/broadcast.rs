@@ -1,4 +1,4 @@
-//! Broadcasts, as the paper has them: what goes over the wire, to whom, and when.
+//! Broadcasts, as the paper describes them: what goes over the wire, to whom, and when.
 
 use crate::faults::network::{Faults, Sent};
 use crate::faults::{Ended, Faulty, Node};
@@ -18,7 +18,7 @@ fn bytes(size: usize) -> Bytes {
     (0..size).map(|place| (place * 7 / 3) as u8).collect()
 }
 
-/// Rank 0 broadcasts `message` after `work`; the others receive it after `late` each.
+/// Rank 0 broadcasts `message` after `work`; each of the others receives it after its `late`.
 async fn broadcast(endpoint: Node, message: Message, late: impl Fn(Rank) -> Duration) -> Result<Message> {
     if endpoint.rank() == Rank(0) {
         endpoint.multicast(message.clone()).await?;
@@ -44,7 +44,7 @@ fn packet(sent: &Sent) -> Packet {
     Packet::decode(&sent.datagram).unwrap()
 }
 
-/// The parts of messages that were sent: to whom, and the size of each. [B]
+/// The parts of messages that were sent: where each went, and its size. [B]
 fn data(record: &[Sent]) -> Vec<(Destination, u64)> {
     let parts = record.iter().filter(|sent| matches!(packet(sent).body, Body::Data(_)));
     parts.map(|sent| (sent.to, sent.datagram.payload().size().0)).collect()
@@ -69,7 +69,7 @@ fn every_packet_is_sent_once_for_all_and_cut_at_the_bytes_to_push() {
     }
 }
 
-/// Every datagram's payload is a part of the message that the program gave, where it lies in memory.
+/// Every datagram's payload is a slice of the message that the program passed in, at its place in memory.
 #[test]
 fn no_byte_is_copied_on_the_sending_side_however_many_receivers() {
     let content = bytes(100_000);
@@ -120,9 +120,9 @@ fn a_parity_packet_repairs_another_loss_at_every_receiver() {
     let alone = record.iter().filter(|sent| sent.to != Destination::All && matches!(packet(sent).body, Body::Data(_)));
     assert_eq!(parts.len(), 278, "each part once for all");
     assert!(parity.iter().all(|sent| sent.datagram.size() <= parameters.datagram));
-    // Seven receivers lose 98 packets of it, one of them 14 on the average.
+    // Seven receivers lose 98 packets of it together, each 14 on average.
     assert!((20..60).contains(&parity.len()), "{}", parity.len());
-    assert!(alone.count() < 40, "only of the last block, which is not full");
+    assert!(alone.count() < 40, "only from the last block, which is not full");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn with_parity_receivers_report_seldom_and_one_after_the_other() {
     assert!(middle.is_sorted_by(|one, other| *one + us(100) < *other), "{middle:?}");
 }
 
-/// What is lost in the middle is repaired although the messages carry no bytes, or not all.
+/// Losses in the middle are repaired even if the messages carry no bytes, or not all.
 #[test]
 fn parity_repairs_what_is_only_a_size() {
     for message in [Message::of_size(Size(400_000)), Message::that_begins(bytes(200_000), Size(400_000))] {
@@ -159,7 +159,7 @@ fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
         let faults = Faults { loss: 5, only_to: Some(Rank(3)), ..RECORDED };
         let parameters = Parameters { repeat, window: 64, ..Parameters::default() };
         let ended = run(Faulty { faults, seed: 5, parameters }, 8, &Message::from(bytes(400_000)), |_| us(0));
-        // Between a part that is sent again and the next report of its receiver.
+        // Between a part that is sent again and the next report from its receiver.
         let (mut waits, mut meanwhile) = (false, 0);
         for sent in record(&ended) {
             match (packet(&sent).body, sent.to) {
@@ -186,13 +186,13 @@ fn one_receiver_acknowledges_what_is_pushed_and_the_others_a_little_later() {
         };
         let ended = world.run_ranks(8, program).unwrap();
         let mut reports = reports(&record(&ended));
-        // Where each packet is reported, the acknowledger says that of the first, too.
+        // If each packet is reported, the acknowledger reports the first packet, too.
         reports.dedup_by_key(|(_, rank)| *rank);
         let (soon, late): (Vec<_>, Vec<_>) = reports.iter().partition(|(at, _)| *at < Time::ZERO + delay);
         assert_eq!(soon.len(), 1, "{soon:?}");
         let mut ranks: Vec<u32> = late.iter().chain(&soon).map(|(_, rank)| rank.0).collect();
         ranks.sort_unstable();
-        assert_eq!(ranks, [1, 2, 3, 4, 5, 6, 7], "every receiver says once that it has it");
+        assert_eq!(ranks, [1, 2, 3, 4, 5, 6, 7], "every receiver reports once that it has it");
         let times: Vec<Time> = late.iter().map(|(at, _)| *at).collect();
         assert!(times.is_sorted_by(|one, other| one < other), "and no two at once: {times:?}");
     }

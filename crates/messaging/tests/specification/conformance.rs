@@ -1,4 +1,4 @@
-//! The endpoint's conformance suite, on datagrams that arrive and on datagrams that may not.
+//! The endpoint's conformance suite, on datagrams that arrive and on datagrams that may be lost.
 
 use crate::faults::Faulty;
 use crate::faults::network::Faults;

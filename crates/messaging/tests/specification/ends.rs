@@ -1,4 +1,4 @@
-//! How it ends: with goodbye, or because a rank is gone.
+//! How sessions end: with a goodbye, or because a rank is gone.
 
 use crate::faults::network::{Faults, Sent};
 use crate::faults::{Faulty, Node};
@@ -13,7 +13,7 @@ const fn us(microseconds: u64) -> Duration {
 #[test]
 fn all_ranks_say_goodbye_once_everything_has_arrived() {
     for seed in 0..100 {
-        // Of those that leave at once the last may miss their last words.
+        // Of the ranks that leave at once, the last may miss the others' farewell.
         let faults = Faults { loss: 25, delay: 200, leave: seed % 2 == 1, ..Faults::default() };
         let world = Faulty { parameters: Parameters::default(), faults, seed };
         let program = |endpoint: Node| async move {
@@ -37,7 +37,7 @@ fn all_ranks_say_goodbye_once_everything_has_arrived() {
     }
 }
 
-/// Rank 0 broadcasts to the others, who have nothing to do with each other.
+/// Rank 0 broadcasts to the others, which do not communicate with each other.
 #[test]
 fn in_a_star_only_the_source_says_goodbye_to_all() {
     for seed in 0..50 {
@@ -125,7 +125,7 @@ fn a_rank_that_is_gone_is_an_error_after_the_stated_time() {
     }
 }
 
-/// Rank 1 sends to rank 2 once it has the broadcast of rank 0, and rank 2 receives the broadcast after that.
+/// Rank 1 sends to rank 2 once it has the broadcast from rank 0, and rank 2 receives the broadcast afterwards.
 fn one_after_the_other(size: u64) -> endpoint::Result<Vec<endpoint::Result<()>>> {
     let program = move |endpoint: Node| async move {
         match endpoint.rank() {

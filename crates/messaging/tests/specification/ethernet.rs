@@ -11,7 +11,7 @@ const SIZE: u64 = 2 << 20;
 const ETHERNET: Faults = Faults { byte_time: 80_000, queue: 64 << 10, ..NOTHING };
 const NOTHING: Faults = Faults { delay: 10, ..Faults::NONE };
 
-/// How long it takes until seven receivers have 2 MiB, beside what the bytes alone take on the wire.
+/// How long it takes until seven receivers have 2 MiB, relative to what the bytes alone take on the wire.
 fn slower_than_the_wire(parameters: Parameters, loss: u64) -> f64 {
     let world = Faulty { parameters, faults: Faults { loss, ..ETHERNET }, seed: 1 };
     let program = |endpoint: Node| async move {
@@ -42,7 +42,7 @@ fn without_loss_a_broadcast_is_as_fast_as_the_wire() {
     }
 }
 
-/// The parity packets that are needed are as many as the receiver lost that lost most: about two of a hundred.
+/// The number of parity packets needed is what the receiver that lost most has lost: about two in a hundred.
 #[test]
 fn with_parity_a_loss_at_seven_receivers_costs_little_more_than_one_at_one() {
     for loss in [0, 1] {
@@ -53,7 +53,7 @@ fn with_parity_a_loss_at_seven_receivers_costs_little_more_than_one_at_one() {
     }
 }
 
-/// When each of seven receivers loses one packet of a hundred, seven of a hundred are sent again.
+/// When each of seven receivers loses one packet in a hundred, seven in a hundred are sent again.
 #[test]
 fn with_loss_selective_repeat_costs_little_more_than_what_is_lost_and_go_back_n_much_more() {
     for broadcast_protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {

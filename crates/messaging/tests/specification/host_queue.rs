@@ -1,10 +1,11 @@
-//! Hosts at 100 Mbit/s with a queue of their own before the wire, which loses nothing: whatever is sent again is sent again needlessly.
+//! Hosts at 100 Mbit/s with their own queues before a wire that loses nothing: every packet that is sent again is sent again
+//! needlessly.
 //!
 //! ```text
 //!     engine --- host's queue, 123 us a packet --- switch, a queue to each host, 123 us a packet --- engine
 //! ```
 //!
-//! A host takes no more than so many packets into its queue before what is in it has left, as sockets with a small buffer do.
+//! A host takes only a limited number of packets into its queue before older ones have left, as sockets with a small buffer do.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,7 +37,7 @@ fn parameters() -> Parameters {
     }
 }
 
-/// How long a datagram takes of the wire: with what Ethernet, IP and UDP add, at 80 ns a byte.
+/// How long a datagram occupies the wire, including what Ethernet, IP and UDP add, at 80 ns a byte.
 fn time_of(datagram: &Datagram) -> Duration {
     Duration::from_picoseconds((datagram.size() as u64 + 66).max(84) * 80_000)
 }
@@ -44,12 +45,12 @@ fn time_of(datagram: &Datagram) -> Duration {
 #[derive(Default)]
 struct Queue {
     idle: Time,
-    /// When each of those that are in it will have left.
+    /// When each packet in the queue will have left.
     leave: VecDeque<Time>,
 }
 
 impl Queue {
-    /// When a datagram has left that comes at `now`.
+    /// When a datagram that arrives at `now` has left.
     fn take(&mut self, now: Time, datagram: &Datagram) -> Time {
         self.idle = self.idle.max(now) + time_of(datagram);
         self.leave.push_back(self.idle);
@@ -74,9 +75,9 @@ struct Hosts {
     ports: Vec<Queue>,
     flying: BTreeMap<(Time, u64), (usize, Datagram)>,
     launched: u64,
-    /// The receives, and at whom.
+    /// The receives, and where they are posted.
     posted: Vec<(usize, Posted)>,
-    /// What each has received.
+    /// How many messages each has received.
     received: Vec<usize>,
 }
 
@@ -105,7 +106,7 @@ impl Hosts {
         self.posted.push((to as usize, posted));
     }
 
-    /// When that host hands over more, or looks what time it is.
+    /// When this host hands over more, or reads the clock.
     fn due(&mut self, host: usize) -> Option<Time> {
         let due = self.engines[host].deadline()?.max(self.now);
         Some(self.hosts[host].has_room_at(due, self.most).max(due))
@@ -125,7 +126,7 @@ impl Hosts {
         }
     }
 
-    /// Goes on until everybody has so many messages of each of `from`; when that is.
+    /// Runs until every host has this many messages from each of `from`; returns when that is.
     fn run(&mut self, from: &[u32], messages: usize) -> Time {
         let done = |hosts: &Hosts| {
             (0..RANKS).all(|rank| {
@@ -158,7 +159,7 @@ impl Hosts {
     /// Packets that were sent again, and all packets.
     fn repeated(&self) -> (u64, u64) {
         let sum = |of: fn(&Engine) -> u64| self.engines.iter().map(of).sum();
-        // The last of them are still on their way.
+        // The last of them are still in flight.
         assert!(sum(Engine::needless) <= sum(Engine::repeated));
         (sum(Engine::repeated), sum(|engine| engine.counts().sent))
     }

@@ -1,4 +1,4 @@
-//! A message that says it is larger than is allowed costs its receiver nothing.
+//! A message that claims to be larger than allowed costs its receiver nothing.
 
 use endpoint::{Message, Source, Tags};
 use maquette_messaging::packet::{Body, Data, Label, Opening, Packet, Part};
@@ -6,7 +6,7 @@ use maquette_messaging::sequence::FIRST;
 use maquette_messaging::{Awaited, Engine, Parameters};
 use quantities::{Rank, Time};
 
-/// The first packet of a message of so many bytes, from rank 1 to rank 0.
+/// The first packet of a message of `size` bytes, from rank 1 to rank 0.
 fn opening(size: u64, broadcast: bool) -> Packet {
     let opening = Opening { size, content: Some(size), pushed: 4, label: Label::default() };
     let number = FIRST as u32;

@@ -1,4 +1,4 @@
-//! What messages over datagrams promise: one program, so that what it stands on is compiled and linked once.
+//! What messages over datagrams promise. One program, so that its dependencies are compiled and linked once.
 
 mod broadcast;
 mod conformance;

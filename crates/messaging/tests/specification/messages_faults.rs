@@ -1,5 +1,5 @@
-//! Messages and broadcasts on a network that loses, repeats, delays, reorders and damages datagrams, and among ranks that stop
-//! for a while or for ever: every receiver that is not reported as lost has every byte, in order, once.
+//! Messages and broadcasts on a network that loses, repeats, delays, reorders and damages datagrams, and among ranks that pause or
+//! die: every receiver that is not reported as lost has every byte, in order, once.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,20 +15,20 @@ const fn us(microseconds: u64) -> Duration {
     Duration::from_microseconds(microseconds)
 }
 
-/// The longest that a rank stops, and much longer than that, until it is taken for gone.
+/// The longest pause of a rank, and the patience, much longer, after which it counts as gone.
 const LONGEST_STOP: u64 = 50_000;
 const PATIENCE: Duration = us(20_000_000);
 
-/// What all ranks do, one after the other where they have to do with each other.
+/// What all ranks do; steps that involve the same rank happen one after the other.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// A message from one rank to another.
     Send { from: Rank, to: Rank, number: u32 },
     /// A broadcast.
     Broadcast { from: Rank, number: u32 },
-    /// So many messages from every rank to this one, which takes them as they come.
+    /// `each` messages from every rank to this one, which receives them as they arrive.
     Gather { to: Rank, number: u32, each: u32 },
-    /// A rank computes for so long.
+    /// A rank computes for `work`.
     Compute { rank: Rank, work: Duration },
 }
 
@@ -38,11 +38,11 @@ struct Case {
     ranks: u32,
     steps: Vec<Step>,
     world: Faulty,
-    /// The most of a message. [B]
+    /// The largest message. [B]
     most: u64,
 }
 
-/// A message that only `seed` decides: bytes, a size, or both.
+/// A message determined by `seed`: bytes, a size, or both.
 fn message(seed: u64, most: u64) -> Message {
     let mut draws = Draws(seed);
     let limit = [1, 100, 1_000, 10_000, most][draws.below(5) as usize].min(most);
@@ -60,7 +60,7 @@ fn message_of(from: Rank, to: Rank, number: u32, most: u64) -> Message {
     message((u64::from(from.0) << 48) | (u64::from(to.0) << 32) | u64::from(number), most)
 }
 
-/// Small blocks, so that even messages that soon end fill some.
+/// Small blocks, so that even short runs fill some.
 fn repeat(draws: &mut Draws) -> Repeat {
     match draws.below(3) {
         0 => Repeat::GoBackN,
@@ -124,13 +124,13 @@ fn step(draws: &mut Draws, number: u32, ranks: u32, dies: bool) -> Step {
     match draws.below(10) {
         0..5 => Step::Send { from: Rank(from), to: Rank(to), number },
         5..8 => Step::Broadcast { from: Rank(from), number },
-        // Who waits for anyone does not learn that one of them is gone.
+        // A receive from any source does not learn that one of the sources is gone.
         8 if !dies => Step::Gather { to: Rank(to), number: number * 100, each: 1 + draws.below(3) as u32 },
         _ => Step::Compute { rank: Rank(from), work: us(draws.below(20_000)) },
     }
 }
 
-/// What a rank has done.
+/// What a rank did.
 #[derive(Clone, Debug, Default)]
 struct Done {
     received: u32,
@@ -182,7 +182,7 @@ async fn run(endpoint: Node, case: &Case, done: &RefCell<Vec<Done>>) -> Result<(
                 for number in number..number + each {
                     endpoint.send(to, message_of(me, to, number, case.most)).await?;
                 }
-                // What is sent to it later would be taken for a part of this.
+                // Anything sent to it later would be taken for a part of this.
                 endpoint.receive(to).await?;
             }
             Step::Compute { rank, work } if me == rank => endpoint.compute(work).await,
@@ -196,7 +196,7 @@ async fn run(endpoint: Node, case: &Case, done: &RefCell<Vec<Done>>) -> Result<(
     Ok(())
 }
 
-/// Notes who was lost.
+/// Notes which rank was lost.
 fn lose<T>(result: Result<T>, lost: &mut BTreeSet<Rank>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -229,12 +229,12 @@ async fn gather(endpoint: &Node, case: &Case, (number, each): (u32, u32), own: &
 
 struct Outcome {
     done: Vec<Done>,
-    /// When it ended, and how many datagrams were sent and how many of them again.
+    /// When it ended, how many datagrams were sent, and how many were sent again.
     end: (Time, usize, u64),
     strange: u64,
 }
 
-/// Runs a case, and says what is wrong.
+/// Runs a case, and returns what is wrong as an error.
 fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
     let done = RefCell::new(vec![Done::default(); case.ranks as usize]);
     let Ended { results, ranks, network } =

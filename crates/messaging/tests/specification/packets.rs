@@ -1,4 +1,4 @@
-//! What is written down as a packet is read again, and nothing else is.
+//! What is encoded as a packet decodes to the same packet, and nothing else does.
 
 use bytes::Bytes;
 use endpoint::{Message, Tag};
@@ -43,7 +43,7 @@ fn report() -> impl Strategy<Value = Body> {
     (any::<u32>(), has, any::<u32>(), pull, flags).prop_map(
         |(expected, (bitmap, held, incomplete), complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            // One of both is written.
+            // Only one of the two is written.
             let incomplete = if held.is_empty() { incomplete } else { Vec::new() };
             Body::Report(Report {
                 expected,
@@ -83,7 +83,7 @@ prop_compose! {
         answer: bool,
         body in prop_oneof![data(), report(), parity(), Just(Body::Dropped), Just(Body::Question)],
     ) -> Packet {
-        // Nobody is asked to answer to a parity packet.
+        // A parity packet never asks for an answer.
         let answer = answer && !matches!(body, Body::Parity(_));
         let body = if broadcast { of_broadcast(body) } else { body };
         Packet { session, source: Rank(source), broadcast, answer, body }
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// The format as others see it.
+/// The format on the wire.
 #[test]
 fn a_fragment_is_these_bytes() {
     let data = Data { sequence: 7, message: 2, part: Part::From(0x01_0203), payload: Message::from(&b"abc"[..]) };
@@ -134,7 +134,7 @@ fn a_fragment_is_these_bytes() {
     assert_eq!(bytes[8..12], crc32c::crc32c(&without_checksum).to_be_bytes());
 }
 
-/// A kind that is another layer's is no packet, even with a checksum that is right.
+/// The kind of another layer is no packet, even with a correct checksum.
 #[test]
 fn a_sealed_datagram_is_no_packet() {
     for length in 12..60 {

@@ -1,11 +1,11 @@
-//! Programs on datagrams that may be lost: every one of them ends with what it ends with everywhere.
+//! Programs on datagrams that may be lost: each of them has the same result as everywhere else.
 
 use crate::every_program;
 use crate::faults::Faulty;
 use crate::faults::network::Faults;
 use maquette_messaging::{Parameters, Parity, Repeat};
 
-/// One datagram of ten is lost, and others are repeated, overtaken and damaged.
+/// One datagram in ten is lost, and others are repeated, overtaken and damaged.
 fn lossy() -> [Faulty; 3] {
     let faults = Faults { loss: 10, repeated: 5, delay: 100, damaged: 2, strange: 2, ..Faults::default() };
     let parity = Parity { packets: 8, parity: 4, blocks: 4 };

@@ -1,4 +1,4 @@
-//! Push-pull messages, as the paper has them: what goes over the wire, and what waits where.
+//! Push-pull messages, as the paper describes them: what goes over the wire, and what waits where.
 
 use crate::faults::network::{Faults, Sent};
 use crate::faults::{Faulty, Node};
@@ -19,7 +19,7 @@ fn recorded(parameters: Parameters) -> Faulty {
     Faulty { faults: Faults { record: true, ..Faults::default() }, ..Faulty::perfect(parameters) }
 }
 
-/// Rank 0 sends a message of that size after `early`; rank 1 receives it after `late`.
+/// Rank 0 sends a message of this size after `early`; rank 1 receives it after `late`.
 fn sent(parameters: Parameters, size: usize, early: Duration, late: Duration) -> Vec<Sent> {
     let program = |endpoint: Node| async move {
         if endpoint.rank() == Rank(0) {
@@ -40,7 +40,7 @@ fn body(sent: &Sent) -> Body {
     Packet::decode(&sent.datagram).unwrap().body
 }
 
-/// The parts that were sent before that time: where each began, and its size. [B]
+/// The parts that were sent before this time: where each began, and its size. [B]
 fn parts(sent: &[Sent], before: Time) -> Vec<(u64, u64)> {
     let data = sent.iter().filter(|sent| sent.at < before).filter_map(|sent| match body(sent) {
         Body::Data(data) => Some(data),
@@ -74,7 +74,7 @@ fn of_a_long_message_the_rest_is_pulled_when_there_is_a_place_for_it() {
     assert_eq!(parts(&sent, Time::NEVER)[2..], [(860, 1_446), (2_306, 1_446), (3_752, 344)]);
 }
 
-/// Push-and-acknowledge overlapping: the pull leaves when the opening has come, not when all that is pushed has.
+/// Push-and-acknowledge overlapping: the pull leaves when the opening has arrived, not when the whole push has.
 #[test]
 fn where_the_receive_is_there_first_the_pull_crosses_the_push() {
     let parameters = Parameters { push: Push { first: 80, second: 60_000 }, window: 4, ..Parameters::default() };
@@ -94,7 +94,7 @@ fn what_does_not_fit_into_the_pushed_buffer_is_pulled_from_its_beginning() {
     assert!(reports(&sent).iter().any(|(_, report)| report.pull.is_some_and(|(_, offset)| offset == 0)));
 }
 
-/// However many messages a rank sends, the receiver keeps no more than the pushed buffer holds, and the source the rest.
+/// However many messages a rank sends, the receiver keeps no more than the pushed buffer holds, and the source keeps the rest.
 #[test]
 fn messages_that_nobody_receives_take_bounded_room_even_empty_ones() {
     for size in [0, 64] {

@@ -1,4 +1,4 @@
-//! What any datagrams do to a rank: those of strangers nothing, and those of a rank that says what can't be no harm.
+//! What arbitrary datagrams do to a rank: those of strangers nothing, and contradictory ones of a rank in the session no harm.
 
 use bytes::Bytes;
 use endpoint::{Message, Source, Tag, Tags};
@@ -16,7 +16,7 @@ fn at(microseconds: u64) -> Time {
     Time::ZERO + Duration::from_microseconds(microseconds)
 }
 
-/// Rank 1, in the middle of things with all others.
+/// Rank 1, in the middle of exchanges with all others.
 fn engine(repeat: Repeat, simple: bool) -> (Engine, [(Awaited, Posted); 4]) {
     let broadcast_protocol = if simple { BroadcastProtocol::Simple } else { BroadcastProtocol::PushPull };
     let parameters =
@@ -39,7 +39,7 @@ const WAITS_FOR: [Awaited; 4] = [
     Awaited::Message(Source::Any, Tags::Any),
 ];
 
-/// Receives what has come, and waits for more.
+/// Receives what has arrived, and waits for more.
 fn receive(engine: &mut Engine, now: Time, posted: &mut [(Awaited, Posted)]) {
     for (what, posted) in posted {
         if !matches!(engine.received(now, *posted), Ok(None)) {
@@ -121,7 +121,7 @@ prop_compose! {
     }
 }
 
-/// All that there is to see of a rank, but how many strange datagrams came.
+/// Everything visible of a rank, except how many strange datagrams arrived.
 fn seen(engine: &Engine) -> String {
     format!("{engine:?}").replace(&format!("strange: {}", engine.counts().strange), "strange")
 }
@@ -129,7 +129,7 @@ fn seen(engine: &Engine) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the others of its session say, a rank goes on.
+    /// Whatever the others of its session send, a rank continues.
     #[test]
     fn nothing_that_can_be_said_makes_it_panic(
         packets in vec((packet(), 0_u64..20_000), 1..60),

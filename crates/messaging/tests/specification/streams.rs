@@ -1,4 +1,4 @@
-//! A source's side of a stream and its receiver's, joined by a wire that loses, repeats and overtakes.
+//! A source's side of a stream and its receiver's, joined by a wire that loses, repeats and reorders.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ struct Pair {
     draws: Draws,
     loss: u64,
     repeats: u64,
-    /// The most that a packet is delayed. [us]
+    /// The most by which a packet is delayed. [us]
     delay: u64,
     send_stream: SendStream,
     receive_stream: ReceiveStream<u64>,
@@ -35,7 +35,7 @@ struct Pair {
     next: u64,
     end: u64,
     taken: Vec<u64>,
-    /// The receiver has no room for packets from this one on until then.
+    /// The receiver has no room for packets from this one on until this time.
     room: (u64, Time),
 }
 
@@ -101,7 +101,7 @@ impl Pair {
         }
     }
 
-    /// Goes on to what happens next.
+    /// Advances to the next event.
     fn step(&mut self) {
         let deadlines =
             [self.send_stream.deadline(), self.receive_stream.due(), Some(self.room.1).filter(|&at| at > self.now)];
@@ -155,7 +155,7 @@ fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
     }
 }
 
-/// So many packets are sent again, of 2,000, when so many of a hundred are lost.
+/// How many of 2,000 packets are sent again when `loss` in a hundred are lost.
 fn sent_again(repeat: Repeat, loss: u64) -> u64 {
     let mut pair = Pair::new(repeat, 1, 2_000);
     (pair.loss, pair.repeats, pair.delay) = (loss, 0, 1);
@@ -176,7 +176,7 @@ fn selective_repeat_sends_little_more_than_was_lost_and_go_back_n_much_more() {
     assert!(go_back_n > 3 * selective, "{go_back_n} and {selective}");
 }
 
-/// What a receiver says that has all before `expected`.
+/// The report of a receiver that has everything before `expected`.
 fn has_all_before(expected: u64, answers: bool) -> Report {
     Report { expected: expected as u32, answers, ..Report::default() }
 }
@@ -191,7 +191,7 @@ fn send(send_stream: &mut SendStream, now: Time, packets: u64) {
 
 #[test]
 fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
-    // By a packet that was sent twice no round trip is measured, but the time stays twice as long; 9 ms are one that was sent once.
+    // A packet that was sent twice gives no round trip, but the timeout stays doubled; 9 ms come from one that was sent once.
     let all = [(Probe::WithPacket, 9_000 + 4_000), (Probe::Alone, 9_000 + 27_000)];
     let both = |asked: (Probe, u64)| [(Repeat::GoBackN, asked), (Repeat::Selective, asked)];
     for (repeat, (probe, next)) in all.into_iter().flat_map(both) {
@@ -201,11 +201,11 @@ fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
         send_stream.wake(at(2_000));
         let again = all_repeats(&mut send_stream, at(2_000));
         assert_eq!((again.is_empty(), send_stream.asks()), (probe == Probe::Alone, probe == Probe::Alone));
-        // It had been on its way all the time, and so are those after it: this is no answer.
+        // The packet had been on its way all the time, and so are those after it: this report is no answer.
         send_stream.report(at(9_000), &has_all_before(FIRST + 3, false));
         assert_eq!(all_repeats(&mut send_stream, at(9_000)), [], "{repeat:?}");
         assert_eq!(send_stream.deadline(), Some(at(next)), "{repeat:?}, {probe:?}");
-        // Neither is what it asked taken for lost when the answer comes.
+        // Nor does what the question covered count as lost when the answer arrives.
         send_stream.report(at(9_500), &has_all_before(FIRST + 3, true));
         assert_eq!(all_repeats(&mut send_stream, at(9_500)), [], "{repeat:?}");
     }
@@ -222,7 +222,7 @@ fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
         assert_eq!(all_repeats(&mut send_stream, at(question)), []);
         send(&mut send_stream, at(question + 1), 2);
     }
-    // Packet FIRST + 2 is lost, and those after it are still under way when the first question is answered.
+    // Packet FIRST + 2 is lost, and those after it are still in flight when the first question is answered.
     send_stream.report(at(9_000), &has_all_before(FIRST + 2, true));
     assert_eq!(all_repeats(&mut send_stream, at(9_000)), [(FIRST + 2, true)]);
     send_stream.report(at(9_100), &has_all_before(FIRST + 2, true));
@@ -249,7 +249,7 @@ fn packets_that_were_there_already_are_counted() {
             receive_stream.offer(Time::ZERO, sequence as u32, false, sequence);
             while receive_stream.advance(Time::ZERO).is_some() {}
         }
-        // Who goes back n keeps nothing that is early.
+        // With go-back-n nothing that is early is kept.
         let again = if repeat == Repeat::GoBackN { 2 } else { 3 };
         assert_eq!(receive_stream.again(), again, "{repeat:?}");
     }

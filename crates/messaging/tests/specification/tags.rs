@@ -1,6 +1,6 @@
-//! Messages with tags, many of them under way at once, on a network that loses, repeats, delays and damages datagrams: each is
-//! received by a receive that it fits, in the order in which those of its sender and tag were sent; and none that waits for its
-//! receive holds up another.
+//! Messages with tags, many in flight at once, on a network that loses, repeats, delays and damages datagrams: each is received by a
+//! receive that it fits, in the order in which those of its sender and tag were sent; and none that waits for its receive holds up
+//! another.
 
 use std::collections::BTreeMap;
 
@@ -18,24 +18,24 @@ const fn us(microseconds: u64) -> Duration {
 /// How a rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// One after the other, each from a rank and with a tag, in an order that has nothing to do with that of the sends.
+    /// One after the other, each from a rank and with a tag, in an order unrelated to that of the sends.
     OneByOne,
-    /// So, but none waits for longer than this before another is tried.
+    /// The same, but none waits for longer than this before another is tried.
     Impatient(Duration),
     /// All at once, each from a rank and with a tag.
     AtOnce,
-    /// All at once, those with odd tags from anyone.
+    /// All at once, those with odd tags from any source.
     OddFromAnyone,
     /// All at once, each from a rank, with any tag.
     AnyTag,
-    /// All at once, each from anyone with any tag.
+    /// All at once, each from any source with any tag.
     Anything,
 }
 
 const WAYS: [Way; 6] =
     [Way::OneByOne, Way::Impatient(us(300)), Way::AtOnce, Way::OddFromAnyone, Way::AnyTag, Way::Anything];
 
-/// A message that a rank sends, and which of those with its receiver and tag it is.
+/// A message that a rank sends, and its number among those with its receiver and tag.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     to: Rank,
@@ -49,7 +49,7 @@ impl Sent {
         let Sent { to, tag, number, size } = self;
         let seed = (u64::from(from.0) << 40) | (u64::from(to.0) << 32) | (u64::from(tag.0) << 16) | u64::from(number);
         let mut draws = Draws(seed);
-        // The first bytes say which it is, however short it is.
+        // The first bytes identify it, however short it is.
         let bytes =
             (0..size.max(8)).map(|place| if place < 8 { (seed >> (8 * place)) as u8 } else { draws.next() as u8 });
         Message::from(bytes.collect::<Vec<u8>>())
@@ -84,7 +84,7 @@ impl Traffic {
         Traffic { seed, sends, ways }
     }
 
-    /// What comes to a rank, and from whom, in a drawn order.
+    /// The messages to a rank and their senders, in random order.
     fn to(&self, rank: Rank) -> Vec<(Rank, Sent)> {
         let of = |(from, sent): (u32, &Vec<Sent>)| {
             let to_rank = sent.iter().filter(|sent| sent.to == rank).map(move |sent| (Rank(from), *sent));
@@ -99,7 +99,7 @@ impl Traffic {
     }
 }
 
-/// What a receive asks for that is to bring a message of `from` with `tag`.
+/// What a receive asks for in order to get a message from `from` with `tag`.
 fn asked(way: Way, from: Rank, tag: Tag) -> (Source, Tags) {
     match way {
         Way::OddFromAnyone if tag.0 % 2 == 1 => (Source::Any, Tags::Only(tag)),
@@ -109,7 +109,7 @@ fn asked(way: Way, from: Rank, tag: Tag) -> (Source, Tags) {
     }
 }
 
-/// All that comes to a rank, in the order in which its receives were begun.
+/// All messages to a rank, in the order in which its receives were begun.
 async fn receive_all<E: Endpoint>(endpoint: &E, way: Way, all: &[(Rank, Sent)]) -> Result<Vec<Received>> {
     let receives = all.iter().map(|(from, sent)| asked(way, *from, sent.tag));
     let mut received = Vec::new();
@@ -206,7 +206,7 @@ fn every_receive_has_the_message_that_it_asks_for() {
     }
 }
 
-/// A long message that nobody receives yet, and short ones with another tag behind it, many more than the send queue holds.
+/// A long message that nobody has received yet, and short ones with another tag behind it, many more than the send queue holds.
 struct PastALongOne;
 
 impl Program for PastALongOne {
@@ -247,7 +247,7 @@ fn a_message_that_nobody_receives_holds_up_none_with_another_tag() {
     }
 }
 
-/// Rank 1 waits for a tag that no message has, beside one that has come and that nobody receives.
+/// Rank 1 waits for a tag that no message has, while one with another tag has arrived that nobody receives.
 struct AnotherTag;
 
 impl Program for AnotherTag {

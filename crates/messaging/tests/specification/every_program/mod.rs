@@ -1,4 +1,4 @@
-//! Programs in worlds whose messages go by way of datagrams: every one of them ends with what it ends with everywhere.
+//! Programs in worlds that send messages in datagrams: each of them has the same result as everywhere else.
 
 use std::num::NonZeroU16;
 
@@ -64,7 +64,7 @@ pub fn combines_give_every_rank_the_sum(worlds: &[impl World]) {
     }
 }
 
-/// A complete exchange with bytes; each rank ends with what it took, in order of the senders.
+/// A complete exchange with bytes; each rank returns what it received, in order of the senders.
 struct Delivery(CompleteExchange);
 
 impl Program for Delivery {

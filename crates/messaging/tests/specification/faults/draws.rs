@@ -1,11 +1,11 @@
-//! Numbers that follow from a seed, and how a test is told which seeds to run.
+//! Numbers that follow from a seed, and the choice of seeds for a test.
 
 pub use quantities::splitmix64::Draws;
 
-/// `SEED=n` runs one seed, `SEEDS=n` so many, `SEEDS=n..m` those from n on and before m; without either, `usual`.
+/// `SEED=n` runs one seed, `SEEDS=n` the first n, `SEEDS=n..m` those from n on and before m; without either, `usual`.
 pub fn seeds(usual: u64) -> std::ops::Range<u64> {
     let from_environment = |name| {
-        #[allow(clippy::disallowed_methods)] // more seeds than usual, or a single one, for a person who asks for it
+        #[allow(clippy::disallowed_methods)] // a person may ask for more seeds than usual, or for a single one
         let value = std::env::var(name).ok();
         value
     };

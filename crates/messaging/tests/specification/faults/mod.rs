@@ -1,5 +1,4 @@
-//! A world whose network loses, repeats, delays and damages datagrams, and whose ranks stop for a while or for ever: all of it
-//! from a seed.
+//! A world whose network loses, repeats, delays and damages datagrams, and whose ranks pause or die: all of it determined by a seed.
 
 #![allow(dead_code)] // every test uses what it needs
 
@@ -19,7 +18,7 @@ use maquette_messaging::{Doing, Messenger, Messengers, Parameters, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
 
-/// A run that gets there never ends: three hours.
+/// A run that gets this far never ends: three hours.
 const END: Time = Time::from_picoseconds(10_000_000_000_000_000);
 
 /// One rank's endpoint.
@@ -54,7 +53,7 @@ impl Faulty {
         Messenger::new(Wire { rank, network: network.clone() }, rank, ranks, self.parameters)
     }
 
-    /// Runs `program`, which does one thing at a time, on every rank. A rank answers others when its program has ended.
+    /// Runs `program`, which does one thing at a time, on every rank. A rank keeps answering others when its program has ended.
     pub fn run_ranks<'a, T: 'a, F>(&self, ranks: u32, program: impl Fn(Node) -> F) -> Result<Ended<T>>
     where
         F: Future<Output = Result<T>> + 'a,
@@ -107,7 +106,7 @@ fn run_all<T>(
         if left.is_empty() {
             return Ok(());
         }
-        // Of a rank that is dead others learn when their patience ends.
+        // The others notice a dead rank when their patience ends.
         if (0..endpoints.len()).all(|rank| !network.borrow().is_dead(rank)) {
             check(endpoints, results)?;
         }
@@ -118,7 +117,7 @@ fn run_all<T>(
     }
 }
 
-/// An error when no rank can ever go on.
+/// An error if no rank can ever continue.
 fn check<T>(endpoints: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
     let results = results.borrow();
     let doing = |(endpoint, result): (&Node, &Option<Result<T>>)| {

@@ -12,40 +12,40 @@ use quantities::{Duration, Rank, Time};
 
 use super::draws::Draws;
 
-/// A network interface holds so many datagrams that nobody has read.
+/// A network interface holds at most this many unread datagrams.
 const RING: usize = 64;
 
-/// What a datagram takes on an Ethernet besides itself: UDP, IP, frame, preamble, gap. [B]
+/// What an Ethernet adds to a datagram: UDP, IP, frame, preamble, gap. [B]
 const AROUND: u64 = 8 + 20 + 18 + 8 + 12;
 
-/// How bad it is.
+/// What goes wrong.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
-    /// Datagrams that are lost, each on its way to each receiver. [%]
+    /// Datagrams that are lost, independently for each receiver. [%]
     pub loss: u64,
-    /// Datagrams with which several in a row begin to be lost; and the most of those.
+    /// Datagrams that begin a burst of losses, and the longest burst.
     pub bursts: (u64, u64),
-    /// Datagrams that come twice. [%]
+    /// Datagrams that arrive twice. [%]
     pub repeated: u64,
-    /// The most that a datagram is delayed beyond the least, so that it is overtaken. [us]
+    /// The most by which a datagram is delayed beyond the least, so that it may be overtaken. [us]
     pub delay: u64,
     /// Datagrams with a flipped bit. [%]
     pub damaged: u64,
-    /// Datagrams with which comes one of another session, or one that says nothing. [%]
+    /// Datagrams that are accompanied by one of another session, or one that means nothing. [%]
     pub strange: u64,
-    /// Datagrams on which their receiver stops for a while; and the longest that it does. [%], [us]
+    /// Datagrams at which their receiver pauses, and the longest pause. [%], [us]
     pub stops: (u64, u64),
-    /// How long a byte takes on every link, of which each rank has one to a switch and one from it; no time if it is zero. [ps]
+    /// How long a byte takes on every link, of which each rank has one to a switch and one from it; zero for no time. [ps]
     pub byte_time: u64,
-    /// How much the switch holds of what goes to a rank before it drops the rest. [B]
+    /// How many bytes for one rank the switch holds before it drops the rest. [B]
     pub queue: u64,
-    /// The only rank to which datagrams are lost.
+    /// The only rank whose incoming datagrams are lost.
     pub only_to: Option<Rank>,
     /// Whether ranks leave when their programs have ended, and answer nothing more.
     pub leave: bool,
-    /// Whether all datagrams are written down.
+    /// Whether to record all datagrams.
     pub record: bool,
-    /// A rank that stops for ever, and when.
+    /// A rank that dies, and when.
     pub dies: Option<(Rank, Time)>,
 }
 
@@ -84,7 +84,7 @@ pub struct Network {
     pub ranks: Vec<Interface>,
     /// How many datagrams were sent.
     pub sent: usize,
-    /// All of them where that was asked for.
+    /// All of them, if recorded.
     pub record: Option<Vec<Sent>>,
 }
 
@@ -97,19 +97,19 @@ pub struct Sent {
     pub datagram: Datagram,
 }
 
-/// One rank's side of it.
+/// One rank's interface to the network.
 #[derive(Debug, Default)]
 pub struct Interface {
     inbox: VecDeque<Datagram>,
-    /// Until when it waits for something to come; none while it was not polled yet.
+    /// Until when it waits for something to arrive; none until it is polled.
     waits: Option<Option<Time>>,
     stopped_until: Time,
-    /// Until when its link to the switch is occupied, and the one from it.
+    /// Until when its link to the switch is occupied, and the link from it.
     sends_until: Time,
     receives_until: Time,
-    /// It has left, and hears nothing more.
+    /// It has left, and receives nothing more.
     pub left: bool,
-    /// So many datagrams to it are lost before the next may come.
+    /// This many datagrams to it are lost before the next may arrive.
     burst: u64,
 }
 
@@ -189,7 +189,7 @@ impl Network {
         self.flying.insert((at + delay, self.launched), (to.0 as usize, datagram));
     }
 
-    /// With a flipped bit, if the header can be read then.
+    /// The datagram with a flipped bit, if its header can still be read.
     fn damage(&mut self, datagram: &Datagram) -> Datagram {
         let mut bytes = datagram.to_bytes().to_vec();
         let seen = bytes.len() as u64 - datagram.payload().unseen().0;
@@ -198,7 +198,7 @@ impl Network {
         Datagram::from_bytes(&bytes.into()).unwrap_or_else(|_| datagram.clone())
     }
 
-    /// As it would be in another session, or with bytes that mean nothing.
+    /// The datagram as it would be in another session, or with bytes that mean nothing.
     fn strange(&mut self, datagram: &Datagram) -> Datagram {
         use maquette_messaging::packet::Packet;
         match Packet::decode(datagram) {
@@ -223,7 +223,7 @@ impl Network {
         ready && *stopped_until <= self.now && !self.is_dead(rank)
     }
 
-    /// Goes on to when something happens next; false when nothing ever does.
+    /// Advances to the next event; false if there will never be one.
     pub fn advance(&mut self) -> bool {
         let dead: Vec<bool> = (0..self.ranks.len()).map(|rank| self.is_dead(rank)).collect();
         let alive = self.ranks.iter().zip(&dead).filter(|(_, dead)| !**dead).map(|(rank, _)| rank);
