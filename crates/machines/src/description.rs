@@ -1,8 +1,8 @@
 //! The description of a machine as a person writes it, in TOML.
 //!
-//! The types of [`fields`] are the reference: what they don't name cannot be written. [`Description::parse`] reads a
-//! file into them, [`Description::set`] changes one field as a command line does, and [`Description::resolve`] checks
-//! everything and works out the [`Machine`].
+//! The types of [`fields`] are the reference: a field that they don't name does not exist. [`Description::parse`] reads a file into
+//! them, [`Description::set`] changes one field from a command line, and [`Description::resolve`] checks everything and works out the
+//! [`Machine`].
 
 pub mod fields;
 mod locate;
@@ -16,17 +16,17 @@ use crate::resolve;
 use fields::Fields;
 use quantities::Bytes;
 
-/// The longest description that is read.
+/// The longest description accepted.
 pub(crate) const LONGEST: Bytes = Bytes(16 << 20);
 
 /// The description of a machine, read but not yet resolved.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// What it says.
+    /// Its fields.
     fields: Fields,
-    /// The same, field by field, for settings to change.
+    /// The same fields as TOML, for settings to change.
     table: toml::Table,
-    /// The text that it was read from, to tell where things stand.
+    /// The text that it was read from, to locate errors.
     text: String,
     file: String,
     /// The settings made since, by the path of their field.
@@ -34,10 +34,10 @@ pub struct Description {
 }
 
 impl Description {
-    /// Reads a description from `text`; `file` is what messages call it.
+    /// Reads a description from `text`; messages call it `file`.
     ///
     /// # Errors
-    /// What in it is not TOML, not a field, or not of a field's type.
+    /// If something in it is not TOML, not a field, or not of a field's type.
     pub fn parse(text: &str, file: &str) -> Result<Description, Error> {
         if text.len() as u64 > LONGEST.0 {
             let problem = Problem::value(Bytes(text.len() as u64), format!("a description of at most {LONGEST}"));
@@ -53,15 +53,15 @@ impl Description {
         Ok(Description { fields, table, text: text.to_string(), file: file.to_string(), settings: Vec::new() })
     }
 
-    /// What it says.
+    /// Its fields.
     pub fn fields(&self) -> &Fields {
         &self.fields
     }
 
-    /// Sets a field, given by its path (`channels.buffers`) or a short name (`buffers`), to what `value` says.
+    /// Sets a field, given by its path (`channels.buffers`) or a short name (`buffers`), to `value`.
     ///
     /// # Errors
-    /// That there is no such field, or that the value is not of its type.
+    /// If there is no such field, or the value is not of its type.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let setting = format!("{name}={value}");
         let fail = |problem| Error::Setting { setting: setting.clone(), problem: Box::new(problem) };
@@ -75,10 +75,10 @@ impl Description {
         Ok(())
     }
 
-    /// What a field says, given as in [`Description::set`]; nothing if the description leaves it out.
+    /// The value of a field, named as in [`Description::set`]; none if the description leaves it out.
     ///
     /// # Errors
-    /// That the name is not that of a field.
+    /// If there is no field of this name.
     pub fn value(&self, name: &str) -> Result<Option<String>, Error> {
         let fail = |problem| Error::Setting { setting: name.to_string(), problem: Box::new(problem) };
         let path = settings::path(name, &self.fields).map_err(fail)?;
@@ -88,10 +88,10 @@ impl Description {
         Ok(value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_string)))
     }
 
-    /// Its text with the settings made since it was read; comments, order and spaces are as they were.
+    /// Its text with the settings made since it was read; comments, order and spaces are unchanged.
     ///
     /// # Errors
-    /// That a setting cannot be written into the text.
+    /// If a setting cannot be written into the text.
     pub fn text(&self) -> Result<String, Error> {
         let paths = self.settings.iter().map(|(path, _)| path.as_str());
         rewrite::with_settings(&self.text, &self.table, paths).ok_or_else(|| Error::Description {
@@ -104,13 +104,13 @@ impl Description {
     /// Checks it and works out the machine.
     ///
     /// # Errors
-    /// What in it is not allowed, or does not fit together.
+    /// If something in it is not allowed, or does not fit together.
     pub fn resolve(&self) -> Result<Machine, Error> {
         let machine = resolve::machine(&self.fields, &self.name()).map_err(|fault| self.located(fault))?;
         Ok(Machine { about: self.about(), source: self.source(), ..machine })
     }
 
-    /// What the machine is. What the text says was said of the machine without the settings.
+    /// A line about the machine. The text describes the machine without the settings, so these are listed before it.
     fn about(&self) -> String {
         let about = &self.fields.about;
         if self.settings.iter().all(|(path, _)| path == "about") {
@@ -128,13 +128,13 @@ impl Description {
         }
     }
 
-    /// Its own name, or its file's without folder and ending.
+    /// Its own name, or that of its file without folder and extension.
     fn name(&self) -> String {
         let file = self.file.rsplit('/').next().unwrap_or_default();
         self.fields.name.clone().unwrap_or_else(|| file.trim_end_matches(".toml").to_string())
     }
 
-    /// Says where the field of a fault was written: in a setting, or at a place in the file.
+    /// Locates the field of a fault: in a setting, or at a position in the file.
     fn located(&self, fault: Fault) -> Error {
         let Fault { field, problem } = fault;
         let origin = match self.to_blame(&field) {
@@ -144,8 +144,8 @@ impl Description {
         Error::Description { origin, field, problem: Box::new(problem) }
     }
 
-    /// The setting that a fault in a field comes from, if the file alone is without fault: the last one that has to do
-    /// with the field, or else the last one.
+    /// The setting that causes a fault in a field, if the file alone has no fault: the last one that concerns the field, or else the
+    /// last one.
     fn to_blame(&self, field: &str) -> Option<&str> {
         let (_, last) = self.settings.last()?;
         let alone = toml::from_str::<Fields>(&self.text).ok()?;

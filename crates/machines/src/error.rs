@@ -8,18 +8,18 @@ pub enum Error {
     /// No preset has the name.
     #[error("there is no machine called `{found}`")]
     UnknownMachine {
-        /// The name that was asked for.
+        /// The name as given.
         found: String,
     },
-    /// A description that cannot be read as a file of text.
+    /// A description that cannot be read as a text file.
     #[error("cannot read `{file}`: {reason}")]
     Unreadable {
         /// The file's name as it was given.
         file: String,
-        /// What the system says.
+        /// The reason given by the system.
         reason: String,
     },
-    /// A setting that does not read `FIELD=VALUE`, or names no field.
+    /// A setting that is not of the form `FIELD=VALUE`, or names no field.
     #[error("`{setting}` cannot be set: {problem}")]
     Setting {
         /// The setting, `field=value`.
@@ -30,7 +30,7 @@ pub enum Error {
     /// Something in a description.
     #[error("{origin}: {}{problem}", Prefix(field))]
     Description {
-        /// Where it stands.
+        /// Where it is.
         origin: Origin,
         /// The path of the field that it concerns, `channels.buffers`; empty for the description as a whole.
         field: String,
@@ -54,7 +54,7 @@ impl Error {
     }
 }
 
-/// How what stands in this field is written, where that cannot be guessed.
+/// An example of the value of this field, if its form cannot be guessed.
 fn form(field: &str) -> Option<&'static str> {
     const LINK: &str = "a link is written { between = [\"a\", \"b\"] }, with the names of two routers, and can have rate or \
                         flit_time, wire_latency, credit_latency and buffers of its own";
@@ -76,14 +76,14 @@ fn unknown_machine_hint(found: &str) -> String {
     format!("{meant}The presets are {}; a file's name has a `/` in it or ends in `.toml`", known.join(", "))
 }
 
-/// Where something in a description stands.
+/// Where something in a description is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// In a file.
     File {
         /// The file's name as it was given, or the preset's.
         file: String,
-        /// Line and column, from 1, when they are known.
+        /// Line and column, from 1, if known.
         at: Option<(usize, usize)>,
     },
     /// In a setting, `field=value`.
@@ -123,10 +123,10 @@ pub enum Problem {
         found: String,
         /// The names that exist.
         known: Vec<String>,
-        /// Paths of fields elsewhere that have this name, or one like it.
+        /// Paths of fields elsewhere that have this name, or a similar one.
         elsewhere: Vec<String>,
     },
-    /// A field must be there and is not.
+    /// A field is required and missing.
     #[error("{missing} is missing")]
     Missing {
         /// Which field, or which of several.
@@ -153,8 +153,7 @@ pub enum Problem {
     Deadlock {
         /// The rule.
         rule: String,
-        /// The channels, in words, each of which can be held by a packet that waits for the next, and the last of which
-        /// for the first.
+        /// The channels, in words: a packet that holds one can wait for the next, and one that holds the last for the first.
         cycle: Vec<String>,
         /// How many virtual channels the rule would need, if there are fewer.
         virtual_channels: Option<u32>,
@@ -162,7 +161,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// That a value was `found` where another is `allowed`.
+    /// The problem that a value was `found` where another is `allowed`.
     pub(crate) fn value(found: impl fmt::Display, allowed: impl fmt::Display) -> Problem {
         Problem::Value { found: found.to_string(), allowed: allowed.to_string() }
     }
@@ -184,12 +183,12 @@ impl Problem {
 }
 
 fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) -> String {
-    /// More paths than these are no help.
+    /// More paths than this are no help.
     const SHOWN: usize = 4;
     let is_exact = |path: &String| path.rsplit('.').next() == Some(found);
     let near = quantities::nearest(found, known.iter().map(String::as_str));
-    // A field of exactly this name elsewhere is likelier than one spelled somewhat like it here, but not than one that only
-    // one letter sets apart.
+    // A field with exactly this name elsewhere is likelier than one in this table that is only similar, but not than one that differs
+    // by a single letter.
     let paths = match near {
         Some(name) if !elsewhere.iter().any(is_exact) || quantities::slips(found, name) < 2 => Vec::new(),
         _ => elsewhere.iter().take(SHOWN).map(|path| format!("`{path}`")).collect::<Vec<String>>(),
@@ -213,7 +212,7 @@ fn in_words(cycle: &[String]) -> String {
     )
 }
 
-/// A problem and the path of the field that it concerns; where that field stands is for the reader to find.
+/// A problem and the path of the field that it concerns; locating that field is left to the reader of the description.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub field: String,

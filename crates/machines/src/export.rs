@@ -1,4 +1,4 @@
-//! A machine written down for other programs: GraphML, Graphviz, JSON.
+//! Exports a machine for other programs: GraphML, Graphviz, JSON.
 
 mod dot;
 mod graphml;

@@ -1,4 +1,4 @@
-//! What is known of a machine before anything runs on it.
+//! Facts about a machine before anything runs on it.
 
 mod bisection;
 mod distances;
@@ -13,10 +13,10 @@ use quantities::{Bytes, Duration};
 use crate::model::{FlitNetwork, Interconnect, Machine};
 use distances::Survey;
 
-/// Flits times channels of the paths whose times are worked out: about a second.
+/// Most flits times channels of the paths whose times are worked out: about a second.
 const MOST_WORK: u64 = 1 << 28;
 
-/// What is known of a machine before anything runs on it.
+/// Facts about a machine before anything runs on it.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// How many nodes.
@@ -25,36 +25,36 @@ pub struct Facts {
     pub routers: usize,
     /// How many channels, those to and from nodes included.
     pub channels: usize,
-    /// What is known of its network; nothing if it has none, or only one node.
+    /// Facts about its network; none if it has no network, or only one node.
     pub network: Option<NetworkFacts>,
 }
 
-/// What is known of a network before anything runs on it.
+/// Facts about a network before anything runs on it.
 #[derive(Clone, Debug)]
 pub struct NetworkFacts {
-    /// The most channels between two nodes, those from the one and to the other included. One router fewer is passed.
+    /// The most channels between two nodes, including those from the source and to the destination. The path passes one router fewer.
     pub diameter: u32,
     /// Channels between two different nodes, on average over all pairs.
     pub average_distance: f64,
-    /// Whether all pairs of nodes were looked at. In very large networks it is only the pairs whose destination is at
-    /// one of some routers, spread evenly.
+    /// Whether all pairs of nodes were examined. In very large networks only the pairs whose destination is at one of some evenly
+    /// spread routers are.
     pub all_pairs: bool,
-    /// What crosses from one half of the nodes to the other; nothing for networks too large to work it out.
+    /// The capacity from one half of the nodes to the other; none for networks too large to work it out.
     pub bisection: Option<Bisection>,
-    /// Times through the empty network by distance, in increasing order. Where paths are very long, the nearest only.
+    /// Times through the empty network by distance, in increasing order. Where paths are very long, only the nearest.
     pub zero_load: Vec<ZeroLoad>,
 }
 
 /// Times through the empty network over paths of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZeroLoad {
-    /// Channels on the path, those from and to nodes included. One router fewer is passed.
+    /// Channels on the path, including those from and to nodes. It passes one router fewer.
     pub channels: u32,
-    /// Ordered pairs of nodes at this distance, among those looked at.
+    /// Ordered pairs of nodes at this distance, among those examined.
     pub pairs: u64,
     /// From injection to arrival, of a packet without payload.
     pub empty: Range,
-    /// From injection to arrival, of a full packet; nothing if that would take too long to work out.
+    /// From injection to arrival, of a full packet; none if that would take too long to work out.
     pub full: Option<Range>,
 }
 
@@ -71,7 +71,7 @@ pub struct Range {
 pub fn facts(machine: &Machine) -> Facts {
     match &machine.interconnect {
         Interconnect::LogGp(_) => Facts { nodes: machine.nodes, routers: 0, channels: 0, network: None },
-        // The switches, and a wire each way, between them, too.
+        // The switches, and a wire in each direction, including those between the switches.
         Interconnect::Ethernet(ethernet) => {
             let trunks = usize::from(ethernet.trunk.is_some());
             let channels = 2 * (machine.nodes as usize + trunks);

@@ -5,12 +5,12 @@ use quantities::{Bytes, Duration, Rate};
 pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Probe, Repeat};
 use crate::routing::{Routing, Selection, WaitsFor, usual_chance};
 
-/// A machine as a world simulates it: a description, resolved.
+/// A machine as a world simulates it: a resolved description.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Its name: the preset's, or the description's own.
     pub name: String,
-    /// One line on what it is.
+    /// One line about it.
     pub about: String,
     /// How many nodes; rank r of a program is on node r, unless it is placed elsewhere.
     pub nodes: u32,
@@ -18,14 +18,14 @@ pub struct Machine {
     pub interconnect: Interconnect,
     /// What messages cost the nodes.
     pub node: NodeCosts,
-    /// The network for broadcasts, where there is one.
+    /// The network for broadcasts, if there is one.
     pub control_network: Option<ControlNetwork>,
     /// What it was resolved from.
     pub source: Source,
 }
 
 impl Machine {
-    /// Whether anything in it follows from the seed of a run: which way packets take, or what becomes of frames.
+    /// Whether anything in it depends on the seed of a run: the paths of packets, or the fate of frames.
     pub fn is_random(&self) -> bool {
         match &self.interconnect {
             Interconnect::Flits(network) => {
@@ -40,11 +40,11 @@ impl Machine {
 /// The description that a machine was resolved from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The preset or the file, as it was asked for; what else the machine is made of, where nobody has described it.
+    /// The preset or file, as it was named; if nobody described the machine, how it was made.
     pub description: String,
-    /// The BLAKE3 digest of its text, in hexadecimal digits; empty where there is no text.
+    /// The BLAKE3 digest of its text, in hexadecimal; empty if there is no text.
     pub blake3: String,
-    /// What was set to other values, `field=value`, in the order in which that was done.
+    /// The fields set to other values, `field=value`, in the order in which they were set.
     pub settings: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub enum Interconnect {
     Flits(FlitNetwork),
     /// No contention: a message costs what the LogGP model says.
     LogGp(LogGp),
-    /// A switched Ethernet, which may lose what it carries.
+    /// A switched Ethernet, which may lose frames.
     Ethernet(Ethernet),
 }
 
@@ -71,29 +71,29 @@ pub struct FlitNetwork {
     pub injection: Vec<ChannelId>,
     /// For each node, the one channel that leads from the network to it.
     pub ejection: Vec<ChannelId>,
-    /// The sides of a mesh or torus, where node and router n stand at place n mod s1 of the first side, n / s1 mod s2 of
-    /// the second, and so on; empty for other networks.
+    /// The sides of a mesh or torus, where node and router n are at position n mod s1 of the first side, n / s1 mod s2 of the second,
+    /// and so on; empty for other networks.
     pub sides: Vec<u32>,
-    /// How many nodes each group of the topology has, in order of their numbers: a group of a dragonfly, a pod of a fat tree
-    /// or of a Clos network (what lies below one channel of its root), a module of a mesh of Clos networks. None where the
+    /// How many nodes each group of the topology has, in order of their numbers. A group is a group of a dragonfly, a pod of a fat
+    /// tree or of a Clos network (everything below one channel of its root), or a module of a mesh of Clos networks. None if the
     /// topology has no groups.
     pub group: Option<u32>,
-    /// Which output channel a header asks for.
+    /// The output channels that a header may ask for.
     pub routing: Routing,
     /// Which of several allowed output channels it takes.
     pub selection: Selection,
-    /// What a header waits for that finds none of several idle.
+    /// What a header waits for if none of several is idle.
     pub waits_for: WaitsFor,
     /// When a packet may move on.
     pub switching: Switching,
-    /// Who gets a free channel that several headers ask for.
+    /// Which of several headers gets a free channel.
     pub arbitration: Arbitration,
-    /// How messages are cut up.
+    /// How messages are divided into packets.
     pub packet: PacketFormat,
 }
 
 impl FlitNetwork {
-    /// A channel as it is called in messages and reports: `from node 3 to mesh (0, 0)`.
+    /// The name of a channel in messages and reports: `from node 3 to mesh (0, 0)`.
     pub fn in_words(&self, channel: ChannelId) -> String {
         let end = |place: Place| match place {
             Place::Node(node) => format!("node {}", node.0),
@@ -103,7 +103,7 @@ impl FlitNetwork {
         format!("from {} to {}", end(channel.from), end(channel.to))
     }
 
-    /// How many nodes each branch below the root of the tree has, in order of their numbers; none where it is no tree, or where
+    /// How many nodes each branch below the root of the tree has, in order of their numbers; none if the network is not a tree, or if
     /// packets do not only go up and down it.
     pub fn branch(&self) -> Option<u32> {
         match &self.routing {
@@ -112,7 +112,7 @@ impl FlitNetwork {
         }
     }
 
-    /// The router at which `node` is.
+    /// The router to which `node` is attached.
     pub fn home(&self, node: NodeId) -> RouterId {
         match self.channels[self.injection[node.0 as usize].0 as usize].to {
             Place::Router(router) => router,
@@ -120,19 +120,19 @@ impl FlitNetwork {
         }
     }
 
-    /// Into how many sets the virtual channels between routers fall. The routing says which virtual channel of its set a
-    /// packet takes; the set is the packet's own, its destination modulo the number of sets.
+    /// How many sets the virtual channels between routers form. The routing says which virtual channel of a set a packet takes; the
+    /// set follows from the packet's destination, modulo the number of sets.
     pub fn sets(&self) -> u32 {
         (self.virtual_channels() / self.routing.virtual_channels()).max(1)
     }
 
-    /// The most virtual channels that share a channel.
+    /// The most virtual channels that share one physical channel.
     pub fn virtual_channels(&self) -> u32 {
         self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1)
     }
 
-    /// The channels from `source` to `destination`, in order, where every choice is the source's own, and one of the ways
-    /// where the rule draws one; none if they are the same node.
+    /// The channels from `source` to `destination`, in order, with every choice made as the source prefers, and one of the paths if
+    /// the rule draws one; empty if they are the same node.
     pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
         let mut channels = Vec::new();
         if source == destination {
@@ -161,14 +161,14 @@ pub struct Channel {
     pub input_port: u32,
     /// How long a flit occupies it. More than zero. [ps]
     pub flit_time: Duration,
-    /// How much longer the flit is on the wire. [ps]
+    /// How much longer the flit takes on the wire. [ps]
     pub wire_latency: Duration,
-    /// How long after a flit leaves the far buffer its slot can be taken again. More than zero where several virtual
-    /// channels share the wire. [ps]
+    /// How long after a flit leaves the far buffer its slot can be reused. More than zero if several virtual channels share the wire.
+    /// [ps]
     pub credit_latency: Duration,
     /// Slots of each buffer at the far end. At least one. [flits]
     pub buffer: u32,
-    /// How many virtual channels share the wire. At least one; one only to and from nodes, and by wormhole.
+    /// How many virtual channels share the wire. At least one; exactly one to and from nodes, and with wormhole switching.
     pub virtual_channels: u32,
 }
 
@@ -196,11 +196,11 @@ pub struct ChannelId(pub u32);
 /// A router.
 #[derive(Clone, Debug)]
 pub struct Router {
-    /// What it is called in reports: `mesh (1, 2)`, `cluster 3 level 2 router 0`.
+    /// Its name in reports: `mesh (1, 2)`, `cluster 3 level 2 router 0`.
     pub name: String,
     /// How long a header at the front of an input buffer waits before it asks for its output. More than zero. [ps]
     pub routing_delay: Duration,
-    /// Where it is drawn, in units of one router's box.
+    /// Its position in drawings, in units of one router's box.
     pub position: (f32, f32),
     /// Row-wise number within the mesh structure, for routers of a mesh.
     pub mesh_index: Option<u32>,
@@ -215,21 +215,21 @@ pub enum Switching {
     VirtualCutThrough,
     /// The header only when its whole packet has arrived and the far buffer has room for all of it.
     StoreAndForward,
-    /// As store-and-forward, and it is the node's own processor that routes: router r is node r, and each packet it
-    /// forwards takes `per_packet` of that processor's time, one after the other, before the header asks for its output
-    /// (the routing delay is then not counted).
+    /// Like store-and-forward, but the node's own processor routes: router r is node r, and each packet it forwards takes
+    /// `per_packet` of that processor's time, one after the other, before the header asks for its output (the routing delay is then
+    /// not counted).
     Software {
         /// The processor's time to forward one packet. [ps]
         per_packet: Duration,
     },
 }
 
-/// Who gets a free channel that several headers ask for.
+/// Which of several headers gets a free channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
     /// The earliest request; ties go to the lowest input port.
     FirstCome,
-    /// The next input port, counted round from the one served last.
+    /// The next input port, round-robin from the one served last.
     RoundRobin,
 }
 
@@ -257,7 +257,7 @@ impl PacketFormat {
 pub struct NodeCosts {
     /// The processor's set-up of a message to be sent. [ps]
     pub processor_send: Duration,
-    /// The processor's set-up of a message to be received, counted when it has come. [ps]
+    /// The processor's set-up of a message to be received, counted once it has arrived. [ps]
     pub processor_receive: Duration,
     /// The communication processor's cost for each message sent. [ps]
     pub message_send: Duration,
@@ -272,18 +272,18 @@ pub struct NodeCosts {
     pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message. [ps]
     pub system_message: Duration,
-    /// For how long a rank's first send keeps the processor busy before anything else. [ps]
+    /// How long a rank's first send keeps the processor busy before anything else. [ps]
     pub cold_send: Duration,
-    /// For how long its first receive does, from when it is posted. [ps]
+    /// How long its first receive does, from when it is posted. [ps]
     pub cold_receive: Duration,
-    /// The rate at which the processor copies a message that it sends, if it copies. [bit/s]
+    /// The rate at which the processor copies a message that it sends, if it does. [bit/s]
     pub copy_rate: Option<Rate>,
-    /// The rate at which it copies one that it receives. [bit/s]
+    /// The rate at which it copies a message that it receives, if it does. [bit/s]
     pub copy_out_rate: Option<Rate>,
-    /// Extra cost of each message received whose packets may come out of order. [ps]
+    /// Extra cost of each received message whose packets may arrive out of order. [ps]
     pub reconstruction: Duration,
-    /// Whether the communication processor begins the next packet of a message only when the one before has wholly left
-    /// the node; otherwise it prepares packets while others leave.
+    /// Whether the communication processor begins the next packet of a message only when the one before has completely left the node;
+    /// otherwise it prepares packets while others leave.
     pub waits_for_departure: bool,
     /// When a send is over.
     pub send: SendMode,
@@ -291,17 +291,17 @@ pub struct NodeCosts {
     pub protocol: Protocol,
 }
 
-/// When a send is over for the program.
+/// When a send is complete for the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendMode {
-    /// When a system message says that the message was received.
+    /// When a system message reports that the message was received.
     Synchronous {
         /// What the system message waits for.
         acknowledged: Acknowledged,
     },
     /// When its last packet has left the node.
     Blocking,
-    /// When the processor has set it up.
+    /// When the processor has prepared it.
     NonBlocking,
 }
 
@@ -310,7 +310,7 @@ pub enum SendMode {
 pub enum Acknowledged {
     /// The arrival of the whole message at the node.
     OnArrival,
-    /// The receiving program, which has asked for the message and has it.
+    /// The receiving program, which has asked for the message and got it.
     OnReceive,
 }
 
@@ -319,36 +319,35 @@ pub enum Acknowledged {
 pub enum Protocol {
     /// Data packets at once.
     Eager,
-    /// A set-up packet, on which a message of at most `piggyback` bytes rides; a longer one follows in data packets
-    /// when the receiver's communication processor has answered the set-up.
+    /// A set-up packet, which carries a message of at most `piggyback` bytes itself; a longer one follows in data packets when the
+    /// receiver's communication processor has answered the set-up.
     SetUp {
-        /// The longest message that rides on the set-up packet. [B]
+        /// The longest message that the set-up packet carries. [B]
         piggyback: Bytes,
     },
-    /// A message of at most `eager` bytes in data packets at once. A longer one, or each where there is none, is
-    /// announced by a system message; its data packets follow when the receiving program has asked for it and a second
-    /// system message has said so.
+    /// A message of at most `eager` bytes goes in data packets at once. A longer one (or any, if there is no `eager`) is announced by
+    /// a system message; its data packets follow when the receiving program has asked for it and a second system message has said so.
     Rendezvous {
         /// The longest message that goes at once. [B]
         eager: Option<Bytes>,
     },
 }
 
-/// A network beside the one that carries messages, by which a node broadcasts to all others.
+/// A network besides the one that carries messages, on which a node broadcasts to all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlNetwork {
     /// From the last byte that a node hands over to its arrival everywhere. [ps]
     pub latency: Duration,
     /// Bytes per second of the whole network, which carries one broadcast after the other. [bit/s]
     pub rate: Rate,
-    /// The processor's cost to begin a broadcast, and to take one. [ps]
+    /// The processor's cost to begin a broadcast, and to receive one. [ps]
     pub overhead: Duration,
 }
 
-/// The LogGP model, with LogGOPSim's S: what a message of s bytes costs where nothing contends.
+/// The LogGP model, with LogGOPSim's S: the cost of a message of s bytes without contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogGp {
-    /// L, the latency from end to end. [ps]
+    /// L, the end-to-end latency. [ps]
     pub latency: Duration,
     /// o, the processor's overhead to send and to receive a message. [ps]
     pub overhead: Duration,
@@ -362,42 +361,42 @@ pub struct LogGp {
     pub rendezvous: Option<Bytes>,
 }
 
-/// A switched Ethernet: a wire to and from a store-and-forward switch for each node, and perhaps a second switch.
+/// A switched Ethernet: a wire to and from a store-and-forward switch for each node, and optionally a second switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ethernet {
     /// Of each wire, in either direction. [bit/s]
     pub rate: Rate,
-    /// What a token bucket in place of each wire holds, if there is one. [B]
+    /// The size of a token bucket in place of each wire, if there is one. [B]
     pub bucket: Option<Bytes>,
     /// Of each wire. [ps]
     pub wire_latency: Duration,
     /// From a frame's last bit to its place in an output queue. [ps]
     pub switch_latency: Duration,
-    /// What an output queue of the switch holds. [B]
+    /// The size of an output queue of the switch. [B]
     pub queue: Bytes,
     /// The longest payload of a frame. [B]
     pub payload: Bytes,
-    /// How many frames a node's network interface holds that are to be sent.
+    /// How many frames a node's network interface holds for sending.
     pub transmit_ring: u32,
-    /// How many it holds that have come.
+    /// How many received frames it holds.
     pub receive_ring: u32,
     /// The processor's cost to send a frame. [ps]
     pub send: Duration,
-    /// The processor's cost to take a frame. [ps]
+    /// The processor's cost to receive a frame. [ps]
     pub receive: Duration,
-    /// The processor's cost, beside that, to hand over as many frames as are sent at once. [ps]
+    /// The processor's additional cost to hand over a batch of frames to be sent at once. [ps]
     pub handover: Duration,
-    /// How long a node that has waited for a frame takes until it runs again, without a processor. [ps]
+    /// How long a node that has waited for a frame takes until it runs again, without occupying a processor. [ps]
     pub wake: Duration,
-    /// The processor's cost, beside all others, of the first frame that a node sends and of the first that it takes. [ps]
+    /// The processor's additional cost of the first frame that a node sends and of the first that it receives. [ps]
     pub cold: Duration,
-    /// How many processors all nodes share, if each has not its own.
+    /// How many processors all nodes share, if not one each.
     pub processors: Option<u32>,
-    /// The processor's cost for each byte of payload, to send it and to take it. [ps/B]
+    /// The processor's cost for each byte of payload, to send it and to receive it. [ps/B]
     pub copy: Duration,
-    /// The processor's cost of each send or broadcast that a program calls, beside those of frames. [ps]
+    /// The processor's cost of each send or broadcast that a program calls, in addition to those of frames. [ps]
     pub call_send: Duration,
-    /// The same of each receive, when the message has come. [ps]
+    /// The same for each receive, when the message has arrived. [ps]
     pub call_receive: Duration,
     /// The source's cost, for each receiver, of each frame that it broadcasts. [ps]
     pub broadcast_each: Duration,
@@ -416,10 +415,10 @@ pub struct Trunk {
     pub first_switch: u32,
     /// Of the trunk, in either direction. [bit/s]
     pub rate: Rate,
-    /// What a token bucket in place of it holds, if there is one. [B]
+    /// The size of a token bucket in place of it, if there is one. [B]
     pub bucket: Option<Bytes>,
     /// Of the trunk. [ps]
     pub latency: Duration,
-    /// What the queue before it holds, at either switch. [B]
+    /// The size of the queue before it, at either switch. [B]
     pub queue: Bytes,
 }

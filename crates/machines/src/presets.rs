@@ -1,4 +1,4 @@
-//! The machines that come with the program, and how a machine is asked for by name or by file.
+//! The machines that come with the program, and how a machine is named by preset or file.
 
 use std::ffi::OsStr;
 
@@ -9,9 +9,9 @@ use crate::model::Machine;
 /// A machine that comes with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Its description, with comments that say where every number comes from.
+    /// Its description, with comments that give the source of every number.
     pub text: &'static str,
 }
 
@@ -52,23 +52,23 @@ pub fn presets() -> Vec<Preset> {
 }
 
 impl Preset {
-    /// One line on what it is.
+    /// One line about it.
     pub fn about(&self) -> String {
-        // That every preset can be read is tested; there is nothing better to say of one that could not.
+        // A test checks that every preset can be read; nothing better could be said about one that can't.
         Description::parse(self.text, self.name).map(|read| read.fields().about.clone()).unwrap_or_default()
     }
 }
 
-/// Whether a name is that of a file with a description, and not a preset's.
+/// Whether a name is that of a description file rather than a preset.
 pub fn is_file_name(name: impl AsRef<OsStr>) -> bool {
     let bytes = name.as_ref().as_encoded_bytes();
     bytes.contains(&b'/') || bytes.ends_with(b".toml")
 }
 
-/// The description that `name_or_path` means: a preset, or a file if it has a `/` in it or ends in `.toml`.
+/// The description named by `name_or_path`: a preset, or a file if it contains a `/` or ends in `.toml`.
 ///
 /// # Errors
-/// That there is no such preset, or that the file cannot be read or understood.
+/// If there is no such preset, or the file cannot be read or understood.
 pub fn describe(name_or_path: impl AsRef<OsStr>) -> Result<Description, Error> {
     let name_or_path = name_or_path.as_ref();
     let shown = name_or_path.to_string_lossy();
@@ -84,18 +84,18 @@ pub fn describe(name_or_path: impl AsRef<OsStr>) -> Result<Description, Error> {
     Description::parse(&text, &shown)
 }
 
-/// The machine that `name_or_path` means.
+/// The machine named by `name_or_path`.
 ///
 /// # Errors
-/// As [`describe`], and what in its description is not allowed or does not fit together.
+/// Those of [`describe`], and if something in its description is not allowed or does not fit together.
 pub fn load(name_or_path: impl AsRef<OsStr>) -> Result<Machine, Error> {
     describe(name_or_path)?.resolve()
 }
 
-/// The machine that `name_or_path` means, with some fields of its description set to other values.
+/// The machine named by `name_or_path`, with some fields of its description set to other values.
 ///
 /// # Errors
-/// As [`load`], and settings of fields that do not exist or of values that they cannot have.
+/// Those of [`load`], and settings of fields that do not exist or of values that they cannot have.
 pub fn load_with(name_or_path: impl AsRef<OsStr>, settings: &[(String, String)]) -> Result<Machine, Error> {
     let mut description = describe(name_or_path)?;
     for (name, value) in settings {

@@ -1,4 +1,4 @@
-//! From what a description says to what a world simulates: everything checked, everything a number.
+//! From a description to what a world simulates: everything checked, everything a number.
 
 mod ethernet;
 mod lines;
@@ -15,9 +15,9 @@ use crate::routing::{Routing, Selection, WaitsFor, deadlock};
 use crate::topology::{self, Built, Plan};
 use quantities::{Bytes, Duration};
 
-/// The longest of all times in a description: more would only be a slip of the unit.
+/// The longest time allowed in a description: anything longer would only be a mistyped unit.
 const LONGEST: Duration = Duration::from_microseconds(1_000_000);
-/// The most ways of packets that are followed to see whether they can wait in a cycle: about a second.
+/// The most paths of packets that are followed to see whether they can wait in a cycle: about a second.
 const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;
@@ -129,7 +129,7 @@ fn bounded(field: &str, time: Duration) -> Result<Duration, Fault> {
     Ok(time)
 }
 
-/// Checks that a time is within bounds and more than nothing.
+/// Checks that a time is within bounds and more than zero.
 fn positive(field: &str, time: Duration) -> Result<Duration, Fault> {
     if time.is_zero() {
         return Err(Fault::value(field, time, format!("more than zero, at most {LONGEST}")));
@@ -162,7 +162,7 @@ fn selection(selection: fields::Selection) -> Selection {
     }
 }
 
-/// Checks that only a header that looks for an idle channel waits for any.
+/// Checks that only headers that look for an idle channel wait for any of several.
 fn waits_for(routing: &fields::Routing) -> Result<WaitsFor, Fault> {
     match (routing.waits_for, routing.selection) {
         (fields::WaitsFor::Chosen, _) => Ok(WaitsFor::Chosen),
@@ -192,7 +192,7 @@ fn switching(switching: &fields::Switching, plan: &Plan) -> Result<Switching, Fa
     }
 }
 
-/// Checks that where packets move on as a whole, buffers hold whole packets.
+/// Checks that buffers hold whole packets if packets move on as a whole.
 fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
     if network.switching == Switching::Wormhole {
         return Ok(());
@@ -207,9 +207,8 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
     }
 }
 
-/// Checks that the rule of routing is free of deadlock, by what packets wait for. The rules for levels and for meshes and
-/// up*/down* are by their nature; the tests of this crate hold them to it. A very large dragonfly is trusted to be like the
-/// smaller ones.
+/// Checks that the routing rule is free of deadlock, by what packets wait for. The rules for levels, for meshes and up*/down* are so
+/// by design; the tests of this crate verify it. A very large dragonfly is trusted to behave like the smaller ones.
 fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
     let cycle = match (&network.routing, rule) {
         (Routing::Grid(grid), _) => grid.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring)),

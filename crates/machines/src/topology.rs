@@ -1,9 +1,9 @@
-//! How routers, nodes and channels are laid out: one file a topology.
+//! The layout of routers, nodes and channels: one file per topology.
 //!
-//! A topology makes a [`Plan`]: routers with names and places, and channels in pairs, one each way. Channel 2n leads
-//! from node n to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of
-//! channel c is c with its lowest bit changed. The input ports of a router are numbered in the order of its channels:
-//! first its nodes, then its links in the order that its topology tells.
+//! A topology makes a [`Plan`]: routers with names and positions, and channels in pairs, one each way. Channel 2n leads from node n
+//! to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of channel c is c with its
+//! lowest bit flipped. The input ports of a router are numbered in the order of its channels: first its nodes, then its links in the
+//! order given by its topology.
 
 pub(crate) mod dragonfly;
 pub(crate) mod graph;
@@ -22,7 +22,7 @@ pub(crate) const MOST_ROUTERS: u64 = 1 << 20;
 /// The most channels of a machine.
 pub(crate) const MOST_CHANNELS: u64 = 1 << 24;
 
-/// Which part of a description says what a channel is like.
+/// The part of a description that describes a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// From a node.
@@ -39,7 +39,7 @@ pub(crate) enum Line {
     Link(u32),
 }
 
-/// A channel as planned.
+/// A planned channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChannelPlan {
     pub from: Place,
@@ -47,7 +47,7 @@ pub(crate) struct ChannelPlan {
     pub line: Line,
 }
 
-/// A router as planned.
+/// A planned router.
 #[derive(Clone, Debug)]
 pub(crate) struct RouterPlan {
     pub name: String,
@@ -55,7 +55,7 @@ pub(crate) struct RouterPlan {
     pub mesh_index: Option<u32>,
 }
 
-/// What a topology lays out.
+/// The layout of a topology.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub routers: Vec<RouterPlan>,
@@ -64,11 +64,11 @@ pub(crate) struct Plan {
     pub homes: Vec<RouterId>,
     /// The sides of a mesh or torus.
     pub sides: Vec<u32>,
-    /// How many nodes each group has, in order of their numbers, where the topology has groups.
+    /// How many nodes each group has, in order of their numbers, if the topology has groups.
     pub group: Option<u32>,
 }
 
-/// A plan, and the topology's own rule of routing if it has one.
+/// A plan, and the topology's own routing rule if it has one.
 pub(crate) struct Built {
     pub plan: Plan,
     pub own_routing: Option<Routing>,
@@ -90,7 +90,7 @@ impl Plan {
         self.channels.push(ChannelPlan { from: router, to: node, line: Line::Ejection });
     }
 
-    /// Adds a link between routers; gives the channel there and the one back.
+    /// Adds a link between routers; returns the channel there and the channel back.
     pub fn link(&mut self, near: RouterId, far: RouterId, line: Line) -> (ChannelId, ChannelId) {
         let (from, to) = (Place::Router(near), Place::Router(far));
         let first = self.channels.len() as u32;

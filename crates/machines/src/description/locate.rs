@@ -1,4 +1,4 @@
-//! Where in its text a description is wrong.
+//! Locates errors in the text of a description.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::{names, settings};
 use crate::error::{Error, Origin, Problem};
 
-/// A complaint of the reader of TOML as one of ours, with file, line, column and field.
+/// Turns an error of the TOML parser into one of this crate, with file, line, column and field.
 pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
     let start = error.span().map(|span| span.start.min(text.len()));
     let mut field = start.map(|start| path_at(text, start)).unwrap_or_default();
@@ -17,7 +17,7 @@ pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
         (message, _) => problem(message),
     };
     if let Problem::UnknownName { what: "field", found, elsewhere, .. } = &mut problem {
-        // The mistyped name itself is no field; the table that it stands in is.
+        // The mistyped name itself is no field; the table around it is.
         let outer = field.strip_suffix(found.as_str()).unwrap_or(&field);
         field = outer.trim_end_matches('.').to_string();
         *elsewhere = names::likeliest(&field, std::mem::take(elsewhere));
@@ -26,7 +26,7 @@ pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
     Error::Description { origin: Origin::File { file: file.to_string(), at }, field, problem: Box::new(problem) }
 }
 
-/// What the reader of TOML complains of, in our words where a name is wrong.
+/// What the TOML parser complains about, reworded where a name is wrong.
 pub(super) fn problem(message: &str) -> Problem {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let unknown = |what| Problem::UnknownName {
@@ -51,7 +51,7 @@ pub(super) fn problem(message: &str) -> Problem {
     Problem::Text(in_our_words(message.trim_end().replace('\n', "; ")))
 }
 
-/// What a type of ours is called by the reader of TOML, and what it is to a person.
+/// The TOML parser's names for the types of fields, and plainer ones.
 const EXPECTED: &[(&str, &str)] = &[
     ("` as i128", "`"),
     ("invalid type: sequence", "invalid type: list"),
@@ -81,7 +81,7 @@ fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// Where the value of the field of this path stands, or the nearest table around it.
+/// The position of the value of the field at this path, or of the nearest table around it.
 pub(super) fn field(text: &str, path: &str) -> Option<(usize, usize)> {
     if path.is_empty() {
         return None;
@@ -90,7 +90,7 @@ pub(super) fn field(text: &str, path: &str) -> Option<(usize, usize)> {
     let mut table = document.get_ref();
     let mut found: Option<Range<usize>> = None;
     for part in path.split('.') {
-        // `links[3]` is the fourth of a list of tables.
+        // `links[3]` is the fourth item of a list of tables.
         let (name, index) = part.split_once('[').map_or((part, None), |(name, rest)| (name, rest.strip_suffix(']')));
         let Some((_, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else {
             break;
@@ -144,8 +144,8 @@ fn path_at(text: &str, byte: usize) -> String {
     path.join(".")
 }
 
-/// The value, or the item of the list, that the byte is in. The span of a table is only its heading, so what is written
-/// below it counts as well.
+/// The value, or the item of the list, that contains the byte. The span of a table is only its heading, so what is written below it
+/// counts as well.
 fn around<'a, 'i>(value: &'a Spanned<DeValue<'i>>, byte: usize) -> Option<(Option<usize>, &'a Spanned<DeValue<'i>>)> {
     if let DeValue::Array(list) = value.get_ref() {
         let item = list.iter().enumerate().find(|(_, item)| holds(item, byte));

@@ -1,4 +1,4 @@
-//! Which fields each table of a description has: where a misplaced one belongs, and how a table is written.
+//! The fields of each table of a description: where a misplaced field belongs, and how a table is written.
 
 use serde::de::DeserializeOwned;
 
@@ -10,7 +10,7 @@ use super::fields::{
 /// The names of a table's fields.
 type FieldNames = fn() -> Vec<String>;
 
-/// Every table and the names of its fields, those first that are meant most often.
+/// Every table and the names of its fields; the tables most often meant come first.
 const TABLES: &[(&str, FieldNames)] = &[
     ("", of::<Fields>),
     ("channels", of::<Channels>),
@@ -42,7 +42,7 @@ const TABLES: &[(&str, FieldNames)] = &[
     ("channels.global", of::<Line>),
 ];
 
-/// The names of the fields of `T`: a reader that meets a field that it does not know tells all that it knows.
+/// The names of the fields of `T`: a deserializer that meets an unknown field lists all that it knows.
 fn of<T: DeserializeOwned>() -> Vec<String> {
     let unknown = toml::from_str::<T>("\"\" = 0").err();
     let quoted = |message: &str| message.split('`').skip(3).step_by(2).map(str::to_string).collect();
@@ -59,7 +59,7 @@ pub(super) fn places(name: &str) -> Vec<String> {
     all().into_iter().filter(|(known, _)| known == name).map(|(_, path)| path).collect()
 }
 
-/// The same; of those nearest to `name` in spelling, where none is called so.
+/// The same, or if there are none, the paths of the fields whose names are nearest to `name` in spelling.
 pub(super) fn places_like(name: &str) -> Vec<String> {
     let exact = places(name);
     if !exact.is_empty() {
@@ -69,8 +69,8 @@ pub(super) fn places_like(name: &str) -> Vec<String> {
     quantities::nearest(name, all.iter().map(|(known, _)| known.as_str())).map(places).unwrap_or_default()
 }
 
-/// Of the paths of fields that are called as one in `table` is, those that were likeliest meant: in that table, else in the
-/// description itself, else any.
+/// The likeliest of `paths`, which are those of fields with the same name as a misplaced one in `table`: those within the table, else
+/// those of the description itself, else all.
 pub(super) fn likeliest(table: &str, paths: Vec<String>) -> Vec<String> {
     let inner = format!("{table}.");
     let kept =
@@ -95,7 +95,7 @@ fn paths(table: &str, names: Vec<String>) -> impl Iterator<Item = (String, Strin
     names.into_iter().map(move |name| (name.clone(), path(&name)))
 }
 
-/// How a value of the type with this name is written.
+/// An example of a value of the type with this name.
 pub(super) fn example(of: &str) -> Option<&'static str> {
     Some(match of {
         "Topology" => "{ mesh = { columns = 4, rows = 4 } }",

@@ -1,11 +1,11 @@
-//! The text of a description with settings in it, and everything else as it was.
+//! The text of a description with settings in it, and everything else unchanged.
 
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-/// `text` with what `table` has at each of `paths`: comments, order and spaces stay. Fields beside these that `table` has
-/// not, since another takes their place, are taken out.
+/// `text` with the values that `table` has at `paths`: comments, order and spaces stay. Fields next to these that `table` lacks,
+/// since another took their place, are removed.
 ///
-/// `text` and `table` were both read as TOML before; nothing is given if that can't be written as well.
+/// `text` and `table` have both been parsed as TOML before; returns none if the result can't be written as well.
 pub(super) fn with_settings<'a>(
     text: &str,
     table: &toml::Table,
@@ -30,7 +30,7 @@ pub(super) fn with_settings<'a>(
     Some(document.to_string())
 }
 
-/// Writes `value` where the old value of `name` stood, with what stands around it.
+/// Writes `value` in place of the old value of `name`, with the comments and spaces around it.
 fn put(table: &mut dyn TableLike, name: &str, mut value: Value) {
     match table.get_mut(name).and_then(Item::as_value_mut) {
         Some(old) => {

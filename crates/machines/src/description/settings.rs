@@ -93,7 +93,7 @@ const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
     ("patience", "ethernet.messaging.patience"),
 ];
 
-/// Fields that stand for one another: setting one takes the other's place.
+/// Fields that exclude each other: setting one replaces the other.
 const INSTEAD: [(&str, &str); 8] = [
     ("rate", "flit_time"),
     ("flit_time", "rate"),
@@ -105,12 +105,12 @@ const INSTEAD: [(&str, &str); 8] = [
     ("rendezvous", "S"),
 ];
 
-/// The other name of a field that has two, or what can stand in its place.
+/// The other name of a field that has two, or the field that can replace it.
 pub(super) fn instead_of(name: &str) -> Option<&'static str> {
     INSTEAD.iter().find(|pair| pair.0 == name).map(|pair| pair.1)
 }
 
-/// The path of the field that `name` means.
+/// The path of the field that `name` refers to.
 pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     let name = name.trim();
     let short = if fields.ethernet.is_some() { SHORT_OF_ETHERNET } else { SHORT };
@@ -143,8 +143,8 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     }
 }
 
-/// The table of this path that the machine does not have, where it has another in its place: there is one topology, or one
-/// model in place of all.
+/// The table of this path that the machine does not have because it has another in its place: a machine has one topology, or one
+/// model instead of all of them.
 fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
     let first = path.split('.').next().unwrap_or_default();
     let second =
@@ -165,7 +165,7 @@ fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
     (!is_there).then_some(table)
 }
 
-/// That a setting is of a table that the machine does not have.
+/// The problem that a setting belongs to a table that the machine does not have.
 fn absent(path: &str, table: &str, fields: &Fields) -> Problem {
     let own = match topology(fields) {
         Some(kind) => format!("topology.{kind}"),
@@ -194,7 +194,7 @@ fn topology(fields: &Fields) -> Option<&'static str> {
     given.iter().find(|pair| pair.0).map(|pair| pair.1)
 }
 
-/// A problem with the table that the field of this path stands in, where the reader of TOML does not tell which table it is.
+/// A problem with the table around the field at this path, if the TOML parser does not name that table.
 pub(super) fn in_table(path: &str, problem: Problem) -> Problem {
     match (path.rsplit_once('.'), problem) {
         (Some((table, _)), Problem::Missing { missing }) => {
@@ -205,7 +205,7 @@ pub(super) fn in_table(path: &str, problem: Problem) -> Problem {
     }
 }
 
-/// Writes `value` at `path`, making the tables on the way.
+/// Writes `value` at `path`, creating the tables on the way.
 pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), Problem> {
     let (tables, last) = path.rsplit_once('.').unwrap_or(("", path));
     let mut inner = table;
@@ -221,7 +221,7 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
     if let Some((_, other)) = INSTEAD.iter().find(|pair| pair.0 == last) {
         inner.remove(*other);
     }
-    // Only a synchronous send is acknowledged: with another kind the preset's acknowledgement goes.
+    // Only a synchronous send is acknowledged: with any other kind the preset's acknowledgement is dropped.
     if path == "node.send" && value.trim() != "synchronous" {
         inner.remove("acknowledged");
     }
@@ -229,7 +229,7 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
     Ok(())
 }
 
-/// The value as TOML if it is that, else as a string: nobody quotes `5us` on a command line.
+/// The value as TOML if it parses, else as a string: nobody quotes `5us` on a command line.
 fn parsed(value: &str) -> Value {
     let quoted = || Value::String(value.trim().to_string());
     match format!("value = {value}").parse::<Table>() {

@@ -19,7 +19,7 @@ pub fn dot(machine: &Machine) -> String {
         for (number, router) in network.routers.iter().enumerate() {
             let (x, y) = router.position;
             let label = quoted(&router.name);
-            // Graphviz counts upwards, and in points.
+            // Graphviz measures upwards, and in points.
             let _ = writeln!(text, "  r{number} [shape=box, label={label}, pos=\"{},{}!\"];", x * 72.0, -y * 72.0);
         }
         // Channels come in pairs, one each way; the first of each stands for both.

@@ -69,7 +69,7 @@ fn data(values: &[(&str, String)]) -> String {
     values.iter().map(|(key, value)| format!("<data key=\"{key}\">{}</data>", escaped(value))).collect()
 }
 
-/// The text with what XML gives a meaning to written another way, and without what it cannot hold at all.
+/// The text with XML's special characters escaped, and without characters that XML cannot hold at all.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

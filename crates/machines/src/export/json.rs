@@ -117,7 +117,7 @@ fn of_network(network: &FlitNetwork) -> Value {
     })
 }
 
-/// The rate of a channel that flits of so many bytes cross in `flit_time`, rounded.
+/// The rate of a channel that a flit of this size crosses in `flit_time`, rounded.
 fn bits_per_second(flit: Bytes, flit_time: Duration) -> u64 {
     let bits = u128::from(flit.0) * 8_000_000_000_000;
     let time = u128::from(flit_time.picoseconds().max(1));
@@ -240,7 +240,7 @@ fn trunk(model: &Trunk) -> Value {
     })
 }
 
-/// What the description chooses; what it leaves to the messaging is null.
+/// What the description sets; what it leaves to the messaging crate is null.
 fn messaging(model: &Messaging) -> Value {
     let time = |time: Option<Duration>| time.map(Duration::picoseconds);
     let size = |size: Option<Bytes>| size.map(|size| size.0);

@@ -1,4 +1,4 @@
-//! What can cross from one half of the nodes to the other.
+//! The capacity from one half of the nodes to the other.
 
 use std::cmp::Ordering;
 
@@ -21,15 +21,15 @@ const ACROSS: [&str; 8] = [
     "across the eighth side",
 ];
 
-/// What can cross from one half of the nodes to the other, one way.
+/// The capacity from one half of the nodes to the other, one way.
 ///
-/// It is the least cut between the halves, over three ways to halve: by the number of nodes, by columns and by rows; on
-/// meshes and tori of more dimensions, across each of them.
-/// For levels of routers, meshes and tori one of these is the narrowest there is. For other networks there may be a
-/// narrower one: finding it is hard in general.
+/// It is the smallest cut between the halves over three ways of halving: by node number, by columns and by rows; for meshes and tori
+/// of more dimensions, across each of them.
+/// For levels of routers, meshes and tori, one of these is the narrowest of all. Other networks may have a narrower one: finding it
+/// is hard in general.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bisection {
-    /// The channels that must be cut to separate the halves, those from one to the other only.
+    /// The channels that must be cut to separate the halves, counting only those from one to the other.
     pub channels: u64,
     /// What these carry together. [B/s]
     pub bytes_per_second: f64,
@@ -39,7 +39,7 @@ pub struct Bisection {
     pub exact: bool,
 }
 
-/// Works it out; nothing for networks too large.
+/// Works out the bisection; none for networks too large.
 pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
     if network.channels.len() > MOST_CHANNELS {
         return None;
@@ -88,7 +88,7 @@ fn bits_per_second(network: &FlitNetwork, channel: &Channel) -> u64 {
     (bits / u128::from(channel.flit_time.picoseconds())) as u64
 }
 
-/// The least that must be cut between the nodes of one half and the others, where a channel counts for its `weight`.
+/// The smallest cut between the nodes of one half and the others, where a channel counts for its `weight`.
 fn cut(network: &FlitNetwork, half: &[usize], weight: impl Fn(&Channel) -> u64) -> u64 {
     let mut in_half = vec![false; network.injection.len()];
     half.iter().for_each(|&node| in_half[node] = true);

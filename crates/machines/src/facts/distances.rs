@@ -1,9 +1,8 @@
 //! How far apart nodes are, and over which kinds of channels.
 //!
-//! The rules of routing give all ways from a router to a destination the same length. So the ways to one destination
-//! are a tree, and each router's is its channel and then the next router's: paths of the same kinds of channels are
-//! counted together without ever being written out. Where a rule draws the way of each packet, one way is looked at for
-//! each pair of routers.
+//! A routing rule makes all paths from a router to a destination equally long. So the paths to one destination form a tree, and each
+//! router's path is its channel followed by the next router's path: paths of the same kinds of channels are counted together without
+//! ever being written out. If a rule draws a path at random for each packet, one path is examined for each pair of routers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use super::zero_load::Hop;
 use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
 use crate::routing::{Step, usual_chance};
 
-/// The most routers, times routers of destination, that are looked at.
+/// Most routers times destination routers that are examined.
 const MOST_ENTRIES: usize = 1 << 24;
 
 /// Paths over the same kinds of channels in the same order.
@@ -37,7 +36,7 @@ impl Survey<'_> {
     }
 }
 
-/// Looks at the path of every pair of nodes, or of many.
+/// Examines the path of every pair of nodes, or of many pairs.
 pub(super) fn survey(network: &FlitNetwork) -> Survey<'_> {
     let mut residents: BTreeMap<RouterId, Vec<NodeId>> = BTreeMap::new();
     for (node, &channel) in network.injection.iter().enumerate() {
@@ -77,7 +76,7 @@ type Trail = u32;
 /// The trail of no channels.
 const END: Trail = u32::MAX;
 
-/// Kinds of ways, each a kind of channel followed by another kind of way.
+/// Kinds of paths, each a kind of channel followed by another kind of path.
 struct Trails<'a> {
     network: &'a FlitNetwork,
     hops: Vec<Hop>,
@@ -86,7 +85,7 @@ struct Trails<'a> {
     trails: Vec<(u32, Trail)>,
     /// For every trail, how many channels it has.
     lengths: Vec<u32>,
-    /// For every router, the trail from it to the present destination, if it is known yet.
+    /// For every router, the trail from it to the current destination, if known yet.
     from: Vec<Option<Trail>>,
 }
 
@@ -113,7 +112,7 @@ impl<'a> Trails<'a> {
         }
     }
 
-    /// Turns to another destination.
+    /// Switches to another destination.
     fn turn(&mut self) {
         self.from.fill(None);
     }
@@ -128,7 +127,7 @@ impl<'a> Trails<'a> {
         })
     }
 
-    /// The trail from a router to the present destination.
+    /// The trail from a router to the current destination.
     fn from(&mut self, router: RouterId, source: NodeId, destination: NodeId) -> Trail {
         let chance = usual_chance(source, destination);
         let mut way: Vec<(RouterId, ChannelId)> = Vec::new();

@@ -2,7 +2,7 @@
 
 /// A network of edges; edge e ^ 1 is the reverse of edge e.
 pub(super) struct Flow {
-    /// For every edge, where it leads and what more it can carry.
+    /// For every edge, where it leads and how much more it can carry.
     edges: Vec<(usize, u64)>,
     out: Vec<Vec<usize>>,
 }
@@ -19,7 +19,7 @@ impl Flow {
         self.edges.push((from, 0));
     }
 
-    /// The most that can flow between two places. What has flowed is taken from the capacities.
+    /// The maximum flow between two places. The flow is subtracted from the capacities.
     pub fn most(&mut self, from: usize, to: usize) -> u64 {
         let mut total = 0;
         loop {
@@ -38,7 +38,7 @@ impl Flow {
         }
     }
 
-    /// How many edges with capacity each place is away.
+    /// The distance of each place from `from`, in edges with capacity left.
     fn levels(&self, from: usize) -> Vec<usize> {
         let mut levels = vec![usize::MAX; self.out.len()];
         levels[from] = 0;
@@ -57,13 +57,13 @@ impl Flow {
         levels
     }
 
-    /// Sends what fits along one path that goes up the levels; `next` skips the edges that led nowhere before.
+    /// Sends what fits along one path that goes up the levels; `next` skips the edges already found to lead nowhere.
     fn push(&mut self, from: usize, to: usize, levels: &[usize], next: &mut [usize]) -> u64 {
         let mut path: Vec<usize> = Vec::new();
         let mut place = from;
         while place != to {
             let Some(&edge) = self.out[place].get(next[place]) else {
-                // A dead end: go back and leave out the edge that led here.
+                // A dead end: go back and leave out the edge that led to it.
                 let Some(edge) = path.pop() else { return 0 };
                 place = self.edges[edge ^ 1].0;
                 next[place] += 1;

@@ -1,17 +1,17 @@
-//! How long a packet takes through the empty network, worked out flit by flit along its path.
+//! The time of a packet through the empty network, worked out flit by flit along its path.
 
 use quantities::Duration;
 
 use crate::model::{Channel, ChannelId, FlitNetwork, Place, Switching};
 
-/// What counts about a channel on a path.
+/// The properties of a channel that matter on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hop {
     flit_time: Duration,
     wire_latency: Duration,
     credit_latency: Duration,
     buffer: u32,
-    /// What a header waits at the router where the channel ends; nothing where it ends at a node.
+    /// How long a header waits at the router where the channel ends; zero if it ends at a node.
     delay: Duration,
 }
 
@@ -19,7 +19,7 @@ impl Hop {
     pub(super) fn of(network: &FlitNetwork, channel: ChannelId) -> Hop {
         let Channel { to, flit_time, wire_latency, credit_latency, buffer, .. } = network.channels[channel.0 as usize];
         let (delay, credit_latency) = match (to, network.switching) {
-            // A sink takes a flit on arrival and gives its slot back at once.
+            // A sink takes a flit on arrival and returns its credit at once.
             (Place::Node(_), _) => (Duration::ZERO, Duration::ZERO),
             (Place::Router(_), Switching::Software { per_packet }) => (per_packet, credit_latency),
             (Place::Router(router), _) => (network.routers[router.0 as usize].routing_delay, credit_latency),
@@ -42,18 +42,18 @@ pub(super) fn over(path: &[Hop], flits: u32, switching: Switching) -> Duration {
     }
 }
 
-/// The whole packet over one channel after the other.
+/// The whole packet over one channel after another.
 fn packet_by_packet(path: &[Hop], flits: u32) -> Duration {
     let crossing = |hop: &Hop| hop.flit_time * u64::from(flits) + hop.wire_latency + hop.delay;
     path.iter().map(crossing).sum()
 }
 
-/// A flit starts on a channel when it has arrived over the one before (and, if it is the first, has been routed), when
-/// the flit before it is off the channel, and when the flit a buffer's length before it has left the far buffer and its
-/// slot is free again.
+/// A flit starts on a channel when three things hold: it has arrived over the previous channel (and has been routed, if it is the
+/// first), the flit before it is off the channel, and the flit a buffer's length before it has left the far buffer and its slot is
+/// free again.
 fn flit_by_flit(path: &[Hop], flits: u32) -> Duration {
     let slots = |hop: &Hop| hop.buffer.min(flits) as usize;
-    // When the flits that last took each slot of a buffer left it, in the order of flits modulo slots.
+    // When the flits that last occupied each slot of a buffer left it, in the order of flits modulo slots.
     let mut left: Vec<Vec<Duration>> = path.iter().map(|hop| vec![Duration::ZERO; slots(hop)]).collect();
     let mut idle = vec![Duration::ZERO; path.len()];
     let mut arrived = Duration::ZERO;

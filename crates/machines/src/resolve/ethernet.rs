@@ -9,17 +9,17 @@ use crate::error::Fault;
 use crate::model::{Ethernet, Faults, Interconnect, Messaging, Trunk};
 use crate::topology::within;
 
-/// The most nodes: no switch has more ports, and every node keeps something for each other one.
+/// The most nodes: no switch has more ports, and every node keeps state for each other one.
 const MOST_NODES: u64 = 1 << 10;
-/// The shortest payload that a packet with its header is worth, and the longest of what are called jumbo frames. [B]
+/// The shortest payload that is worth a packet with its header, and the longest of so-called jumbo frames. [B]
 const PAYLOAD: (Bytes, Bytes) = (Bytes(128), Bytes(9_216));
-/// The longest header, which leaves room for a part of a message in the shortest payload. [B]
+/// The longest header, which leaves room for some of the message in the shortest payload. [B]
 const LONGEST_HEADER: Bytes = Bytes(64);
-/// The most packets under way, and messages that wait.
+/// The most packets in flight, and messages that wait.
 const MOST_PACKETS: u64 = 1 << 16;
-/// What a frame has in a queue beside its payload. [B]
+/// The size of a frame in a queue besides its payload. [B]
 const FRAME: Bytes = Bytes(18);
-/// The slowest rate: less would only be a slip of the unit.
+/// The slowest rate: anything less would only be a mistyped unit.
 const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
 /// The most frames in a ring.
 const LARGEST_RING: u64 = 1 << 20;
@@ -127,7 +127,7 @@ fn faults(faults: &Faults) -> Result<Faults, Fault> {
     Ok(*faults)
 }
 
-/// Every field by itself, and those times that must be in order.
+/// Checks every field by itself, and the order of those times that must be in order.
 fn messaging(fields: &Messaging) -> Result<Messaging, Fault> {
     let place = |name: &str| format!("ethernet.messaging.{name}");
     if let Some(header) = fields.header.filter(|header| *header > LONGEST_HEADER) {

@@ -1,4 +1,4 @@
-//! What every channel is like: the description's defaults, and in what some channels differ from them.
+//! The properties of every channel: the description's defaults, and where some channels differ from them.
 
 use quantities::{Bytes, Duration, Rate};
 
@@ -13,7 +13,7 @@ const MOST_SLOTS: u32 = 1 << 20;
 /// The longest time of a flit: a packet of the most flits then takes a quarter of an hour.
 const LONGEST_FLIT: Duration = Duration::from_microseconds(1_000);
 
-/// What a channel is like, with nothing left open.
+/// The properties of a channel, with nothing left open.
 #[derive(Clone, Copy)]
 struct Resolved {
     flit_time: Option<Duration>,
@@ -22,7 +22,7 @@ struct Resolved {
     buffers: u32,
 }
 
-/// Every channel of the plan; `virtual_channels` share each one between routers.
+/// Every channel of the plan; `virtual_channels` share each channel between routers.
 pub(super) fn channels(
     lines: &Channels,
     virtual_channels: u32,
@@ -110,9 +110,9 @@ impl Kinds {
         })
     }
 
-    /// Checks that all credits between routers take some time, so that a slot which a flit leaves can be taken only at a
-    /// later instant. Were it free at once, whom a wire is granted to could depend on the order in which the grants of
-    /// one instant are looked at.
+    /// Checks that all credits between routers take some time, so that the slot of a flit that leaves can only be reused at a later
+    /// instant. If it were free at once, the winner of a wire could depend on the order in which the grants of one instant are
+    /// processed.
     fn give_credits_time(&self) -> Result<(), Fault> {
         let none = |line: &Resolved| line.credit_latency.is_zero();
         let allowed = "more than zero, since several virtual channels share a channel";
@@ -140,7 +140,7 @@ impl Kinds {
 }
 
 impl Resolved {
-    /// The same but for what `line` says.
+    /// The same with the changes of `line`.
     fn changed(self, field: &str, line: &LineFields, flit: Bytes) -> Result<Resolved, Fault> {
         let buffers = line.buffers.unwrap_or(self.buffers);
         if !(1..=MOST_SLOTS).contains(&buffers) {
@@ -158,7 +158,7 @@ impl Resolved {
     }
 }
 
-/// The time of a flit, if the line gives it one way or the other.
+/// The time of a flit, if the line specifies it in either form.
 fn flit_time(field: &str, line: &LineFields, flit: Bytes) -> Result<Option<Duration>, Fault> {
     let allowed = || format!("a flit of {flit} in 1 ps to {LONGEST_FLIT}");
     let within = |time: Duration| !time.is_zero() && time <= LONGEST_FLIT;
@@ -179,9 +179,9 @@ fn rate_field(field: &str) -> String {
     if field.ends_with(']') && field.contains("rates[") { field.to_string() } else { format!("{field}.rate") }
 }
 
-/// How long `amount` takes, unless that is beyond all bounds.
+/// How long `amount` takes, unless it exceeds all bounds.
 fn time_of(rate: Rate, amount: Bytes) -> Option<Duration> {
-    // At a bit a second even the largest flit, a gigabyte, would overflow: what is over the bound is told apart first.
+    // At one bit a second even the largest flit, a gigabyte, would overflow: so times over the bound are caught first.
     let longest = u128::from(LONGEST_FLIT.picoseconds()) * u128::from(rate.bits_per_second());
     (u128::from(amount.0) * 8_000_000_000_000 <= longest * 2).then(|| rate.time_of(amount))
 }

@@ -1,4 +1,4 @@
-//! What messages cost the nodes, and the LogGP model in place of a network.
+//! The costs of messages at the nodes, and the LogGP model in place of a network.
 
 use quantities::{Bytes, Duration, Rate};
 
@@ -11,7 +11,7 @@ use crate::topology::{MOST_NODES, within};
 /// The longest time for one byte.
 pub(super) const LONGEST_BYTE: Duration = Duration::from_microseconds(1_000);
 
-/// The slowest rate: less would only be a slip of the unit.
+/// The slowest rate: anything less would only be a mistyped unit.
 const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
 
 /// The costs of a node.
@@ -108,7 +108,7 @@ fn send(node: &fields::Node) -> Result<SendMode, Fault> {
     }
 }
 
-/// That a description in which `table` has all that counts has no table that only a network of flits needs.
+/// Checks that a description in which `table` has everything that counts has no table that only a network of flits needs.
 pub(super) fn no_other_table(fields: &Fields, table: &str) -> Result<(), Fault> {
     let needless = [
         (fields.channels.is_some(), "channels"),

@@ -1,4 +1,4 @@
-//! Which rule of routing a machine has, and whether it can serve the topology.
+//! The routing rule of a machine, and whether it can serve the topology.
 
 use crate::description::fields::Rule;
 use crate::error::{Fault, Problem};
@@ -9,8 +9,8 @@ use crate::routing::{Routing, next_hops, shortest_path, up_down};
 use crate::topology::Plan;
 use quantities::Bytes;
 
-/// The rule, asked for or the topology's own, made ready. A torus has dimension order for its own where several virtual
-/// channels share its channels, and up*/down* where there is one.
+/// The rule, requested or the topology's own, made ready. The default of a torus is dimension order if several virtual channels share
+/// its channels, and up*/down* if there is only one.
 pub(super) fn routing(
     rule: Option<Rule>,
     plan: &Plan,
@@ -60,7 +60,7 @@ pub(super) fn routing(
     Ok((rule, routing))
 }
 
-/// Why there is no table, where that shows only when it is filled.
+/// Why there is no table, if that shows only while it is filled.
 fn too_large() -> String {
     format!(
         "its table of next hops takes more than {}, as routers with many links have many sets of equally good channels",
@@ -68,7 +68,7 @@ fn too_large() -> String {
     )
 }
 
-/// Checks, before the memory for a table is taken, that it would do.
+/// Checks, before memory for a table is taken, that there is enough.
 fn small_enough(plan: &Plan, neighbours: &Neighbours) -> Result<(), String> {
     let bytes = next_hops::most_bytes(plan, neighbours);
     if bytes > MOST_BYTES {
@@ -79,14 +79,14 @@ fn small_enough(plan: &Plan, neighbours: &Neighbours) -> Result<(), String> {
             "its table of next hops for {routers} routers could take {megabytes} of memory, and at most {most} are taken"
         ));
     }
-    // What is not there now will not be there later: it is asked for as a whole, and given back before it is used.
+    // Memory that is not available now will not be later: it is requested as a whole, and returned before it is used.
     if Vec::<u8>::new().try_reserve_exact(bytes as usize).is_err() {
         return Err(format!("there is no memory for its table of next hops, which could take {bytes} bytes"));
     }
     Ok(())
 }
 
-/// Checks that there is a way between any two nodes. Every link has a channel each way, so one search is enough.
+/// Checks that there is a path between any two nodes. Every link has a channel each way, so one search is enough.
 fn connected(plan: &Plan, neighbours: &Neighbours) -> Result<(), Fault> {
     let mut reached = vec![false; neighbours.routers()];
     let start = plan.homes[0].0 as usize;

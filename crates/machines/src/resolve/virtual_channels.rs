@@ -9,7 +9,7 @@ const FIELD: &str = "channels.virtual_channels";
 /// The most virtual channels of a channel.
 const MOST: u32 = 16;
 
-/// The number that the description says, if the switching lets a wire be shared.
+/// The number given in the description, if the switching allows a wire to be shared.
 pub(super) fn count(lines: &Channels, mode: Mode, plan: &Plan) -> Result<u32, Fault> {
     let count = lines.virtual_channels.unwrap_or(1);
     if !(1..=MOST).contains(&count) {
@@ -39,7 +39,7 @@ pub(super) fn count(lines: &Channels, mode: Mode, plan: &Plan) -> Result<u32, Fa
     Ok(count)
 }
 
-/// Checks that the virtual channels fall into whole sets of those that the rule needs.
+/// Checks that the virtual channels form whole sets of as many as the rule needs.
 pub(super) fn in_sets(count: u32, rule: Rule, routing: &Routing) -> Result<(), Fault> {
     let needed = routing.virtual_channels();
     if count.is_multiple_of(needed) {

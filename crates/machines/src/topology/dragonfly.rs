@@ -1,8 +1,8 @@
 //! Dragonflies: groups of routers, each router with a link to every other of its group, and links between groups.
 //!
-//! A group has a routers with p nodes and h global links each. Its global links are numbered from 0 to a h - 1, router by
-//! router. With g = a h + 1 groups each leads to another group: link k of group i to group i - k - 1 modulo g, where it is
-//! link a h - 1 - k (the palm tree arrangement).
+//! A group has a routers with p nodes and h global links each. Its global links are numbered from 0 to a h - 1, router by router.
+//! With g = a h + 1 groups each link leads to a different group: link k of group i to group i - k - 1 modulo g, where it is link a h
+//! - 1 - k (the palm tree arrangement).
 //!
 //! ```text
 //!     p = 1, a = 2, h = 1, g = 3           group 0            group 1            group 2
@@ -12,12 +12,12 @@
 //!     it is link 1                       +-----------------------------------------------+
 //! ```
 //!
-//! With fewer groups the links are dealt out in rounds of g - 1 as long as there are whole rounds, so that any two groups have
-//! as many links between them, and the links that are left over are not there.
+//! With fewer groups the links are dealt out in rounds of g - 1, as long as there are whole rounds, so that any two groups have
+//! equally many links between them; the remaining links do not exist.
 //!
-//! Node n is at router n / p, router r in group r / a. The input ports of a router are: from its nodes, from the other
-//! routers of its group in their order, from other groups in the order of its own global links, but for those that lead to
-//! lower groups, which come in the order of the groups.
+//! Node n is at router n / p, router r in group r / a. The input ports of a router are: from its nodes, from the other routers of its
+//! group in their order, from other groups in the order of its own global links, except that those that lead to lower groups come in
+//! the order of the groups.
 //!
 //! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 3; the palm
 //! tree is from Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks and Its
@@ -32,7 +32,7 @@ use crate::routing::dragonfly::{Dragonfly, Shape};
 use crate::routing::grid::NOWHERE;
 
 const FIELD: &str = "topology.dragonfly";
-/// The most routers of a group, of nodes of a router and of its global links.
+/// The most routers of a group, nodes of a router, and global links of a router.
 const MOST_OF_EACH: u64 = 1024;
 
 /// Lays out the dragonfly.
@@ -52,7 +52,7 @@ pub(crate) fn build(dragonfly: &fields::Dragonfly) -> Result<Built, Fault> {
     Ok(Built { plan, own_routing: Some(Routing::Dragonfly(Dragonfly::new(shape, local, global))) })
 }
 
-/// What the description says, checked.
+/// The checked shape from the description.
 fn shape(dragonfly: &fields::Dragonfly) -> Result<Shape, Fault> {
     let fields::Dragonfly { nodes, routers, global_links, groups } = *dragonfly;
     within(&format!("{FIELD}.nodes"), "nodes of a router", u64::from(nodes), MOST_OF_EACH)?;
@@ -74,7 +74,7 @@ fn shape(dragonfly: &fields::Dragonfly) -> Result<Shape, Fault> {
     Ok(Shape { nodes, routers, global_links, groups })
 }
 
-/// Each group is a row of boxes; groups stand side by side and below each other, in about a square.
+/// Each group is a row of boxes; groups are arranged next to and below each other, in roughly a square.
 fn position(shape: &Shape, group: u32, within: u32) -> (f32, f32) {
     let side_by_side = (2 * shape.groups / (shape.routers + 1)).isqrt().max(1);
     let x = group % side_by_side * (shape.routers + 1) + within;
@@ -82,7 +82,7 @@ fn position(shape: &Shape, group: u32, within: u32) -> (f32, f32) {
     (x as f32, y as f32)
 }
 
-/// Links each router with every other of its group; gives for every router its channel to each router of the group.
+/// Links each router with every other of its group; returns for every router its channel to each router of the group.
 fn link_routers(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
     let routers = shape.routers;
     let mut local = vec![NOWHERE; (shape.groups * routers * routers) as usize];
@@ -99,7 +99,7 @@ fn link_routers(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
     local
 }
 
-/// Links the groups; gives for every router its channels to other groups.
+/// Links the groups; returns for every router its channels to other groups.
 fn link_groups(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
     let links_of_group = shape.routers * shape.global_links;
     let mut global = vec![NOWHERE; (shape.groups * links_of_group) as usize];

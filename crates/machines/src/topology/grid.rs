@@ -1,10 +1,10 @@
 //! Meshes and tori of any number of dimensions, with one node at each router.
 //!
-//! Node and router n stand at place n mod s1 of the first dimension, n / s1 mod s2 of the second, and so on, s1, s2, ...
-//! being the sides; in two dimensions these are column and row. Every router in turn has a link ahead in each dimension
-//! (to the east, to the south, ...). So the input ports of an inner router of a 2-D mesh are: its node, from the north,
-//! from the west, from the east, from the south. The links that close the rings of a torus are made with the other links
-//! of the last router of the ring; a ring of two has one link, not two.
+//! Node and router n are at position n mod s1 of the first dimension, n / s1 mod s2 of the second, and so on, where s1, s2, ... are
+//! the sides; in two dimensions these are column and row. Every router in turn has a link ahead in each dimension (to the east, to
+//! the south, ...). So the input ports of an inner router of a 2-D mesh are: its node, from the north, from the west, from the east,
+//! from the south. The links that close the rings of a torus are made with the other links of the last router of the ring; a ring of
+//! two has one link, not two.
 
 use super::{Built, Line, MOST_NODES, Plan, within};
 use crate::description::fields;
@@ -15,7 +15,7 @@ use crate::routing::grid::{Grid, NOWHERE};
 
 /// The most dimensions.
 const MOST_SIDES: u64 = 8;
-/// The longest ring of a torus: whether packets can deadlock round it is worked out place by place.
+/// The longest ring of a torus: whether packets can deadlock around it is worked out position by position.
 const LONGEST_RING: u64 = 4096;
 
 /// Lays out a mesh, or a torus if it `wraps`.
@@ -63,7 +63,7 @@ fn sides(shape: &fields::Grid, name: &str, longest: u64) -> Result<Vec<u32>, Fau
     Ok(sides)
 }
 
-/// The places of every router, one for each dimension.
+/// The position of every router, one coordinate for each dimension.
 fn places(sides: &[u32]) -> Vec<u32> {
     let routers: u32 = sides.iter().product();
     let mut places = Vec::with_capacity(routers as usize * sides.len());
@@ -77,8 +77,8 @@ fn places(sides: &[u32]) -> Vec<u32> {
     places
 }
 
-/// Where a router is drawn: the first dimension to the right, the second down, and the others by blocks, to the right
-/// and down in turn, with a box left free between blocks.
+/// Where a router is drawn: the first dimension to the right, the second down, and the others in blocks, to the right and down in
+/// turn, with a free box between blocks.
 fn position(place: &[u32], sides: &[u32]) -> (f32, f32) {
     let mut position = [0, 0];
     let mut extent = [1, 1];
@@ -90,7 +90,7 @@ fn position(place: &[u32], sides: &[u32]) -> (f32, f32) {
     (position[0] as f32, position[1] as f32)
 }
 
-/// Makes the links; gives for every router and dimension its channel ahead and its channel back.
+/// Makes the links; returns for every router and dimension its channel ahead and its channel back.
 fn link(plan: &mut Plan, places: &[u32], wraps: bool) -> Vec<ChannelId> {
     let sides = plan.sides.clone();
     let mut out = vec![NOWHERE; 2 * places.len()];

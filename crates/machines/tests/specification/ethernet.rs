@@ -1,4 +1,4 @@
-//! Descriptions of switched Ethernets: what they say, and the errors that their mistakes give.
+//! Descriptions of switched Ethernets: what they mean, and the errors that their mistakes cause.
 
 use maquette_machines::model::{Faults, Interconnect, Machine, Probe, Repeat};
 use maquette_machines::{Description, export, facts, load_with};
@@ -26,7 +26,7 @@ repeat = "selective"
 push_first = "1 KiB"
 "#;
 
-/// What is printed about the good description with one part of it changed.
+/// The message about the good description with one part of it changed.
 fn complaint(part: &str, instead: &str) -> String {
     assert!(GOOD.contains(part), "{part}");
     let text = GOOD.replacen(part, instead, 1);

@@ -1,4 +1,4 @@
-//! What is written of a machine says all that a simulator needs.
+//! An exported machine contains everything that a simulator needs.
 
 use maquette_machines::{Description, export, load, load_with, presets};
 
@@ -37,7 +37,7 @@ fn a_machine_that_was_changed_says_so_wherever_it_is_written() {
     assert!(export::dot(&machine).contains("label=\"big <&>: with sides=[16, 8, 8]"));
     assert!(export::graphml(&machine).contains("<desc>big &lt;&amp;&gt;: with sides=[16, 8, 8]"));
     assert!(!export::dot(&unchanged).contains("label=\"torus-512"));
-    // Who sets what a machine is has said it.
+    // Setting `about` replaces the text.
     let own = [("about".to_string(), "mine".to_string())];
     assert_eq!(load_with("torus-512", &own).unwrap().about, "mine");
 }

@@ -1,4 +1,4 @@
-//! What descriptions of machines promise: one program, so that what it stands on is compiled and linked once.
+//! What descriptions of machines promise. One program, so that its dependencies are compiled and linked once.
 
 mod ethernet;
 mod export;

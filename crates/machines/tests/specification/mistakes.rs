@@ -1,4 +1,4 @@
-//! Every mistake in a description gets one clear message: where, which field, what was found, what is allowed.
+//! Every mistake in a description causes one clear message: where, which field, what was found, what is allowed.
 
 use maquette_machines::{Description, Error, load, load_with};
 
@@ -27,7 +27,7 @@ fn message_of(error: Error) -> String {
     }
 }
 
-/// What is printed about the good description with one part of it changed.
+/// The message about the good description with one part of it changed.
 fn complaint(part: &str, instead: &str) -> String {
     assert!(GOOD.contains(part), "{part}");
     whole(&GOOD.replacen(part, instead, 1))
@@ -44,7 +44,7 @@ fn the_good_one_is_good() {
     assert_eq!((machine.name.as_str(), machine.nodes), ("small", 8));
 }
 
-/// What stands in the good description, what is put in its place, and what is printed about it.
+/// A part of the good description, what replaces it, and the message about that.
 const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "buffers = 2",
@@ -208,7 +208,7 @@ links = [
     let message = whole(&ring);
     assert!(message.contains("`shortest-path` can deadlock on this topology"), "{message}");
     assert!(message.contains("from a to b; from b to c; from c to d; from d to e; from e to a"), "{message}");
-    // Without a rule, a graph has one that cannot.
+    // Without a rule, a graph gets one that cannot.
     let safe = ring.replace("rule = \"shortest-path\"", "");
     assert!(Description::parse(&safe, "ring.toml").unwrap().resolve().is_ok());
 }

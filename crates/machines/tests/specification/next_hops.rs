@@ -23,7 +23,7 @@ fn link(one: usize, other: usize) -> String {
     format!("{{ between = [\"r{one}\", \"r{other}\"] }}, ")
 }
 
-/// How many channels the way between two nodes has, for any choice among those allowed at each router.
+/// How many channels the path between two nodes has at least and at most, over all choices allowed at each router.
 fn lengths(network: &FlitNetwork, source: u32, destination: u32) -> (usize, usize) {
     let (source, destination) = (NodeId(source), NodeId(destination));
     let mut ahead = vec![(network.injection[source.0 as usize], 1)];
@@ -45,7 +45,7 @@ fn lengths(network: &FlitNetwork, source: u32, destination: u32) -> (usize, usiz
 
 #[test]
 fn a_router_with_many_links_leads_everywhere() {
-    // Two routers in the middle, each linked with every other: two equally good ways between those.
+    // Two routers in the middle, each linked with every other: two equally good paths between those.
     let links: String = (2..200).map(|router| link(0, router) + &link(1, router)).collect();
     for rule in ["up-down", "shortest-path"] {
         let network = described(rule, &routers(200), &links).unwrap();

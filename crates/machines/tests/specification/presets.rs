@@ -1,4 +1,4 @@
-//! Every preset can be loaded, and says what it is.
+//! Every preset can be loaded, and describes itself.
 
 use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId};
 use maquette_machines::routing::deadlock::dependency_cycle;
@@ -59,8 +59,7 @@ fn network(machine: Machine) -> Option<FlitNetwork> {
     }
 }
 
-/// The way between any two nodes begins and ends with their own channels, and each channel begins where the one before
-/// ends.
+/// The path between any two nodes begins and ends with their own channels, and each channel begins where the previous one ends.
 #[test]
 fn every_preset_joins_all_pairs_of_its_nodes() {
     for preset in presets() {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 const REST: &str =
     "[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"1 ns\"\n[packet]\npayload = 8\nheader = 1\n";
 
-/// The same, by virtual cut-through, with so many virtual channels.
+/// The same, with virtual cut-through and this many virtual channels.
 fn with_virtual_channels(count: u32) -> String {
     let rest = REST.replace(
         "[routers]",
@@ -28,7 +28,7 @@ fn resolved(text: &str) -> Option<FlitNetwork> {
     }
 }
 
-/// A connected graph: every router but the first has a link to one before it, and there are some links more.
+/// A connected graph: every router except the first has a link to an earlier one, and there are some more links.
 fn graph() -> impl Strategy<Value = String> {
     let routers = prop::collection::vec((any::<prop::sample::Index>(), 0..3u32), 1..12);
     let more = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..10);
@@ -89,7 +89,7 @@ fn rule() -> impl Strategy<Value = &'static str> {
     ]
 }
 
-/// Follows a packet, taking at each choice the option that `pick` says.
+/// Follows a packet that takes the option given by `pick` at each choice.
 fn arrives(network: &FlitNetwork, source: NodeId, destination: NodeId, mut pick: usize) -> Vec<ChannelId> {
     let mut route = vec![network.injection[source.0 as usize]];
     loop {
@@ -164,8 +164,8 @@ proptest! {
         prop_assert_eq!((network.routing.virtual_channels(), dependency_cycle(&network)), (if small { 1 } else { 2 }, None));
     }
 
-    /// Minimal ways take one link between groups and at most one in each; Valiant's take two and three, through a group
-    /// that is neither the first nor the last. Nothing waits in a cycle.
+    /// Minimal paths take one link between groups and at most one in each; Valiant's take two and three, through a group that is
+    /// neither the first nor the last. Nothing waits in a cycle.
     #[test]
     fn ways_through_a_dragonfly(
         (p, a, h) in (1..3u32, 1..5u32, 1..3u32), g in any::<prop::sample::Index>(), detours in any::<bool>(),
@@ -201,7 +201,7 @@ proptest! {
         }
     }
 
-    /// Packets go the shorter way round in every dimension.
+    /// Packets go the shorter way around in every dimension.
     #[test]
     fn ways_on_a_torus_are_the_shortest(sides in prop::collection::vec(1..9u32, 1..4)) {
         let text = format!("[topology.torus]\nsides = {sides:?}\n{}", with_virtual_channels(2));

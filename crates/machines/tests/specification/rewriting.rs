@@ -1,4 +1,4 @@
-//! A description is written again with settings in it: nothing else of its text changes.
+//! A description is rewritten with settings in it: nothing else of its text changes.
 
 use maquette_machines::{Description, describe, presets};
 use proptest::prelude::*;

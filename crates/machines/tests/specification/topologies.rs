@@ -106,8 +106,8 @@ fn a_fat_tree_can_have_fewer_subtrees() {
     }
 }
 
-/// A tree that narrows: levels, subtrees, parents; nodes, routers, links between routers, channels that half of the nodes
-/// share to the other half.
+/// A tree that narrows: levels, subtrees, parents; nodes, routers, links between routers, channels that one half of the nodes share
+/// to the other half.
 #[test]
 fn a_fat_tree_can_narrow_towards_its_top() {
     let table = [
@@ -206,7 +206,7 @@ fn links_and_the_channels_of_nodes_can_differ() {
     assert_eq!(found, [into, out, into, out, link, link]);
 }
 
-/// The nodes of a branch below the root, for trees and for what is none.
+/// The nodes of a branch below the root, for trees and for networks that are none.
 #[test]
 fn the_branches_below_the_root_are_known() {
     for (topology, branch) in [
