@@ -1,24 +1,24 @@
-//! Which interface of this machine is used.
+//! The choice of a network interface.
 
 use std::net::Ipv4Addr;
 
 use nix::ifaddrs::getifaddrs;
 pub use real_worlds::udp::hears_multicast;
 
-/// An interface that this machine has not, or that cannot be used.
+/// An interface that this machine does not have, or that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found}; allowed are {allowed}")]
 pub struct NoInterface {
-    /// What was asked for, and what is wrong with it.
+    /// What was requested, and what is wrong with it.
     pub found: String,
-    /// What there is.
+    /// The interfaces that exist.
     pub allowed: String,
 }
 
-/// The address of the interface that is meant by `text`, its name or its address.
+/// The address of the interface given by `text`, which is its name or its address.
 ///
 /// # Errors
-/// [`NoInterface`], with those that there are.
+/// [`NoInterface`], listing those that exist.
 pub fn find(text: &str) -> Result<Ipv4Addr, NoInterface> {
     let all: Vec<(String, Ipv4Addr)> = all();
     let address: Option<Ipv4Addr> = text.parse().ok();
@@ -29,7 +29,7 @@ pub fn find(text: &str) -> Result<Ipv4Addr, NoInterface> {
     })
 }
 
-/// All interfaces that have an address, with that.
+/// All interfaces that have an address, with that address.
 fn all() -> Vec<(String, Ipv4Addr)> {
     let interfaces = getifaddrs().into_iter().flatten();
     let own = |it: nix::ifaddrs::InterfaceAddress| Some((it.interface_name, it.address?.as_sockaddr_in()?.ip()));

@@ -3,13 +3,13 @@
 //! ```text
 //!     send                                                    receive
 //!     cast     a whole transfer over UDP                      cast
-//!     |  lobby    who is there, who is called to what         lobby
+//!     |  lobby    who is present, who joins which round       lobby
 //!     |  round    the pieces, over any endpoint               round       also on a simulated Ethernet
-//!     |     messaging   every datagram that was lost again        messaging
+//!     |     messaging   retransmission of lost datagrams          messaging
 //!     files    read ahead of the network                      files       written behind it; resumed
 //! ```
 //!
-//! Of a transfer with three receivers, of which one comes later:
+//! A transfer with three receivers, one of which comes later:
 //!
 //! ```text
 //!     sender    announce ~~~ call a, b;  round: 0 1 2 3, end ~~~ call a, b, c;  round: 4 5 6, then 0 1 2 3 for c, end
@@ -17,12 +17,11 @@
 //!     c                                      join                here                 4 5 6 kept   0 1 2 3 kept   done
 //! ```
 //!
-//! Each byte goes over the wire once for all receivers that lack it. What is lost on the way is the matter of the [`messaging`] below;
-//! what is lost with a receiver that was stopped, of its folder, from which it goes on. Only the sender speaks to receivers, and they
-//! only to it.
+//! Each byte goes over the wire once for all receivers that lack it. Losses on the way are handled by the [`messaging`] below; losses
+//! of a receiver that was stopped, by its folder, from which it resumes. Only the sender speaks to receivers, and they only to it.
 //!
-//! With a secret that all share, every datagram of the lobby and of the rounds is encrypted and authenticated, and whoever has not the
-//! secret can neither read nor change anything. Without it the network is trusted.
+//! With a shared secret, every datagram of the lobby and of the rounds is encrypted and authenticated, and nobody without the secret
+//! can read or change anything. Without it the network is trusted.
 //!
 //! Linux only.
 
@@ -36,5 +35,5 @@ pub mod parameters;
 pub mod round;
 pub mod secret;
 
-/// The version of what senders and receivers tell each other. Those of different versions do not understand each other, but say so.
+/// The version of the protocol between senders and receivers. Different versions do not understand each other, but say so.
 pub const VERSION: u8 = 2;

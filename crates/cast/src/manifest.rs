@@ -1,4 +1,4 @@
-//! What is sent: names, sizes, and how it is cut into pieces.
+//! What is sent: names, sizes, and how the content is cut into pieces.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +10,26 @@ use crate::names::{Name, NameError};
 
 /// The most files and folders.
 pub const MOST_ENTRIES: usize = 100_000;
-/// The longest manifest that is read. [B]
+/// The longest manifest accepted. [B]
 pub const LONGEST: usize = 16 << 20;
 /// The most bytes of all files: 16 TiB. [B]
 pub const LARGEST: u64 = 1 << 44;
 /// The shortest and the longest piece. [B]
 pub const PIECE: [u32; 2] = [1 << 20, 16 << 20];
-/// Who may read, write and execute: all of it.
+/// All permissions: read, write and execute for everybody.
 const MOST_MODE: u32 = 0o777;
-/// There are no more pieces than about so many, if they can be longer.
+/// About the most pieces of a transfer, as long as they can be made longer.
 const PIECES: u64 = 4_096;
 
-/// What is sent. All files one after the other are cut into pieces, which are what is sent, checked and kept.
+/// What is sent. All files one after another are cut into pieces, the units that are sent, checked and kept.
 ///
 /// ```text
 ///     files     | a             |b|  c                   |
-///     pieces    |       0       |       1       |   2    |      of the same length, but for the last
+///     pieces    |       0       |       1       |   2    |      of the same length, except the last
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// How long a piece is. [B]
+    /// The length of a piece. [B]
     piece: u32,
     entries: Vec<Entry>,
 }
@@ -43,7 +43,7 @@ pub struct Entry {
     pub kind: Kind,
 }
 
-/// What an entry is. Its mode says who may read, write and execute it, as the lowest nine bits of the system's do.
+/// The kind of an entry. Its mode tells who may read, write and execute it, like the lowest nine bits of the system's modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A folder.
@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// Which transfer it is: the same names, sizes and modes are the same transfer, so that one that was broken off goes on.
+/// The identity of a transfer: the same names, sizes and modes are the same transfer, so that an interrupted one is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Id(pub [u8; 16]);
 
@@ -86,7 +86,7 @@ impl std::fmt::Display for Id {
 /// Why a manifest is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// Bytes that are none.
+    /// The bytes are not a manifest.
     #[error("it is no list of files")]
     Unreadable,
     /// Bytes of another version.
@@ -94,29 +94,29 @@ pub enum ManifestError {
         "a list of files of version {0}, and this is version {VERSION}: sender and receivers need the same version of Maquette"
     )]
     Version(u8),
-    /// A mode with other bits than those of reading, writing and executing, such as setuid.
+    /// A mode with bits other than read, write and execute, such as setuid.
     #[error("`{0}` has the mode {1:o}: allowed are 0 to 777")]
     Mode(Name, u16),
     /// A name that leads elsewhere.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// More than is allowed.
+    /// More than allowed.
     #[error("{found} {what}: allowed are {allowed}")]
     TooMuch {
-        /// Of what.
+        /// What there is too much of.
         what: &'static str,
         /// How much was found.
         found: u64,
         /// How much is allowed.
         allowed: u64,
     },
-    /// Two entries with one name, or names that are not in order, so that nobody knows.
+    /// Two entries with one name, or names out of order, so that this cannot be checked.
     #[error("`{0}` comes twice, or not in its order")]
     Twice(Name),
-    /// Something is in a file as if that were a folder.
+    /// An entry is inside a file, as if that were a folder.
     #[error("`{0}` is in a file")]
     InFile(Name),
-    /// Pieces of another length than any that are sent.
+    /// A piece length that no sender uses.
     #[error("pieces of {0} bytes")]
     Piece(u32),
 }
@@ -124,11 +124,11 @@ pub enum ManifestError {
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Which entry.
+    /// The index of the entry.
     pub entry: usize,
-    /// Where in that file. [B]
+    /// The offset in that file. [B]
     pub offset: u64,
-    /// How much of it. [B]
+    /// The length. [B]
     pub length: usize,
 }
 
@@ -136,7 +136,7 @@ impl Manifest {
     /// A manifest of `entries`, in any order, cut as suits their size.
     ///
     /// # Errors
-    /// [`ManifestError`], as [`Manifest::decode`].
+    /// [`ManifestError`], like [`Manifest::decode`].
     pub fn new(mut entries: Vec<Entry>) -> Result<Manifest, ManifestError> {
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         let total: u64 = entries.iter().fold(0, |total, entry| total.saturating_add(entry.size()));
@@ -147,13 +147,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// It as bytes: the version, then the rest.
+    /// The encoding: the version, then the rest.
     pub fn encode(&self) -> Vec<u8> {
-        // A vector has room for whatever is written.
+        // A vector grows as needed.
         postcard::to_allocvec(&(VERSION, self)).unwrap_or_default()
     }
 
-    /// Reads one. Whatever the bytes are, this ends with a manifest that is safe, or an error.
+    /// Decodes a manifest. Whatever the bytes are, the result is a manifest that is safe, or an error.
     ///
     /// # Errors
     /// [`ManifestError`].
@@ -171,7 +171,7 @@ impl Manifest {
         check("files and folders", count, MOST_ENTRIES as u64)?;
         let mut entries = Vec::new();
         for _ in 0..count {
-            // The name first as any text, so that it can be told what is wrong with it.
+            // First the name as any text, so that the error can tell what is wrong with it.
             let (text, after) = postcard::take_from_bytes::<&str>(rest).map_err(|_| ManifestError::Unreadable)?;
             let (kind, after) = postcard::take_from_bytes::<Kind>(after).map_err(|_| ManifestError::Unreadable)?;
             entries.push(Entry { name: Name::new(text)?, kind });
@@ -202,7 +202,7 @@ impl Manifest {
         in_file.map_or(Ok(()), |entry| Err(ManifestError::InFile(entry.name.clone())))
     }
 
-    /// Which transfer it is.
+    /// The identity of the transfer.
     pub fn id(&self) -> Id {
         let hash = blake3::derive_key("maquette cast 2: transfer", &self.encode());
         let mut id = [0; 16];
@@ -220,7 +220,7 @@ impl Manifest {
         self.entries.iter().filter(|entry| !entry.kind.is_folder()).count()
     }
 
-    /// How much all files are. [B]
+    /// The size of all files. [B]
     pub fn size(&self) -> Bytes {
         Bytes(self.entries.iter().map(Entry::size).sum())
     }
@@ -230,19 +230,19 @@ impl Manifest {
         u32::try_from(self.size().0.div_ceil(u64::from(self.piece))).unwrap_or(u32::MAX)
     }
 
-    /// How long a piece is, but for the last. [B]
+    /// The length of every piece except the last. [B]
     pub const fn piece(&self) -> u32 {
         self.piece
     }
 
-    /// How long that piece is; zero where there is none. [B]
+    /// The length of this piece; zero if there is none. [B]
     pub fn length(&self, piece: u32) -> usize {
         let start = u64::from(piece) * u64::from(self.piece);
         let length = self.size().0.saturating_sub(start).min(u64::from(self.piece));
         usize::try_from(length).unwrap_or(usize::MAX)
     }
 
-    /// The places of the files among the bytes of all, for [`Places::spans`].
+    /// The offsets of the files in the content of all, for [`Places::spans`].
     pub fn places(&self) -> Places {
         let mut end = 0;
         let ends = self.entries.iter().map(|entry| {
@@ -263,7 +263,7 @@ impl Entry {
     }
 }
 
-/// Where each file ends among the bytes of all.
+/// Where each file ends in the content of all.
 #[derive(Clone, Debug)]
 pub struct Places {
     ends: Vec<u64>,
@@ -271,7 +271,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Which parts of which files a piece is.
+    /// The parts of files that make up a piece.
     pub fn spans(&self, piece: u32) -> Vec<Span> {
         let mut start = u64::from(piece) * self.piece;
         let end = (start + self.piece).min(self.ends.last().copied().unwrap_or(0));

@@ -1,20 +1,20 @@
-//! Names of files that come from somebody else.
+//! File names that come from another machine.
 
 use std::path::{Path, PathBuf};
 
 use quantities::{hides, shown};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a name, as most systems have it. [B]
+/// The most bytes of a name, as on most systems. [B]
 pub const LONGEST: usize = 4_096;
-/// The most bytes of a part of it. [B]
+/// The most bytes of one part of it. [B]
 pub const LONGEST_PART: usize = 255;
-/// The most folders within each other.
+/// The deepest nesting of folders.
 pub const DEEPEST: usize = 64;
-/// What names of folders for files that are not whole begin with. [B]
+/// The prefix of folders for incomplete files.
 pub const UNFINISHED: &str = ".maquette-cast-";
 
-/// The name of a file or a folder below another folder: parts with `/` between them. It leads nowhere else.
+/// The name of a file or a folder below another folder: parts separated by `/`. It leads nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -40,17 +40,17 @@ impl Name {
         }
     }
 
-    /// It, as text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Where it is below `folder`.
+    /// Its path below `folder`.
     pub fn below(&self, folder: &Path) -> PathBuf {
         self.0.split('/').fold(folder.to_path_buf(), |path, part| path.join(part))
     }
 
-    /// The folders that it is in, the outermost first.
+    /// The folders that contain it, the outermost first.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
         self.0.match_indices('/').filter_map(|(place, _)| self.0.get(..place))
     }

@@ -1,4 +1,4 @@
-//! A secret that sender and receivers share, and the keys that are made of it.
+//! A secret shared by sender and receivers, and the keys derived from it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,28 +12,28 @@ use crate::lobby::Token;
 /// The shortest and the longest key file. [B]
 const LENGTHS: [u64; 2] = [32, 1 << 20];
 
-/// What is in a key file.
+/// The contents of a key file.
 #[derive(Clone)]
 pub struct Secret([u8; 32]);
 
-/// It is not to be seen in what is printed.
+/// Keeps the secret out of printed output.
 impl std::fmt::Debug for Secret {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Secret")
     }
 }
 
-/// A secret, and whether others of this machine can read it, too.
+/// A secret, and whether others on this machine can read it, too.
 #[derive(Clone, Debug)]
 pub struct KeyFile {
-    /// What is in it.
+    /// Its contents.
     pub secret: Secret,
-    /// Whether others than its owner can read it.
+    /// Whether anyone other than its owner can read it.
     pub is_open: bool,
 }
 
 impl KeyFile {
-    /// Reads a key file: any file that is long enough. One end of line at its end does not count.
+    /// Reads a key file: any file that is long enough. One newline at its end does not count.
     ///
     /// # Errors
     /// When it cannot be read, or is too short to be a secret.
@@ -51,10 +51,10 @@ impl KeyFile {
         Ok(KeyFile { secret: Secret(blake3::derive_key("maquette cast 2: secret", bytes)), is_open })
     }
 
-    /// Makes a key file with a secret that nobody knows, for its owner alone.
+    /// Creates a key file with a random secret, readable only by its owner.
     ///
     /// # Errors
-    /// When it is there already or cannot be written.
+    /// When it exists already or cannot be written.
     pub fn make(path: &Path) -> io::Result<()> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
@@ -62,19 +62,19 @@ impl KeyFile {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         let written = file.write_all(format!("{text}\n").as_bytes());
         written.inspect_err(|_| {
-            // Half a key is none.
+            // Half a key is no key.
             let _ = fs::remove_file(path);
         })
     }
 }
 
 impl Secret {
-    /// What the lobby is sealed with.
+    /// The key of the lobby.
     pub fn of_lobby(&self) -> [u8; 32] {
         blake3::derive_key("maquette cast 2: lobby", &self.0)
     }
 
-    /// What each of so many ranks seals with in a round: `salt` is drawn by each run of a sender, which counts its sessions.
+    /// The key of each of `ranks` ranks in a round: `salt` is drawn by each run of a sender, which counts its sessions.
     pub fn of_round(&self, salt: Token, session: u32, ranks: u16) -> Vec<Key> {
         let of_rank = |rank: u16| {
             let parts = [&self.0[..], &salt.0, &session.to_be_bytes(), &rank.to_be_bytes()];

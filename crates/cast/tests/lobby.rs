@@ -1,5 +1,5 @@
-//! A sender and receivers in a lobby whose datagrams are lost, or recorded and sent again, in simulated time: who is called to which
-//! round, as what.
+//! A sender and receivers in a lobby whose datagrams are lost, or recorded and replayed, in simulated time: who is called to which
+//! round, and with which rank.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
@@ -12,7 +12,7 @@ use quantities::{Duration, Time};
 
 const RUN: Token = Token([9; 16]);
 const HOST: u16 = 1;
-/// Whoever sends again what was recorded, and answers nothing.
+/// Somebody who replays what was recorded, and answers nothing.
 const GONE: u16 = 66;
 
 fn at(port: u16) -> SocketAddr {
@@ -38,22 +38,22 @@ fn call(session: u32) -> Call {
 /// A receiver: guest g has port 100 + g in the lobby.
 struct Receiver {
     guest: Guest,
-    /// The round that it is in, and as which rank.
+    /// The round that it is in, and with which rank.
     round: Option<Call>,
 }
 
 struct Simulation {
     now: Time,
     draws: Draws,
-    /// Of a hundred datagrams.
+    /// Per hundred datagrams.
     loss: u64,
     host: Host,
     run: Token,
     receivers: Vec<Receiver>,
     session: u32,
-    /// On their way: from, to, what.
+    /// In flight: from, to, what.
     flying: Vec<(SocketAddr, SocketAddr, LobbyMessage)>,
-    /// All that was ever sent, also in an earlier cast; and of a hundred milliseconds, in how many one of it is sent again.
+    /// Everything ever sent, also in an earlier cast; and in how many of a hundred milliseconds some of it is replayed.
     recorded: Vec<(SocketAddr, SocketAddr, LobbyMessage)>,
     replays: u64,
 }
@@ -70,8 +70,8 @@ impl Simulation {
         Simulation { now, draws, loss, host: host(), run: RUN, receivers, session: 0, flying, recorded, replays: 0 }
     }
 
-    /// Another cast, by another run of a sender to receivers that were started anew, on a network on which somebody has recorded the
-    /// cast before it.
+    /// Another cast, by another run of a sender to receivers that were restarted, on a network on which somebody has recorded the
+    /// earlier cast.
     fn after(earlier: Simulation, replays: u64, seed: u64) -> Simulation {
         let count = earlier.receivers.len() as u16;
         let mut later = Simulation::new(count, earlier.loss, seed);
@@ -100,7 +100,7 @@ impl Simulation {
         }
     }
 
-    /// A millisecond.
+    /// Advances by a millisecond.
     fn step(&mut self) {
         self.now += ms(1);
         let now = self.now;
@@ -144,7 +144,7 @@ impl Simulation {
         answers.into_iter().for_each(|(to, message)| self.say(own, to, message));
     }
 
-    /// A round from its call to its end: all that take part know it, as different ranks.
+    /// A round from its call to its end: all participants know it, with different ranks.
     fn round(&mut self) {
         self.session += 1;
         self.host.call(self.now, call(self.session));
@@ -186,7 +186,7 @@ proptest! {
         prop_assert_eq!(simulation.host.without(), Vec::<String>::new());
     }
 
-    /// Whatever was sent in an earlier cast, or in this one, is sent again and again by somebody: that holds nobody up.
+    /// Whatever was sent in an earlier cast, or in this one, is replayed again and again: that holds nobody up.
     #[test]
     fn who_sends_again_what_was_recorded_keeps_nobody_from_it(receivers in 1_u16..8, loss in 0_u64..30, seed: u64) {
         let mut earlier = Simulation::new(receivers, loss, seed);
@@ -194,14 +194,14 @@ proptest! {
         let mut later = Simulation::after(earlier, 50, seed);
         prop_assert!(later.ends(ms(120_000)), "{} have it", later.host.done());
         prop_assert_eq!(later.host.without(), Vec::<String>::new());
-        // They are through, and it goes on being sent again: nobody is back, and nobody is waited for.
+        // They are done, and the replays continue: nobody is back, and nobody is waited for.
         let joined = later.host.joined();
         (0..10_000).for_each(|_| later.step());
         prop_assert_eq!((later.host.done(), later.host.joined()), (usize::from(receivers), joined));
     }
 }
 
-/// The case of old: an announcement is sent again every two seconds, before there is a sender, and for as long as there is one.
+/// A past bug: an announcement is replayed every two seconds, before there is a sender, and for as long as there is one.
 #[test]
 fn an_old_announcement_binds_nobody_to_a_sender_that_is_gone() {
     let old = LobbyMessage::Announce(announce(Token([7; 16])));
@@ -243,7 +243,7 @@ fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
         now += ms(10);
     }
     assert!(now > Time::ZERO + ms(5_500), "it was left while it answered");
-    // And with what is left of that, it is not bound anew.
+    // And the rest of the recording does not bind it again.
     let mut bound = recorded.into_iter().filter_map(|message| guest.take(now, host_address, message, &mut answers));
     assert_eq!(bound.next(), None);
 }
@@ -270,7 +270,7 @@ fn a_join_or_a_goodbye_that_is_sent_again_changes_nothing() {
         _ => None,
     });
     assert_eq!(called, Some((To::One(at(2)), Token([2; 16]))));
-    // Who has left does not come back with what it sent before, even if that was not heard then.
+    // A receiver that has left is not brought back by its earlier messages, even if these were not heard then.
     host.take(later, at(2), LobbyMessage::Leave(Token([2; 16])));
     assert_eq!(host.take(later, at(GONE), join(1, 2, 9)), None);
 }
@@ -291,7 +291,7 @@ fn join(member: u8, nonce: u8, number: u64) -> LobbyMessage {
     join_after(member, nonce, number, 0)
 }
 
-/// A join of who took part in the round `last`.
+/// A join of a receiver that took part in the round `last`.
 fn join_after(member: u8, nonce: u8, number: u64, last: u32) -> LobbyMessage {
     let name = "a\u{1b}[2Jb".to_string();
     let (member, nonce) = (Token([member; 16]), Token([nonce; 16]));

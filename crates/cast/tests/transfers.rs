@@ -1,5 +1,5 @@
-//! Whole transfers on this machine, sender and receivers each on a thread of their own, over UDP and multicast. What hangs is interrupted
-//! after a minute.
+//! Whole transfers on this machine, over UDP and multicast, with sender and receivers each on its own thread. A transfer that hangs is
+//! interrupted after a minute.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -22,14 +22,14 @@ const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 /// No transfer may take longer. [s]
 const LIMIT: u64 = 60;
 
-/// Notes what happens, and ends it when it is told so, or when it has taken too long.
+/// Records events, and ends the transfer when told to, or when it has taken too long.
 struct Notes<'a> {
     began: Instant,
     events: Vec<Event>,
-    /// It ends when so many bytes have come.
+    /// It ends when this many bytes have been received.
     ends_at: Option<Bytes>,
     ends: AtomicBool,
-    /// Set when so much has been sent.
+    /// Set when this much has been sent.
     tells: Option<(&'a AtomicBool, Bytes)>,
 }
 
@@ -82,7 +82,7 @@ impl Drop for Temporary {
     }
 }
 
-/// A place to meet that no other test has; none where there is no multicast.
+/// A meeting place that no other test has; none if there is no multicast.
 fn meeting(place: u8, secret: Option<Secret>) -> Option<Meeting> {
     let group = Ipv4Addr::new(239, 255, 78, place);
     if let Err(error) = hears_multicast(group, HERE) {
@@ -233,7 +233,7 @@ fn with_a_key_only_those_who_have_it_get_anything() {
                 notes.events
             })
         });
-        // It goes on announcing for two seconds after that.
+        // It keeps announcing for two seconds after that.
         let mut notes = Notes::default();
         let result = sends(&sent, &meeting, None, None, &mut notes).unwrap();
         assert_eq!(result.done, 1);
@@ -249,8 +249,7 @@ fn with_a_key_only_those_who_have_it_get_anything() {
     assert!([without, other].iter().all(|into| fs::read_dir(into).unwrap().count() == 0));
 }
 
-/// Somebody without the key sends again what a sender announced once, as it was recorded, before there is another sender and while it
-/// sends.
+/// Somebody without the key replays a recorded announcement, before there is another sender and while it sends.
 #[test]
 fn a_recorded_announcement_does_not_hold_up_a_receiver() {
     let temporary = Temporary::new("recorded");
@@ -274,7 +273,7 @@ fn a_recorded_announcement_does_not_hold_up_a_receiver() {
         ends.store(false, Ordering::Relaxed);
         thread::scope(|scope| {
             let receiver = scope.spawn(|| receives(&into, &meeting, &mut Notes::default(), 20).unwrap());
-            // It is heard by the receiver before there is a sender: that it asks shows it.
+            // The receiver hears it before there is a sender: that it asks shows it.
             replayer.set_read_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
             let began = now();
             while replayer.recv(&mut [0; 2_000]).map_err(|_| replay()).is_err() {

@@ -1,4 +1,4 @@
-//! A network beside which the lobby is attended to.
+//! A network that also serves the lobby.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,7 +11,7 @@ use super::ms;
 /// How often.
 const BETWEEN: Duration = ms(20);
 
-/// A network that does something else now and then, and ends when that says so.
+/// A network that calls `attend` from time to time, and ends when that returns an error.
 pub(super) struct Attended<D, F> {
     network: D,
     attend: RefCell<F>,
@@ -24,12 +24,12 @@ impl<D: Datagrams, F: FnMut(Time) -> Result<()>> Attended<D, F> {
         Attended { network, attend: RefCell::new(attend), at: Cell::new(Time::ZERO), ends: Cell::new(Time::NEVER) }
     }
 
-    /// Nothing is waited for longer than until `time`.
+    /// Nothing is waited for beyond `time`.
     pub(super) fn ends_at(&self, time: Time) {
         self.ends.set(time);
     }
 
-    /// As [`Attended::ends_at`], and nothing else is done meanwhile.
+    /// Like [`Attended::ends_at`], but without attending to anything else meanwhile.
     pub(super) fn ends_alone_at(&self, time: Time) {
         self.ends_at(time);
         self.at.set(Time::NEVER);

@@ -1,4 +1,4 @@
-//! Whole transfers over UDP and IP multicast: the lobby and one round after the other.
+//! Whole transfers over UDP and IP multicast: the lobby and one round after another.
 
 mod attended;
 mod receive;
@@ -25,50 +25,50 @@ const DATAGRAM: usize = 1_472;
 pub struct Meeting {
     /// The group's address, and the port of the lobby; rounds have the port after it.
     pub group: SocketAddrV4,
-    /// The address of this machine's interface that is used, and no other.
+    /// The address of the interface of this machine that is used; no other is.
     pub interface: Ipv4Addr,
-    /// How many routers datagrams may cross, and one more.
+    /// How many routers datagrams may cross, plus one.
     pub hops: u32,
-    /// What is sealed with; without it, nothing is.
+    /// The secret with which datagrams are sealed; without it, none is.
     pub secret: Option<Secret>,
 }
 
 /// What happens, for a person who watches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A receiver is there, or is back: its name.
+    /// A receiver has joined, or is back: its name.
     Joined(String),
-    /// A round begins with so many receivers.
+    /// A round begins with this many receivers.
     Begins(usize),
-    /// So many bytes of those that are to be sent in this round were.
+    /// How many bytes have been sent, of those to be sent in this round.
     Sent(Bytes, Bytes),
     /// This receiver was lost; it may come back.
     Lost(String),
-    /// This receiver does not want it, or cannot go on, for that reason.
+    /// This receiver does not want the files, or cannot continue, for this reason.
     Refused(String, String),
     /// This receiver has everything.
     Done(String),
-    /// There is something to be had from that address, and so much of it is here already.
+    /// The sender at this address offers something, and this much of it has been received already.
     Found(Announce, Ipv4Addr, Bytes),
-    /// So much has come of so much.
+    /// How much has been received, and of how much.
     Has(Bytes, Bytes),
-    /// The sender is gone, or has left, for that reason.
+    /// The sender is gone, or has left, for this reason.
     SenderLeft(String),
-    /// For a receiver: what is sent from that address cannot be read.
+    /// For a receiver: datagrams from this address cannot be read.
     SenderMismatch(Mismatch, Ipv4Addr),
-    /// For a sender: somebody at that address says that it cannot read what is sent, since that is so for it. Anybody could say so.
+    /// For a sender: somebody at this address reports that the sender's datagrams cannot be read. Anybody could claim so.
     ReceiverMismatch(Mismatch, Ipv4Addr),
 }
 
-/// Who is told what happens, and can end it.
+/// An observer, which can end the transfer.
 pub trait Watch {
-    /// This happens.
+    /// Reports an event.
     fn see(&mut self, event: Event);
-    /// Whether it is to end now.
+    /// Whether to end now.
     fn ends(&self) -> bool;
 }
 
-/// Why it did not go on.
+/// Why a transfer failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CastError {
     /// A file or a folder.
@@ -80,7 +80,7 @@ pub enum CastError {
     /// The files were not wanted, or could not be kept.
     #[error("{0}")]
     Refused(String),
-    /// Nobody came.
+    /// Nobody joined.
     #[error("{0}")]
     Nobody(String),
     /// It was asked to end.
@@ -109,12 +109,12 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_microseconds(1_000 * milliseconds)
 }
 
-/// Rounds use the port after the lobby's.
+/// Rounds use the port after that of the lobby.
 fn group_of_rounds(lobby: SocketAddrV4) -> SocketAddrV4 {
     SocketAddrV4::new(*lobby.ip(), lobby.port().saturating_add(1))
 }
 
-/// How long the messaging's datagrams may be so that they fit when they are sealed, too.
+/// How long the messaging's datagrams may be so that they also fit when they are sealed.
 const fn inner(datagram: usize, sealed: bool) -> usize {
     if sealed { datagram - SEAL } else { datagram }
 }

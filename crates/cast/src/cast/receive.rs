@@ -19,38 +19,38 @@ use crate::parameters::{LARGEST_TO_RECEIVER, parameters};
 use crate::round::{self, Ended};
 use quantities::shown;
 
-/// How often it is looked whether to end.
+/// How often to check whether to end.
 const LOOK: Duration = ms(50);
 /// How long the sender's goodbye is answered.
 const GOODBYE: Duration = ms(60);
-/// How often senders are told, at most, that they cannot be understood.
+/// How often, at most, senders are told that they cannot be understood.
 const BETWEEN_NOTICES: Duration = ms(1_000);
 
-/// From whom, and how.
+/// From where to receive, and how.
 #[derive(Clone, Debug)]
 pub struct ReceiveSettings {
     /// Where.
     pub meeting: Meeting,
-    /// What this receiver is called.
+    /// The name of this receiver.
     pub name: String,
-    /// How long to wait for a sender; for ever without it.
+    /// How long to wait for a sender; for ever if none.
     pub wait: Option<Duration>,
 }
 
 /// What was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The files and folders.
     pub manifest: Manifest,
-    /// How much of it came in this run; the rest was here already.
+    /// How much of it was received in this run; the rest had been received before.
     pub came: Bytes,
     /// From the first round until the files were in their places.
     pub time: Duration,
 }
 
-/// Receives one transfer into `folder` after the other, for as long as `next` wants another.
+/// Receives one transfer after another into `folder`, as long as `next` wants another.
 ///
 /// # Errors
 /// [`CastError`].
@@ -80,19 +80,19 @@ pub fn receive(
     }
 }
 
-/// What the lobby knows, also while a round goes on.
+/// What the lobby knows, also during a round.
 struct Lobby {
     guest: Guest,
-    /// Why others could not be understood, as far as that was told; and when senders may be told of it again.
+    /// The reported reasons why senders could not be understood; and when senders may be told of it again.
     told: BTreeSet<Mismatch>,
     notices_at: Time,
-    /// Whether an announcement came since the last answer.
+    /// Whether an announcement has arrived since the last answer.
     is_unanswered: bool,
     called: Option<(Call, SocketAddr)>,
     found: Option<(Announce, SocketAddr)>,
 }
 
-/// What is being received.
+/// The transfer being received.
 struct Current {
     announce: Announce,
     came: u64,
@@ -111,7 +111,7 @@ struct Receiver<'a, W> {
 }
 
 impl<W: Watch> Receiver<'_, W> {
-    /// Listens in the lobby for a moment, and takes part in a round if it is called; what came of a transfer that is over.
+    /// Listens in the lobby for a moment, and takes part in a round if called; returns the result of a transfer that is over.
     fn step(
         &mut self,
         folder: &mut Folder,
@@ -156,7 +156,7 @@ impl<W: Watch> Receiver<'_, W> {
         }
     }
 
-    /// Wants what is announced, and gets ready for it; or the reason why it can't.
+    /// Joins the announced transfer and prepares for it; returns the reason if it can't.
     fn join(&mut self, folder: &mut Folder, announce: Announce, from: SocketAddr) -> Result<Option<String>> {
         if self.current.is_some() {
             return Ok(None);
@@ -186,7 +186,7 @@ impl<W: Watch> Receiver<'_, W> {
     fn leave(&self) {
         let leave = self.lobby.borrow_mut().guest.leave();
         if let Some((to, message)) = leave {
-            // The sender finds out by itself if it does not hear it.
+            // If the sender does not hear it, it finds out by itself.
             let _ = self.wire.say(To::One(to), &message);
         }
     }
@@ -241,16 +241,16 @@ impl<W: Watch> Receiver<'_, W> {
         if ended.is_ok() {
             block_on(messenger.compute(GOODBYE))?;
         } else if watch.borrow().ends() {
-            // Told at once that this rank leaves, the sender need not wait until it seems gone.
+            // Because it is told at once that this rank leaves, the sender need not wait until the rank seems gone.
             network.ends_alone_at(wire.now() + GOODBYE);
-            // What it waited for when it was asked to end it waits for no longer.
+            // What it was waiting for when it was asked to end is no longer needed.
             messenger.forget_operations();
             let _ = block_on(messenger.end_with(&[Rank(0)]));
         }
         ended
     }
 
-    /// What is to be done after a round that ended so.
+    /// What to do after a round that ended this way.
     fn after_round(
         &mut self,
         folder: &mut Folder,
@@ -271,7 +271,7 @@ impl<W: Watch> Receiver<'_, W> {
                 self.lobby.borrow_mut().guest.comes_back(now);
                 Ok(None)
             }
-            // Another round calls, or somebody wants it to end: the next step sees to it.
+            // Another round calls, or somebody wants it to end: the next step handles it.
             Err(Error::Stopped) => Ok(None),
             Ok(Ended::Left(reason)) => {
                 self.forget_run();
@@ -288,7 +288,7 @@ impl<W: Watch> Receiver<'_, W> {
         }
     }
 
-    /// Nothing more is to be done with this run of the sender.
+    /// This run of the sender is finished.
     fn forget_run(&mut self) {
         if let Some(current) = &self.current {
             self.lobby.borrow_mut().guest.is_over(current.announce.run);
@@ -302,7 +302,7 @@ impl Lobby {
         Lobby { guest, told, notices_at: Time::ZERO, is_unanswered: false, called: None, found: None }
     }
 
-    /// Takes what somebody says; what is to be answered goes into `answers`.
+    /// Handles a message; answers go into `answers`.
     fn take(
         &mut self,
         now: Time,
@@ -313,7 +313,7 @@ impl Lobby {
         let is_announcement = matches!(message, LobbyMessage::Announce(_));
         let asked = answers.len();
         match self.guest.take(now, from, message, answers) {
-            // Of several senders it takes the one that answers first.
+            // Of several senders it takes the first to answer.
             Some(Heard::Answered(announce, from)) => {
                 self.is_unanswered = false;
                 self.found.get_or_insert((announce, from));
@@ -323,7 +323,7 @@ impl Lobby {
         }
     }
 
-    /// Whether the sender is to be told now that it cannot be understood.
+    /// Whether to tell the sender now that it cannot be understood.
     fn notices(&mut self, now: Time) -> bool {
         let notices = self.notices_at <= now;
         if notices {
@@ -333,7 +333,7 @@ impl Lobby {
     }
 }
 
-/// Hears what is sent in the lobby, until then, and answers.
+/// Receives messages in the lobby until `until`, and answers.
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     let mut answers: Vec<(SocketAddr, LobbyMessage)> = Vec::new();

@@ -17,29 +17,29 @@ use crate::lobby::{Announce, Call, Called, Host, LobbyMessage, Mismatch, Strange
 use crate::parameters::{largest_to_sender, parameters};
 use crate::round::{self, Digest, Goal, Outcome, Transfer};
 
-/// How long who comes first waits for those who come at the same time.
+/// How long the first receiver waits for those that come at the same time.
 const GATHER: Duration = ms(300);
 /// How long to wait for receivers by default.
 const WAIT: Duration = ms(10_000);
-/// How often it is looked whether to end.
+/// How often to check whether to end.
 const LOOK: Duration = ms(50);
 /// How long a goodbye may take.
 const GOODBYE: Duration = ms(250);
-/// Of so many receivers it is told that they cannot read what is sent.
+/// For at most this many receivers it is reported that they cannot read what is sent.
 const MOST_TOLD: usize = 16;
 
-/// What is sent, to whom, and how.
+/// What to send, to whom, and how.
 #[derive(Clone, Debug)]
 pub struct SendSettings {
-    /// Where.
+    /// Where to meet.
     pub meeting: Meeting,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// The most that is sent, counted in what datagrams take of an Ethernet.
+    /// The highest rate, counting what datagrams take on an Ethernet.
     pub rate: Option<Rate>,
-    /// How many receivers are waited for; without it, it begins with the first.
+    /// How many receivers to wait for; if none, sending begins with the first.
     pub receivers: Option<usize>,
-    /// How long receivers are waited for.
+    /// How long to wait for receivers.
     pub wait: Option<Duration>,
 }
 
@@ -48,17 +48,17 @@ pub struct SendSettings {
 pub struct Sent {
     /// How many receivers have everything.
     pub done: usize,
-    /// The receivers that joined, but have not.
+    /// The receivers that joined, but do not have everything.
     pub without: Vec<String>,
     /// How many rounds there were.
     pub rounds: u32,
     /// From the first call to a round until the last receiver had everything.
     pub time: Duration,
-    /// Packets of the messaging that were sent, and how many of them again.
+    /// Packets sent by the messaging, including those sent again.
     pub packets: u64,
-    /// Of those, packets that were sent again.
+    /// How many of these were sent again.
     pub repeated: u64,
-    /// What all of it hashes to, if all was read.
+    /// The hash of the whole, if all of it was read.
     pub digest: Option<Digest>,
 }
 
@@ -92,7 +92,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
         piece: Bytes(u64::from(listing.manifest.piece())),
         reader: Reader::new(listing),
         salt: token()?,
-        // It never comes to its end.
+        // So large a range is never exhausted.
         session: 1 + u32::from_be_bytes(word) / 2,
         rounds: 0,
         whole: true,
@@ -108,7 +108,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
     Ok(sender.sent())
 }
 
-/// Who is there, and of whom it was told that they are but cannot read what is sent.
+/// The receivers, and those of whom it was reported that they cannot read what is sent.
 struct Lobby {
     host: Host,
     told: BTreeSet<(Mismatch, Ipv4Addr)>,
@@ -120,16 +120,16 @@ struct Sender<'a, W> {
     wire: Wire,
     lobby: RefCell<Lobby>,
     transfer: Transfer,
-    /// How long a piece is.
+    /// The length of a piece.
     piece: Bytes,
     reader: Reader,
-    /// What the keys of rounds are made with, and the session of the last one.
+    /// The salt for the keys of rounds, and the session of the last round.
     salt: Token,
     session: u32,
     rounds: u32,
-    /// Whether in the last round everything was sent that somebody lacked.
+    /// Whether the last round sent everything that some receiver lacked.
     whole: bool,
-    /// When the first round began; when something changed; when the last receiver had everything.
+    /// When the first round began; when something last changed; when the last receiver had everything.
     began: Option<Time>,
     changed: Time,
     last: Option<Time>,
@@ -137,7 +137,7 @@ struct Sender<'a, W> {
 }
 
 impl<W: Watch> Sender<'_, W> {
-    /// Waits until a round can begin: true; or all is over: false.
+    /// Waits until a round can begin (true) or everything is over (false).
     fn waits_for_round(&mut self) -> std::result::Result<bool, CastError> {
         loop {
             let now = self.wire.now();
@@ -153,7 +153,7 @@ impl<W: Watch> Sender<'_, W> {
         }
     }
 
-    /// Whether a round begins, or all is over, if one of both.
+    /// Whether a round begins (true) or everything is over (false), if either.
     fn decides(&self, now: Time) -> std::result::Result<Option<bool>, CastError> {
         let SendSettings { receivers, wait, .. } = self.settings;
         let host = &self.lobby.borrow().host;
@@ -179,7 +179,7 @@ impl<W: Watch> Sender<'_, W> {
         Ok(gathered.then_some(true))
     }
 
-    /// Calls all that wait until they are there. The names of those who did not come are told.
+    /// Calls all receivers that wait until they are present. The names of those that did not come are reported.
     fn assemble(&mut self) -> std::result::Result<Vec<Called>, CastError> {
         loop {
             let now = self.wire.now();
@@ -215,7 +215,7 @@ impl<W: Watch> Sender<'_, W> {
         }
     }
 
-    /// One round with all that wait.
+    /// One round with all receivers that wait.
     fn round(&mut self) -> std::result::Result<(), CastError> {
         let roster = self.assemble()?;
         if roster.is_empty() {
@@ -280,7 +280,7 @@ impl<W: Watch> Sender<'_, W> {
             self.last = Some(now);
         }
         network.ends_at(now + GOODBYE);
-        // Who does not answer to a goodbye has heard it all the same, most likely.
+        // A receiver that does not answer a goodbye has most likely heard it all the same.
         let _ = block_on(messenger.flush());
         self.counts.0 += messenger.engine().counts().sent;
         self.counts.1 += messenger.engine().repeated();
@@ -302,13 +302,13 @@ impl<W: Watch> Sender<'_, W> {
     }
 }
 
-/// Says what is due.
+/// Sends what is due.
 fn attend(wire: &Wire, lobby: &RefCell<Lobby>, now: Time) -> Result<()> {
     let due: Vec<(To, LobbyMessage)> = lobby.borrow_mut().host.due(now);
     due.iter().try_for_each(|(to, message)| wire.say(*to, message))
 }
 
-/// Hears what is sent in the lobby, until then.
+/// Receives messages in the lobby until `until`.
 fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     wire.listen(until, |from, message| {

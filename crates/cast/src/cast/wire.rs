@@ -42,12 +42,12 @@ impl Wire {
         &self.meeting
     }
 
-    /// The port of its socket for rounds.
+    /// The port of the socket for rounds.
     pub(super) fn port(&self) -> std::io::Result<u16> {
         Ok(self.rounds.local_addr()?.port())
     }
 
-    /// Says something in the lobby.
+    /// Sends a message in the lobby.
     pub(super) fn say(&self, to: To, message: &LobbyMessage) -> Result<()> {
         let mut nonce = [0; 24];
         getrandom::fill(&mut nonce).map_err(failed)?;
@@ -59,7 +59,7 @@ impl Wire {
         self.send(address, &bytes)
     }
 
-    /// Tells a sender that what it sends cannot be read, and why.
+    /// Tells a sender that its datagrams cannot be read, and why.
     pub(super) fn notice(&self, to: SocketAddr, why: Mismatch) -> Result<()> {
         self.send(to, &why.notice())
     }
@@ -68,7 +68,7 @@ impl Wire {
         self.lobby.send_all(to, &[Piece { header: bytes, payload: &[], zeros: 0 }]).map_err(failed)
     }
 
-    /// Waits until somebody says something in the lobby, or it is `until`. What this one says itself is not heard.
+    /// Receives messages in the lobby until `until`, except its own.
     pub(super) fn listen(
         &self,
         until: Time,
@@ -96,7 +96,7 @@ impl Wire {
         })
     }
 
-    /// This one's address in rounds.
+    /// The address of this process in rounds.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.rounds.local_addr().ok()
     }
@@ -117,7 +117,7 @@ pub(super) fn token() -> Result<Token> {
     Ok(token)
 }
 
-/// An address of the only kind that there is here.
+/// The address as IPv4, the only kind used.
 pub(super) const fn v4(address: SocketAddr) -> Ipv4Addr {
     match address.ip() {
         IpAddr::V4(address) => address,

@@ -1,4 +1,4 @@
-//! A receiver's folder: pieces written behind the network, and files put in their places when they are whole.
+//! A receiver's folder: pieces are written while the network continues, and files are put in place when they are complete.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -23,14 +23,14 @@ use crate::round::{Digest, Store};
 /// How many pieces may wait for the disk.
 const BEHIND: usize = 4;
 
-/// What a receiver wants.
+/// What a receiver accepts.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// Files that are there are replaced.
+    /// Whether existing files are replaced.
     pub overwrite: bool,
     /// Nothing larger is received.
     pub max_size: Option<Size>,
-    /// Everything is on the disk before it counts as received.
+    /// Whether everything must be on disk before it counts as received.
     pub sync: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct Folder {
     into: PathBuf,
     wishes: Wishes,
     transfer: Option<Transfer>,
-    /// What was received last, and is in its place.
+    /// What was received last, and is in place.
     finished: Option<Manifest>,
 }
 
@@ -49,7 +49,7 @@ pub struct Folder {
 struct Transfer {
     id: Id,
     unfinished: Unfinished,
-    /// What is received, and the thread that writes it, once that is known.
+    /// What is received, once known, and the thread that writes it.
     opened: Option<Manifest>,
     writer: Option<Writer>,
     shared: Arc<Mutex<Shared>>,
@@ -60,21 +60,21 @@ struct Transfer {
 struct Writer {
     give: SyncSender<Work>,
     thread: JoinHandle<()>,
-    /// Whether it was asked to put the files in their places.
+    /// Whether it was asked to put the files in place.
     asked: bool,
 }
 
 impl Folder {
-    /// The folder `into`, which is made if it is not there.
+    /// The folder `into`, which is created if it does not exist.
     ///
     /// # Errors
-    /// [`FileError`] when it is none, or nothing can be written in it.
+    /// [`FileError`] when it is not a folder, or not writable.
     pub fn new(into: &Path, wishes: Wishes) -> Result<Folder, FileError> {
         if fs::metadata(into).is_ok_and(|there| !there.is_dir()) {
             return Err(FileError::new(into, "it is no folder"));
         }
         fs::create_dir_all(into).map_err(FileError::io(into))?;
-        // Only the attempt tells: permissions are not all that there is, and do not hold for everybody.
+        // Only trying tells: permissions are not the only obstacle, and do not apply to everybody.
         let attempt = into.join(format!("{UNFINISHED}{}", std::process::id()));
         let attempted = DirBuilder::new().mode(0o700).create(&attempt);
         attempted
@@ -83,11 +83,11 @@ impl Folder {
         Ok(Folder { into: into.to_path_buf(), wishes, transfer: None, finished: None })
     }
 
-    /// Gets ready for a transfer: looks what has come of it before. Gives who the receiver is, `fresh` if nothing has; and how much
-    /// is here.
+    /// Prepares for a transfer, looking for what an earlier run received. Returns the identity of the receiver, `fresh` if nothing
+    /// was received before, and how many bytes there are already.
     ///
     /// # Errors
-    /// [`FileError`] when nothing can be written there, or another receiver is at it.
+    /// [`FileError`] when nothing can be written there, or another receiver is using it.
     pub fn prepare(&mut self, id: Id, fresh: Token) -> Result<(Token, Size), FileError> {
         self.leave();
         let unfinished = Unfinished::open(&self.into, id, fresh)?;
@@ -105,13 +105,13 @@ impl Folder {
         self.finished.take()
     }
 
-    /// Leaves the transfer: what has come of it stays, to be gone on with, and if nothing has, nothing stays.
+    /// Leaves the transfer: what was received stays, to be resumed; if nothing was, nothing stays.
     pub fn leave(&mut self) {
         let Some(mut transfer) = self.transfer.take() else { return };
         transfer.stop();
         let is_empty = lock(&transfer.shared).has.iter().all(Option::is_none);
         if is_empty {
-            // It is of no use; if it stays, it does no harm.
+            // It is useless; if it stays, it does no harm.
             let _ = transfer.unfinished.remove();
         }
     }
@@ -137,14 +137,14 @@ impl Drop for Folder {
     }
 }
 
-/// How much of `manifest` those pieces are that are here. [B]
+/// How many bytes of `manifest` are in the pieces already received. [B]
 fn present(manifest: &Manifest, has: &[Option<Digest>]) -> u64 {
     let present = (0..).zip(has).filter(|(_, digest)| digest.is_some());
     present.map(|(index, _)| manifest.length(index) as u64).sum()
 }
 
 impl Transfer {
-    /// Begins to write, on a thread of its own.
+    /// Starts a thread that writes.
     fn begin(&mut self, manifest: &Manifest, into: &Path, wishes: &Wishes) -> Result<(), FileError> {
         lock(&self.shared).has.resize(manifest.pieces() as usize, None);
         self.unfinished.begin(manifest)?;
@@ -157,11 +157,11 @@ impl Transfer {
         Ok(())
     }
 
-    /// Waits until everything that came is written.
+    /// Waits until everything received has been written.
     fn stop(&mut self) {
         if let Some(Writer { give, thread, .. }) = self.writer.take() {
             drop(give);
-            // What went wrong in it is in what is shared.
+            // Its failure is recorded in the shared state.
             let _ = thread.join();
         }
     }
@@ -218,7 +218,7 @@ impl Store for Folder {
             return Err(nothing());
         };
         if !std::mem::replace(asked, true) {
-            // If the thread has ended, what is shared says why.
+            // If the thread has ended, the shared state tells why.
             let _ = give.send(Work::Finish(whole));
         }
         let finished = lock(shared).finished.take();

@@ -10,20 +10,20 @@ use super::FileError;
 use crate::manifest::{Entry, Kind, MOST_ENTRIES, Manifest};
 use crate::names::Name;
 
-/// The files to be sent, as they were when they were listed.
+/// The files to be sent, as they were when listed.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// What is sent.
     pub manifest: Manifest,
-    /// Where each entry of the manifest is, and what is not sent although it lies there.
+    /// Where each entry of the manifest is, and what is not sent although it is in a listed folder.
     sources: Vec<Source>,
-    /// What lies in folders and is neither a file nor a folder.
+    /// What is in the folders and is neither a file nor a folder.
     pub left_out: Vec<PathBuf>,
-    /// What cannot be sent, and was left out as well: why.
+    /// What cannot be sent and was left out as well, with the reasons.
     pub unsendable: Vec<FileError>,
 }
 
-/// What becomes of files and folders that cannot be read, or whose names cannot be sent.
+/// What happens to files and folders that cannot be read, or whose names cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsendable {
     /// Nothing is sent.
@@ -41,7 +41,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Whether it is still as it was.
+    /// Checks that it is unchanged.
     pub(super) fn check(&self, now: &Metadata) -> Result<(), FileError> {
         let same = now.is_dir() || now.len() == self.length && now.modified().ok() == self.modified;
         if same { Ok(()) } else { Err(FileError::new(&self.path, "it changed while it was sent")) }
@@ -53,7 +53,7 @@ impl Listing {
         self.sources.get(entry)
     }
 
-    /// Says whether all files are still as they were.
+    /// Checks that all files are unchanged.
     ///
     /// # Errors
     /// [`FileError`] for the first that is not.
@@ -65,11 +65,11 @@ impl Listing {
     }
 }
 
-/// Lists files and folders, these with all that is in them. Links are followed where they are named here, and nowhere else.
+/// Lists files and folders, the latter with everything in them. Links are followed if they are named in `paths`, and nowhere else.
 ///
 /// # Errors
-/// [`FileError`] for what is not there, or if nothing is left to be sent; and for what cannot be read or has a name that cannot be sent,
-/// unless that is skipped.
+/// [`FileError`] for a path that does not exist, or if nothing is left to be sent; and for what cannot be read or has a name that cannot
+/// be sent, unless these are skipped.
 pub fn list(paths: &[PathBuf], unsendable: Unsendable) -> Result<Listing, FileError> {
     let mut found = Found { entries: Vec::new(), left_out: Vec::new(), unsendable, skipped: Vec::new() };
     for path in paths {
@@ -101,7 +101,7 @@ struct Found {
 }
 
 impl Found {
-    /// Adds what is at `path`, of that name in `folder`; or notes why it cannot be sent, if that is to be skipped.
+    /// Adds what is at `path` under the name `own` in `folder`; or notes why it cannot be sent, if such entries are skipped.
     fn add(&mut self, path: &Path, folder: Option<&str>, own: &OsStr, metadata: &Metadata) -> Result<(), FileError> {
         let entry = sendable(path, folder, own, metadata);
         let (entry, inside) = match (entry, self.unsendable) {
@@ -134,7 +134,7 @@ impl Found {
     }
 }
 
-/// The entry for what is at `path`, and for a folder what is in it; an error if it cannot be sent.
+/// The entry for what is at `path`, and what a folder contains; an error if it cannot be sent.
 fn sendable(
     path: &Path,
     folder: Option<&str>,
@@ -150,7 +150,7 @@ fn sendable(
         let inside = fs::read_dir(path).map_err(FileError::io(path))?;
         return Ok((Entry { name, kind: Kind::Folder { mode } }, Some(inside)));
     }
-    // That it cannot be read is better known now than in the middle of it.
+    // If it cannot be read, it is better to know now than in the middle.
     File::open(path).map_err(FileError::io(path))?;
     Ok((Entry { name, kind: Kind::File { size: metadata.len(), mode } }, None))
 }

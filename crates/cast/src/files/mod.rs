@@ -1,4 +1,4 @@
-//! Files on disks: what is sent is read ahead of the network, and what comes is written behind it, each by a thread of its own.
+//! Files on disk: what is sent is read ahead of the network, and what is received is written behind it, each by its own thread.
 
 mod folder;
 mod listing;
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 
 use quantities::shown_path;
 
-/// What is wrong with a file or a folder.
+/// An error of a file or a folder.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("`{}`: {what}", shown_path(path))]
 pub struct FileError {
-    /// Which.
+    /// Its path.
     pub path: PathBuf,
     /// What is wrong with it.
     pub what: String,

@@ -21,7 +21,7 @@ const AHEAD: usize = 3;
 #[derive(Debug)]
 pub struct Reader {
     listing: Arc<Listing>,
-    /// Pieces of which announcement are wanted; those of earlier ones are thrown away.
+    /// The current announcement, whose pieces are wanted; those of earlier ones are thrown away.
     turn: u64,
     wanted: Sender<(u64, Vec<u32>)>,
     read: Receiver<(u64, Result<Piece, String>)>,
@@ -42,7 +42,7 @@ impl Reader {
 impl Supply for Reader {
     fn announce(&mut self, pieces: Vec<u32>) {
         self.turn += 1;
-        // If the thread has ended, the next piece says so.
+        // If the thread has ended, the next piece reports it.
         let _ = self.wanted.send((self.turn, pieces));
     }
 
@@ -62,7 +62,7 @@ impl Supply for Reader {
     }
 }
 
-/// The thread's own.
+/// The state of the thread.
 struct Reading {
     listing: Arc<Listing>,
     places: Places,

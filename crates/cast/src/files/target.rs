@@ -1,7 +1,7 @@
-//! Where received files go: below the folder that was named, and nowhere else.
+//! Where received files go: below the given folder, and nowhere else.
 //!
-//! They get the modes that the sender's have, less the bits that the receiver's umask takes away. Folders that are there keep theirs. A
-//! folder is made so that its owner can write in it, and gets its own mode when all is in its place: nobody else may ever do more in it
+//! They get the modes of the sender's files, without the bits that the receiver's umask removes. Existing folders keep theirs. A new
+//! folder is created writable for its owner, and gets its final mode when everything is in place: nobody else may ever do more in it
 //! than in the end.
 
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ use nix::unistd::{AccessFlags, faccessat};
 use super::FileError;
 use crate::manifest::{Entry, Kind, Manifest};
 
-/// Says whether all files of `manifest` can be put below `into`: nothing is in the way, or only files that may be replaced. No link
-/// is followed below `into`.
+/// Checks that all files of `manifest` can be put below `into`: nothing is in the way, except files that may be replaced. No link is
+/// followed below `into`.
 pub(super) fn check(manifest: &Manifest, into: &Path, overwrite: bool) -> Result<(), FileError> {
     manifest.entries().iter().try_for_each(|entry| check_entry(entry, into, overwrite))
 }
@@ -51,7 +51,7 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Puts the file `whole` in its place; or makes the folder: true if it was not there.
+/// Puts the complete file `whole` in place, or creates the folder; returns true for a folder that did not exist.
 pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -> Result<bool, FileError> {
     check_entry(entry, into, overwrite)?;
     for folder in entry.name.folders() {
@@ -67,7 +67,7 @@ pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -
     }
 }
 
-/// Makes a folder with that mode, as far as the umask lets it, that its owner can write in; false if it is there.
+/// Creates a folder with this mode, as far as the umask permits, that its owner can write in; false if it exists.
 fn make_folder(path: &Path, mode: u32) -> Result<bool, FileError> {
     match DirBuilder::new().mode(mode | 0o700).create(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => check_folder(path).map(|()| false),
@@ -76,14 +76,14 @@ fn make_folder(path: &Path, mode: u32) -> Result<bool, FileError> {
     }
 }
 
-/// Takes from a file or folder what `mode` does not have. It was made with all that the umask lets it have. The other bits, as a folder
-/// may get them from the one in which it is, stay.
+/// Removes from a file or folder the permissions that `mode` lacks. It was created with everything that the umask permits. Other bits,
+/// such as those that a folder may inherit from its parent, stay.
 pub(super) fn restrict(path: &Path, mode: u32) -> Result<(), FileError> {
     let now = fs::metadata(path).map_err(FileError::io(path))?.permissions().mode();
     fs::set_permissions(path, Permissions::from_mode(now & (mode | !0o777))).map_err(FileError::io(path))
 }
 
-/// Sees to it that the disk has the names of all files, too.
+/// Makes sure that the names of all files are on disk, too.
 pub(super) fn sync(manifest: &Manifest, into: &Path) -> Result<(), FileError> {
     let inner = manifest.entries().iter().flat_map(|entry| entry.name.folders());
     let folders: BTreeSet<PathBuf> = inner.map(|folder| into.join(folder)).chain([into.to_path_buf()]).collect();

@@ -1,15 +1,15 @@
-//! What is kept of a transfer that is not whole, so that it goes on when it was broken off.
+//! What is kept of an incomplete transfer, so that it can be resumed after an interruption.
 //!
 //! ```text
 //!     INTO/.maquette-cast-<transfer>/
-//!         lock        held by the receiver that is at it
-//!         member      which receiver it is, for the sender to know it again
+//!         lock        held by the receiver that uses it
+//!         member      the receiver's identity, by which the sender recognizes it
 //!         manifest    what is received
-//!         pieces      what came: index 4, digest 32, CRC-32C of both 4; again and again
-//!         0, 1, ...   the files, by their place in the manifest
+//!         pieces      the pieces received: index 4, digest 32, CRC-32C of both 4; repeated
+//!         0, 1, ...   the files, by their index in the manifest
 //! ```
 //!
-//! What is noted is believed only after it has been read and hashed again: a machine that stopped may have lost what was written last.
+//! A recorded piece counts only after it has been read and hashed again: a machine that crashed may have lost what was written last.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -25,22 +25,22 @@ use crate::manifest::{self, Id, Manifest, Places};
 use crate::names::UNFINISHED;
 use crate::round::Digest;
 
-/// The most that is read of what an earlier transfer left: whoever can write there may have put a device in its place.
+/// The most that is read of what an earlier transfer left: somebody who can write there may have put a device in its place.
 const LONGEST_LOG: Bytes = Bytes(1 << 30);
 
 const RECORD: usize = 40;
 
-/// A folder with what has come.
+/// A folder with what has been received.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     pub(super) folder: PathBuf,
-    /// Which receiver it is.
+    /// The receiver's identity.
     pub(super) member: Token,
     _lock: Flock<File>,
 }
 
 impl Unfinished {
-    /// That of `transfer` below `into`, made if it is not there; `fresh` is who the receiver is in that case.
+    /// The folder of `transfer` below `into`, created if it does not exist; `fresh` is the receiver's identity in that case.
     pub(super) fn open(into: &Path, transfer: Id, fresh: Token) -> Result<Unfinished, FileError> {
         let folder = into.join(format!("{UNFINISHED}{transfer}"));
         match DirBuilder::new().mode(0o700).create(&folder) {
@@ -66,7 +66,7 @@ impl Unfinished {
         Ok(Unfinished { folder, member, _lock: lock })
     }
 
-    /// The manifest, if it is known, and what has come of its pieces and is still what it was: nothing is taken on trust.
+    /// The manifest, if known, and the pieces received that are still intact: nothing is taken on trust.
     pub(super) fn read(&self, transfer: Id) -> Option<(Manifest, Vec<Option<Digest>>)> {
         let mut bytes = Vec::new();
         let file = File::open(self.folder.join("manifest")).ok()?;
@@ -103,18 +103,18 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Writes down what is to be received.
+    /// Records what is to be received.
     pub(super) fn begin(&self, manifest: &Manifest) -> Result<(), FileError> {
         let path = self.folder.join("manifest");
         fs::write(&path, manifest.encode()).map_err(FileError::io(&path))
     }
 
-    /// Where an entry's bytes are until they are whole.
+    /// Where an entry's bytes are until the file is complete.
     pub(super) fn file(&self, entry: usize) -> PathBuf {
         self.folder.join(entry.to_string())
     }
 
-    /// The record of pieces, to be written on.
+    /// The record of pieces, to be appended to.
     pub(super) fn record(&self, has: &[Option<Digest>]) -> Result<Record, FileError> {
         let path = self.folder.join("pieces");
         let file =
@@ -126,14 +126,14 @@ impl Unfinished {
         Ok(record)
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the folder with everything in it.
     pub(super) fn remove(self) -> Result<(), FileError> {
         fs::remove_dir_all(&self.folder).map_err(FileError::io(&self.folder))
     }
 }
 
-/// A file that is made if it is not there, and opened if it is. It gets every permission that the umask lets it have, so that its own
-/// mode less the umask can be made of it later; nobody else comes to it in its folder until then.
+/// Opens a file, creating it if it does not exist. It gets every permission that the umask permits, so that its final mode less the
+/// umask can be set later; until then nobody else can reach it in its folder.
 pub(super) fn open_to_write(path: &Path) -> Result<File, FileError> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).truncate(false).custom_flags(NO_LINKS).mode(0o777);
@@ -142,7 +142,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<File, FileError> {
 
 const NO_LINKS: i32 = nix::fcntl::OFlag::O_NOFOLLOW.bits();
 
-/// Which pieces have come.
+/// The pieces received.
 #[derive(Debug)]
 pub(super) struct Record {
     file: File,
@@ -150,7 +150,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// This one has, and is written.
+    /// Records that this piece has been received and written.
     pub(super) fn note(&mut self, index: u32, digest: Digest) -> Result<(), FileError> {
         let mut record = [&index.to_be_bytes()[..], &digest.0].concat();
         record.extend_from_slice(&crc32c::crc32c(&record).to_be_bytes());

@@ -1,4 +1,4 @@
-//! The thread that writes what comes, and puts files in their places when they are whole.
+//! The thread that writes what is received, and puts files in place when they are complete.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -13,41 +13,41 @@ use super::{FileError, Wishes, target};
 use crate::manifest::{Entry, Kind, Manifest, Places};
 use crate::round::Digest;
 
-/// What there is to do.
+/// A task for the thread.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// Check and write that piece.
+    /// Check and write this piece.
     Piece(u32, Digest, Bytes),
-    /// Put the files in their places if all of them hash to that.
+    /// Put the files in place if they all hash to this.
     Finish(Digest),
 }
 
-/// What the thread and the receiver both know.
+/// The state shared by the thread and the receiver.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// What the pieces that are here hash to.
+    /// The hashes of the pieces received.
     pub(super) has: Vec<Option<Digest>>,
     /// How many pieces wait to be written.
     pub(super) waiting: usize,
     /// What went wrong.
     pub(super) failed: Option<String>,
-    /// Whether the files are in their places, or why not.
+    /// Whether the files are in place, or why not.
     pub(super) finished: Option<Result<(), String>>,
 }
 
 pub(super) fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    // Nobody panics while it is held, and if so, what is in it is whole.
+    // Nobody panics while holding it, and if somebody did, its contents would be intact.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread's own.
+/// The state of the thread.
 #[derive(Debug)]
 pub(super) struct Writing {
     manifest: Manifest,
     places: Places,
     into: PathBuf,
     wishes: Wishes,
-    /// Where the bytes of each entry are until they are whole.
+    /// Where the bytes of each entry are until the file is complete.
     paths: Vec<PathBuf>,
     record: Record,
     shared: Arc<Mutex<Shared>>,
@@ -76,7 +76,7 @@ impl Writing {
         }
     }
 
-    /// Does what there is to do until nothing more can come.
+    /// Works until no more tasks can come.
     pub(super) fn run(mut self, work: &Receiver<Work>) {
         for work in work {
             match work {
@@ -90,7 +90,7 @@ impl Writing {
     }
 
     fn take(&mut self, index: u32, digest: Digest, content: &[u8]) {
-        // What is damaged is not kept: it is missing, and comes again.
+        // A damaged piece is not kept: it is missing, and is sent again.
         let fits = content.len() == self.manifest.length(index) && Digest::of(content) == digest;
         let written = if fits { self.write(index, digest, content).map(|()| Some(digest)) } else { Ok(None) };
         let mut shared = lock(&self.shared);
@@ -128,7 +128,7 @@ impl Writing {
 
     fn place(&self) -> Result<(), FileError> {
         let Writing { manifest, into, wishes, .. } = self;
-        // Nothing is put in its place unless everything can be.
+        // Nothing is put in place unless everything can be.
         target::check(manifest, into, wishes.overwrite)?;
         let mut made = Vec::new();
         for (entry, path) in manifest.entries().iter().zip(&self.paths) {
@@ -140,11 +140,11 @@ impl Writing {
         if wishes.sync {
             target::sync(manifest, into)?;
         }
-        // The inner ones first: who may not enter a folder can change nothing in it.
+        // The inner ones first: nobody can change anything in a folder that they may not enter.
         made.iter().rev().try_for_each(|folder| target::restrict(&folder.name.below(into), folder.kind.mode()))
     }
 
-    /// Sees to it that the file is there, also one that is empty, and on the disk if that is wanted.
+    /// Makes sure that the file exists, even if it is empty, and is on disk if that is required.
     fn prepare(&self, entry: &Entry, path: &Path) -> Result<(), FileError> {
         match entry.kind {
             Kind::Folder { .. } => Ok(()),

@@ -9,19 +9,19 @@ use super::{Announce, Answer, Ask, Call, Join, LobbyMessage, Present, Token};
 
 /// How often it asks until it is called.
 const BETWEEN_JOINS: Duration = Duration::from_microseconds(250_000);
-/// The sender is gone when it has not answered for so long.
+/// The sender counts as gone when it has not answered for this long.
 const GONE: Duration = Duration::from_microseconds(5_000_000);
-/// An answer to a join that is older than the last so many is no sign of life any more.
+/// An answer to a join older than this many joins is no longer a sign of life.
 const RECENT: u64 = 8;
-/// As many runs of senders are remembered with which nothing more is to be done.
+/// How many finished runs of senders are remembered.
 const MOST_RUNS: usize = 1_000;
 
-/// What a receiver hears.
+/// What a receiver learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Something can be had there, and its sender has just answered.
+    /// A transfer is available there, and its sender has just answered.
     Answered(Announce, SocketAddr),
-    /// It is called to a round, by whom is there.
+    /// It is called to a round, by this sender.
     Called(Call, SocketAddr),
 }
 
@@ -30,51 +30,51 @@ pub enum Heard {
 pub struct Guest {
     name: String,
     nonce: Token,
-    /// How much was asked with this nonce.
+    /// How many questions were asked with this nonce.
     asked: u64,
     /// The port of its socket for rounds.
     port: u16,
     wants: Option<Wanted>,
-    /// Runs of senders with which nothing more is to be done.
+    /// Finished runs of senders.
     over: BTreeSet<Token>,
 }
 
-/// What it has joined.
+/// The transfer that it has joined.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     run: Token,
     member: Token,
     host: SocketAddr,
-    /// When it asks next, and when it last heard of its sender.
+    /// When it asks next, and when it last heard from its sender.
     asks_at: Time,
     heard: Time,
     /// The last of its questions that was answered.
     answered: u64,
-    /// The round that it is in, or was in last; whether it is there now.
+    /// The round that it is in, or was last in; and whether it is present now.
     session: u32,
     is_there: bool,
 }
 
 impl Guest {
-    /// A receiver of that name, whose socket for rounds has this port, and that wants nothing yet. Nobody else has drawn that nonce.
+    /// A receiver of this name, whose socket for rounds has this port, and that wants nothing yet. Nobody else has drawn this nonce.
     pub const fn new(name: String, nonce: Token, port: u16) -> Guest {
         Guest { name, nonce, asked: 0, port, wants: None, over: BTreeSet::new() }
     }
 
-    /// It wants what `host` has announced, and has just answered for.
+    /// Joins what `host` has announced and just confirmed.
     pub fn join(&mut self, now: Time, run: Token, member: Token, host: SocketAddr) {
         let answered = self.asked;
         self.wants =
             Some(Wanted { run, member, host, asks_at: now, heard: now, answered, session: 0, is_there: false });
     }
 
-    /// It wants it no more; what is to be sent then.
+    /// Leaves the transfer; returns what to send then.
     pub fn leave(&mut self) -> Option<(SocketAddr, LobbyMessage)> {
         let left = self.nonce;
         self.forget().map(|wanted| (wanted.host, LobbyMessage::Leave(left)))
     }
 
-    /// Nothing more is to be done with that run of a sender.
+    /// This run of a sender is finished.
     pub fn is_over(&mut self, run: Token) {
         if self.over.len() >= MOST_RUNS {
             self.over.clear();
@@ -83,14 +83,14 @@ impl Guest {
         self.forget();
     }
 
-    /// It wants nothing any more. Whatever was sent to it until now is void: a nonce is used for one sender, once.
+    /// It wants nothing any more. Everything sent to it until now is void: a nonce is used for one sender, once.
     fn forget(&mut self) -> Option<Wanted> {
         self.nonce = self.nonce.next();
         self.asked = 0;
         self.wants.take()
     }
 
-    /// Takes what somebody says, and puts what is to be answered into `answers`.
+    /// Handles a message, and puts answers into `answers`.
     pub fn take(
         &mut self,
         now: Time,
@@ -99,7 +99,7 @@ impl Guest {
         answers: &mut Vec<(SocketAddr, LobbyMessage)>,
     ) -> Option<Heard> {
         match (message, &mut self.wants) {
-            // It may be an old one, sent again by somebody: only an answer shows that its sender is there.
+            // It may be an old announcement, replayed by somebody: only an answer shows that its sender is alive.
             (LobbyMessage::Announce(Announce { run, .. }), None) if !self.over.contains(&run) => {
                 self.asked += 1;
                 answers.push((from, LobbyMessage::Ask(Ask { run, nonce: self.nonce, number: self.asked })));
@@ -133,7 +133,7 @@ impl Guest {
         }
     }
 
-    /// It is ready for the round to which it was called; what is to be sent then.
+    /// It is ready for the round to which it was called; returns what to send then.
     pub fn is_there(&mut self, session: u32) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut()?;
         (wanted.session, wanted.is_there) = (session, true);
@@ -147,7 +147,7 @@ impl Guest {
         }
     }
 
-    /// What is to be sent now.
+    /// What to send now.
     pub fn due(&mut self, now: Time) -> Option<(SocketAddr, LobbyMessage)> {
         let wanted = self.wants.as_mut().filter(|wanted| !wanted.is_there && wanted.asks_at <= now)?;
         wanted.asks_at = now + BETWEEN_JOINS;
@@ -158,12 +158,12 @@ impl Guest {
         Some((host, LobbyMessage::Join(Join { run, member, nonce, number, name, port, last: session })))
     }
 
-    /// When something will be to be sent.
+    /// When there will be something to send.
     pub fn deadline(&self) -> Option<Time> {
         self.wants.filter(|wanted| !wanted.is_there).map(|wanted| wanted.asks_at.min(wanted.heard + GONE))
     }
 
-    /// Whether nothing was heard of the sender for long: then it wants nothing more.
+    /// Whether nothing has been heard from the sender for long: then it wants nothing more.
     pub fn is_left(&mut self, now: Time) -> bool {
         let is_left = self.wants.is_some_and(|wanted| !wanted.is_there && wanted.heard + GONE <= now);
         if is_left {

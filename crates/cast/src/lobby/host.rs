@@ -9,27 +9,27 @@ use super::{Announce, Answer, Ask, Call, Join, LobbyMessage, Present, Token};
 use crate::round::Outcome;
 use quantities::shown;
 
-/// The most receivers that are known at a time.
+/// The most receivers known at a time.
 const MOST_MEMBERS: usize = 1_024;
-/// A receiver may begin anew so often.
+/// How often a receiver may start anew.
 const MOST_NONCES: usize = 64;
-/// The most answers that wait to be sent.
+/// The most answers waiting to be sent.
 const MOST_ANSWERS: usize = 4_096;
-/// How often it is told what can be had.
+/// How often the offer is announced.
 const BETWEEN_ANNOUNCES: Duration = ms(500);
-/// How often a receiver is called until it is there; and for how long.
+/// How often a receiver is called until it is present, and for how long.
 const BETWEEN_CALLS: Duration = ms(25);
 const CALLS: Duration = ms(1_500);
-/// A receiver that has not asked again for so long has left.
+/// A receiver that has not asked again for this long has left.
 const FORGOTTEN: Duration = ms(3_000);
-/// So often a receiver may be lost before it may not come back.
+/// How often a receiver may be lost and still come back.
 const MOST_LOSSES: u32 = 5;
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_microseconds(1_000 * milliseconds)
 }
 
-/// To whom something is sent.
+/// Where a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// Everyone who listens.
@@ -41,9 +41,9 @@ pub enum To {
 /// A receiver that takes part in a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
-    /// Which.
+    /// Its identity.
     pub member: Token,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The address of its socket for rounds.
     pub address: SocketAddr,
@@ -53,10 +53,10 @@ pub struct Called {
 struct Member {
     name: String,
     nonce: Token,
-    /// The number of its last join with that nonce, and the nonces that it had before.
+    /// The number of its last join with the current nonce, and its former nonces.
     number: u64,
     former: BTreeSet<Token>,
-    /// Where it is in the lobby, and its port for rounds.
+    /// Its address in the lobby, and its port for rounds.
     lobby: SocketAddr,
     port: u16,
     heard: Time,
@@ -66,7 +66,7 @@ struct Member {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// It waits for a round, since then.
+    /// It has waited for a round, since then.
     Waits(Time),
     /// It is called, with this rank; and when it is called again.
     Called(u16, Time),
@@ -81,7 +81,7 @@ enum State {
 }
 
 impl Member {
-    /// Whether a join with that nonce and number is none that was sent before: by somebody who sends again what was recorded.
+    /// Whether a join with this nonce and number is new, not the replay of a recorded one.
     fn is_fresh(&self, nonce: Token, number: u64) -> bool {
         if nonce == self.nonce {
             number > self.number
@@ -91,28 +91,28 @@ impl Member {
     }
 }
 
-/// Who is there, and who has what.
+/// The receivers, and which of them has what.
 #[derive(Clone, Debug)]
 pub struct Host {
     announce: Announce,
     announces_at: Time,
     members: BTreeMap<Token, Member>,
-    /// The round that is being called, or goes on, and since when.
+    /// The round that is being called or in progress, and since when.
     call: Option<(Call, Time)>,
-    /// When somebody joined last.
+    /// When a receiver last joined.
     joined: Option<Time>,
-    /// What is to be answered.
+    /// The answers to be sent.
     answers: Vec<(To, LobbyMessage)>,
 }
 
 impl Host {
-    /// One that announces this, at once.
+    /// A host that announces this, at once.
     pub const fn new(announce: Announce) -> Host {
         let members = BTreeMap::new();
         Host { announce, announces_at: Time::ZERO, members, call: None, joined: None, answers: Vec::new() }
     }
 
-    /// Takes what somebody says; the name of a receiver that is new, or is back.
+    /// Handles a message; returns the name of a receiver that is new, or is back.
     pub fn take(&mut self, now: Time, from: SocketAddr, message: LobbyMessage) -> Option<String> {
         match message {
             LobbyMessage::Ask(Ask { run, nonce, number }) if run == self.announce.run => {
@@ -133,7 +133,7 @@ impl Host {
             }
             LobbyMessage::Leave(nonce) => {
                 let left = self.members.values_mut().find(|member| member.nonce == nonce)?;
-                // It has said its last with this nonce.
+                // Nothing more counts with this nonce.
                 left.number = u64::MAX;
                 if !matches!(left.state, State::Done | State::Out) {
                     left.state = State::Lost;
@@ -151,7 +151,7 @@ impl Host {
         }
     }
 
-    /// The name of a receiver that comes, or is back; and whether it may wait to be called, or is at it.
+    /// The name of a receiver that comes or is back; and whether it may wait to be called, or already does.
     fn join(&mut self, now: Time, from: SocketAddr, join: Join) -> (Option<String>, bool) {
         let name = format!("{} ({})", shown(&join.name), from.ip());
         let session = self.call.as_ref().map_or(0, |(call, _)| call.session);
@@ -170,7 +170,7 @@ impl Host {
         if !member.is_fresh(nonce, number) {
             return (None, false);
         }
-        // Who is in a round asks for no other one, unless it has come out of it, or begins anew.
+        // A receiver in a round does not ask for another, unless it has left the round, or starts anew.
         let is_new = nonce != member.nonce;
         let comes = match member.state {
             State::TakesPart(_) | State::Called(..) => is_new || last == session,
@@ -204,7 +204,7 @@ impl Host {
         }
     }
 
-    /// What is to be sent now.
+    /// What to send now.
     pub fn due(&mut self, now: Time) -> Vec<(To, LobbyMessage)> {
         let mut due = std::mem::take(&mut self.answers);
         if self.announces_at <= now {
@@ -226,7 +226,7 @@ impl Host {
         due
     }
 
-    /// When something will be to be sent.
+    /// When there will be something to send.
     pub fn deadline(&self) -> Time {
         let calls = self.members.values().filter_map(|member| match member.state {
             State::Called(_, at) => Some(at),
@@ -236,7 +236,7 @@ impl Host {
         calls.chain(answers).chain([self.announces_at]).min().unwrap_or(self.announces_at)
     }
 
-    /// Calls all that wait to a round, of which `call` says everything but who is who; how many they are.
+    /// Calls all receivers that wait to a round; `call` lacks only the ranks. Returns how many there are.
     pub fn call(&mut self, now: Time, call: Call) -> u16 {
         let mut rank = 0;
         for member in self.members.values_mut() {
@@ -253,14 +253,14 @@ impl Host {
         rank
     }
 
-    /// Whether all that were called are there: true; or that it is too late for those who are not: false.
+    /// Whether all that were called are present (true), or it is too late for the rest (false).
     pub fn is_assembled(&self, now: Time) -> Option<bool> {
         let missing = self.members.values().any(|member| matches!(member.state, State::Called(..)));
         let since = self.call.as_ref().map_or(now, |(_, since)| *since);
         if missing { (since + CALLS <= now).then_some(false) } else { Some(true) }
     }
 
-    /// Gives up on those who were called and did not come; the others wait for another round. Their names.
+    /// Gives up on the receivers that were called and did not come, and returns their names; the others wait for another round.
     pub fn give_up(&mut self, now: Time) -> Vec<String> {
         let mut absent = Vec::new();
         for member in self.members.values_mut() {
@@ -280,7 +280,7 @@ impl Host {
         absent
     }
 
-    /// Who takes part, rank 1 first.
+    /// The participants, rank 1 first.
     pub fn roster(&self) -> Vec<Called> {
         let mut roster: Vec<(u16, Called)> = Vec::new();
         for (member, it) in &self.members {
@@ -293,7 +293,8 @@ impl Host {
         roster.into_iter().map(|(_, called)| called).collect()
     }
 
-    /// A round has ended so for this receiver; `whole` says whether everything was sent in it that somebody lacked.
+    /// A round has ended with this outcome for this receiver; `whole` tells whether the round sent everything that some receiver
+    /// lacked.
     pub fn ended(&mut self, now: Time, member: Token, outcome: &Outcome, whole: bool) {
         let Some(member) = self.members.get_mut(&member).filter(|it| matches!(it.state, State::TakesPart(_))) else {
             return;
@@ -314,7 +315,7 @@ impl Host {
         member.heard = now;
     }
 
-    /// How many wait for a round, and since when the first of them does.
+    /// How many receivers wait for a round, and since when the first of them has.
     pub fn waiting(&self, now: Time) -> (usize, Option<Time>) {
         let since = |member: &Member| match member.state {
             State::Waits(since) if member.heard + FORGOTTEN >= now => Some(since),
@@ -324,18 +325,18 @@ impl Host {
         (waiting.clone().count(), waiting.min())
     }
 
-    /// How many have everything.
+    /// How many receivers have everything.
     pub fn done(&self) -> usize {
         self.members.values().filter(|member| member.state == State::Done).count()
     }
 
-    /// The names of those that joined and have not got everything.
+    /// The names of those that joined and do not have everything.
     pub fn without(&self) -> Vec<String> {
         let without = self.members.values().filter(|member| member.state != State::Done);
         without.map(|member| member.name.clone()).collect()
     }
 
-    /// When somebody joined last.
+    /// When a receiver last joined.
     pub const fn joined(&self) -> Option<Time> {
         self.joined
     }

@@ -1,16 +1,16 @@
-//! What is sent in the lobby, and how it is written down.
+//! The messages of the lobby, and their encoding.
 //!
 //! ```text
-//!     open     M Q C 3 | version 1 | 1 | CRC-32C of the rest 4 | what is sent, by postcard
-//!     sealed   M Q C 3 | version 1 | 2 | random nonce       24 | what is sent, encrypted | tag 16
-//!     notice   M Q C 0 | version 1 | why the datagram that it answers could not be read 1
+//!     open     M Q C 3 | version 1 | 1 | CRC-32C of the rest 4 | the message, by postcard
+//!     sealed   M Q C 3 | version 1 | 2 | random nonce       24 | the message, encrypted | tag 16
+//!     notice   M Q C 0 | version 1 | reason why the datagram that it answers could not be read 1
 //! ```
 //!
 //! Version 1 of the protocol had no version on the wire: its datagrams begin with `M Q C 1` and `M Q C 2`. A notice is the same in all
-//! versions, is never sealed, and is believed in nothing but a warning to a person.
+//! versions, is never sealed, and is trusted for nothing but a warning to a person.
 //!
-//! Source of the sealing: ChaCha20-Poly1305 of RFC 8439 with the longer nonce of S. Arciszewski, XChaCha, an IRTF draft of 2020: so that
-//! all who have the secret can draw nonces as they like.
+//! Source of the sealing: ChaCha20-Poly1305 of RFC 8439 with the longer nonce of S. Arciszewski, XChaCha, an IRTF draft of 2020, so that
+//! all who have the secret can draw random nonces.
 
 use chacha20poly1305::aead::AeadInPlace;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
@@ -24,7 +24,7 @@ pub const LONGEST: usize = 1_400;
 
 const MAGIC: [u8; 3] = *b"MQC";
 const NOTICE: u8 = 0;
-/// What stands in its place in the two kinds of datagrams of version 1.
+/// What is in place of the version in the two kinds of datagrams of version 1.
 const VERSION_1: [u8; 2] = [1, 2];
 const VERSIONED: u8 = 3;
 const OPEN: [u8; 6] = [MAGIC[0], MAGIC[1], MAGIC[2], VERSIONED, VERSION, 1];
@@ -37,80 +37,80 @@ const TAG: usize = 16;
 pub struct Token(pub [u8; 16]);
 
 impl Token {
-    /// Another one, which the same one that drew this may use after it.
+    /// The next token, which only the process that drew this one may use.
     pub(super) const fn next(self) -> Token {
         Token(u128::from_be_bytes(self.0).wrapping_add(1).to_be_bytes())
     }
 }
 
-/// What is sent in the lobby.
+/// A message in the lobby.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LobbyMessage {
-    /// By the sender, to all.
+    /// From the sender, to all.
     Announce(Announce),
-    /// By a receiver that heard an announcement, which may be an old one: is its sender there?
+    /// From a receiver that heard an announcement, which may be an old one: is its sender alive?
     Ask(Ask),
-    /// By the sender, to a receiver that asked or joined: it is there.
+    /// From the sender, to a receiver that asked or joined: it is alive.
     Answer(Answer),
-    /// By a receiver: it wants it.
+    /// From a receiver: it wants the transfer.
     Join(Join),
-    /// By the sender: a round begins, and the receiver takes part in it.
+    /// From the sender: a round begins, and the receiver takes part in it.
     Call(Call),
-    /// By a receiver: it is there.
+    /// From a receiver: it is present.
     Present(Present),
-    /// By a receiver: it gives up.
+    /// From a receiver: it gives up.
     Leave(Token),
 }
 
-/// What can be had.
+/// An offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announce {
-    /// Which transfer.
+    /// The transfer.
     pub transfer: Id,
-    /// Which run of the sender.
+    /// The run of the sender.
     pub run: Token,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// How many files.
     pub files: u64,
-    /// How much all files are. [B]
+    /// The size of all files. [B]
     pub bytes: u64,
 }
 
-/// Is the sender of that there?
+/// Is the sender of this run alive?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    /// Which run of the sender.
+    /// The run of the sender.
     pub run: Token,
-    /// Drawn anew by the receiver for each sender that it comes to wait for.
+    /// Drawn anew by the receiver for each sender that it waits for.
     pub nonce: Token,
-    /// Counts what the receiver asks with this nonce.
+    /// Counts the receiver's questions with this nonce.
     pub number: u64,
 }
 
-/// The sender is there: nobody else can know the nonce and have the key.
+/// The sender is alive: nobody else can know the nonce and have the key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// What it announces.
     pub announce: Announce,
     /// The nonce of the receiver that asked or joined.
     pub nonce: Token,
-    /// Which of its questions this answers.
+    /// The number of the question that this answers.
     pub number: u64,
 }
 
-/// A receiver wants it.
+/// A receiver wants the transfer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Join {
-    /// Which run of which sender.
+    /// The run of the sender.
     pub run: Token,
-    /// Which receiver; the same when it goes on after it was broken off.
+    /// The receiver's identity, which stays the same when it resumes after an interruption.
     pub member: Token,
-    /// The nonce under which the sender has answered.
+    /// The nonce that the sender has answered.
     pub nonce: Token,
-    /// Counts what the receiver asks with this nonce: a join with a number that came before is an old one, sent again.
+    /// Counts the receiver's questions with this nonce: a join with a number seen before is a replay.
     pub number: u64,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The port of its socket for rounds.
     pub port: u16,
@@ -125,7 +125,7 @@ pub struct Call {
     pub nonce: Token,
     /// The session of the messaging.
     pub session: u32,
-    /// Which rank the receiver is.
+    /// The receiver's rank.
     pub rank: u16,
     /// How many ranks there are.
     pub ranks: u16,
@@ -133,45 +133,45 @@ pub struct Call {
     pub port: u16,
     /// The longest datagram of the round. [B]
     pub datagram: u16,
-    /// What the keys of the round are made with.
+    /// The salt for the keys of the round.
     pub salt: Token,
 }
 
-/// A receiver is there.
+/// A receiver is present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Present {
     /// The nonce of the receiver.
     pub nonce: Token,
-    /// For which session.
+    /// The session.
     pub session: u32,
 }
 
-/// Why a datagram says nothing to who reads it.
+/// Why a datagram could not be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strange {
-    /// It is none of the lobby's, or damaged.
+    /// It does not belong to the lobby, or is damaged.
     Unreadable,
-    /// It is one of the lobby's, but cannot be read.
+    /// It belongs to the lobby, but cannot be read.
     Mismatch(Mismatch),
     /// It is a notice: somebody could not read what was sent to the group.
     Notice(Mismatch),
 }
 
-/// Why two that meet in a lobby cannot read what the other sends. In a notice it is what the other has found.
+/// Why two that meet in a lobby cannot read each other's datagrams. In a notice it is what the other has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mismatch {
     /// It is sealed, and there is no key.
     Sealed,
     /// It is not sealed, and there is a key.
     Open,
-    /// It is sealed with another key, as far as can be told: it may be damaged, too.
+    /// It is sealed with another key, as far as can be told: it may also be damaged.
     OtherKey,
-    /// It is of that version of the protocol.
+    /// It is of this version of the protocol.
     Version(u8),
 }
 
 impl Mismatch {
-    /// The notice of it to whoever has sent what could not be read.
+    /// The notice to the sender of a datagram that could not be read.
     pub fn notice(self) -> [u8; 6] {
         let reason = match self {
             Mismatch::Sealed => 1,
@@ -193,7 +193,7 @@ impl Mismatch {
     }
 }
 
-/// How messages are written down: openly or, with a key, sealed.
+/// How messages are encoded: openly or, with a key, sealed.
 #[derive(Clone)]
 pub struct Envelope {
     cipher: Option<XChaCha20Poly1305>,
@@ -211,19 +211,19 @@ impl Envelope {
         Envelope { cipher: key.map(|key| XChaCha20Poly1305::new(key.into())) }
     }
 
-    /// Writes it down. No two things may be sealed with the same `nonce`.
+    /// Encodes a message. No two messages may be sealed with the same `nonce`.
     pub fn write(&self, message: &LobbyMessage, nonce: [u8; NONCE]) -> Vec<u8> {
-        // A vector has room for whatever is written.
+        // A vector grows as needed.
         let mut text = postcard::to_allocvec(message).unwrap_or_default();
         let Some(cipher) = &self.cipher else {
             return [&OPEN[..], &crc32c::crc32c(&text).to_be_bytes(), &text].concat();
         };
         let tag = cipher.encrypt_in_place_detached(XNonce::from_slice(&nonce), &SEALED, &mut text);
-        // Only what is far longer than any message cannot be encrypted.
+        // Only something far longer than any message can't be encrypted.
         [&SEALED[..], &nonce, &text, &tag.unwrap_or_default()].concat()
     }
 
-    /// Reads it. Whatever the datagram holds, this ends with a message or an error.
+    /// Decodes a message. Whatever the datagram holds, the result is a message or an error.
     ///
     /// # Errors
     /// [`Strange`].

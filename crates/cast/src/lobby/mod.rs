@@ -1,22 +1,21 @@
-//! Before and between rounds: the sender tells that it is there, receivers say that they want it, and are called to a round.
+//! Before and between rounds: the sender announces itself, receivers join, and are called to a round.
 //!
 //! ```text
 //!     sender                                               receiver
 //!     ~~~~ announce: which transfer, how much ~~~~~~~~~>   to the group, twice a second
-//!     <--- ask ------------------------------------------   to every sender that is announced: it may be an old announcement
-//!     ---- answer: what was asked ---------------------->    so it is there, and has the key
-//!     <--- join ----------------------------------------   again and again until it is called, and answered
-//!     ---- call: session, rank, of how many ----------->   again and again until it is there
+//!     <--- ask ------------------------------------------   to every announced sender: the announcement may be old
+//!     ---- answer: what was asked ---------------------->    so it is alive, and has the key
+//!     <--- join ----------------------------------------   repeated until it is called, and answered
+//!     ---- call: session, rank, how many -------------->   repeated until it is present
 //!     <--- here ----------------------------------------
-//!          when all that were called are here, or the others have been left out: a round
+//!          when all that were called are present, or the rest have been left out: a round
 //! ```
 //!
-//! What was recorded and is sent again, of this cast or of an earlier one, binds nobody: a receiver draws a nonce for each sender that it
-//! comes to wait for and numbers what it asks, and only an answer with both counts as a sign of life. A sender believes no join
-//! whose nonce was replaced by a newer one of the same receiver, or whose number came before; and a call names the nonce and a session
-//! that must be a new one.
+//! Replayed messages, of this transfer or an earlier one, have no effect. A receiver draws a nonce for each sender that it waits for and
+//! numbers its questions, and only an answer with both counts as a sign of life. A sender rejects a join whose nonce was replaced by a
+//! newer one of the same receiver, or whose number it has seen; and a call contains the nonce and a session, which must be new.
 //!
-//! All of it as state machines: what time it is and what has come are arguments, what to send is a result.
+//! All of it is state machines: the current time and what has arrived are arguments, what to send is a result.
 
 mod guest;
 mod host;

@@ -1,4 +1,4 @@
-//! What is sent in a round, and how it is written down: a byte that tells which, then the rest.
+//! The messages of a round, and their encoding: a byte for the kind, then the rest.
 
 use bytes::{Buf, Bytes, BytesMut};
 use endpoint::Message;
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use quantities::shown;
 
-/// A hash of a piece, or of all.
+/// The hash of a piece, or of the whole.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// That of `bytes`.
+    /// The hash of `bytes`.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest(*blake3::hash(bytes).as_bytes())
     }
 
-    /// That of a whole transfer: of its manifest, and of its pieces in their order.
+    /// The hash of a whole transfer: of its manifest, and of its pieces in order.
     pub fn of_all(manifest: &[u8], pieces: impl IntoIterator<Item = Digest>) -> Digest {
         let mut hasher = blake3::Hasher::new_derive_key("maquette cast 2: all of a transfer");
         hasher.update(&(manifest.len() as u64).to_be_bytes()).update(manifest);
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// What stands before the bytes of a piece. [B]
+/// The length of what precedes the bytes of a piece. [B]
 pub const PIECE_HEADER: usize = 1 + 4 + 32;
 
 const MANIFEST: u8 = b'M';
@@ -59,40 +59,40 @@ pub enum ToAll {
     Manifest(Bytes),
     /// A piece of it.
     Piece {
-        /// Which.
+        /// Its index.
         index: u32,
-        /// What its bytes hash to.
+        /// The hash of its bytes.
         digest: Digest,
         /// Its bytes.
         content: Bytes,
     },
-    /// All pieces of this round were sent; with the hash of the whole if those were all that anybody lacked.
+    /// All pieces of this round have been sent; with the hash of the whole if nobody lacks any others.
     End(Option<Digest>),
-    /// The sender ends before all have all, with the reason.
+    /// The sender ends before every receiver has everything, for this reason.
     Leaves(String),
-    /// Everybody has been heard: the round is over.
+    /// Every receiver has been heard: the round is over.
     Bye,
 }
 
 /// What a receiver tells the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToSender {
-    /// Which pieces it has, and what they hash to.
+    /// The pieces that it has, and their hashes.
     Has(Vec<(u32, Digest)>),
-    /// It does not want what is sent, or cannot go on, with the reason.
+    /// It does not want the files, or cannot continue, for this reason.
     Refuses(String),
-    /// All files are whole, and in their places.
+    /// All files are complete and in place.
     Done,
-    /// So many pieces are still to come.
+    /// This many pieces are missing.
     Lacks(u32),
 }
 
-/// Room for a piece of `length` bytes, from [`PIECE_HEADER`] on, in what [`piece`] makes a message of.
+/// Room for a piece of `length` bytes, from [`PIECE_HEADER`] on, in the buffer from which [`piece`] makes a message.
 pub fn room_for_piece(length: usize) -> BytesMut {
     BytesMut::zeroed(PIECE_HEADER + length)
 }
 
-/// The message of a piece whose bytes are in `room` already, so that they need not be copied.
+/// The message of a piece whose bytes are already in `room`, so that they need not be copied.
 pub fn piece(index: u32, digest: Digest, mut room: BytesMut) -> Message {
     room[0] = PIECE;
     room[1..5].copy_from_slice(&index.to_be_bytes());
@@ -101,7 +101,7 @@ pub fn piece(index: u32, digest: Digest, mut room: BytesMut) -> Message {
 }
 
 impl ToAll {
-    /// It as a message.
+    /// Its encoding.
     pub fn encode(&self) -> Message {
         match self {
             ToAll::Manifest(bytes) => tagged(MANIFEST, bytes),
@@ -116,7 +116,7 @@ impl ToAll {
         }
     }
 
-    /// Reads one; nothing when it says nothing that can be.
+    /// Decodes a message; none if it is invalid.
     pub fn decode(message: &Message) -> Option<ToAll> {
         let (tag, mut rest) = untagged(message)?;
         match tag {
@@ -136,7 +136,7 @@ impl ToAll {
 }
 
 impl ToSender {
-    /// It as a message.
+    /// Its encoding.
     pub fn encode(&self) -> Message {
         match self {
             ToSender::Has(pieces) => {
@@ -149,7 +149,7 @@ impl ToSender {
         }
     }
 
-    /// Reads one; nothing when it says nothing that can be.
+    /// Decodes a message; none if it is invalid.
     pub fn decode(message: &Message) -> Option<ToSender> {
         let (tag, rest) = untagged(message)?;
         match tag {
@@ -176,7 +176,7 @@ fn untagged(message: &Message) -> Option<(u8, Bytes)> {
     (!bytes.is_empty()).then(|| (bytes.get_u8(), bytes))
 }
 
-/// What the other says, fit to be printed.
+/// The other side's text, made safe to print.
 fn text(bytes: &[u8]) -> String {
     shown(&String::from_utf8_lossy(bytes))
 }

@@ -1,20 +1,20 @@
-//! A round: the sender brings a fixed set of receivers further, over any endpoint that broadcasts.
+//! A round: the sender advances a fixed set of receivers, over any endpoint that broadcasts.
 //!
 //! ```text
 //!     rank 0, the sender                           each other rank, a receiver
 //!
-//!     ~~~~ manifest ~~~~~~~~~~~~~~~~~~~~~~~~~~~~>   what is it? what have I of it already?
+//!     ~~~~ manifest ~~~~~~~~~~~~~~~~~~~~~~~~~~~~>   what is it? what do I have of it already?
 //!     <--- has: piece 0 hashes to ..., 1 to ... --  or refuses
-//!     ~~~~ piece 2 ~~~~ piece 3 ~~~~ piece 5 ~~~>   checks, keeps         only what somebody lacks
+//!     ~~~~ piece 2 ~~~~ piece 3 ~~~~ piece 5 ~~~>   checks, keeps         only what some receiver lacks
 //!     ~~~~ end, the hash of all ~~~~~~~~~~~~~~~~>   checks, puts the files in their places
-//!     <--- done ----------------------------------  or lacks so many
+//!     <--- done ----------------------------------  or lacks: how many
 //!     ~~~~ bye ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~>
 //! ```
 //!
-//! Receivers speak to the sender only. Whoever comes later waits for the next round, for whose sake this one may end early. A
-//! receiver that is gone, or too slow, is left behind by the messaging; its next round goes on from what it has.
+//! Receivers speak to the sender only. A receiver that comes later waits for the next round, for whose sake this one may end early. A
+//! receiver that is gone, or too slow, is left behind by the messaging; in its next round it continues from what it has.
 //!
-//! Costs of s bytes in pieces that somebody lacks: s bytes on the wire once, and four round trips.
+//! Costs of s bytes in pieces that some receiver lacks: s bytes on the wire once, and four round trips.
 
 mod message;
 mod pieces;
@@ -28,5 +28,5 @@ pub use sender::{Goal, Outcome, Transfer, send};
 
 use quantities::Duration;
 
-/// How long a rank waits for its disk before it looks again, and serves the network meanwhile.
+/// How long a rank waits for its disk, serving the network meanwhile, before it checks again.
 const WAIT_FOR_DISK: Duration = Duration::from_microseconds(500);

@@ -1,4 +1,4 @@
-//! Where the pieces of files come from, at the sender, and where they go, at a receiver.
+//! Where the pieces of files come from at the sender, and where they go at a receiver.
 
 use bytes::Bytes;
 use endpoint::Message;
@@ -9,11 +9,11 @@ use crate::manifest::Manifest;
 /// A piece, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// Which.
+    /// Its index.
     pub index: u32,
-    /// What its bytes hash to.
+    /// The hash of its bytes.
     pub digest: Digest,
-    /// It as a message, made by [`super::piece`].
+    /// The piece as a message, made by [`super::piece`].
     pub message: Message,
 }
 
@@ -28,7 +28,7 @@ pub trait Supply {
     /// Why it can't be read.
     fn next(&mut self) -> Result<Option<Piece>, String>;
 
-    /// All pieces have been sent: whether they are still what was read.
+    /// All pieces have been sent: checks that the files are still what was read.
     ///
     /// # Errors
     /// What has changed.
@@ -37,28 +37,28 @@ pub trait Supply {
 
 /// Pieces, on their way to a disk that may be slower than the network.
 pub trait Store {
-    /// These files are to be received: which pieces of them are here already, and what they hash to.
+    /// These files will be received: returns which of their pieces are there already, and their hashes.
     ///
     /// # Errors
     /// Why they are not wanted.
     fn open(&mut self, manifest: &Manifest) -> Result<Vec<(u32, Digest)>, String>;
 
-    /// Whether it takes another piece now.
+    /// Whether it accepts another piece now.
     ///
     /// # Errors
     /// Why it will never.
     fn has_room(&mut self) -> Result<bool, String>;
 
-    /// Takes a piece, checks it, and keeps it if it is what it says; whether it is one that is not here yet.
+    /// Takes a piece, checks it, and keeps it if it matches its hash; returns whether it is new.
     fn put(&mut self, index: u32, digest: Digest, content: Bytes) -> bool;
 
-    /// How many pieces are still missing, once all that was put is kept.
+    /// How many pieces are still missing, once everything accepted has been stored.
     ///
     /// # Errors
     /// Why something could not be kept.
     fn missing(&mut self) -> Result<Option<u32>, String>;
 
-    /// Puts the files in their places, if all pieces together hash to `whole`; whether that is done. If not, it is asked again.
+    /// Puts the files in place if all pieces together hash to `whole`; returns whether that is done. If not, it is called again.
     ///
     /// # Errors
     /// Why it can't be done.

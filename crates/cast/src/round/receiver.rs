@@ -11,21 +11,20 @@ const SENDER: Rank = Rank(0);
 /// How a round ended for a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All files are in their places.
+    /// All files are in place.
     Done,
-    /// Something is still to come, in another round.
+    /// Something is missing, and follows in another round.
     Lacks(u32),
-    /// The sender has ended before everything had come, with its reason.
+    /// The sender has ended before everything had arrived, for this reason.
     Left(String),
     /// The files are not wanted, or cannot be kept.
     Refused(String),
 }
 
-/// Receives what the sender, rank 0, broadcasts, into `store`. `watch` is told how long each piece
-/// is that was not here.
+/// Receives what the sender, rank 0, broadcasts, into `store`. `watch` is told the length of each new piece.
 ///
 /// # Errors
-/// Those of the network: [`endpoint::Error::Lost`] when the sender is gone, or goes on without this rank.
+/// Errors of the network: [`endpoint::Error::Lost`] when the sender is gone, or continues without this rank.
 pub async fn receive<E: Endpoint, S: Store>(
     endpoint: &E,
     store: &mut S,
@@ -76,7 +75,7 @@ pub async fn receive<E: Endpoint, S: Store>(
     }
 }
 
-/// The next thing that the sender says. What says nothing is passed over.
+/// The sender's next message. Invalid ones are skipped.
 async fn hear<E: Endpoint>(endpoint: &E) -> endpoint::Result<ToAll> {
     loop {
         if let Some(message) = ToAll::decode(&endpoint.receive_multicast(SENDER).await?) {
@@ -93,7 +92,7 @@ async fn room<E: Endpoint, S: Store>(endpoint: &E, store: &mut S) -> Result<(), 
     Ok(())
 }
 
-/// All pieces of this round have come.
+/// All pieces of this round have arrived.
 async fn end<E: Endpoint, S: Store>(
     endpoint: &E,
     store: &mut S,
@@ -118,7 +117,7 @@ async fn refuse<E: Endpoint>(endpoint: &E, reason: String) -> endpoint::Result<E
     Ok(Ended::Refused(reason))
 }
 
-/// Waits until the sender has said goodbye, and so has heard what was sent to it. If it is gone before, nobody is waiting.
+/// Waits until the sender has said goodbye, and so has heard what was sent to it. If it is gone earlier, nobody waits.
 async fn goodbye<E: Endpoint>(endpoint: &E) {
     while let Ok(message) = hear(endpoint).await {
         if message == ToAll::Bye {

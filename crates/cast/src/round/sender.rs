@@ -9,12 +9,12 @@ use quantities::Rank;
 use super::{Digest, Supply, ToAll, ToSender, WAIT_FOR_DISK};
 use crate::manifest::Manifest;
 
-/// What is sent, over all rounds.
+/// A transfer, over all rounds.
 #[derive(Debug)]
 pub struct Transfer {
     manifest: Bytes,
     pieces: u32,
-    /// What the pieces hash to, as far as they have been read.
+    /// The hashes of the pieces read so far.
     digests: Vec<Option<Digest>>,
 }
 
@@ -30,7 +30,7 @@ impl Transfer {
         self.pieces
     }
 
-    /// Notes what a piece hashes to; an error when it was something else before.
+    /// Records the hash of a piece; an error if it was different before.
     fn note(&mut self, index: u32, digest: Digest) -> Result<(), String> {
         match self.digests.get_mut(index as usize) {
             Some(Some(before)) if *before != digest => Err("a file has changed while it was sent".to_string()),
@@ -42,42 +42,42 @@ impl Transfer {
         }
     }
 
-    /// What all of it hashes to, once all has been read.
+    /// The hash of the whole, once all has been read.
     pub fn whole(&self) -> Option<Digest> {
         let digests: Option<Vec<Digest>> = self.digests.iter().copied().collect();
         Some(Digest::of_all(&self.manifest, digests?))
     }
 }
 
-/// What becomes of a round while it goes on.
+/// What a round in progress should do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// All that somebody lacks is sent.
+    /// Send everything that some receiver lacks.
     All,
-    /// It ends at the next piece: others wait to be taken in.
+    /// End at the next piece: other receivers wait to join.
     EndSoon,
-    /// It ends at the next piece, and is the last: with the reason.
+    /// End at the next piece, as the last round, for this reason.
     Leave(String),
 }
 
-/// How a receiver came out of a round.
+/// The result of a round for a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It has everything.
     Done,
-    /// So many pieces are still to come.
+    /// This many pieces are missing.
     Lacks(u32),
-    /// It does not want it, or cannot go on.
+    /// It does not want the files, or cannot continue.
     Refuses(String),
     /// It is gone, or was too slow.
     Lost,
 }
 
-/// Sends what the receivers, all other ranks, lack; gives how each came out of it, rank 1 first. `goal` is asked before every piece,
-/// and told which share of what is to be sent has been: pieces, and how many of them there are.
+/// Sends what the receivers, all other ranks, lack; returns the outcome for each, rank 1 first. `goal` is called before every piece
+/// with the progress: how many pieces have been sent, and of how many.
 ///
 /// # Errors
-/// Those of the network; [`Error::Unfit`] when a file cannot be read, or changes.
+/// Errors of the network; [`Error::Unfit`] when a file cannot be read, or changes.
 pub async fn send<E: Endpoint, S: Supply>(
     endpoint: &E,
     transfer: &mut Transfer,
@@ -109,7 +109,7 @@ pub async fn send<E: Endpoint, S: Supply>(
     left.map(|_| outcomes)
 }
 
-/// What each receiver has, and how they are: those that lack something lack all, as far as is known.
+/// What each receiver has, and its outcome so far: those that lack something count as lacking everything.
 async fn inventories<E: Endpoint>(endpoint: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
     let mut outcomes = Vec::new();
     let mut claims = Claims::default();
@@ -127,11 +127,11 @@ async fn inventories<E: Endpoint>(endpoint: &E, pieces: u32) -> endpoint::Result
     Ok((outcomes, claims))
 }
 
-/// What receivers say that they have.
+/// What receivers claim to have.
 #[derive(Debug, Default)]
 struct Claims {
     receivers: u32,
-    /// Of each piece that somebody has: how many have it, what it hashes to, and whether all say the same.
+    /// For each piece that some receiver has: how many have it, its hash, and whether all agree on that.
     pieces: BTreeMap<u32, (u32, Digest, bool)>,
 }
 
@@ -145,19 +145,19 @@ impl Claims {
         }
     }
 
-    /// How many have that piece.
+    /// How many have this piece.
     fn count(&self, index: u32) -> u32 {
         self.pieces.get(&index).map_or(0, |(count, ..)| *count)
     }
 
-    /// What the piece hashes to as all have it, if they do.
+    /// The hash of the piece if all have it and agree.
     fn of_all(&self, index: u32) -> Option<Digest> {
         let (count, digest, agree) = self.pieces.get(&index)?;
         (*count == self.receivers && *agree).then_some(*digest)
     }
 }
 
-/// What a receiver says; nothing when it is gone.
+/// A receiver's message; none if it is gone.
 async fn heard<E: Endpoint>(endpoint: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
     match endpoint.receive(rank).await {
         Ok(message) => Ok(ToSender::decode(&message)),
@@ -166,7 +166,7 @@ async fn heard<E: Endpoint>(endpoint: &E, rank: Rank) -> endpoint::Result<Option
     }
 }
 
-/// Sends the pieces but for those that all have, as `claims` says; but what they claim is only believed if it is what the files hold.
+/// Sends the pieces, except those that all have according to `claims`; but a claim only counts if it matches the files.
 async fn pieces<E: Endpoint, S: Supply>(
     endpoint: &E,
     transfer: &mut Transfer,
@@ -177,7 +177,7 @@ async fn pieces<E: Endpoint, S: Supply>(
     let known = |index: u32| transfer.digests.get(index as usize).copied().flatten();
     let lacks = |index: &u32| claims.of_all(*index).is_none_or(|digest| known(*index) != Some(digest));
     let mut wanted: Vec<u32> = (0..transfer.pieces).filter(lacks).collect();
-    // First what nobody has: who came early is done before who came late gets what it missed.
+    // First the pieces that nobody has: early receivers are done before late ones get what they missed.
     wanted.sort_by_key(|&index| claims.count(index));
     let of = u32::try_from(wanted.len()).unwrap_or(u32::MAX);
     supply.announce(wanted);
