@@ -1,8 +1,8 @@
-//! Who has called and has not shown yet that it is a rank.
+//! Connections that have not yet shown that they come from a rank.
 //!
-//! Anybody on the network can call. Whoever does not say the token of a rank within a time is hung up on, and so is the one that has
-//! waited longest when too many are there at once: strangers cost a bounded amount of memory and no thread, and keep nobody out. A
-//! rank that was hung up on before it could say its token calls again.
+//! Anybody on the network can connect. A caller that does not send the token of a rank in time is disconnected, and so is the one
+//! that has waited longest when there are too many: strangers cost a bounded amount of memory and no thread, and keep nobody out. A
+//! rank that was disconnected before it could send its token connects again.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
@@ -12,46 +12,46 @@ use std::time::{Duration, Instant};
 use super::secret::Secret;
 use super::wire::{Hello, LONGEST_HELLO, read_line};
 
-/// How long a caller may take to say who it is.
+/// How long a caller may take to identify itself.
 const HELLO: Duration = Duration::from_secs(10);
-/// How many callers of which nothing is known are listened to at once.
+/// How many unidentified callers are listened to at once.
 const MOST_STRANGERS: usize = 256;
-/// How many calls are taken before what else there is to do is looked at.
+/// How many connections are accepted before other work is done.
 const MOST_CALLS: usize = 2_048;
 
-/// The control socket, and those who have called there.
+/// The control socket, and the callers connected to it.
 #[derive(Debug)]
 pub(super) struct Callers {
     listener: TcpListener,
-    /// In the order in which they called.
+    /// In the order in which they connected.
     strangers: VecDeque<Stranger>,
 }
 
-/// A caller of which nothing is known.
+/// A caller that has not identified itself.
 #[derive(Debug)]
 struct Stranger {
     stream: TcpStream,
     until: Instant,
-    /// What it has sent.
+    /// What it has sent so far.
     heard: Vec<u8>,
 }
 
-/// A rank that has called.
+/// A rank that has connected.
 #[derive(Debug)]
 pub(super) struct Caller {
     /// What it has sent.
     pub(super) hello: Hello,
-    /// What it has sent after that already.
+    /// What it has sent after that.
     pub(super) rest: Vec<u8>,
-    /// Its connection; calls of it block.
+    /// Its connection, which blocks.
     pub(super) stream: TcpStream,
 }
 
-/// What is known of a stranger.
+/// What is known about a stranger.
 enum Known {
     Rank(Box<Caller>),
     NotYet(Stranger),
-    /// It has hung up, or sent something else than a rank does.
+    /// It has disconnected, or sent something that no rank sends.
     NoRank,
 }
 
@@ -59,38 +59,38 @@ impl Callers {
     /// Listens at `control`.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub(super) fn new(control: SocketAddr) -> io::Result<Callers> {
         let listener = TcpListener::bind(control)?;
         listener.set_nonblocking(true)?;
         Ok(Callers { listener, strangers: VecDeque::new() })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Takes the calls that are there, and gives the ranks among those who have called.
+    /// Accepts waiting connections, and returns the ranks that have identified themselves.
     ///
     /// # Errors
-    /// What the system says when nobody can be listened to.
+    /// Errors of the system when it can't listen at all.
     pub(super) fn ranks(&mut self, now: Instant, secret: &Secret) -> io::Result<Vec<Caller>> {
         let mut ranks = Vec::new();
         for _ in 0..MOST_CALLS {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    // One that can't be set is not heard, and is hung up on in time.
+                    // A socket on which this fails is not read, and is disconnected in time.
                     let _ = stream.set_nonblocking(true);
                     self.strangers.push_back(Stranger { stream, until: now + HELLO, heard: Vec::new() });
                     ranks.extend(self.make_room(secret));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
-                // There are too many open files, or too little memory: one stranger less may help.
+                // There are too many open files, or too little memory: one stranger fewer may help.
                 Err(error) => match self.strangers.pop_front() {
                     Some(_) => break,
                     None => return Err(error),
@@ -107,7 +107,7 @@ impl Callers {
         Ok(ranks)
     }
 
-    /// Hangs up on the stranger that has waited longest if there are too many, unless it has just shown that it is a rank.
+    /// Disconnects the stranger that has waited longest if there are too many, unless it has just shown that it is a rank.
     fn make_room(&mut self, secret: &Secret) -> Option<Caller> {
         if self.strangers.len() <= MOST_STRANGERS {
             return None;
@@ -120,7 +120,7 @@ impl Callers {
 }
 
 impl Stranger {
-    /// What is known of it after what it has sent by now.
+    /// What is known about it after reading what it has sent by now.
     fn listen(mut self, secret: &Secret) -> Known {
         let mut room = [0; LONGEST_HELLO as usize];
         loop {
@@ -138,7 +138,7 @@ impl Stranger {
         }
     }
 
-    /// Who it is, by so many bytes of what it has sent.
+    /// Identifies it by the first `length` bytes that it has sent.
     fn recognize(self, length: usize, secret: &Secret) -> Known {
         let Stranger { stream, mut heard, .. } = self;
         let rest = heard.split_off(length);
@@ -181,7 +181,7 @@ mod tests {
         line
     }
 
-    /// The ranks that are recognized until there is one.
+    /// Listens until a rank is recognized.
     fn recognized(callers: &mut Callers, secret: &Secret) -> Vec<Caller> {
         let until = now() + Duration::from_secs(20);
         loop {

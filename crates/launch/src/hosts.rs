@@ -1,4 +1,4 @@
-//! The file that says on which hosts ranks run.
+//! The file that lists the hosts on which ranks run.
 //!
 //! ```text
 //!     # name     address     ranks (1, if left out)
@@ -9,13 +9,13 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// The most ranks of all hosts together.
+/// The most ranks on all hosts together.
 pub const MOST_RANKS: u32 = 1_024;
 
 /// A host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// What a shell calls it.
+    /// Its name for a shell.
     pub name: String,
     /// The address of the interface that its ranks use.
     pub address: Ipv4Addr,
@@ -23,7 +23,7 @@ pub struct Host {
     pub ranks: u32,
 }
 
-/// What is wrong with a file of hosts.
+/// An error in a file of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {field}: found {found}; allowed is {allowed}")]
 pub struct HostsError {
@@ -31,15 +31,15 @@ pub struct HostsError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// Which part of it.
+    /// The field in that line.
     pub field: &'static str,
-    /// What is there.
+    /// What was found.
     pub found: String,
-    /// What may be there.
+    /// What is allowed.
     pub allowed: String,
 }
 
-/// The hosts of the first ranks, so many of them.
+/// The hosts of the first `ranks` ranks.
 pub fn first(hosts: &[Host], ranks: u32) -> Vec<Host> {
     let mut left = ranks;
     let take = |host: &Host| {
@@ -50,10 +50,10 @@ pub fn first(hosts: &[Host], ranks: u32) -> Vec<Host> {
     hosts.iter().filter_map(take).collect()
 }
 
-/// Reads the hosts of a file that is called `file`.
+/// Reads the hosts from the text of `file`.
 ///
 /// # Errors
-/// [`HostsError`], for the first line that is none.
+/// [`HostsError`], for the first line that is wrong.
 pub fn parse(file: &Path, text: &str) -> Result<Vec<Host>, HostsError> {
     let mut hosts: Vec<Host> = Vec::new();
     let mut last = 0;
@@ -86,13 +86,13 @@ pub fn parse(file: &Path, text: &str) -> Result<Vec<Host>, HostsError> {
     Ok(hosts)
 }
 
-/// The host of a line, or which field is wrong, what was found and what is allowed.
+/// The host of a line; or the field that is wrong, what was found and what is allowed.
 fn host<'a>(fields: &[&'a str]) -> Result<Host, (&'static str, &'a str, String)> {
     let field = |place: usize| fields.get(place).copied().unwrap_or("");
     let (name, address, ranks) = (field(0), field(1), field(2));
     let usual = |letter: char| letter.is_ascii_alphanumeric() || "._-@:".contains(letter);
     if name.starts_with('-') || !name.chars().all(usual) {
-        // A shell might take it for something else.
+        // A shell might take it for an option.
         return Err(("name", name, "letters, digits and . _ - @ :, not a - at the beginning".to_owned()));
     }
     let is_usual = |address: &Ipv4Addr| !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();

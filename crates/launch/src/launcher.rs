@@ -1,4 +1,4 @@
-//! Starts ranks, brings them together, and takes what they have to say.
+//! Starts ranks, connects them, and collects their results.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read};
@@ -17,38 +17,38 @@ use super::process::{Process, Shell};
 use super::secret::Secret;
 use super::wire::{Ended, Hello, LONGEST, Record, Roster, Tuning, read_line, write_line};
 
-/// How often it is looked whether a rank's process has ended, or another one calls.
+/// How often to check whether a rank's process has ended, or another one connects.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
-/// How long a rank's last words may take to come after its process has ended.
+/// How long a rank's last message may take to arrive after its process has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What is to be started.
+/// What to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// On which hosts.
     pub hosts: Vec<Host>,
-    /// How to reach them; without it all ranks are started here.
+    /// How to reach them; without it all ranks are started on this machine.
     pub shell: Option<Shell>,
-    /// The command that is `maquette` there.
+    /// The command that runs `maquette` on them.
     pub command: Vec<OsString>,
-    /// Where this process listens to ranks.
+    /// The address at which this process listens to ranks.
     pub control: SocketAddr,
     /// Where broadcasts go, if there is multicast.
     pub group: Option<SocketAddrV4>,
-    /// How often the program runs.
+    /// How many times the program runs.
     pub repeat: u32,
     /// What ranks run.
     pub experiment: Value,
     /// How messages are sent.
     pub tuning: Tuning,
-    /// How long all of it may take.
+    /// How long everything may take.
     pub timeout: Duration,
 }
 
-/// Why it was not done.
+/// Why a launch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// A socket, or what else the system gives, can't be had.
+    /// A socket, or another resource of the system, is not available.
     #[error("{what}: {cause}")]
     System {
         /// Which.
@@ -66,7 +66,7 @@ pub enum LaunchError {
         /// Why not.
         cause: io::Error,
     },
-    /// A rank can't go on.
+    /// A rank can't continue.
     #[error("rank {rank} on {host}: {problem}")]
     Rank {
         /// Which.
@@ -75,10 +75,10 @@ pub enum LaunchError {
         host: String,
         /// Why.
         problem: String,
-        /// The exit status that tells it.
+        /// The exit status for it.
         status: i32,
     },
-    /// The process of a rank has ended without a word.
+    /// The process of a rank has ended without a message.
     #[error("rank {rank} on {host} is gone: {status}")]
     Gone {
         /// Which.
@@ -98,16 +98,16 @@ pub enum LaunchError {
     },
 }
 
-/// What is heard of callers.
+/// A message from a caller.
 enum Heard {
     Hello(Hello, TcpStream),
     Ended(u32, Ended),
 }
 
-/// A launch that is under way.
+/// A launch in progress.
 struct Launched<'a> {
     launch: &'a Launch,
-    /// Who calls; nobody is listened to any more once all ranks are there.
+    /// The callers; nobody else is listened to once all ranks have connected.
     callers: Option<Callers>,
     secret: Secret,
     /// The host of each rank.
@@ -118,10 +118,10 @@ struct Launched<'a> {
     deadline: Instant,
 }
 
-/// Starts the ranks of `launch` and gives what each has done. `progress` is told how many are there, and how many have ended.
+/// Starts the ranks of `launch` and returns what each has done. `progress` is told how many have connected, and how many have ended.
 ///
 /// # Errors
-/// [`LaunchError`]; then no rank runs any more.
+/// [`LaunchError`]; no rank is left running then.
 pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, LaunchError> {
     let system = |what| move |cause| LaunchError::System { what, cause };
     let callers = Some(Callers::new(launch.control).map_err(system("the control socket"))?);
@@ -136,7 +136,7 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
     launched.callers = None;
     let roster = launched.roster(&hellos).map_err(system("random numbers"))?;
     for stream in &mut streams {
-        // One that is gone is noticed by how its process ends.
+        // A rank that is gone is noticed when its process ends.
         let _ = write_line(stream, &roster);
     }
     launched.results(progress)
@@ -161,7 +161,7 @@ impl Launched<'_> {
         Ok(())
     }
 
-    /// Waits until all ranks have called.
+    /// Waits until all ranks have connected.
     fn gather(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Result<(Vec<Hello>, Vec<TcpStream>), LaunchError> {
         let mut there: Vec<Option<(Hello, TcpStream)>> = self.places.iter().map(|_| None).collect();
         while there.iter().any(Option::is_none) {
@@ -182,7 +182,7 @@ impl Launched<'_> {
         Ok(there.into_iter().flatten().unzip())
     }
 
-    /// What is heard next, if it is soon; calls are taken by the way.
+    /// The next message, if it comes soon; also accepts connections.
     fn next(&mut self) -> Result<Option<Heard>, LaunchError> {
         let system = |cause| LaunchError::System { what: "the control socket", cause };
         let ranks = self.callers.as_mut().map(|callers| callers.ranks(now(), &self.secret));
@@ -196,7 +196,7 @@ impl Launched<'_> {
         }
     }
 
-    /// An error when time is over, or the process of a rank has ended that is not `done`.
+    /// An error when time is up, or the process of a rank that is not `done` has ended.
     fn check(&mut self, done: &[bool], what: &str) -> Result<(), LaunchError> {
         let gone = self.processes.iter_mut().zip(done).enumerate().filter(|(_, (_, done))| !**done);
         let gone = gone.filter_map(|(rank, (process, _))| Some((rank, process.ended()?))).next();
@@ -212,7 +212,8 @@ impl Launched<'_> {
         Err(LaunchError::TooLong { timeout: self.launch.timeout, left })
     }
 
-    /// What a rank reported before its process ended may still be on its way; if it reported nothing, or another says why, that is an error.
+    /// Waits for what a rank reported before its process ended, which may still be on its way. It is an error if there is nothing, or if
+    /// another rank reports why.
     fn last_words(&mut self, rank: u32, status: ExitStatus) -> Result<(), LaunchError> {
         let until = now() + LAST_WORDS;
         let mut others = Vec::new();
@@ -229,7 +230,7 @@ impl Launched<'_> {
                 None => {}
             }
         }
-        // It is still to be taken, and this end of the channel is there.
+        // These have still to be handled; this end of the channel is open.
         others.into_iter().for_each(|other| drop(self.speak.send(other)));
         if is_done { Ok(()) } else { Err(LaunchError::Gone { rank, host: self.host(rank), status }) }
     }
@@ -276,11 +277,11 @@ impl Launched<'_> {
     }
 }
 
-/// Passes on what a rank says: first who it is, then how it has ended.
+/// Passes on what a rank sends: first its identity, then how it has ended.
 fn listen(Caller { hello, rest, stream }: Caller, speak: &Sender<Heard>) -> io::Result<()> {
     let mut lines = BufReader::new(io::Cursor::new(rest).chain(stream.try_clone()?));
     let rank = hello.rank;
-    // Who launches may have given up.
+    // The launcher may have given up.
     let _ = speak.send(Heard::Hello(hello, stream));
     if let Some(ended) = read_line::<Ended>(&mut lines, LONGEST)? {
         let _ = speak.send(Heard::Ended(rank, ended));
@@ -288,13 +289,13 @@ fn listen(Caller { hello, rest, stream }: Caller, speak: &Sender<Heard>) -> io::
     Ok(())
 }
 
-/// A group that nobody else is likely to have, from those that every site may use as it likes.
+/// A random multicast group, unlikely to be used by anybody else, from the range that every site may use freely.
 ///
 /// # Errors
-/// What the system says when it gives no random numbers.
+/// Errors of the system when it returns no random numbers.
 pub fn random_group() -> io::Result<SocketAddrV4> {
     let [first, second, high, low] = random::<4>()?;
-    // Ports from 32,768 on are not anybody's in particular.
+    // Ports from 32,768 on are not assigned to anybody in particular.
     Ok(SocketAddrV4::new(Ipv4Addr::new(239, 255, first, second), u16::from_be_bytes([high | 0x80, low])))
 }
 

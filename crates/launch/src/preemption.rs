@@ -1,8 +1,8 @@
-//! How often a rank's thread lost its processor to another: what it measured then is not its machine's time alone.
+//! How often a rank's thread was preempted: a time measured meanwhile is not that of its machine alone.
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// How often that has happened since the thread began, if the system tells.
+/// How often the thread has been preempted since it began, if the system reports it.
 pub(crate) fn preemptions() -> Option<u64> {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
     u64::try_from(usage.involuntary_context_switches()).ok()
@@ -17,7 +17,7 @@ mod tests {
 
     use super::*;
 
-    /// More threads than processors, none of which gives its processor up by itself.
+    /// More threads than processors, none of which yields voluntarily.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "it is waited for the system, and not for ever")]
     fn a_thread_that_has_to_share_its_processor_loses_it() {

@@ -6,20 +6,20 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
-/// The longest line of a rank that is printed whole. [B]
+/// The longest line of a rank that is printed in full. [B]
 const LONGEST: u64 = 64 << 10;
 
-/// A command line that runs another one on a host.
+/// A command line that runs another command on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shell {
     words: Vec<String>,
 }
 
-/// What stands for the host's name.
+/// The placeholder for the host's name.
 const HOST: &str = "{host}";
 
 impl Shell {
-    /// Reads a template such as `ssh {host}`: words, of which one holds `{host}`.
+    /// Reads a template such as `ssh {host}`: words, one of which contains `{host}`.
     ///
     /// # Errors
     /// What is allowed.
@@ -45,7 +45,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts `command`, by way of a shell to a host if it is not here, and writes `secret` to its standard input. What it prints is
+    /// Starts `command`, through a shell if the host is another machine, and writes `secret` to its standard input. What it prints is
     /// printed with `name` before it.
     pub(super) fn start(
         name: &str,
@@ -61,8 +61,8 @@ impl Process {
         let mut command = Command::new(program);
         command.args(arguments).stdin(piped()).stdout(piped()).stderr(piped());
         if shell.is_none() {
-            // Ctrl-C on the terminal is for the launcher alone; a rank ends when the launcher has gone. A shell to another host stays with
-            // the terminal, on which it may ask for a password.
+            // Ctrl-C on the terminal is for the launcher alone; a rank ends when the launcher is gone. A shell to another host stays with
+            // the terminal, where it may ask for a password.
             command.process_group(0);
         }
         let mut child = command.spawn()?;
@@ -70,7 +70,7 @@ impl Process {
         out.into_iter().for_each(|out| pass_on(name.to_owned(), out));
         err.into_iter().for_each(|err| pass_on(name.to_owned(), err));
         if let Some(mut input) = child.stdin.take() {
-            // One that has ended already says by its status why.
+            // The status of a process that has ended already tells why.
             let _ = input.write_all(format!("{secret}\n").as_bytes());
         }
         Ok(Process { child })
@@ -83,23 +83,23 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// None is left behind.
+    /// Leaves no process behind.
     fn drop(&mut self) {
         if self.ended().is_none() {
-            // One that has just ended can't be killed any more.
+            // A process that has just ended can't be killed.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }
 }
 
-/// Prints what a rank prints, line by line, on standard error, from a thread of its own.
+/// Prints a rank's output line by line on standard error, from its own thread.
 fn pass_on(name: String, from: impl Read + Send + 'static) {
     thread::spawn(move || {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
         while matches!(from.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(1..)) {
-            // If nobody reads standard error, there is nobody to tell.
+            // If standard error is closed, there is nobody to tell.
             let _ = writeln!(anstream::stderr(), "[{name}] {}", String::from_utf8_lossy(&line).trim_end());
             line.clear();
         }

@@ -1,4 +1,4 @@
-//! A rank that runs as a process: what its program's operations stand on, and the program again and again.
+//! A rank that runs as a process: what carries its program's operations, and the repeated runs of the program.
 
 mod mpi;
 mod udp;
@@ -18,12 +18,12 @@ use super::preemption::preemptions;
 use super::secret::Secret;
 use super::wire::{Record, Roster};
 
-/// How long after they have met ranks begin, so that all know of it; and so much more for each of them.
+/// How long after they have met ranks begin, so that all know of it; the second, in addition for each rank.
 const NOTICE: Duration = Duration::from_microseconds(4_000);
 const NOTICE_EACH: Duration = Duration::from_microseconds(50);
-/// How long after the others the rank begins that begins, so that they are waiting for it.
+/// How long after the others the rank that begins does so, so that they are waiting for it.
 const LEAD: Duration = Duration::from_microseconds(2_000);
-/// How long a rank that is done leaves the processor to others on its machine that are not, before it goes on to the next run.
+/// How long a rank that is done leaves the processor to ranks on its machine that are not, before it goes on to the next run.
 const REST: Duration = Duration::from_microseconds(1_000);
 /// What the program sent and received.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ fn count(messages: &mut [u64], rank: Rank) {
     }
 }
 
-/// A machine on which is counted what a program sends and receives.
+/// A machine that counts what a program sends and receives.
 struct Counted<'run> {
     machine: &'run mut dyn Machine,
     me: Rank,
@@ -62,7 +62,7 @@ struct Counted<'run> {
 }
 
 impl Counted<'_> {
-    /// Counts what an operation that begins sends.
+    /// Counts what an operation sends when it begins.
     fn count(&mut self, operation: &Operation) {
         match operation {
             Operation::Send { to, message, .. } => self.tally.sends(message, std::iter::once(*to)),
@@ -120,23 +120,23 @@ impl Machine for Counted<'_> {
     }
 }
 
-/// What connects a rank with the others, and lets programs run on it.
+/// Connects a rank with the others, and runs programs on it.
 trait Link: fmt::Debug {
     fn rank(&self) -> Rank;
     fn size(&self) -> u32;
     /// Whether all ranks have the same clock.
     fn same_clock(&self) -> bool;
-    /// Waits until all ranks are here, and then for a time on which they agree.
+    /// Waits until all ranks have arrived, and then for a time on which they agree.
     fn meet(&mut self, first: Option<Rank>) -> Result<()>;
-    /// Has a program that needs so much run on this rank's machine.
+    /// Runs a program with these needs on this rank's machine.
     fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()>;
-    /// A run is over: what was sent arrives, and others have the processor for a while.
+    /// After a run: waits until what was sent arrives, and yields the processor to others for a while.
     fn rest(&mut self) -> Result<()>;
-    /// All runs are over: writes down what became of the messages on their way.
+    /// After all runs: records what became of the messages on their way.
     fn end(&mut self, record: &mut Record) -> Result<()>;
 }
 
-/// A rank that has its program still to run.
+/// A rank whose program has still to run.
 #[derive(Debug)]
 pub struct Running {
     link: Box<dyn Link>,
@@ -145,16 +145,16 @@ pub struct Running {
 }
 
 impl Running {
-    /// Rank `me` of those of `roster`, on `socket`, who all know `secret`.
+    /// Rank `me` of those of `roster`, on `socket`; all of them know `secret`.
     ///
     /// # Errors
-    /// That the roster can't be, or the network not be used.
+    /// When the roster is impossible, or the network can't be used.
     pub fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<Running> {
         let link = udp::OverUdp::new(me, roster, socket, secret)?;
         Ok(Running { link: Box::new(link), tally: Tally::new(roster.ranks.len()), repeat: roster.repeat })
     }
 
-    /// This process's rank of MPI, whose program runs so often.
+    /// This process's rank of MPI, whose program runs `repeat` times.
     pub fn on_mpi(world: Rc<RefCell<MpiWorld>>, repeat: u32) -> Running {
         let ranks = world.borrow().size() as usize;
         Running { link: Box::new(mpi::OverMpi::new(world)), tally: Tally::new(ranks), repeat }
@@ -165,18 +165,18 @@ impl Running {
         self.link.size()
     }
 
-    /// Runs the program as often as it is to run; `first` is the rank that begins, where one does.
+    /// Runs the program as many times as required; `first` is the rank that begins, if one does.
     ///
     /// # Errors
-    /// What the program, or the network, ends with.
+    /// Errors of the program or the network.
     pub fn run<P: Program>(&mut self, ranks: u32, first: Option<Rank>, program: &P) -> Result<Record> {
         self.run_returning(ranks, first, program).map(|(record, _)| record)
     }
 
-    /// The same; gives also what the last run ended with, if there was one.
+    /// The same, and also returns the result of the last run, if there was one.
     ///
     /// # Errors
-    /// What the program, or the network, ends with.
+    /// Errors of the program or the network.
     pub fn run_returning<P: Program>(
         &mut self,
         ranks: u32,
@@ -222,8 +222,8 @@ impl Running {
     }
 }
 
-/// Waits until all ranks are here, and then for a time on which they agree; where they have no clock in common, until all know that all are
-/// there.
+/// Waits until all ranks have arrived, and then for a time on which they agree; if they have no common clock, until all know that all have
+/// arrived.
 async fn meet<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -> Result<()> {
     let (me, size) = (meeting.rank(), meeting.size());
     dissemination(meeting).await?;
@@ -236,7 +236,7 @@ async fn meet<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -
     } else {
         read_time(&meeting.receive(Rank(0)).await?)?
     };
-    // Another's clock tells nothing.
+    // The clock of another machine tells nothing.
     let start = if same_clock { start } else { meeting.now() + NOTICE };
     let start = if first == Some(me) { start + LEAD } else { start };
     meeting.compute(start.since(meeting.now().min(start))).await;
@@ -304,7 +304,7 @@ mod tests {
         assert!(matches!(declared, Error::Deadline(_) | Error::Lost(_)), "{declared}");
     }
 
-    /// Every rank sends two messages to each other one and receives theirs, all at once: those with tag 2 first, from whomever.
+    /// Every rank sends two messages to every other and receives theirs, all at once: those with tag 2 first, from any source.
     struct Swap;
     impl Program for Swap {
         type Output = ();
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Rank 0 asks at once for what rank 1 sends after it has computed for longer than anyone has patience.
+    /// Rank 0 asks at once for a message that rank 1 sends after it has computed for longer than the patience.
     const WAITS_FOR_A_COMPUTATION: &[u8] = b"num_ranks 2
 rank 0 {
 l1: recv 8b from 1 tag 7

@@ -1,5 +1,5 @@
-//! The network of a rank: UDP, with every datagram sealed unless the network is trusted. What messages say is no secret: authentication alone
-//! takes less time.
+//! The network of a rank: UDP, with every datagram sealed unless the network is trusted. The contents of messages are not secret:
+//! authentication alone takes less time.
 
 use endpoint::Result;
 use messaging::{Datagram, Datagrams, Destination, SEAL, Sealed, Secrecy};
@@ -11,14 +11,14 @@ use super::secret::Secret;
 /// UDP between the ranks of a launch.
 #[derive(Debug)]
 pub(super) enum Network {
-    /// Whoever is on the network can speak as any rank.
+    /// Anybody on the network can impersonate any rank.
     Open(Box<UdpNetwork>),
-    /// Who does not know the secret can't, nor by sending again what a rank has sent.
+    /// Nobody can without the secret, not even by replaying what a rank has sent.
     Sealed(Box<Sealed<UdpNetwork>>),
 }
 
 impl Network {
-    /// Rank `me` of so many on `network`.
+    /// Rank `me` of `ranks` on `network`.
     pub(super) fn new(network: UdpNetwork, (me, ranks): (Rank, u32), session: u32, secret: Option<&Secret>) -> Network {
         match secret {
             Some(secret) => {
@@ -29,12 +29,12 @@ impl Network {
         }
     }
 
-    /// How long a datagram may be, as it is where it is not sealed, if it is no longer than `whole` bytes as it is sent.
+    /// How long a datagram may be before it is sealed, if it may be `whole` bytes long when sent.
     pub(super) const fn inner(whole: usize, is_sealed: bool) -> usize {
         if is_sealed { whole - SEAL } else { whole }
     }
 
-    /// What went through its sockets.
+    /// The counters of its sockets.
     pub(super) fn counts(&self) -> UdpCounts {
         match self {
             Network::Open(network) => network.counts(),
@@ -42,7 +42,7 @@ impl Network {
         }
     }
 
-    /// How many datagrams came from the address of a rank and were not its own, or had come before.
+    /// How many datagrams arrived from the address of a rank that were forged or replayed.
     pub(super) fn forged(&self) -> u64 {
         match self {
             Network::Open(_) => 0,

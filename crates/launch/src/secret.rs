@@ -1,8 +1,7 @@
-//! What the ranks of a launch know and nobody else does: a secret on their standard input, which no command line shows and no network
-//! carries.
+//! What only the ranks of a launch know: a secret on their standard input, which no command line shows and no network carries.
 //!
 //! ```text
-//!     secret --- token of each rank    by which the launcher knows it; it crosses the network, so it is good for that rank alone
+//!     secret --- token of each rank    by which the launcher recognizes it; it crosses the network, so it is valid for that rank alone
 //!           \--- key of each rank      with which it seals what it sends to other ranks [messaging::Sealed]
 //! ```
 
@@ -16,7 +15,7 @@ use super::wire::Hello;
 #[derive(Clone)]
 pub struct Secret(String);
 
-/// It is not to be seen in what is printed.
+/// Keeps the secret out of printed output.
 impl std::fmt::Debug for Secret {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Secret")
@@ -24,38 +23,38 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// One that nobody can guess.
+    /// A random secret that nobody can guess.
     ///
     /// # Errors
-    /// What the system says when it gives no random numbers.
+    /// Errors of the system when it returns no random numbers.
     pub fn random() -> io::Result<Secret> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         Ok(Secret(blake3::Hash::from_bytes(bytes).to_string()))
     }
 
-    /// The one that was written as `line`.
+    /// The secret that was written as `line`.
     pub fn of_line(line: &str) -> Secret {
         Secret(line.trim_end().to_owned())
     }
 
-    /// The line that it is written as, without its end.
+    /// The line as which it is written, without its newline.
     pub fn line(&self) -> &str {
         &self.0
     }
 
-    /// By what the launcher knows that rank.
+    /// The token by which the launcher recognizes this rank.
     pub fn token_of(&self, rank: u32) -> String {
         blake3::Hash::from_bytes(self.derive("maquette launch 1: token of a rank", rank)).to_string()
     }
 
-    /// Whether it is a rank of this launch that says so. How long that takes tells nothing of the token.
+    /// Whether the sender is a rank of this launch. The time that this takes reveals nothing about the token.
     pub fn admits(&self, hello: &Hello) -> bool {
         // Hashes are compared in constant time.
         blake3::hash(hello.token.as_bytes()) == blake3::hash(self.token_of(hello.rank).as_bytes())
     }
 
-    /// What each of so many ranks seals with.
+    /// The key of each of `ranks` ranks.
     pub fn keys(&self, ranks: u32) -> Vec<Key> {
         (0..ranks).map(|rank| Key(self.derive("maquette launch 1: key of a rank", rank))).collect()
     }

@@ -1,4 +1,4 @@
-//! What ranks of MPI tell each other that is no part of a program: whether all can begin, how each has ended, and what is to be run next.
+//! What MPI ranks tell each other outside a program: whether all can begin, how each has ended, and what to run next.
 
 use std::io;
 
@@ -8,30 +8,30 @@ use real_worlds::MpiWorld;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// How long a rank that has nothing to do leaves its processor to others between two looks for what it is told.
+/// How long an idle rank yields its processor between two checks for messages.
 const NAP: Duration = Duration::from_microseconds(10_000);
 
-/// What every rank has to tell, in order of rank, known to all of them; all ranks ask for it together.
+/// Collects a value from every rank, in order of rank, at all of them; all ranks call it together.
 ///
 /// # Errors
-/// As [`MpiWorld::run`].
+/// Those of [`MpiWorld::run`].
 pub fn told_by_all<T: Serialize + DeserializeOwned>(world: &mut MpiWorld, told: &T) -> Result<Vec<T>> {
     let own = serde_json::to_vec(told).map_err(unreadable)?;
     world.run_between(&TellAll(own))?.iter().map(|line| serde_json::from_slice(line).map_err(unreadable)).collect()
 }
 
-/// Rank 0 tells all others, who are waiting in [`hear_from_first`].
+/// Rank 0 tells all others, which wait in [`hear_from_first`].
 ///
 /// # Errors
-/// As [`MpiWorld::run`].
+/// Those of [`MpiWorld::run`].
 pub fn tell_others<T: Serialize>(world: &mut MpiWorld, told: &T) -> Result<()> {
     world.run_between(&TellOthers(serde_json::to_vec(told).map_err(unreadable)?))
 }
 
-/// What rank 0 tells next, which the others wait for as long as it takes, with little use of their processors.
+/// The next message from rank 0, for which the others wait as long as it takes, with little use of their processors.
 ///
 /// # Errors
-/// As [`MpiWorld::run`].
+/// Those of [`MpiWorld::run`].
 pub fn hear_from_first<T: DeserializeOwned>(world: &mut MpiWorld) -> Result<T> {
     serde_json::from_slice(&world.run_between(&HearFromFirst)?).map_err(unreadable)
 }
@@ -40,7 +40,7 @@ fn unreadable(error: serde_json::Error) -> Error {
     Error::Network(io::Error::from(error).to_string())
 }
 
-/// What a message holds.
+/// The contents of a message.
 fn bytes(message: &Message) -> Vec<u8> {
     message.content().map(|content| content.to_vec()).unwrap_or_default()
 }
@@ -59,7 +59,7 @@ impl Program for TellOthers {
     }
 }
 
-/// A rank looks now and then for what rank 0 tells it.
+/// A rank checks from time to time for a message from rank 0.
 struct HearFromFirst;
 
 impl Program for HearFromFirst {
@@ -77,7 +77,7 @@ impl Program for HearFromFirst {
     }
 }
 
-/// All ranks tell rank 0, which tells all of them what all have told.
+/// All ranks tell rank 0, which sends all of them what all have told.
 struct TellAll(Vec<u8>);
 
 impl Program for TellAll {

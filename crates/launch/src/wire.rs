@@ -1,4 +1,4 @@
-//! What launcher and ranks tell each other: a line of JSON each, none longer than what is allowed.
+//! The protocol between launcher and ranks: one line of JSON for each message, of limited length.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4};
@@ -8,22 +8,22 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The longest first line of a rank, of which nothing is known yet. [B]
+/// The longest first line of a rank, which is unknown until then. [B]
 pub const LONGEST_HELLO: u64 = 1 << 10;
 /// The longest line of any other kind. [B]
 pub const LONGEST: u64 = 4 << 20;
 
-/// A rank tells who it is.
+/// A rank identifies itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// What follows for this rank from the secret on its standard input, so that nobody else can say that it is this rank.
+    /// Derived for this rank from the secret on its standard input, so that nobody else can claim to be this rank.
     pub token: String,
-    /// Which rank it is.
+    /// Its rank.
     pub rank: u32,
-    /// Its UDP socket.
+    /// The address of its UDP socket.
     pub address: SocketAddr,
-    /// Which machine it is on, since when that runs: ranks that say the same have the same clock.
+    /// Identifies a boot of its machine: ranks with the same value have the same clock.
     pub machine: String,
 }
 
@@ -35,27 +35,27 @@ pub struct Roster {
     pub ranks: Vec<SocketAddr>,
     /// The number of the session.
     pub session: u32,
-    /// Where broadcasts go, if there is multicast.
+    /// The address of broadcasts, if there is multicast.
     pub group: Option<SocketAddrV4>,
-    /// What the clock shows when time begins, if all ranks have the same clock. [ns]
+    /// The clock reading at time zero, if all ranks have the same clock. [ns]
     pub zero: Option<u64>,
-    /// How often the program runs.
+    /// How many times the program runs.
     pub repeat: u32,
-    /// What each of them runs.
+    /// What each rank runs.
     pub experiment: Value,
     /// How messages are sent.
     pub tuning: Tuning,
 }
 
-/// How messages are sent, where that is not as usual.
+/// How messages are sent, where it differs from the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
-    /// How many packets are under way at most.
+    /// The most packets in flight.
     pub window: Option<u32>,
-    /// What becomes of what is lost.
+    /// How losses are repaired.
     pub repair: Option<Repair>,
-    /// The most to be sent. [bit/s]
+    /// The highest rate. [bit/s]
     pub rate: Option<u64>,
     /// How long a rank waits for a message. [ps]
     pub patience: Option<u64>,
@@ -63,15 +63,15 @@ pub struct Tuning {
     pub trusted_network: bool,
 }
 
-/// What becomes of what is lost.
+/// How losses are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
-    /// It is sent again, with all after it.
+    /// A lost packet is sent again, with all after it.
     GoBackN,
-    /// It alone is sent again.
+    /// Only the lost packet is sent again.
     Selective,
-    /// Of broadcasts parity packets are sent, each of which repairs another loss at every receiver.
+    /// For broadcasts parity packets are sent, each of which repairs a different loss at every receiver.
     Parity,
 }
 
@@ -81,7 +81,7 @@ impl Repair {
         [Repair::GoBackN, Repair::Selective, Repair::Parity]
     }
 
-    /// Its name, as it is written on a command line.
+    /// Its name on a command line.
     pub const fn name(self) -> &'static str {
         match self {
             Repair::GoBackN => "go-back-n",
@@ -90,7 +90,7 @@ impl Repair {
         }
     }
 
-    /// What it means, in a line.
+    /// A line that explains it.
     pub const fn about(self) -> &'static str {
         match self {
             Repair::GoBackN => "It is sent again, with all after it",
@@ -116,13 +116,13 @@ impl From<Repair> for Repeat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Ended {
-    /// Its program has ended as often as it was to run.
+    /// Its program has ended as many times as it was to run.
     Well(Record),
-    /// It can't go on.
+    /// It can't continue.
     Badly {
         /// Why.
         problem: String,
-        /// The exit status that tells it.
+        /// The exit status for it.
         status: i32,
     },
 }
@@ -131,13 +131,13 @@ pub enum Ended {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Which rank begins, where one does and the others wait for it.
+    /// The rank that begins, if one does and the others wait for it.
     pub first: Option<u32>,
-    /// Whether its clock is that of all other ranks.
+    /// Whether it shares its clock with all other ranks.
     pub same_clock: bool,
     /// When each run of the program began and ended. [ps]
     pub times: Vec<[u64; 2]>,
-    /// How often it lost its processor to another process in each run, if the system tells.
+    /// How often it was preempted in each run, if the system reports it.
     #[serde(default)]
     pub preempted: Vec<u64>,
     /// Messages that the program sent; a broadcast is one.
@@ -146,23 +146,23 @@ pub struct Record {
     pub bytes: u64,
     /// Datagrams that were sent for them.
     pub datagrams: u64,
-    /// The bytes of messages in these, each of which the kernel copies once. [B]
+    /// The bytes of messages in them, each of which the kernel copies once. [B]
     pub copied: u64,
     /// Packets that were sent again.
     pub repeated: u64,
-    /// Packets that came although they were here already.
+    /// Duplicate packets that arrived.
     pub needless: u64,
-    /// Datagrams that came.
+    /// Datagrams that arrived.
     pub received: u64,
-    /// Datagrams that came from nobody that belongs to the program.
+    /// Datagrams that arrived from strangers.
     pub strangers: u64,
-    /// Datagrams that came from the address of a rank and that no rank had sent, or had come before.
+    /// Datagrams that arrived from the address of a rank and were forged or replayed.
     pub forged: u64,
-    /// For each rank, the messages that it was to receive from this one; a broadcast is one for each.
+    /// For each rank, the messages sent to it by this one; a broadcast counts once for each.
     pub sent_to: Vec<u64>,
     /// For each rank, the messages that this one received from it.
     pub received_from: Vec<u64>,
-    /// What a program of somebody's own returned in its last run.
+    /// What a user's program returned in its last run.
     #[serde(default)]
     pub returned: Option<Value>,
 }
@@ -170,7 +170,7 @@ pub struct Record {
 /// Writes `what` as a line.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the system.
 pub fn write_line(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
@@ -178,10 +178,10 @@ pub fn write_line(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> 
     to.flush()
 }
 
-/// Reads a line of at most `longest` bytes; nothing at the end.
+/// Reads a line of at most `longest` bytes; none at the end.
 ///
 /// # Errors
-/// That the line is too long, or something else than what it should be; what the system says.
+/// When the line is too long, or not what it should be; errors of the system.
 pub fn read_line<T: DeserializeOwned>(from: &mut impl BufRead, longest: u64) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     from.take(longest).read_until(b'\n', &mut line)?;

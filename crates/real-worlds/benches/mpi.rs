@@ -1,7 +1,8 @@
-//! Messages on MPI beside a C program's on the same library: half the round trip of 8 B, and the bandwidth at 1 MiB.
+//! Messages on MPI compared with a C program on the same library: half the round trip of 8 B, and the bandwidth at 1 MiB.
 //!
-//! `cargo bench -p maquette-real-worlds --bench mpi`. It starts itself, and what it compiles, in turn under the mpiexec of the Python
-//! environment of the working tree, or the one that `MPIEXEC` names; the best of several turns counts, since other work only slows.
+//! `cargo bench -p maquette-real-worlds --bench mpi`. It runs itself and the compiled C program in turn, under the mpiexec of the
+//! Python environment of the working tree, or the one named by `MPIEXEC`; the best of several turns counts, since other load can only
+//! slow them down.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,12 +11,12 @@ use endpoint::{Endpoint, Message, Program, Result};
 use maquette_real_worlds::MpiWorld;
 use quantities::Rank;
 
-/// How often each is started.
+/// How many times each is run.
 const TURNS: u32 = 7;
-/// Messages of so many bytes, so many round trips a batch, and so many batches.
+/// Bytes of a message, round trips per batch, and batches.
 const CASES: [[usize; 3]; 2] = [[8, 10_000, 20], [1 << 20, 200, 20]];
 
-/// Messages back and forth; what a batch of round trips takes at best, half a trip. [ns]
+/// Messages back and forth; prints half the round trip of the best batch. [ns]
 struct PingPong {
     bytes: usize,
     trips: usize,
@@ -55,14 +56,14 @@ fn as_a_rank([bytes, trips, batches]: [usize; 3]) {
     world.end().unwrap();
 }
 
-/// What a program prints that two ranks run. [ns]
+/// The number printed by a program of two ranks. [ns]
 fn measured(mpiexec: &Path, program: &Path, words: &[String]) -> f64 {
     let output = Command::new(mpiexec).args(["-n", "2"]).arg(program).args(words).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     text.trim().parse().unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Compiles the C program against the library beside `mpiexec`; nothing where there is no compiler.
+/// Compiles the C program against the library of `mpiexec`; none if there is no compiler.
 fn compiled(mpiexec: &Path) -> Option<PathBuf> {
     let prefix = mpiexec.parent()?.parent()?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/ping_pong.c");

@@ -6,10 +6,10 @@ use std::task::{Context, Poll, Waker};
 
 use endpoint::{Error, Result};
 
-/// What `future` gives, which blocks wherever it has to wait: it is ready when it is first polled.
+/// The result of `future`, which blocks wherever it has to wait: it is ready when first polled.
 ///
 /// # Errors
-/// [`Error::Unfit`] when it is not, since then nobody would ever poll it again.
+/// [`Error::Unfit`] when it is not, since nobody would ever poll it again.
 pub fn block_on<T>(future: impl Future<Output = T>) -> Result<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Ok(output),

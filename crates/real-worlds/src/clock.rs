@@ -1,12 +1,12 @@
-//! What time it is.
+//! The clock.
 
 use nix::time::{ClockId, clock_gettime};
 use quantities::Time;
 
-/// A clock that only goes forward, and that all processes of a machine share.
+/// A monotonic clock that all processes of a machine share.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// What the machine's clock shows when it is [`Time::ZERO`]. [ns]
+    /// What the machine's clock shows at [`Time::ZERO`]. [ns]
     zero: u64,
 }
 
@@ -16,8 +16,8 @@ impl Clock {
         Clock::starting_at(machine_time())
     }
 
-    /// A clock that begins when the machine's clock shows `zero` nanoseconds: processes of one machine that agree on it have the
-    /// same time.
+    /// A clock that begins when the machine's clock shows `zero` nanoseconds: processes of one machine that agree on it have the same
+    /// time.
     pub const fn starting_at(zero: u64) -> Clock {
         Clock { zero }
     }
@@ -27,7 +27,7 @@ impl Clock {
         self.zero
     }
 
-    /// What it shows; before its beginning it stands still.
+    /// The current time; before its beginning the clock stands still.
     pub fn now(&self) -> Time {
         Time::from_picoseconds(machine_time().saturating_sub(self.zero).saturating_mul(1_000))
     }

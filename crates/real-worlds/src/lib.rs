@@ -1,9 +1,9 @@
-//! Worlds that are no model: programs run on this machine and on others.
+//! Worlds that are not models: programs run on this machine and on others.
 //!
 //! ```text
-//!            program                 the same that runs on the models
+//!            program                 the same as on the models
 //!               |     Endpoint
-//!           Messenger                the same that runs on the simulated Ethernet
+//!           Messenger                the same as on the simulated Ethernet
 //!               |     Datagrams
 //!          UdpNetwork --- UdpPort    sockets, multicast, batches            [udp]
 //!
@@ -11,7 +11,7 @@
 //!     a process for each rank        Messenger<UdpNetwork>, whose futures are ready at once: [block_on]
 //! ```
 //!
-//! Clocks are read here, and what takes how long differs from run to run.
+//! This crate reads clocks, and times differ from run to run.
 
 mod block_on;
 mod clock;

@@ -3,17 +3,17 @@
 use messaging::{BroadcastProtocol, Parameters, Probe, Push, Repeat, Reporting, Timing};
 use quantities::Duration;
 
-/// How messages are sent on real networks, where the paper's choices (which are [`Parameters::default`]) would be slow:
+/// How messages are sent on real networks, where the paper's parameters (which are [`Parameters::default`]) would be slow:
 ///
-/// - A window of 256 packets, so that a gigabit a second needs no faster answers than after three milliseconds.
+/// - A window of 256 packets, so that at a gigabit a second answers may take three milliseconds.
 /// - Only what is lost is sent again.
-/// - Messages of up to 64 KiB are pushed as a whole, with as much in their first packet as goes into it: they need no answer before
-///   all of them has left. Computers have had the memory for such buffers for long: 1 MiB for each rank that sends.
-/// - A report for 32 packets, or after a millisecond, so that the reports of many receivers cost little beside what they tell of.
-/// - Nobody is taken for lost within 20 ms, since computers with more ranks than processors keep some of them waiting, and the queues of
-///   a switch for 10 ms at 100 Mbit/s.
-/// - Who is late is asked by a packet without anything: most are late because a computer was busy, and have lost nothing.
-/// - 16 packets are handed over at once, so that the time from which on one can be late is the one at which the host's queue took it.
+/// - Messages of up to 64 KiB are pushed as a whole, with as much as fits in their first packet: they need no answer before
+///   all of them has left. Computers have long had the memory for such buffers: 1 MiB for each rank that sends.
+/// - A report for 32 packets, or after a millisecond, so that the reports of many receivers cost little compared with the data.
+/// - Nothing counts as lost within 20 ms, since computers with more ranks than processors keep some of them waiting, and the queues of
+///   a switch hold packets for 10 ms at 100 Mbit/s.
+/// - A late receiver is asked with a packet without data: most are late because a computer was busy, and have lost nothing.
+/// - 16 packets are handed over at once, so that a packet's timeout runs from when the host's queue took it.
 pub fn real_parameters(session: u32) -> Parameters {
     let ms = |milliseconds: u64| Duration::from_microseconds(1_000 * milliseconds);
     Parameters {

@@ -1,5 +1,4 @@
-//! A thousand broadcasts by ranks in threads of their own, of which one datagram of twenty is lost: every one arrives as it was
-//! sent.
+//! A thousand broadcasts by ranks in threads of their own, with one datagram in twenty lost: each arrives as it was sent.
 
 use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -55,7 +54,7 @@ impl<D: Datagrams> Datagrams for Lossy<D> {
     }
 }
 
-/// Broadcast `number`: its size and bytes follow from its number.
+/// Broadcast `number`, whose size and bytes follow from the number.
 fn word(number: u32) -> Message {
     let length = [0, 1, 200, 1_400, 5_000, 20_000][number as usize % 6];
     Message::from((0..length).map(|place: u32| (place * 7 + number * 13) as u8).collect::<Vec<u8>>())
@@ -100,7 +99,7 @@ fn run(with_group: bool) {
             let network = Lossy { network, percent: 5, state, lost: lost.clone() };
             let endpoint = Messenger::new(network, Rank(me), RANKS, parameters).unwrap();
             let ended = block_on(rank(&endpoint, || lost.get())).unwrap();
-            // If a rank took too long, nobody waits for the others any more.
+            // If a rank took too long, nobody waits for the others.
             let _ = give.send(ended);
         });
     };

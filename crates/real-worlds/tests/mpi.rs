@@ -1,6 +1,6 @@
 //! The endpoint's conformance suite on MPI: this test starts itself under an mpiexec, once for each number of ranks.
 //!
-//! The mpiexec is the one of the Python environment of the working tree, where `make test` installs it, or the one that `MPIEXEC` names.
+//! The mpiexec is that of the Python environment of the working tree, where `make test` installs it, or the one named by `MPIEXEC`.
 
 use std::cell::RefCell;
 use std::env;
@@ -11,13 +11,13 @@ use endpoint::{Endpoint, Error, Message, Program, Result, conformance};
 use maquette_real_worlds::MpiWorld;
 use quantities::{Duration, Rank};
 
-/// How long ranks of these checks wait for what never comes: not much, and yet longer than a rank may be without a processor here.
+/// How long ranks of these checks wait for what never arrives: briefly, but longer than a rank may be without a processor.
 const PATIENCE: Duration = Duration::from_microseconds(500_000);
 
 /// How long they wait for the others after each check.
 const UNTIL_ALL_ARE_DONE: Duration = Duration::from_microseconds(20_000_000);
 
-/// The world of MPI, of which one rank runs here.
+/// The world of MPI, of which this process runs one rank.
 struct Processes<'a>(&'a RefCell<MpiWorld>);
 
 impl conformance::Subject for Processes<'_> {
@@ -35,7 +35,7 @@ impl conformance::Subject for Processes<'_> {
     }
 }
 
-/// All ranks learn what each has to say.
+/// All ranks learn what each reports.
 struct TellAll<'a>(&'a str);
 
 impl Program for TellAll<'_> {
@@ -59,7 +59,7 @@ impl Program for TellAll<'_> {
     }
 }
 
-/// What a process does that an mpiexec has started.
+/// What a process started by mpiexec does.
 fn conform() {
     let world = RefCell::new(MpiWorld::begin(None).unwrap());
     let ranks = world.borrow().size();
@@ -69,13 +69,13 @@ fn conform() {
         conformance::a_request_that_nothing_ends_is_a_deadlock(&Processes(&world));
     }
     println!("rank {} of {ranks} conforms", world.borrow().rank());
-    // Of checks that end in a deadlock something is still under way, so that MPI can't end as it should; and then mpiexec has to have time
-    // to pass on what was printed.
+    // Checks that end in a deadlock leave operations in progress, so that MPI can't end properly; and then mpiexec needs time to pass on
+    // the output.
     world.borrow_mut().run_between(&TellAll("")).expect("all ranks are there");
     world.borrow().abort(0);
 }
 
-/// Starts this test as that many ranks, all of which have to conform.
+/// Starts this test as `ranks` ranks, all of which have to conform.
 fn start(mpiexec: &Path, ranks: u32) {
     let mut command = Command::new(mpiexec);
     command.args(["-n", &ranks.to_string()]).arg(env::current_exe().unwrap());

@@ -1,4 +1,4 @@
-//! Datagrams over UDP on this machine: who hears what, and what is counted.
+//! Datagrams over UDP on this machine: who receives what, and what is counted.
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -15,7 +15,7 @@ use quantities::{Duration, Rank, Rate};
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 77, 1);
 
-/// What blocks is ready at once.
+/// The result of a future that blocks, and so is ready at once.
 fn ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,
@@ -23,11 +23,11 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Networks of so many ranks on this machine, with a group if this machine has multicast.
+/// Networks of `ranks` ranks on this machine, with a group if it has multicast.
 fn networks(ranks: u32, with_group: bool, rate: Option<Rate>) -> Vec<UdpNetwork> {
     let sockets: Vec<UdpSocket> = (0..ranks).map(|_| UdpSocket::bind((HERE, 0)).unwrap()).collect();
     let addresses: Vec<Option<SocketAddr>> = sockets.iter().map(|socket| socket.local_addr().ok()).collect();
-    // A port that is free for one of them is free for the group.
+    // A port that is free for a rank is free for the group.
     let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
     let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, others_here: true };
     let clock = Clock::starting_now();
@@ -59,7 +59,7 @@ fn datagram(source: u32, sequence: u32, payload: &Message) -> Datagram {
     Packet { session: 5, source: Rank(source), broadcast: true, answer: false, body: Body::Data(data) }.encode()
 }
 
-/// The next `count` datagrams, or fewer if no more come within a second.
+/// The next `count` datagrams, or fewer if no more arrive within a second.
 fn arrive(network: &UdpNetwork, count: usize) -> Vec<Datagram> {
     let mut arrived = Vec::new();
     let until = network.now() + Duration::from_microseconds(1_000_000);

@@ -1,4 +1,4 @@
-//! Ranks that speak over UDP.
+//! Ranks that communicate over UDP.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
@@ -14,13 +14,13 @@ use crate::sealing::Network;
 use crate::secret::Secret;
 use crate::wire::{Record, Roster, Tuning};
 
-/// How much of what a rank sends may lie in its host's queue, counted as the kernel does: some sixty packets. Of what lies there nobody
-/// can say that it is late, and at 100 Mbit/s it lies there for less than half of the least time after which a packet is sent again. [B]
+/// How much of what a rank sends may be in its host's queue, as the kernel counts: some sixty packets. Nothing in that queue can be
+/// called late, and at 100 Mbit/s it stays there for less than half of the least retransmission time. [B]
 const HELD_BACK: usize = 128 << 10;
-/// How long a rank waits for a message, if nothing else is asked for.
+/// How long a rank waits for a message by default.
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
-/// What ranks tell each other that meet between two runs of a program has a tag that no program has: some are done before others, which
-/// may still receive from anyone.
+/// The tag for messages between two runs of a program, which no program uses: some ranks are done before others, which may still
+/// receive from any source.
 const MEETING: Tag = Tag(u32::MAX);
 
 /// A rank's messenger.
@@ -28,9 +28,9 @@ const MEETING: Tag = Tag(u32::MAX);
 pub(super) struct OverUdp {
     messenger: Messenger<Network>,
     same_clock: bool,
-    /// What had gone through the network when the last run began.
+    /// The counters of the network when the last run began.
     before: UdpCounts,
-    /// Datagrams that runs of the program have sent, and the bytes of messages in these.
+    /// Datagrams that runs of the program have sent, and the bytes of messages in them.
     datagrams: u64,
     copied: u64,
 }
@@ -72,7 +72,7 @@ impl OverUdp {
         })
     }
 
-    /// What went through the network.
+    /// The counters of the network.
     fn counts(&self) -> UdpCounts {
         self.messenger.network().counts()
     }
@@ -126,13 +126,13 @@ impl Link for OverUdp {
     }
 }
 
-/// The rank, as the executor sees it. Its network blocks while nothing comes, so that there is nothing else to wait for.
+/// The rank, as the executor sees it. Its network blocks while nothing arrives, so that there is nothing else to wait for.
 struct Launched<'run> {
     messenger: &'run Messenger<Network>,
     alone: Messengers<'run, Network>,
 }
 
-/// Its number among the ranks of this process: no other runs in it.
+/// Its number among the ranks of this process, of which it is the only one.
 const ONLY: Rank = Rank(0);
 
 impl Machine for Launched<'_> {
@@ -157,7 +157,7 @@ impl Machine for Launched<'_> {
     }
 
     fn next_over(&mut self) -> Result<Option<Over>> {
-        // Where the program waits for nothing that it began, nothing ever comes.
+        // If the program waits for nothing that it began, nothing will ever arrive.
         if self.alone.have_ended() || self.alone.are_idle() {
             return Ok(None);
         }
@@ -173,7 +173,7 @@ fn parameters(roster: &Roster) -> Parameters {
     let usual = real_parameters(roster.session);
     let Tuning { window, repair, .. } = roster.tuning;
     let window = window.unwrap_or(usual.window);
-    // Several reports to a window, however small that is.
+    // Several reports to a window, however small.
     let packets = usual.reporting.packets.min(u64::from(window / 4).max(1));
     let reporting = Reporting { packets, ..usual.reporting };
     Parameters { window, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }

@@ -1,6 +1,6 @@
-//! What went through a port.
+//! The counters of a port.
 
-/// What went through a port.
+/// The counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpCounts {
     /// Datagrams handed to the kernel.
@@ -9,16 +9,17 @@ pub struct UdpCounts {
     pub calls: u64,
     /// Bytes of headers handed to the kernel. [B]
     pub headers: u64,
-    /// Bytes of payloads handed to the kernel, which copies them, as nobody else does; zeros for what is only a size count. [B]
+    /// Bytes of payloads handed to the kernel, which makes the only copy of them; zeros in place of what is only a size are included.
+    /// [B]
     pub payloads: u64,
-    /// Datagrams that came.
+    /// Datagrams that arrived.
     pub received: u64,
-    /// How often the kernel had no room, and was waited for.
+    /// How often the kernel had no room and had to be waited for.
     pub waits: u64,
-    /// Datagrams that the system refused to send at this moment; to the other ranks they are lost.
+    /// Datagrams that the system refused to send at the time; to the other ranks they are lost.
     pub refused: u64,
-    /// Datagrams from addresses that are no rank's.
+    /// Datagrams from addresses that belong to no rank.
     pub strangers: u64,
-    /// Datagrams of ranks that could not be read.
+    /// Datagrams from ranks that could not be read.
     pub unreadable: u64,
 }

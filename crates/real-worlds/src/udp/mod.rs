@@ -3,15 +3,14 @@
 //! ```text
 //!     Messenger<UdpNetwork>           the endpoint of a program
 //!         |  Datagrams
-//!     UdpNetwork                      which address is which rank's; strangers are turned away
+//!     UdpNetwork                      maps addresses to ranks; turns strangers away
 //!         |  bytes
 //!     UdpPort  --- own socket ------  sends everything, so that its address tells the rank; gets what is sent to one
 //!              \-- group's socket --  gets what is sent to all
 //! ```
 //!
-//! What is sent is never copied but by the kernel: a call gathers headers and parts of messages from where they lie, up to 64 datagrams
-//! at once, which the kernel cuts apart (UDP_SEGMENT) as late as it can. Without a group a broadcast goes to one rank after the
-//! other.
+//! Only the kernel copies what is sent: a call gathers headers and parts of messages from where they are, up to 64 datagrams at once,
+//! which the kernel splits (UDP_SEGMENT) as late as it can. Without a group a broadcast is sent to one rank after another.
 //!
 //! Linux only.
 
@@ -30,15 +29,15 @@ pub use port::{KernelBuffers, UdpPort, hears_multicast};
 pub use receiving::wait_for_any;
 pub use sending::Piece;
 
-/// Where datagrams to all ranks are sent.
+/// The destination of datagrams to all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// The group's address and port, the same for all ranks.
     pub address: SocketAddrV4,
-    /// By which interface of this machine: the interface's address.
+    /// The address of the interface of this machine that is used.
     pub interface: Ipv4Addr,
-    /// How many routers they may cross, and one more: 1 stays on the local network.
+    /// How many routers they may cross, plus one: 1 stays on the local network.
     pub hops: u32,
-    /// Whether other ranks are on this machine, too. Where there are none, a rank does not hear what it sends itself.
+    /// Whether other ranks are on this machine, too. If not, a rank does not receive what it sends itself.
     pub others_here: bool,
 }

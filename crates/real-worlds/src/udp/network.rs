@@ -12,27 +12,27 @@ use quantities::{Rank, Rate, Time};
 use super::{Group, Piece, UdpCounts, UdpPort};
 use crate::Clock;
 
-/// What a [`UdpNetwork`] is made of.
+/// The settings of a [`UdpNetwork`].
 #[derive(Debug)]
 pub struct UdpSettings {
-    /// Which rank this is.
+    /// This rank.
     pub me: Rank,
-    /// The address of each rank's own socket, as others see it. Those that this rank need not speak with may be absent: where one
-    /// sends to many, the many know only the one.
+    /// The address of each rank's own socket, as others see it. Ranks that this one does not communicate with may be absent: where
+    /// one sends to many, the many know only the one.
     pub ranks: Vec<Option<SocketAddr>>,
     /// This rank's own socket, bound to the address of the interface to be used.
     pub socket: UdpSocket,
-    /// Where broadcasts are sent; without it they are sent to one rank after the other.
+    /// Where broadcasts are sent; if none, they are sent to one rank after another.
     pub group: Option<Group>,
-    /// The most to be sent, counted in what datagrams take of an Ethernet; no limit without it.
+    /// The highest rate, counting what datagrams take on an Ethernet; unlimited if none.
     pub rate: Option<Rate>,
-    /// The longest datagram to be received: [`messaging::Parameters::datagram`]. [B]
+    /// The longest datagram that can be received: [`messaging::Parameters::datagram`]. [B]
     pub longest: usize,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
 }
 
-/// A rank's network of datagrams over UDP. Its calls block, so its futures are ready when they are first polled.
+/// A rank's network of datagrams over UDP. Its calls block, so its futures are ready when first polled.
 #[derive(Debug)]
 pub struct UdpNetwork {
     me: Rank,
@@ -45,7 +45,7 @@ impl UdpNetwork {
     /// A rank on the network.
     ///
     /// # Errors
-    /// [`Error::Network`], as [`UdpPort::new`].
+    /// [`Error::Network`], from [`UdpPort::new`].
     pub fn new(settings: UdpSettings) -> Result<UdpNetwork> {
         let UdpSettings { me, ranks, socket, group, rate, longest, clock } = settings;
         let port = UdpPort::new(socket, group, longest, clock).map_err(failed)?;
@@ -60,12 +60,12 @@ impl UdpNetwork {
         &self.port
     }
 
-    /// What went through it.
+    /// The counters of its port.
     pub fn counts(&self) -> UdpCounts {
         self.port.counts()
     }
 
-    /// Puts what has come behind what is in `arrived`, without waiting for more.
+    /// Appends what has arrived to `arrived`, without waiting for more.
     ///
     /// # Errors
     /// [`Error::Network`].
@@ -83,7 +83,7 @@ impl UdpNetwork {
         match (to, self.port.group()) {
             (Destination::One(rank), _) => match self.ranks.get(rank.0 as usize) {
                 Some(Some(address)) => self.port.send_all(*address, &pieces),
-                // Nothing is known of that rank: what is sent to it is lost.
+                // This rank's address is unknown: what is sent to it is lost.
                 _ => Ok(()),
             },
             (Destination::All, Some(group)) => self.port.send_all(group, &pieces),
@@ -94,7 +94,7 @@ impl UdpNetwork {
         }
     }
 
-    /// What came from `from`, if that is a rank and it can be read.
+    /// The datagram from `from`, if that is a rank and the datagram can be read.
     fn take(&self, from: SocketAddr, bytes: &[u8]) -> Option<Datagram> {
         let Some(rank) = self.by_address.get(&from) else {
             self.port.count(|counts| counts.strangers += 1);
@@ -104,7 +104,7 @@ impl UdpNetwork {
             return None;
         }
         let read = Datagram::from_bytes(&Bytes::copy_from_slice(bytes)).ok();
-        // Who says to be another rank than the one whose address it has is none of us.
+        // A sender that claims another rank than its address belongs to is a stranger.
         let datagram = read.filter(|datagram| datagram.source() == Some(*rank));
         if datagram.is_none() {
             self.port.count(|counts| counts.unreadable += 1);

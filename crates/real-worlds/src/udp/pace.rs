@@ -1,15 +1,15 @@
-//! Not faster than a given rate.
+//! Limits the rate of sending.
 
 use quantities::{Bytes, Duration, Rate, Time};
 
-/// What Ethernet, IP and UDP add to a datagram: gap, preamble and checksum count, too. [B]
+/// What Ethernet, IP and UDP add to a datagram, including gap, preamble and checksum. [B]
 const AROUND: u64 = 38 + 20 + 8;
-/// The least that a frame takes of an Ethernet. [B]
+/// The least that a frame takes on an Ethernet. [B]
 const LEAST: u64 = 84;
-/// For how long what was not sent may be caught up with. [ps]
+/// How much unused time may be caught up with. [ps]
 const LAG: Duration = Duration::from_microseconds(1_000);
 
-/// A token bucket, written as the time at which the wire is idle again.
+/// A token bucket, stored as the time at which the wire is idle again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     rate: Rate,
@@ -21,7 +21,7 @@ impl Pace {
         Pace { rate, idle: Time::ZERO }
     }
 
-    /// When datagrams of these sizes may be sent, if they are. [B]
+    /// When datagrams of these sizes may be sent; assumes that they are. [B]
     pub(super) fn send(&mut self, now: Time, sizes: impl Iterator<Item = usize>) -> Time {
         let earliest = Time::from_picoseconds(now.picoseconds().saturating_sub(LAG.picoseconds()));
         let start = self.idle.max(earliest);
@@ -29,7 +29,7 @@ impl Pace {
         start
     }
 
-    /// How many datagrams of that size may be sent together. [B]
+    /// How many datagrams of this size may be sent together. [B]
     pub(super) fn together(&self, size: usize) -> usize {
         let one = self.rate.time_of(Bytes(on_the_wire(size))).picoseconds().max(1);
         usize::try_from(LAG.picoseconds() / one).unwrap_or(usize::MAX).max(1)
@@ -44,7 +44,7 @@ fn on_the_wire(size: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// 1,538 bytes a frame at 100 Mbit/s are 123.04 us.
+    /// 1,538 bytes per frame at 100 Mbit/s are 123.04 us.
     #[test]
     fn a_thousand_frames_take_as_long_as_the_wire_needs() {
         let mut pace = Pace::new(Rate::from_bits_per_second(100_000_000));

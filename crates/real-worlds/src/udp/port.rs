@@ -1,4 +1,4 @@
-//! The sockets of a rank, and what they are set to.
+//! The sockets of a rank, and their options.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -13,12 +13,12 @@ use super::receiving::Arriving;
 use super::{Group, UdpCounts};
 use crate::Clock;
 
-/// How much the kernel is asked to hold for each socket, in each direction. [B]
+/// How much the kernel is asked to buffer for each socket, in each direction. [B]
 const BUFFER: usize = 4 << 20;
 
-/// Datagrams as bytes: one UDP socket of a rank's own, and where there is a group one for what comes to all.
+/// Datagrams as bytes: a rank's own UDP socket and, if there is a group, one for what is sent to all.
 ///
-/// What is sent is gathered from where it lies, as many datagrams at once as the kernel takes; what comes is taken in batches. Its calls
+/// What is sent is gathered from where it is, as many datagrams at once as the kernel takes; what arrives is received in batches. Calls
 /// block.
 #[derive(Debug)]
 pub struct UdpPort {
@@ -29,25 +29,25 @@ pub struct UdpPort {
     clock: Clock,
     pub(super) pace: Cell<Option<Pace>>,
     pub(super) counts: Cell<UdpCounts>,
-    /// Whether the kernel cuts long pieces into datagrams.
+    /// Whether the kernel splits long pieces into datagrams.
     pub(super) cuts: Cell<bool>,
     pub(super) arriving: RefCell<Arriving>,
 }
 
-/// How much the kernel holds for a socket: it may be less than was asked for.
+/// How much the kernel buffers for a socket, which may be less than was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelBuffers {
-    /// Of what is to be sent. [B]
+    /// For sending. [B]
     pub send: usize,
-    /// Of what has come. [B]
+    /// For receiving. [B]
     pub receive: usize,
 }
 
 impl UdpPort {
-    /// A port on `socket`, which is bound, and on `group` if there is one. What is longer than `longest` bytes can't be received.
+    /// A port on `socket`, which is bound, and on `group` if there is one. Datagrams longer than `longest` bytes can't be received.
     ///
     /// # Errors
-    /// What the system says when a socket can't be had or set, or the group not be joined.
+    /// Errors of the system when a socket can't be created or configured, or the group can't be joined.
     pub fn new(socket: UdpSocket, group: Option<Group>, longest: usize, clock: Clock) -> io::Result<UdpPort> {
         let address = socket.local_addr()?;
         prepare(&socket)?;
@@ -71,18 +71,18 @@ impl UdpPort {
         })
     }
 
-    /// Sends no faster than at `rate`, counted in what datagrams take of an Ethernet.
+    /// Limits sending to `rate`, counting what datagrams take on an Ethernet.
     pub fn limit(&self, rate: Option<Rate>) {
         self.pace.set(rate.map(Pace::new));
     }
 
-    /// Holds no more than about so many bytes back of what is to be sent, as the kernel counts them: as long as the interface has not
-    /// sent as much, the next call waits. What is in the queue of the interface counts as held back.
+    /// Limits what is waiting to be sent to about `bytes`, as the kernel counts: until the interface has sent enough, the next call
+    /// waits. What is in the queue of the interface counts as waiting.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn hold_back_at_most(&self, bytes: usize) -> io::Result<()> {
-        // The kernel takes twice of what it is asked for.
+        // The kernel takes twice what it is asked for.
         SockRef::from(&self.own).set_send_buffer_size(bytes / 2)
     }
 
@@ -91,17 +91,17 @@ impl UdpPort {
         self.address
     }
 
-    /// The address of the group, if it has one.
+    /// The address of the group, if there is one.
     pub const fn group(&self) -> Option<SocketAddr> {
         self.group
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// What went through it.
+    /// Its counters.
     pub fn counts(&self) -> UdpCounts {
         self.counts.get()
     }
@@ -112,21 +112,21 @@ impl UdpPort {
         self.counts.set(counts);
     }
 
-    /// How much the kernel holds for its own socket.
+    /// How much the kernel buffers for its own socket.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn buffers(&self) -> io::Result<KernelBuffers> {
         let socket = SockRef::from(&self.own);
         Ok(KernelBuffers { send: socket.send_buffer_size()?, receive: socket.recv_buffer_size()? })
     }
 }
 
-/// Calls do not block by themselves, buffers are large, and what goes wrong below is told.
+/// Makes the socket non-blocking, with large buffers, and has errors of lower layers reported.
 fn prepare(socket: &UdpSocket) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     let large = SockRef::from(socket);
-    // Who may have more than the system's limit gets it; others get as much as the limit is.
+    // A privileged process may exceed the system's limit; others get as much as the limit allows.
     if setsockopt(socket, sockopt::RcvBufForce, &BUFFER).is_err() {
         large.set_recv_buffer_size(BUFFER)?;
     }
@@ -134,7 +134,7 @@ fn prepare(socket: &UdpSocket) -> io::Result<()> {
         large.set_send_buffer_size(BUFFER)?;
     }
     if socket.local_addr()?.is_ipv4() {
-        // Without it a full queue of the interface would drop datagrams and say nothing.
+        // Otherwise a full queue of the interface would drop datagrams silently.
         setsockopt(socket, sockopt::Ipv4RecvErr, &true)?;
     }
     Ok(())
@@ -147,7 +147,7 @@ fn send_by(socket: &UdpSocket, group: Group) -> io::Result<()> {
     socket.set_multicast_ttl_v4(group.hops)
 }
 
-/// A socket that gets what comes to the group, and nothing else.
+/// A socket that receives what is sent to the group, and nothing else.
 fn join(group: Group) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_address(true)?;
@@ -159,10 +159,10 @@ fn join(group: Group) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Whether this machine sends to `group` on `interface` and hears itself: some containers let nobody do so.
+/// Whether this machine can send to `group` on `interface` and hear itself, which some containers forbid.
 ///
 /// # Errors
-/// What the system says, or that nothing came within a second.
+/// Errors of the system, or that nothing arrived within a second.
 pub fn hears_multicast(group: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
     let socket = UdpSocket::bind(SocketAddrV4::new(interface, 0))?;
     let address = SocketAddrV4::new(group, socket.local_addr()?.port());

@@ -1,4 +1,4 @@
-//! How datagrams are taken from the kernel.
+//! Receiving datagrams from the kernel.
 
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
@@ -12,12 +12,12 @@ use quantities::Time;
 
 use super::UdpPort;
 
-/// How many datagrams are taken at once.
+/// How many datagrams are received at once.
 const BATCH: usize = 32;
-/// How many batches are taken before what came is looked at.
+/// How many batches are received before what arrived is processed.
 const MOST_BATCHES: usize = 8;
 
-/// Where datagrams are put that come.
+/// Buffers for incoming datagrams.
 #[derive(Debug)]
 pub(super) struct Arriving {
     room: Vec<u8>,
@@ -25,17 +25,18 @@ pub(super) struct Arriving {
 }
 
 impl Arriving {
-    /// Room for datagrams of up to `longest` bytes. One byte more tells those that are longer.
+    /// Buffers for datagrams of up to `longest` bytes, plus one byte that shows which are longer.
     pub(super) fn new(longest: usize) -> Arriving {
         Arriving { room: vec![0; (longest + 1) * BATCH], longest }
     }
 }
 
 impl UdpPort {
-    /// Waits until something has come, or it is `until`; gives `take` everything that is there, with the address that it came from.
+    /// Waits until something has arrived or the time is `until`; passes everything that is there to `take`, with the address of its
+    /// sender.
     ///
     /// # Errors
-    /// What the system says when nothing can be received any more.
+    /// Errors of the system when nothing can be received any more.
     pub fn receive(&self, until: Option<Time>, mut take: impl FnMut(SocketAddr, &[u8])) -> io::Result<()> {
         let [own, all] = self.wait(until)?;
         let mut arriving = self.arriving.borrow_mut();
@@ -61,7 +62,7 @@ impl UdpPort {
 
     fn time_until(&self, until: Option<Time>) -> Option<TimeSpec> {
         let until = until?;
-        // The system need not be asked what time it is for what is due since ever.
+        // The system need not be asked for the time if there is no waiting.
         let now = if until == Time::ZERO { Time::ZERO } else { self.now() };
         let nanoseconds = if until > now { until.since(now).picoseconds().div_ceil(1_000) } else { 0 };
         let part = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
@@ -82,7 +83,7 @@ impl UdpPort {
         Ok(())
     }
 
-    /// Takes as many datagrams as are there and go into a batch.
+    /// Receives as many datagrams as are there and fit into a batch.
     fn batch(
         &self,
         socket: &UdpSocket,
@@ -121,11 +122,11 @@ impl UdpPort {
     }
 }
 
-/// Waits until something has come at one of `ports`, or it is `until`; gives the places of those where it has. All have the same
-/// clock.
+/// Waits until something has arrived at one of `ports` or the time is `until`; returns the indices of those where it has. All have
+/// the same clock.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the system.
 pub fn wait_for_any(ports: &[&UdpPort], until: Option<Time>) -> io::Result<Vec<usize>> {
     let Some(first) = ports.first() else { return Ok(Vec::new()) };
     let numbered = || ports.iter().enumerate();
@@ -152,7 +153,7 @@ fn has(socket: &PollFd<'_>, any: PollFlags) -> bool {
     socket.revents().is_some_and(|events| events.intersects(any))
 }
 
-/// Waits for one of them; whether something came.
+/// Waits for one of them; returns whether something arrived.
 fn wait(sockets: &mut [PollFd<'_>], length: Option<TimeSpec>) -> io::Result<bool> {
     match ppoll(sockets, length, None) {
         Ok(came) => Ok(came > 0),
@@ -168,7 +169,7 @@ fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
     address.as_sockaddr_in6().map(|six| SocketAddr::V6(SocketAddrV6::from(*six)))
 }
 
-/// Throws away what the kernel has to tell of datagrams that did not arrive: they are sent again anyway.
+/// Drops the kernel's errors about datagrams that did not arrive: these are sent again anyway.
 pub(super) fn forget_errors(socket: &UdpSocket) {
     while recvmsg::<()>(socket.as_raw_fd(), &mut [], None, MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT).is_ok() {}
     // The last one is kept twice.

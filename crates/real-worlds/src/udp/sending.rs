@@ -1,4 +1,4 @@
-//! How datagrams are handed to the kernel.
+//! Handing datagrams to the kernel.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -12,24 +12,24 @@ use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, sendmsg};
 use super::UdpPort;
 use super::receiving::forget_errors;
 
-/// The most datagrams that the kernel cuts out of one piece.
+/// The most datagrams into which the kernel splits one piece.
 const MOST_TOGETHER: usize = 64;
 /// The most bytes of such a piece. [B]
 const MOST_BYTES: usize = 65_000;
-/// How long an interface has to make room before it is asked again.
+/// How long to wait for an interface to make room before trying again.
 const ROOM: time::Duration = time::Duration::from_micros(50);
-/// How often a call is tried again that told of something else than of its own datagram.
+/// How often to retry a call that reported an error of an earlier datagram.
 const TRIES: usize = 8;
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// A datagram in parts, where they lie.
+/// A datagram in parts, each where it is in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     /// What comes first.
     pub header: &'a [u8],
-    /// What comes after that.
+    /// What follows.
     pub payload: &'a [u8],
-    /// How many zeros come at the end: for what is only a size.
+    /// How many zeros follow at the end, in place of what is only a size.
     pub zeros: usize,
 }
 
@@ -39,24 +39,24 @@ impl<'a> Piece<'a> {
     }
 
     fn parts(&self) -> impl Iterator<Item = IoSlice<'a>> + use<'a> {
-        // No datagram is as long as all of the zeros.
+        // No datagram is longer than all these zeros.
         let zeros = ZEROS.get(..self.zeros).unwrap_or(&ZEROS);
         [self.header, self.payload, zeros].into_iter().filter(|part| !part.is_empty()).map(IoSlice::new)
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 enum Handed {
     Over,
-    /// The kernel does not cut pieces for this destination.
+    /// The kernel does not split pieces for this destination.
     NotCut,
 }
 
 impl UdpPort {
-    /// Sends `pieces` to `to`, each as a datagram. Waits as long as the kernel has no room, or the rate is kept only so.
+    /// Sends `pieces` to `to`, each as a datagram. Waits while the kernel has no room, or to keep to the rate.
     ///
     /// # Errors
-    /// What the system says when nothing can be sent any more. That nobody is there, or that there is no way to it, is none.
+    /// Errors of the system when nothing can be sent any more. An unreachable receiver is not an error.
     pub fn send_all(&self, to: SocketAddr, pieces: &[Piece<'_>]) -> io::Result<()> {
         let address = SockaddrStorage::from(to);
         let mut rest = pieces;
@@ -71,7 +71,7 @@ impl UdpPort {
         Ok(())
     }
 
-    /// How many of `pieces` can be handed over at once: all have the size of the first, and only the last may be shorter.
+    /// How many of `pieces` can be handed over at once: all must have the size of the first, and only the last may be shorter.
     fn together(&self, pieces: &[Piece<'_>]) -> usize {
         let Some(size) = pieces.first().map(Piece::size) else { return 0 };
         if !self.cuts.get() || size == 0 {
@@ -116,7 +116,7 @@ impl UdpPort {
                 Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::EOPNOTSUPP) if pieces.len() > 1 => {
                     return Ok(Handed::NotCut);
                 }
-                // Of an earlier datagram: nobody was there.
+                // An error of an earlier datagram: its receiver was unreachable.
                 Err(Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::EPERM) => {
                     forget_errors(&self.own);
                 }
@@ -136,7 +136,7 @@ impl UdpPort {
         });
     }
 
-    /// Waits until the socket's buffer has room; a full queue of the interface does not tell when it has.
+    /// Waits until the socket's buffer has room; a full queue of the interface does not report when it has.
     fn wait_for_room(&self, full: Errno) -> io::Result<()> {
         self.count(|counts| counts.waits += 1);
         if full == Errno::ENOBUFS {

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!    program      of each rank
-//!    Messengers   the same that run on the simulated Ethernet
-//!    Polled       waits for this rank's sockets, while other ranks go on
+//!    Messengers   the same as on the simulated Ethernet
+//!    Polled       waits for this rank's sockets, while other ranks continue
 //!    UdpNetwork   sockets of the loopback interface, and a multicast group
 //! ```
 //!
-//! Programs need not be able to move from one thread to another, so here they don't: whoever's sockets have something is next. For a
-//! process for each rank there is `maquette launch`.
+//! Programs need not be able to move between threads, so all ranks share one: the rank whose sockets have something is next. To run
+//! each rank as a process there is `maquette launch`.
 
 mod polled;
 mod ranks;
@@ -35,10 +35,10 @@ pub struct UdpWorld {
 }
 
 impl UdpWorld {
-    /// A world whose ranks send messages by these parameters. Where the machine lets nobody multicast, a broadcast goes to one rank
-    /// after the other; [`UdpWorld::no_multicast`] tells so.
+    /// A world whose ranks send messages with these parameters. If the machine forbids multicast, a broadcast is sent to one rank
+    /// after another, and [`UdpWorld::no_multicast`] tells why.
     pub fn new(parameters: Parameters) -> UdpWorld {
-        // Two worlds of one machine have the same group at most by chance; and then it is another port.
+        // Two worlds on one machine share a group only by chance, and then on different ports.
         let [_, _, high, low] = (machine_time() as u32).to_be_bytes();
         let group = Ipv4Addr::new(239, 255, high, low);
         let refused = hears_multicast(group, LOOPBACK).err().map(|error| error.to_string());
@@ -50,15 +50,15 @@ impl UdpWorld {
         UdpWorld { group: None, ..self }
     }
 
-    /// What the machine says where it lets nobody multicast.
+    /// The system's error, if the machine forbids multicast.
     pub fn no_multicast(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
-    /// Runs `program` on `ranks` ranks as long as `goes_on` says so, which is asked at least every 50 ms.
+    /// Runs `program` on `ranks` ranks as long as `goes_on`, which is called at least every 50 ms, returns true.
     ///
     /// # Errors
-    /// As [`World::run`]; [`Error::Stopped`] when it was not to go on.
+    /// Those of [`World::run`]; [`Error::Stopped`] when `goes_on` returned false.
     pub fn run_while<P: Program>(
         &self,
         goes_on: &dyn Fn() -> bool,
@@ -75,7 +75,7 @@ impl UdpWorld {
         let network = |error: std::io::Error| Error::Network(error.to_string());
         let own = |_| UdpSocket::bind((LOOPBACK, 0)).map_err(network);
         let sockets = (0..ranks).map(own).collect::<Result<Vec<UdpSocket>>>()?;
-        // A port that nobody else has.
+        // A port that nobody else uses.
         let port = UdpSocket::bind((LOOPBACK, 0)).and_then(|socket| socket.local_addr()).map_err(network)?.port();
         let group = self.group.map(|group| SocketAddrV4::new(group, port));
         Ok(ranks::Setting { parameters: self.parameters, sockets, group, interface: LOOPBACK })
@@ -90,7 +90,7 @@ impl Default for UdpWorld {
 }
 
 impl World for UdpWorld {
-    /// Nothing: what happened on the sockets is not counted.
+    /// Nothing: the sockets are not observed.
     type Answer = ();
 
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output, ()> {

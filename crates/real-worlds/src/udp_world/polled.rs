@@ -1,4 +1,4 @@
-//! A network that does not block while nothing comes, but lets other ranks go on.
+//! A network that does not block while nothing arrives, but lets other ranks continue.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -14,7 +14,7 @@ use crate::udp::UdpNetwork;
 #[derive(Debug)]
 pub(super) struct Polled {
     pub(super) network: UdpNetwork,
-    /// Until when it waits, if nothing comes.
+    /// Until when it waits, if nothing arrives.
     until: Cell<Option<Time>>,
 }
 
@@ -23,7 +23,7 @@ impl Polled {
         Polled { network, until: Cell::new(None) }
     }
 
-    /// Until when it waits, if nothing comes.
+    /// Until when it waits, if nothing arrives.
     pub(super) const fn until(&self) -> Option<Time> {
         self.until.get()
     }

@@ -1,4 +1,4 @@
-//! The ranks of a run: each goes on when something has come for it, or its time has.
+//! The ranks of a run: each continues when something has arrived for it, or its time has come.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 
@@ -11,16 +11,16 @@ use super::polled::Polled;
 use crate::Clock;
 use crate::udp::{Group, UdpNetwork, UdpPort, UdpSettings, wait_for_any};
 
-/// After so many waits it is looked whether all ranks wait for what nobody has sent.
+/// After this many waits, checks whether all ranks wait for messages that nobody has sent.
 const WAITS_BETWEEN_LOOKS: u64 = 256;
 
-/// How long it waits at most before it is asked whether it is to go on.
+/// How long to wait at most before asking whether to continue.
 const BETWEEN_QUESTIONS: Duration = Duration::from_microseconds(50_000);
 
-/// Says whether a run is to go on.
+/// Tells whether a run is to continue.
 type GoesOn<'run> = &'run dyn Fn() -> bool;
 
-/// What a run is.
+/// The setting of a run.
 pub(super) struct Setting {
     pub(super) parameters: Parameters,
     pub(super) sockets: Vec<UdpSocket>,
@@ -67,12 +67,12 @@ fn failed(error: std::io::Error) -> Error {
     Error::Network(error.to_string())
 }
 
-/// Ranks whose datagrams come by sockets.
+/// Ranks whose datagrams arrive through sockets.
 struct Running<'run> {
     clock: Clock,
     ports: Vec<&'run UdpPort>,
     messengers: Messengers<'run, Polled>,
-    /// Whether nothing came before the last wait was over.
+    /// Whether the last wait ended without anything arriving.
     silent: bool,
     waits: u64,
     goes_on: Option<GoesOn<'run>>,
@@ -110,7 +110,7 @@ impl Machine for Running<'_> {
             let until = || self.messengers.all().iter().map(|messenger| messenger.network().until());
             let first = until().flatten().min();
             self.waits += 1;
-            // Where nobody waits for a time, nothing may ever come.
+            // If no rank waits for a time, nothing may ever arrive.
             let looks = first.is_none() || self.silent || self.waits.is_multiple_of(WAITS_BETWEEN_LOOKS);
             if looks && self.messengers.are_stuck() {
                 return Ok(None);
