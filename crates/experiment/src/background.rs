@@ -1,4 +1,4 @@
-//! Traffic beside programs.
+//! Background traffic beside programs.
 
 use machines::model::NodeId;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use virtual_worlds::jobs::{Background, BackgroundSources};
 
 use crate::Error;
 
-/// The share of packets that are meant for a hot spot in particular, by default.
+/// The default share of packets that go to a hot spot in particular.
 pub const USUAL_HOT_FRACTION: f64 = 0.1;
 
 /// Traffic beside the jobs, from the beginning until the last of them has ended.
@@ -45,7 +45,7 @@ impl Default for BackgroundTraffic {
     }
 }
 
-/// Who sends to whom.
+/// The traffic pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternName {
     /// To any node, all equally likely.
@@ -54,11 +54,11 @@ pub enum PatternName {
     Transpose,
     /// To the node whose binary digits are the opposite.
     BitComplement,
-    /// To the node whose binary digits are in reverse.
+    /// To the node whose binary digits are reversed.
     BitReverse,
-    /// To the node whose binary digits are turned round by one.
+    /// To the node whose binary digits are rotated by one.
     Shuffle,
-    /// Nearly half way round in every dimension.
+    /// Nearly half way around in every dimension.
     Tornado,
     /// To the next in every dimension.
     Neighbour,
@@ -87,7 +87,7 @@ impl PatternName {
         }
     }
 
-    /// What it is, in a line.
+    /// A line that explains it.
     pub const fn about(self) -> &'static str {
         match self {
             PatternName::Uniform => "To any node, all equally likely",
@@ -101,10 +101,10 @@ impl PatternName {
         }
     }
 
-    /// The pattern, with a hot spot where it has one.
+    /// The pattern, with a hot spot if it has one.
     ///
     /// # Errors
-    /// A hot spot where the pattern has none.
+    /// If a hot spot is given for a pattern without one.
     pub fn pattern(self, hot_node: Option<u32>, hot_fraction: Option<f64>) -> Result<Pattern, Error> {
         let given = [("hot_node", hot_node.is_some()), ("hot_fraction", hot_fraction.is_some())];
         if let Some((name, _)) = given.iter().find(|given| given.1 && self != PatternName::HotSpot) {
@@ -130,10 +130,10 @@ impl PatternName {
 quantities::written_by_name!(PatternName);
 
 impl BackgroundTraffic {
-    /// What it is for a network, with random choices that follow from `seed`.
+    /// The traffic on a network, with random choices determined by `seed`.
     ///
     /// # Errors
-    /// A hot spot where the pattern has none.
+    /// If a hot spot is given for a pattern without one.
     pub(crate) fn background(&self, seed: u64) -> Result<Background, Error> {
         let pattern = self.pattern.pattern(self.hot_node, self.hot_fraction)?;
         let load = Load { pattern, rate: self.rate, packet: self.packet, seed };

@@ -11,27 +11,27 @@ use programs::schedule::{PatternError, ReadError};
 use programs::trace::TraceError;
 use quantities::shown_path;
 
-/// Why an experiment can't be run, or came to no end.
+/// Why an experiment can't be run, or did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A parameter that does not fit.
     #[error("{name}: found {found}; allowed is {allowed}")]
     Parameter {
-        /// Its name, as a file has it: `most_iterations`.
+        /// Its name in a file: `most_iterations`.
         name: &'static str,
         /// What was found.
         found: String,
         /// What is allowed.
         allowed: String,
     },
-    /// A parameter that a program has not got.
+    /// A parameter that the program does not have.
     #[error("{program} has no parameter `{found}`; it has {}", known.join(", "))]
     UnknownParameter {
         /// The program's name.
         program: &'static str,
         /// The parameter as it was written.
         found: String,
-        /// Those that the program has.
+        /// The parameters of the program.
         known: Vec<String>,
     },
     /// A program that is not in the catalogue.
@@ -39,10 +39,10 @@ pub enum Error {
     UnknownProgram {
         /// Its name as it was written.
         found: String,
-        /// Those that are in the catalogue.
+        /// The programs in the catalogue.
         known: Vec<String>,
     },
-    /// A value that a parameter of a program can't have.
+    /// A value that is not allowed for a parameter of a program.
     #[error("{parameter}: {problem}")]
     Value {
         /// The name of the parameter.
@@ -50,19 +50,19 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A file that holds no experiment.
+    /// A file that contains no valid experiment.
     #[error("{file}{}: {problem}", place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default())]
     Text {
-        /// The file, as it was asked for.
+        /// The file, as it was named.
         file: String,
-        /// Line and column, from 1, where they are known.
+        /// Line and column, from 1, if known.
         place: Option<(usize, usize)>,
         /// What is wrong.
         problem: String,
         /// The nearest name to a mistyped one.
         meant: Option<String>,
     },
-    /// A machine that cannot be had.
+    /// A machine that can't be loaded.
     #[error(transparent)]
     Machine(#[from] machines::Error),
     /// A GOAL schedule that cannot be read.
@@ -80,7 +80,7 @@ pub enum Error {
     /// A schedule of an exchange that cannot be read.
     #[error(transparent)]
     Steps(#[from] ReadError),
-    /// A pattern of messages that is none.
+    /// An invalid pattern of messages.
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// A traffic matrix that cannot be read.
@@ -89,15 +89,15 @@ pub enum Error {
     /// A file that cannot be read.
     #[error("cannot read `{}`: {cause}", shown_path(path))]
     Unreadable {
-        /// The file, as it was asked for.
+        /// The file, as it was named.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: std::io::Error,
     },
     /// A file that cannot be written.
     #[error(transparent)]
     Unwritable(#[from] Unwritable),
-    /// A program that the machine or its own parameters do not let run, or that came to no end.
+    /// A program that can't run on the machine or with its parameters, or that did not finish.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// An application that has no pattern.
@@ -106,7 +106,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// That the parameter `name` was `found` to be something else than what is `allowed`.
+    /// The error that the parameter `name` was `found` where something else is `allowed`.
     pub fn parameter(name: &'static str, found: impl ToString, allowed: impl ToString) -> Error {
         Error::Parameter { name, found: found.to_string(), allowed: allowed.to_string() }
     }

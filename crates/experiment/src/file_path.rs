@@ -1,4 +1,4 @@
-//! The path of a file, as it is written in an experiment: a text, although names of files need not be texts.
+//! The path of a file, as it is written in an experiment: as text, although file names need not be text.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The first of 256 characters for private use, one for each byte that is no text.
+/// The first of 256 private-use characters, one for each byte that is not part of any text.
 const BYTES: u32 = 0xF700;
 
-/// The path of a file. Bytes that are no UTF-8 are written as characters for private use, U+F700 and the byte; so are the bytes of such
-/// characters, so that every name can be told from every other.
+/// The path of a file. Bytes that are not UTF-8 are written as private-use characters, U+F700 plus the byte; so are the bytes of such
+/// characters themselves, so that different names stay different.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilePath(PathBuf);
 
@@ -22,7 +22,7 @@ impl FilePath {
         FilePath(PathBuf::from(name))
     }
 
-    /// It, as it is written.
+    /// The path as it is written.
     pub fn to_text(&self) -> String {
         let escaped = |byte: &u8| char::from_u32(BYTES + u32::from(*byte)).unwrap_or_default();
         let mut text = String::new();
@@ -51,7 +51,7 @@ impl FilePath {
     }
 }
 
-/// The byte that a character stands for, if it is one of those for private use.
+/// The byte for which a character stands, if it is one of those private-use characters.
 fn byte_of(character: char) -> Option<u8> {
     u32::from(character).checked_sub(BYTES).and_then(|byte| u8::try_from(byte).ok())
 }

@@ -1,4 +1,4 @@
-//! Several jobs at the same time on one machine, on nodes of their own, beside background traffic.
+//! Several jobs running at the same time on one machine, on separate nodes, with background traffic.
 
 use machines::model::{Interconnect, Machine, NodeId};
 use quantities::{Duration, Time};
@@ -13,27 +13,27 @@ use crate::prepared::{AnyJob, TellAny};
 use crate::simulate::simulated;
 use crate::{Error, Experiment, Finding, Job, Notes, Ready, Site};
 
-/// A job that is placed on a machine, and can begin.
+/// A job that has been placed on a machine, and can begin.
 pub(crate) struct Placed {
     pub(crate) name: String,
     pub(crate) program: &'static str,
     pub(crate) ready: Box<dyn Ready>,
     nodes: Vec<NodeId>,
     start: Time,
-    /// As it is to be told.
-    pub(crate) told: Value,
+    /// Its parameters, as they are reported.
+    pub(crate) parameters: Value,
 }
 
 /// A job that has ended.
 #[derive(Clone, Debug)]
 pub struct JobEnded {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The name of its program.
     pub program: String,
-    /// What was known of it before it ran.
+    /// What was known about it before it ran.
     pub notes: Notes,
-    /// What it found out.
+    /// Its findings.
     pub findings: Vec<Finding>,
     /// The node of each rank.
     pub nodes: Vec<u32>,
@@ -43,12 +43,12 @@ pub struct JobEnded {
     pub finish: Vec<Time>,
     /// From its beginning until its last rank had ended.
     pub makespan: Duration,
-    /// What it takes by itself on the same nodes, if that was asked for.
+    /// How long it takes alone on the same nodes, if requested.
     pub alone: Option<Duration>,
 }
 
 impl JobEnded {
-    /// How many times as long it took as by itself.
+    /// How many times as long as alone it took.
     pub fn slowdown(&self) -> Option<f64> {
         let alone = self.alone.filter(|alone| !alone.is_zero())?;
         Some(self.makespan.picoseconds() as f64 / alone.picoseconds() as f64)
@@ -70,7 +70,7 @@ impl From<PlacementError> for Error {
 }
 
 impl Experiment {
-    /// Makes the programs of all jobs, and places them on the machine of `site`, one after the other.
+    /// Creates the programs of all jobs, and places them on the machine of `site`, one after another.
     pub(crate) fn place(&self, site: &mut Site) -> Result<Vec<Placed>, Error> {
         let mut made = Vec::new();
         for job in &self.jobs {
@@ -88,7 +88,7 @@ impl Experiment {
             let nodes = allocation.place(placement, ready.ranks(), self.seed().wrapping_add(number))?;
             let start = start.unwrap_or_default();
             let name = job.name.clone().unwrap_or_else(|| format!("job {}", number + 1));
-            let told = json!({
+            let parameters = json!({
                 "name": name,
                 "program": program.name(),
                 "parameters": ready.notes().parameters,
@@ -96,13 +96,13 @@ impl Experiment {
                 "placement": placement.to_string(),
                 "start": start.to_string(),
             });
-            placed.push(Placed { name, program: program.name(), ready, nodes, start: Time::ZERO + start, told });
+            placed.push(Placed { name, program: program.name(), ready, nodes, start: Time::ZERO + start, parameters });
         }
         Ok(placed)
     }
 }
 
-/// Runs `placed` jobs beside each other and `background` traffic; then, if that is asked for, each by itself.
+/// Runs the `placed` jobs together with the `background` traffic; then, if requested, each of them alone.
 pub(crate) fn run(
     placed: Vec<Placed>,
     background: Option<&Background>,
@@ -125,7 +125,7 @@ pub(crate) fn run(
         let makespan = ran.makespan();
         let JobRun { results, start, finish } = ran;
         let outputs = results.into_iter().collect::<endpoint::Result<Vec<AnyOutput>>>()?;
-        // What a program finds out is in terms of its own time.
+        // A program's findings are in its own time.
         let own = finish.iter().map(|time| Time::ZERO + time.since(start)).collect();
         let findings = tell(outputs, &Answer { finish: own, ..Answer::default() });
         let nodes = job.nodes.iter().map(|node| node.0).collect();
@@ -144,7 +144,7 @@ pub(crate) fn run(
     Ok((ended, answer))
 }
 
-/// How long a job takes that has the machine to itself.
+/// How long a job takes with the machine to itself.
 fn by_itself(machine: &Machine, options: Options, job: &jobs::Job<AnyProgram>) -> Result<Duration, Error> {
     let options = Options { packet_log: false, timeline: false, ..options };
     Ok(simulated(machine, options).run_alone(job)?.makespan())

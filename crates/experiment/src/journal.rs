@@ -1,4 +1,4 @@
-//! What is done of a sweep, kept on disk while it goes on: after a line that says which sweep it is, a line of JSON for each row.
+//! The finished part of a sweep, kept on disk while it runs: a line that identifies the sweep, then a line of JSON for each row.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,10 +11,10 @@ use quantities::Bytes;
 use crate::Error;
 use crate::sweep::{Row, Sweep};
 
-/// The longest journal that is read.
+/// The longest journal accepted.
 const LONGEST: Bytes = Bytes(8 << 30);
 
-/// What is done of a sweep.
+/// The finished part of a sweep.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -22,10 +22,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal of the `sweep` whose table is to be in the file `out`, and the rows that are in it already.
+    /// The journal of the `sweep` whose table goes to the file `out`, and the rows already in it.
     ///
     /// # Errors
-    /// A file that can't be read or written; the journal of another sweep.
+    /// If the file can't be read or written, or is the journal of another sweep.
     pub fn open(out: &Path, sweep: &Sweep) -> Result<(Journal, Vec<Row>), Error> {
         let mut name = out.file_name().unwrap_or_default().to_owned();
         name.push(".done.jsonl");
@@ -37,7 +37,7 @@ impl Journal {
             Err(cause) => return Err(Error::Unreadable { path, cause }),
         };
         let unwritable = |cause| Unwritable { path: path.clone(), cause };
-        // What was cut short is not there any more.
+        // Rewriting it removes a line that was cut short.
         let mut file = File::create(&path).map_err(unwritable)?;
         writeln!(file, "{head}").map_err(unwritable)?;
         drop(file);
@@ -50,7 +50,7 @@ impl Journal {
     /// Adds a row.
     ///
     /// # Errors
-    /// A file that can't be written.
+    /// If the file can't be written.
     pub fn add(&mut self, row: &Row) -> Result<(), Error> {
         let unwritable = |cause| Unwritable { path: self.path.clone(), cause };
         let mut line = serde_json::to_string(row).map_err(|error| unwritable(error.into()))?;
@@ -58,16 +58,16 @@ impl Journal {
         Ok(self.file.write_all(line.as_bytes()).map_err(unwritable)?)
     }
 
-    /// Removes it: the table is written.
+    /// Removes it: the table has been written.
     ///
     /// # Errors
-    /// A file that can't be removed.
+    /// If the file can't be removed.
     pub fn remove(self) -> Result<(), Error> {
         Ok(fs::remove_file(&self.path).map_err(|cause| Unwritable { path: self.path, cause })?)
     }
 }
 
-/// The rows of a journal that begins with `head`. A last line that was cut short does not count.
+/// The rows of a journal that begins with `head`. An incomplete last line does not count.
 fn rows_of(path: &Path, text: &str, head: &str) -> Result<Vec<Row>, Error> {
     let mut lines = text.lines();
     if lines.next() != Some(head) {

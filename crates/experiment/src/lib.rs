@@ -1,7 +1,7 @@
-//! A run as data: which machine, which programs, what is written down; and what runs it.
+//! A run as data: which machine, which programs, what is recorded; and the code that runs it.
 //!
-//! An [`Experiment`] is what the command line means, what a file holds, and what a launcher sends to its ranks. The
-//! [`catalogue`] knows every program by its name. What comes out says what was run, as [`Provenance`].
+//! An [`Experiment`] is the common form of a command line, of a file, and of what a launcher sends to its ranks. The [`catalogue`]
+//! knows every program by its name. Results contain what was run, as [`Provenance`].
 
 mod background;
 pub mod catalogue;

@@ -1,5 +1,4 @@
-//! On what programs run: a preset, a file, a description that stands in the experiment, or the postal model; and what is set to
-//! other values.
+//! The machine on which programs run: a preset, a file, a description within the experiment, or the postal model; and changes to it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -36,7 +35,7 @@ pub struct MachineChoice {
     pub set: Vec<Setting>,
 }
 
-/// A field of a description, and the value that it is set to.
+/// A field of a description, and its new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The field's path, or its last part: `channels.buffers`, `buffers`.
@@ -78,7 +77,7 @@ pub struct PostalModel {
 }
 
 impl PostalModel {
-    /// The step.
+    /// The length of a step.
     pub fn step(&self) -> Duration {
         self.t0.unwrap_or_else(|| exact_step(self.lambda))
     }
@@ -90,10 +89,10 @@ impl MachineChoice {
         MachineChoice { name: Some(name.into()), ..MachineChoice::default() }
     }
 
-    /// The machine, worked out.
+    /// Loads and resolves the machine.
     ///
     /// # Errors
-    /// None, or several, being asked for; a description that is wrong; the postal model with something set, or no step.
+    /// If none or several are given; if a description is wrong; if the postal model has settings, or no step.
     pub fn load(&self) -> Result<Machine, Error> {
         match (&self.name, &self.description, self.postal) {
             (None, None, Some(model)) => {
@@ -110,10 +109,10 @@ impl MachineChoice {
         }
     }
 
-    /// Its description, with what is set.
+    /// Its description, with the settings applied.
     ///
     /// # Errors
-    /// As [`MachineChoice::load`]; and the postal model, which has none.
+    /// Those of [`MachineChoice::load`]; and the postal model, which has no description.
     pub fn describe(&self) -> Result<Description, Error> {
         let mut description = match (&self.name, &self.description, self.postal) {
             (Some(name), None, None) => {

@@ -1,4 +1,4 @@
-//! Packets that are born at a given rate whether or not the network keeps up, as data: what is offered, and what came of it.
+//! Packets generated at a given rate whether or not the network keeps up, as data: the offered load, and the results.
 
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use serde::Deserialize;
@@ -14,34 +14,34 @@ use std::sync::atomic::AtomicBool;
 
 use crate::{EngineName, Error, PatternName, Provenance};
 
-/// The longest window that can be asked for: half a day of work for the smallest machines. [cycles]
+/// The longest window allowed: half a day of work for the smallest machines. [cycles]
 pub const MOST_CYCLES: u64 = 10_000_000_000;
-/// How close the highest load that is carried and the lowest that is not are to be, by default.
+/// The default distance between the highest load that is carried and the lowest that is not.
 pub const USUAL_PRECISION: f64 = 0.01;
 
-/// Who sends to whom, and for how long.
+/// The traffic, and for how long.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Who sends to whom.
+    /// The traffic pattern.
     pub pattern: PatternName,
-    /// The node that a hot spot is at; 0, if left out.
+    /// The node of a hot spot; 0, if left out.
     pub hot_node: Option<u32>,
-    /// The share of packets that are meant for a hot spot in particular; 0.1, if left out.
+    /// The share of packets that go to a hot spot in particular; 0.1, if left out.
     pub hot_fraction: Option<f64>,
     /// The length of a packet, header included. [flits]
     pub packet: u32,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: u64,
     /// The length of the warm-up; until the latency has settled, if left out. [cycles]
     pub warm_up: Option<u64>,
-    /// The length of the measurement; until it is decided whether the load is carried, if left out. [cycles]
+    /// The length of the measurement; if left out, until it is decided whether the load is carried. [cycles]
     pub measure: Option<u64>,
-    /// The most cycles in which that is to be decided. [cycles]
+    /// The most cycles in which to decide that. [cycles]
     pub budget: Option<u64>,
-    /// The mean latency above which a load is too much. [cycles]
+    /// The mean latency above which a load is too high. [cycles]
     pub latency_limit: Option<u64>,
-    /// What moves the flits.
+    /// The engine that moves the flits.
     pub engine: EngineName,
 }
 
@@ -62,10 +62,10 @@ impl Default for OpenLoop {
     }
 }
 
-/// The network of `machine`, which traffic needs.
+/// The network of `machine`, which open-loop traffic needs.
 ///
 /// # Errors
-/// A machine without one.
+/// If the machine has none.
 pub fn network(machine: &Machine) -> Result<&FlitNetwork, Error> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Ok(network),
@@ -76,10 +76,10 @@ pub fn network(machine: &Machine) -> Result<&FlitNetwork, Error> {
 }
 
 impl OpenLoop {
-    /// That its windows are of a length that can be asked for.
+    /// Checks that its windows have lengths that are allowed.
     ///
     /// # Errors
-    /// The first that is not; a budget beside a measurement whose length is given.
+    /// The first that has not; a budget together with a fixed measurement.
     pub fn check(&self) -> Result<(), Error> {
         let lengths = [("warm_up", self.warm_up), ("measure", self.measure), ("budget", self.budget)];
         for (name, length) in lengths {
@@ -98,10 +98,10 @@ impl OpenLoop {
         }
     }
 
-    /// What is run by `command` on `machine`, with `own` parameters of it.
+    /// The provenance of `command` on `machine`, with its `own` parameters.
     ///
     /// # Errors
-    /// A hot spot where the pattern has none.
+    /// If a hot spot is given for a pattern without one.
     pub fn provenance(&self, command: &str, machine: &Machine, own: Value) -> Result<Provenance, Error> {
         let mut parameters = json!({
             "pattern": self.pattern.name(),
@@ -121,10 +121,10 @@ impl OpenLoop {
         Ok(provenance)
     }
 
-    /// What a network is offered at `rate`. [flits/node/cycle]
+    /// The load offered to a network at `rate`. [flits/node/cycle]
     ///
     /// # Errors
-    /// A hot spot where the pattern has none.
+    /// If a hot spot is given for a pattern without one.
     pub fn load(&self, rate: f64) -> Result<Load, Error> {
         let pattern = self.pattern.pattern(self.hot_node, self.hot_fraction)?;
         Ok(Load { pattern, rate, packet: self.packet, seed: self.seed })
@@ -135,10 +135,10 @@ impl OpenLoop {
         Windows { warm_up: self.warm_up, measure: self.measure, budget: self.budget, latency_limit: self.latency_limit }
     }
 
-    /// Offers it to `network` at `rate` until that is decided, or `watch` says no.
+    /// Offers the load to `network` at `rate` until the result is decided, or `watch` returns false.
     ///
     /// # Errors
-    /// What the network can't be offered.
+    /// If the network can't be offered this load.
     pub fn run(
         &self,
         network: &FlitNetwork,
@@ -152,21 +152,21 @@ impl OpenLoop {
         })
     }
 
-    /// Looks for the rate at which `network` saturates; `told` hears what is known by then.
+    /// Searches for the rate at which `network` saturates; `on_progress` is called with what is known so far.
     ///
     /// # Errors
-    /// What the network can't be offered.
+    /// If the network can't be offered this load.
     pub fn search(
         &self,
         network: &FlitNetwork,
         effort: &Effort,
-        told: &(dyn Fn(Known) + Sync),
+        on_progress: &(dyn Fn(Known) + Sync),
         stop: &AtomicBool,
     ) -> Result<Search, Error> {
         let (load, windows) = (self.load(1.0)?, self.windows());
         Ok(match self.engine {
-            EngineName::Fast => traffic::search::<Fast>(network, &load, &windows, effort, told, stop)?,
-            EngineName::Reference => traffic::search::<Reference>(network, &load, &windows, effort, told, stop)?,
+            EngineName::Fast => traffic::search::<Fast>(network, &load, &windows, effort, on_progress, stop)?,
+            EngineName::Reference => traffic::search::<Reference>(network, &load, &windows, effort, on_progress, stop)?,
         })
     }
 }
@@ -184,7 +184,7 @@ impl From<Unfit> for Error {
     }
 }
 
-/// What is printed about a load, in a word or a sentence.
+/// The verdict on a load for people, in a word or a sentence.
 pub fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Stable => "stable".to_owned(),
@@ -195,7 +195,7 @@ pub fn verdict(verdict: &Verdict) -> String {
     }
 }
 
-/// How the network is stuck, if it is.
+/// The deadlock of the network, if there is one.
 pub fn deadlock(search: &Search) -> Option<&str> {
     search.points.iter().chain(&search.overload).find_map(|point| match &point.outcome.verdict {
         Verdict::Deadlocked(how) => Some(how.as_str()),
@@ -203,7 +203,7 @@ pub fn deadlock(search: &Search) -> Option<&str> {
     })
 }
 
-/// The mean latency from birth, and that which 99% do not exceed. [cycles]
+/// The mean latency from generation, and the 99th percentile. [cycles]
 pub fn latency(outcome: &Outcome) -> Option<(f64, f64)> {
     let packets = outcome.packets.as_ref().filter(|_| outcome.verdict == Verdict::Stable)?;
     let cycle = outcome.cycle.picoseconds() as f64;
@@ -211,7 +211,7 @@ pub fn latency(outcome: &Outcome) -> Option<(f64, f64)> {
     Some((packets.latency.mean / cycle, high.picoseconds() as f64 / cycle))
 }
 
-/// What came of a load, as a JSON object. Times in picoseconds or cycles, as their names say.
+/// The result of a load, as a JSON object. Times in picoseconds or cycles, as their names say.
 pub fn outcome_json(machine: &Machine, load: &Load, outcome: &Outcome) -> Value {
     let mut object = json!({
         "program": "traffic",
@@ -260,7 +260,7 @@ fn spread(spread: &Distribution) -> Value {
     object
 }
 
-/// What came of a search for saturation, as a JSON object.
+/// The result of a search for saturation, as a JSON object.
 pub fn search_json(machine: &Machine, load: &Load, search: &Search) -> Value {
     json!({
         "machine": machine.name,

@@ -18,35 +18,35 @@ use crate::site::ranks_on;
 use crate::spec::USUAL_SEED;
 use crate::{Ended, EngineName, Error, JobEnded, Notes, Provenance, Recording};
 
-/// A program that is not in the catalogue, and how it is to run.
+/// A program that is not in the catalogue, and how to run it.
 #[derive(Clone, Debug)]
 pub struct OwnProgram<P> {
-    /// What it is called in what is told of it.
+    /// Its name in reports.
     pub name: String,
     /// The program.
     pub program: P,
-    /// What it was told: the fields of a JSON object.
+    /// Its parameters: the fields of a JSON object.
     pub parameters: Value,
     /// How many ranks it has; one on each node, by default.
     pub ranks: Option<u32>,
-    /// On which nodes they stand.
+    /// The nodes on which they are placed.
     pub placement: Placement,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: Option<u64>,
-    /// What moves the flits.
+    /// The engine that moves the flits.
     pub engine: Option<EngineName>,
-    /// What is recorded of it.
+    /// What to record.
     pub recording: Recording,
 }
 
-/// What each rank ended with, in order of rank, and what came of the run.
+/// The result of each rank, in order of rank, and of the run.
 pub type OwnEnded<T> = (Vec<ProgramResult<T>>, Ended);
 
 impl<P: Program> OwnProgram<P> {
-    /// Runs it on `machine` until it is over, or `stop` says so. What a rank ends with is for the caller to judge.
+    /// Runs it on `machine` until it is over, or `stop` ends it. Judging the ranks' results is left to the caller.
     ///
     /// # Errors
-    /// What keeps it from running; a deadlock.
+    /// If it can't run; a deadlock.
     pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<OwnEnded<P::Output>, Error> {
         let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine, recording } = self;
         let ranks = ranks_on(machine, ranks)?;
@@ -99,7 +99,7 @@ impl<P: Program> OwnProgram<P> {
     }
 }
 
-/// What is told of the job that was placed.
+/// The record of the job that was placed.
 fn ended<P, T>(job: &jobs::Job<P>, ran: &JobRun<T>) -> JobEnded {
     JobEnded {
         name: job.name.clone(),

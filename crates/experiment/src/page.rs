@@ -11,10 +11,10 @@ use crate::runner::is_page;
 use crate::{Ended, Error};
 
 impl Ended {
-    /// The chain of operations that makes the makespan; none where no timeline was recorded.
+    /// The chain of operations that determines the makespan; none if no timeline was recorded.
     ///
     /// # Errors
-    /// That it was asked to end.
+    /// If it was interrupted.
     pub fn find_critical_path(&self) -> Result<Option<CriticalPath>, Error> {
         if let Some(known) = &self.critical_path {
             return Ok(Some(known.clone()));
@@ -23,10 +23,10 @@ impl Ended {
         Ok(CriticalPath::of(machine, Options { packet_log: false, ..*options }, answer)?)
     }
 
-    /// A page with pictures of it, in HTML. What was not recorded is not on it.
+    /// An HTML page with its pictures. It lacks what was not recorded.
     ///
     /// # Errors
-    /// As [`Ended::find_critical_path`].
+    /// Those of [`Ended::find_critical_path`].
     pub fn page(&self) -> Result<String, Error> {
         let path = self.find_critical_path()?;
         Ok(self.run_page(path.as_ref()).html())
@@ -35,7 +35,7 @@ impl Ended {
     /// Its pictures as a part of another page, in HTML.
     ///
     /// # Errors
-    /// As [`Ended::find_critical_path`].
+    /// Those of [`Ended::find_critical_path`].
     pub fn excerpt(&self) -> Result<String, Error> {
         let path = self.find_critical_path()?;
         Ok(self.run_page(path.as_ref()).excerpt())
@@ -44,7 +44,7 @@ impl Ended {
     /// Writes the page to the file `path`.
     ///
     /// # Errors
-    /// As [`Ended::page`]; a file that can't be written.
+    /// Those of [`Ended::page`]; a file that can't be written.
     pub fn write_page(&self, path: &Path) -> Result<(), Error> {
         if !is_page(path) {
             return Err(Error::parameter("report", path.display(), "a name that ends in .html"));

@@ -1,20 +1,20 @@
-//! Many pieces of work on all cores, until they are done or someone asks to end.
+//! Many tasks on all cores, until they are done or somebody interrupts.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How work is watched over.
+/// How work is monitored and limited.
 pub struct Watch<'a> {
-    /// Called from any thread with the number of pieces that are done, and the place of the last, whenever one is.
+    /// Called from any thread with the number of finished pieces, and the index of the last, whenever one is done.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Once true, no further piece begins, and those under way do not count.
+    /// Once true, no further piece begins, and those in progress do not count.
     pub interrupted: &'a AtomicBool,
     /// How many threads work at once.
     pub threads: usize,
 }
 
-/// Does `work` with each of `pieces`, and gives what came out in the order of the pieces; nothing for those that were not
-/// done when someone asked to end. Which thread does what makes no difference.
+/// Applies `work` to each of `pieces`, and returns the results in the order of the pieces; none for those that were not done when
+/// somebody interrupted. It makes no difference which thread does what.
 pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) -> A + Sync) -> Vec<Option<A>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let mut answers: Vec<Option<A>> = Vec::new();
@@ -26,7 +26,7 @@ pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) 
             let Some(piece) = pieces.get(place) else { return };
             let answer = work(piece);
             if watch.interrupted.load(Ordering::Relaxed) {
-                return; // what was under way may have been cut short
+                return; // a piece in progress may have been cut short
             }
             if let Some(slot) = answers.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
                 *slot = Some(answer);

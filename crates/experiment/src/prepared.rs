@@ -1,4 +1,4 @@
-//! A program that can begin: everything that a person can get wrong has been checked.
+//! A program that can begin: everything that a user can get wrong has been checked.
 
 use endpoint::{Program, Result, World};
 use formats::input::InputFile;
@@ -13,23 +13,23 @@ use virtual_worlds::flit::world::Options;
 use crate::catalogue::{AnyOutput, AnyProgram, Member};
 use crate::simulate::simulated;
 
-/// As what messages that no receive took are told in JSON.
+/// The JSON key of messages that no receive took.
 pub const NOT_RECEIVED: &str = "not_received";
 
-/// Something that a program found out, in words and as JSON.
+/// A finding of a program, in words and as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it is called in a line for people.
+    /// Its name in a line for people.
     pub name: &'static str,
-    /// A row for each line.
+    /// Its text, one row per line.
     pub text: String,
-    /// What it is called in JSON.
+    /// Its key in JSON.
     pub key: &'static str,
-    /// What it is there.
+    /// Its value in JSON.
     pub value: Value,
 }
 
-/// What a program found out, from what each rank ended with and what the machine did.
+/// Derives a program's findings from the result of each rank and what the machine did.
 pub type Tell<P> = Box<dyn FnOnce(&[<P as Program>::Output], &Answer) -> Vec<Finding> + Send>;
 
 /// A program that can begin.
@@ -38,66 +38,66 @@ pub struct Prepared<P: Program> {
     pub program: P,
     /// How many ranks it has.
     pub ranks: u32,
-    /// What is known of it before it runs.
+    /// What is known about it before it runs.
     pub notes: Notes,
-    /// What it found out.
+    /// Derives its findings.
     pub tell: Tell<P>,
 }
 
-/// What is known of a program before it runs.
+/// What is known about a program before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    /// Who begins, where one rank does and the others wait for it.
+    /// The rank that begins, if one does and the others wait for it.
     pub first: Option<Rank>,
-    /// What it was given, and what follows where something was left out: the fields of a JSON object.
+    /// Its parameters, including the values of those left out: the fields of a JSON object.
     pub parameters: Value,
-    /// How many messages it sends, where that is known.
+    /// How many messages it sends, if known.
     pub expected_messages: Option<u64>,
-    /// How many messages with how many bytes its busiest rank sends, or receives, where that bounds its time.
+    /// How many messages with how many bytes its busiest rank sends or receives, if that bounds its time.
     pub busiest: Option<(u64, Bytes)>,
     /// The files that were read.
     pub files: Vec<InputFile>,
-    /// Whether the program itself draws from the seed.
+    /// Whether the program itself makes random choices from the seed.
     pub draws: bool,
-    /// The file whose lines tell of messages that no receive took.
+    /// The file to whose lines messages that no receive took are attributed.
     pub schedule_file: Option<String>,
 }
 
 impl<P: Program> Prepared<P> {
-    /// A program of so many ranks that was given `parameters`, and that finds out nothing but its time.
+    /// A program of `ranks` ranks with `parameters` and no findings except its time.
     pub fn new(program: P, ranks: u32, parameters: Value) -> Prepared<P> {
         let notes = Notes { parameters, ..Notes::default() };
         Prepared { program, ranks, notes, tell: Box::new(|_, _| Vec::new()) }
     }
 
-    /// The same, of which it is known how many messages it sends.
+    /// The same, with a known number of messages.
     pub fn expecting(mut self, messages: Option<u64>) -> Prepared<P> {
         self.notes.expected_messages = messages;
         self
     }
 
-    /// The same, which tells what it found out.
+    /// The same, with findings.
     pub fn telling(mut self, tell: impl FnOnce(&[P::Output], &Answer) -> Vec<Finding> + Send + 'static) -> Prepared<P> {
         self.tell = Box::new(tell);
         self
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What the program found out.
+    /// The program's findings.
     pub findings: Vec<Finding>,
-    /// What may not be as it was meant.
+    /// What may not be as intended.
     pub warnings: Vec<String>,
     /// What the machine did.
     pub answer: Answer,
 }
 
-/// Messages of so many pairs of ranks that were not received are named one by one.
+/// For this many pairs of ranks, messages that were not received are listed individually.
 const NAMED: usize = 8;
 
-/// What is reported about messages that nobody received.
+/// The warnings about messages that no receive took.
 pub(crate) fn warnings(answer: &Answer) -> Vec<String> {
     answer.unreceived.iter().take(NAMED).map(not_received).collect()
 }
@@ -107,38 +107,38 @@ fn not_received(Unreceived { from, to, messages }: &Unreceived) -> String {
     format!("rank {to} did not receive {messages} of rank {from}")
 }
 
-/// A program of whatever type that can begin.
+/// A program of any type that can begin.
 pub trait Ready: Send {
     /// How many ranks it has.
     fn ranks(&self) -> u32;
 
-    /// What is known of it before it runs.
+    /// What is known about it before it runs.
     fn notes(&self) -> &Notes;
 
-    /// Runs it on a model of `machine`; gives what it found out, and what the machine did.
+    /// Runs it on a model of `machine`; returns its findings, and what the machine did.
     ///
     /// # Errors
-    /// What keeps the machine from running it; what a rank ended with.
+    /// If the machine can't run it; the error of a rank.
     fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> Result<Outcome>;
 
-    /// Runs it as a rank among others, for real, as often as that one is to run it.
+    /// Runs it as a real rank among others, as many times as that rank is to run it.
     ///
     /// # Errors
-    /// What the program, or the network, ends with.
+    /// Errors of the program or the network.
     fn launch(&self, rank: &mut Running) -> Result<Record>;
 
-    /// It, to run beside others on one machine.
+    /// Turns it into a job, to run beside others on one machine.
     fn into_job(self: Box<Self>) -> AnyJob;
 }
 
-/// What a program found out that ran beside others, from what each rank ended with and when.
+/// Derives the findings of a program that ran beside others, from the result of each rank and its time.
 pub type TellAny = Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>;
 
-/// A program that runs beside others, and what it found out, from what each rank ended with and when.
+/// A program that runs beside others, and its findings.
 pub struct AnyJob {
     /// The program.
     pub program: AnyProgram,
-    /// What it found out.
+    /// Derives its findings.
     pub tell: TellAny,
 }
 

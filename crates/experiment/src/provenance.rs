@@ -1,4 +1,4 @@
-//! What was run: all that a result follows from. Who runs the same again gets the same result.
+//! What was run: everything that determines a result. Anyone who runs the same again gets the same result.
 
 use formats::input::InputFile;
 use formats::output::EXPERIMENT_KEY;
@@ -9,21 +9,21 @@ use serde_json::{Map, Value};
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What was run. Every command that simulates has one in what it prints: in JSON under the key [`Provenance::KEY`].
+/// What was run. Every command that simulates prints it: in JSON under the key [`Provenance::KEY`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
     /// The version of maquette.
     maquette: &'static str,
     /// The words of the command: `run fft`.
     command: String,
-    /// On what.
+    /// The machine.
     machine: Option<OnMachine>,
-    /// What moved the flits, where there are any.
+    /// The engine that moved the flits, if there are any.
     engine: Option<&'static str>,
-    /// What random choices follow from, where anything may be random.
+    /// The seed of random choices, if there may be any.
     seed: Option<u64>,
     ranks: Option<u32>,
-    /// What the command was given beside these, and what follows where something was left out.
+    /// The other parameters of the command, including the values of those left out.
     parameters: Map<String, Value>,
     /// The files that were read.
     files: Vec<InputFile>,
@@ -37,14 +37,14 @@ pub struct Provenance {
 enum Randomness {
     /// It does.
     Drawn,
-    /// It does not, and nobody has asked for one.
+    /// It does not, and none was given.
     #[default]
     None,
-    /// It does not, although one was asked for.
+    /// It does not, although one was given.
     Asked,
 }
 
-/// A machine, and what of its description was changed.
+/// A machine, and the changes to its description.
 #[derive(Clone, Debug, Serialize)]
 struct OnMachine {
     name: String,
@@ -52,7 +52,7 @@ struct OnMachine {
     description: String,
     /// The digest of that text.
     blake3: String,
-    /// What was set to other values, in order.
+    /// The fields set to other values, in order.
     set: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Provenance {
     /// The key of an experiment in the JSON that a command prints.
     pub const KEY: &str = EXPERIMENT_KEY;
 
-    /// One of the command with these words.
+    /// The provenance of the command with these words.
     pub fn of(command: &str) -> Provenance {
         Provenance {
             maquette: VERSION,
@@ -75,7 +75,7 @@ impl Provenance {
         }
     }
 
-    /// The same with one more word of the command, the name of a program.
+    /// The same with another word of the command, the name of a program.
     pub fn running(self, program: &str) -> Provenance {
         Provenance { command: format!("{} {program}", self.command), ..self }
     }
@@ -88,30 +88,30 @@ impl Provenance {
         Provenance { machine: Some(on), randomness, ..self }
     }
 
-    /// The same with real ranks, on no model of a machine.
+    /// The same with real ranks, without a model of a machine.
     pub fn for_real(self) -> Provenance {
         let command = self.command.replacen("run", "launch", 1);
         let seed = self.seed.filter(|_| self.randomness == Randomness::Drawn);
         Provenance { command, machine: None, engine: None, seed, ..self }
     }
 
-    /// Notes that `machine` is one of those on which it is done: by its file, if there is one.
+    /// Notes that `machine` is one of those used: by its file, if there is one.
     pub fn also_on(&mut self, machine: &Machine) {
         let of_one = Provenance::of("").on(machine);
         self.files.extend(of_one.machine.as_ref().and_then(OnMachine::file));
     }
 
-    /// The same with so many ranks.
+    /// The same with this many ranks.
     pub fn among(self, ranks: u32) -> Provenance {
         Provenance { ranks: Some(ranks), ..self }
     }
 
-    /// The same, with what moved the flits.
+    /// The same, with the engine that moved the flits.
     pub fn with_engine(self, engine: Option<&'static str>) -> Provenance {
         Provenance { engine, ..self }
     }
 
-    /// The same with a seed, which was `asked` for or is the usual one.
+    /// The same with a seed, which was `asked` for or is the default.
     pub fn seeded(self, seed: u64, asked: bool) -> Provenance {
         let randomness = match self.randomness {
             Randomness::None if asked => Randomness::Asked,
@@ -120,22 +120,22 @@ impl Provenance {
         Provenance { seed: Some(seed), randomness, ..self }
     }
 
-    /// The seed that was asked for, if it makes no difference.
+    /// The seed that was given, if it makes no difference.
     pub fn seed_without_effect(&self) -> Option<u64> {
         self.seed.filter(|_| self.randomness == Randomness::Asked)
     }
 
-    /// What random choices follow from, where there is one.
+    /// The seed of random choices, if there is one.
     pub fn seed(&self) -> Option<u64> {
         self.seed
     }
 
-    /// What it was given, and what followed where something was left out.
+    /// The parameters, including the values of those left out.
     pub fn parameters(&self) -> &Map<String, Value> {
         &self.parameters
     }
 
-    /// Notes that the program itself draws from the seed.
+    /// Notes that the program itself makes random choices from the seed.
     pub fn draws(&mut self) {
         self.randomness = Randomness::Drawn;
     }
@@ -153,13 +153,13 @@ impl Provenance {
         self.files.push(file);
     }
 
-    /// What stands in `object` and this beside it.
+    /// `object` with this added to it.
     pub fn beside(&self, mut object: Value) -> Value {
         object[Self::KEY] = serde_json::to_value(self).unwrap_or_default();
         object
     }
 
-    /// A line for people: what differs from what the machine and the program are by themselves, and what made the result.
+    /// A line for people: how the machine and the program differ from their defaults, and what produced the result.
     pub fn line(&self) -> String {
         let mut parts = Vec::new();
         if let Some(machine) = self.machine.as_ref().filter(|machine| !machine.set.is_empty()) {
@@ -179,7 +179,7 @@ impl Provenance {
 }
 
 impl OnMachine {
-    /// The file that describes it; that of a preset is known with the version.
+    /// The file that describes it; that of a preset follows from the version.
     fn file(&self) -> Option<InputFile> {
         let is_file = self.description.contains('/') || self.description.ends_with(".toml");
         is_file.then(|| InputFile::known(&self.description, &self.blake3))

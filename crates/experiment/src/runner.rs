@@ -1,4 +1,4 @@
-//! Doing an experiment on a model: from what was written to what came out.
+//! Runs an experiment on a model: from its description to its results.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::{
     AnyJob, EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Recording, Site,
 };
 
-/// The file of a packet log, and in which form it is written.
+/// The file of a packet log, and its format.
 type Packets = (PacketFormat, WholeFile);
 
 /// The files that are to be written.
@@ -35,17 +35,17 @@ struct Files {
     report: Option<WholeFile>,
 }
 
-/// What the record of a message with its send and its receive takes of memory until it is looked at. [B]
+/// The memory of the record of a message with its send and its receive, until it is analysed. [B]
 const RECORD_OF_MESSAGE: Bytes = Bytes(200);
-/// The most that the record of a run may take.
+/// The largest record of a run allowed.
 const LARGEST_RECORD: Bytes = Bytes(16 << 30);
 
-/// What stands for a machine where there is none.
+/// The machine that is used where none is simulated.
 const NO_MACHINE: &str = "loggp";
 
-/// A run that can begin: everything that a person can get wrong has been checked.
+/// A run that can begin: everything that a user can get wrong has been checked.
 pub struct Run {
-    /// On what.
+    /// The machine.
     pub machine: Arc<Machine>,
     /// The name of the program.
     pub program: &'static str,
@@ -63,36 +63,36 @@ pub struct Run {
 enum What {
     /// A program that has the machine to itself.
     Program(Box<dyn Ready>),
-    /// Jobs beside each other and background traffic, and then each by itself if that is asked for.
+    /// Jobs beside each other with background traffic, and then each alone if requested.
     Jobs { jobs: Vec<Placed>, background: Option<Background>, alone: bool },
 }
 
 /// A run that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// On what.
+    /// The machine.
     pub machine: Arc<Machine>,
     /// The name of the program.
     pub program: String,
     /// What was run.
     pub provenance: Provenance,
-    /// What was known of the program before it ran.
+    /// What was known about the program before it ran.
     pub notes: Notes,
-    /// What it found out.
+    /// Its findings.
     pub findings: Vec<Finding>,
-    /// The jobs, where programs did not have the machine to themselves.
+    /// The jobs, if programs did not have the machine to themselves.
     pub jobs: Vec<JobEnded>,
-    /// What may not be as it was meant.
+    /// What may not be as intended.
     pub warnings: Vec<String>,
     /// What the machine did.
     pub answer: Answer,
     /// How it was simulated.
     pub options: Options,
-    /// The chain of operations that makes the makespan, if it was asked for.
+    /// The chain of operations that determines the makespan, if requested.
     pub critical_path: Option<CriticalPath>,
 }
 
-/// A program that can begin as ranks which are real.
+/// A program that can begin on real ranks.
 pub struct Launched {
     ready: Box<dyn Ready>,
     /// What is run.
@@ -100,32 +100,33 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// Runs it as `rank`, as often as that one is to run it.
+    /// Runs it as `rank`, as many times as that rank is to run it.
     ///
     /// # Errors
-    /// What the program, or the network, ends with.
+    /// Errors of the program or the network.
     pub fn run(&self, rank: &mut Running) -> endpoint::Result<Record> {
         self.ready.launch(rank)
     }
 
-    /// It, to run in a world of the caller's.
+    /// Turns it into a job, to run in a world of the caller's.
     pub fn into_job(self) -> AnyJob {
         self.ready.into_job()
     }
 }
 
 impl Experiment {
-    /// Checks it as a program of which `ranks` ranks run for real, and reads what it needs.
+    /// Checks it as a program whose `ranks` ranks run for real, and reads its input.
     ///
     /// # Errors
-    /// What keeps it from running.
+    /// If it can't run.
     pub fn prepare_for_real(&self, ranks: u32) -> Result<Launched, Error> {
         let program = &self.only_job()?.program;
-        // Of a machine only its number of nodes is asked, and that of this one is the most there can be.
+        // Only the machine's number of nodes is used, and this one has the most possible.
         let machine = machines::load(NO_MACHINE)?;
         let mut site = Site { machine, asked_ranks: Some(ranks), seed: self.seed(), is_real: true, postal: None };
         let ready = program.prepare(&mut site)?;
-        let provenance = told(program, &*ready, Provenance::of("run").seeded(self.seed(), self.seed.is_some()));
+        let provenance =
+            provenance_of(program, &*ready, Provenance::of("run").seeded(self.seed(), self.seed.is_some()));
         match provenance.seed_without_effect() {
             Some(seed) => Err(Error::parameter("seed", seed, "none, as nothing of the program is random")),
             None => Ok(Launched { ready, provenance: provenance.for_real() }),
@@ -139,10 +140,10 @@ impl Experiment {
         }
     }
 
-    /// Checks it, reads what it needs, and begins the files that it writes.
+    /// Checks it, reads its input, and opens its output files.
     ///
     /// # Errors
-    /// What keeps it from running.
+    /// If it can't run.
     pub fn prepare(&self) -> Result<Run, Error> {
         self.prepare_on(self.machine.load()?)
     }
@@ -150,7 +151,7 @@ impl Experiment {
     /// The same on `machine`, which is the one of this experiment.
     ///
     /// # Errors
-    /// As [`Experiment::prepare`].
+    /// Those of [`Experiment::prepare`].
     pub fn prepare_on(&self, machine: Machine) -> Result<Run, Error> {
         if self.jobs.is_empty() {
             return Err(Error::parameter("job", "none", "one or more"));
@@ -165,15 +166,17 @@ impl Experiment {
             .with_engine(engine.map(EngineName::name))
             .seeded(self.seed(), self.seed.is_some());
         let (program, provenance) = match &what {
-            What::Program(ready) => (self.jobs[0].program.name(), told(&self.jobs[0].program, &**ready, provenance)),
-            What::Jobs { jobs, .. } => ("jobs", self.told_of_jobs(jobs, provenance)),
+            What::Program(ready) => {
+                (self.jobs[0].program.name(), provenance_of(&self.jobs[0].program, &**ready, provenance))
+            }
+            What::Jobs { jobs, .. } => ("jobs", self.provenance_of_jobs(jobs, provenance)),
         };
         let Files { packets, timeline, report } = self.write.begin(packets)?;
         let critical_path = self.write.critical_path || report.is_some();
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
             seed: self.seed(),
-            // What channels did when is known from the packets.
+            // What channels did when follows from the packets.
             packet_log: packets.is_some() || timeline.is_some(),
             timeline: timeline.is_some() || critical_path,
             ..Options::default()
@@ -182,7 +185,7 @@ impl Experiment {
         Ok(Run { machine, program, provenance, what, options, packets, timeline, report, critical_path })
     }
 
-    /// The program, or the jobs, made for `site`.
+    /// The program, or the jobs, created for `site`.
     fn what(&self, site: &mut Site) -> Result<What, Error> {
         if self.is_plain() {
             let Job { program, ranks, .. } = self.only_job()?;
@@ -193,10 +196,10 @@ impl Experiment {
         Ok(What::Jobs { jobs: self.place(site)?, background, alone: self.alone })
     }
 
-    /// What is run, with its jobs and what each was told.
-    fn told_of_jobs(&self, jobs: &[Placed], provenance: Provenance) -> Provenance {
+    /// The provenance of jobs, with the parameters of each.
+    fn provenance_of_jobs(&self, jobs: &[Placed], provenance: Provenance) -> Provenance {
         let ranks = jobs.iter().map(|job| job.ready.ranks()).sum();
-        let mut parameters = json!({"jobs": jobs.iter().map(|job| job.told.clone()).collect::<Vec<Value>>()});
+        let mut parameters = json!({"jobs": jobs.iter().map(|job| job.parameters.clone()).collect::<Vec<Value>>()});
         if let Some(background) = &self.background {
             parameters["background"] = json!(background);
         }
@@ -217,7 +220,7 @@ impl Experiment {
 }
 
 impl Outputs {
-    /// Begins the files; nothing of them is seen until they are whole.
+    /// Opens the output files; none of them appears until it is complete.
     fn begin(&self, format: Option<PacketFormat>) -> Result<Files, Error> {
         if self.packets.is_some() && self.packets == self.timeline {
             return Err(Error::parameter("timeline", "the file of packets", "another file"));
@@ -232,7 +235,7 @@ impl Outputs {
 }
 
 impl Run {
-    /// How many messages will be sent, where that is known.
+    /// How many messages will be sent, if known.
     pub fn expected_messages(&self) -> Option<u64> {
         match &self.what {
             What::Program(ready) => ready.notes().expected_messages,
@@ -240,17 +243,17 @@ impl Run {
         }
     }
 
-    /// The same, of which this is recorded, too.
+    /// The same, also recording this.
     pub fn recording(mut self, recording: Recording) -> Run {
         self.options.packet_log |= recording.packets;
         self.options.timeline |= recording.timeline;
         self
     }
 
-    /// Runs it until it is over, or `stop` says so; then writes what is to be written.
+    /// Runs it until it is over, or `stop` ends it; then writes its output.
     ///
     /// # Errors
-    /// What the program ended with; a file that can't be written.
+    /// The error of the program; a file that can't be written.
     pub fn run(self, stop: Stop) -> Result<Ended, Error> {
         self.check_record()?;
         let Run { machine, program, provenance, what, options, packets, timeline, report, critical_path } = self;
@@ -294,7 +297,7 @@ impl Run {
         Ok(ended)
     }
 
-    /// That the record of the timeline, if one is wanted, fits where it is kept.
+    /// Checks that the record of the timeline, if requested, fits into memory.
     fn check_record(&self) -> Result<(), Error> {
         let messages = self.expected_messages().filter(|_| self.options.timeline).unwrap_or(0);
         let record = Bytes(messages.saturating_mul(RECORD_OF_MESSAGE.0));
@@ -312,8 +315,8 @@ impl Run {
     }
 }
 
-/// What is run, with the program and what that was told.
-fn told(program: &Choice, ready: &dyn Ready, provenance: Provenance) -> Provenance {
+/// The provenance of a program, with its parameters.
+fn provenance_of(program: &Choice, ready: &dyn Ready, provenance: Provenance) -> Provenance {
     let Notes { parameters, draws, files, .. } = ready.notes();
     let mut provenance = provenance.among(ready.ranks()).running(program.name()).given(parameters.clone());
     if *draws {
@@ -323,7 +326,7 @@ fn told(program: &Choice, ready: &dyn Ready, provenance: Provenance) -> Provenan
     provenance
 }
 
-/// What moves the flits of `machine`, that which was `asked` for or the usual one; nothing where there are no flits.
+/// The engine for `machine`, as `asked` for or the default; none if there are no flits.
 pub(crate) fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<Option<EngineName>, Error> {
     match (&machine.interconnect, asked) {
         (Interconnect::Flits(_), asked) => Ok(Some(asked.unwrap_or(EngineName::Fast))),
@@ -335,7 +338,7 @@ pub(crate) fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<
     }
 }
 
-/// Whether a browser takes the file `path` for a page.
+/// Whether a browser shows the file `path` as a page.
 pub(crate) fn is_page(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["html", "htm"].iter().any(|page| ending.eq_ignore_ascii_case(page)))
 }

@@ -1,4 +1,4 @@
-//! The JSON Schemas of what people write, for editors to complete and check it; and the same as a page to read.
+//! The JSON Schemas of user-written files, for editors to complete and check them; and the same as a readable page.
 
 use machines::description::fields::Fields;
 use schemars::{Schema, schema_for};
@@ -16,7 +16,7 @@ pub fn machine() -> Schema {
     schema_for!(Fields)
 }
 
-/// A page with every field of a schema: what may stand there, what is usual, and what it is for.
+/// A page with every field of a schema: its type, its default, and its purpose.
 pub fn reference(title: &str, schema: &Schema) -> String {
     let value = schema.as_value();
     let mut page = format!("# {title}\n\n{}\n", text(value));
@@ -29,7 +29,7 @@ pub fn reference(title: &str, schema: &Schema) -> String {
     page
 }
 
-/// The fields of an object, or the alternatives of a choice; nothing for what is neither.
+/// The fields of an object, or the alternatives of a choice; empty for anything else.
 fn table(page: &mut String, name: &str, schema: &Value) {
     if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
         let required: Vec<&str> =
@@ -55,7 +55,7 @@ fn table(page: &mut String, name: &str, schema: &Value) {
     }
 }
 
-/// What a schema says of itself.
+/// The description in a schema.
 fn text(schema: &Value) -> String {
     schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
@@ -65,7 +65,7 @@ fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
-/// What may stand in a field.
+/// The type of a field.
 fn kind(schema: &Value) -> String {
     let named = |reference: &str| {
         let name = reference.rsplit('/').next().unwrap_or(reference);

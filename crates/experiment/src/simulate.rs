@@ -1,4 +1,4 @@
-//! Programs on machines, whatever lies between the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
+//! Programs on machines, whatever connects the nodes: a network of flits, the costs of the LogGP model, or an Ethernet.
 
 use endpoint::{Program, World};
 use machines::model::{Acknowledged, Interconnect, Machine, SendMode};
@@ -11,18 +11,18 @@ use formats::interrupt;
 /// Runs `program` on `ranks` ranks of `machine`.
 ///
 /// # Errors
-/// What keeps the machine from running it: more ranks than nodes, a deadlock; that it was asked to end.
+/// If the machine can't run it: more ranks than nodes, a deadlock; if it was interrupted.
 pub fn simulate<P: Program>(machine: &Machine, options: Options, ranks: u32, program: &P) -> Run<P::Output> {
     simulated(machine, options).run(ranks, program)
 }
 
-/// The world of `machine`, whose runs a person can end.
+/// The world of `machine`, whose runs can be interrupted.
 pub fn simulated(machine: &Machine, options: Options) -> Simulated<'_> {
     Simulated::new(machine, Options { stop: options.stop.or_at(interrupt::flag()), ..options })
 }
 
-/// Lets sends on `machine` be over when the message has arrived, if they were to wait until the receiver asks for it, and says
-/// whether they were. Messages that a network announces to the receiver stay as they are.
+/// Makes sends on `machine` complete when the message has arrived, if they would wait until the receiver asks for it, and returns
+/// whether they would. Messages that a network announces to the receiver are unchanged.
 pub fn send_without_waiting(machine: &mut Machine) -> bool {
     match &mut machine.interconnect {
         Interconnect::Flits(_) => {

@@ -1,4 +1,4 @@
-//! Where a program is to run, as far as its making may depend on that.
+//! Where a program will run, as far as its creation may depend on it.
 
 use endpoint::Message;
 use machines::model::{Interconnect, Machine};
@@ -11,37 +11,37 @@ use virtual_worlds::waits_for_receivers;
 
 use crate::simulate::send_without_waiting;
 
-/// The largest message that can be asked for: its packets can be counted, however small they are.
+/// The largest message allowed: its packets can be counted, however small they are.
 pub const LARGEST_MESSAGE: Bytes = Bytes(2 << 30);
 
-/// Where a program is to run.
+/// Where a program will run.
 #[derive(Debug)]
 pub struct Site {
     /// The machine; a program may ask for sends that do not wait.
     pub machine: Machine,
-    /// How many ranks were asked for.
+    /// How many ranks were requested.
     pub asked_ranks: Option<u32>,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: u64,
-    /// Whether real ranks run it, on no model.
+    /// Whether real ranks run it, without a model.
     pub is_real: bool,
-    /// Latency and step, where the machine is the postal model.
+    /// Latency and step, if the machine is the postal model.
     pub postal: Option<(Lambda, Duration)>,
 }
 
 impl Site {
-    /// How many ranks a program has that runs on any number: those asked for, or one on each node.
+    /// The number of ranks of a program that runs on any number: as requested, or one on each node.
     ///
     /// # Errors
-    /// More than there are nodes, or none; nothing asked for on a machine that has no nodes of its own.
+    /// More than there are nodes, or zero; none requested on a machine without nodes of its own.
     pub fn ranks(&self) -> Result<u32, Error> {
         ranks_on(&self.machine, self.asked_ranks)
     }
 
-    /// That a program which has `ranks` ranks can run.
+    /// Checks that a program with `ranks` ranks can run.
     ///
     /// # Errors
-    /// Another number asked for, with the reason `why` there is only this one; a machine with fewer nodes.
+    /// If another number was requested, with the reason `why` only this one is possible; if the machine has fewer nodes.
     pub fn exactly(&self, ranks: u32, why: &str) -> Result<u32, Error> {
         if let Some(asked) = self.asked_ranks.filter(|&asked| asked != ranks) {
             return Err(Error::parameter("nodes", asked, format!("{ranks}, {why}")));
@@ -59,24 +59,24 @@ impl Site {
         !self.is_real && matches!(self.machine.interconnect, Interconnect::Flits(_))
     }
 
-    /// Whether a send of `size` is over only when the receiving program has the message.
+    /// Whether a send of `size` completes only when the receiving program has the message.
     pub fn waits_for_receivers(&self, size: Bytes) -> bool {
         !self.is_real && waits_for_receivers(&self.machine, size)
     }
 
-    /// Lets sends be over when the message has arrived, if they were to wait until the receiver asks for it, and says whether
-    /// they were. Messages that a network announces to the receiver stay as they are.
+    /// Makes sends complete when the message has arrived, if they would wait until the receiver asks for it, and returns whether they
+    /// would. Messages that a network announces to the receiver are unchanged.
     pub fn send_without_waiting(&mut self) -> bool {
         send_without_waiting(&mut self.machine)
     }
 
-    /// What a rank does first that both sends and receives in a step, with messages of at most `largest`: where sends wait for
-    /// their receivers they take turns, as in the CM-5 paper, whose machine's did.
+    /// The order of a rank that both sends and receives in a step, with messages of at most `largest`: where sends wait for their
+    /// receivers they alternate, as in the CM-5 paper, on whose machine they waited.
     pub fn order(&self, largest: Bytes) -> SendReceiveOrder {
         if self.waits_for_receivers(largest) { SendReceiveOrder::Alternating } else { SendReceiveOrder::Sendrecv }
     }
 
-    /// A message of `size`: where it really goes from rank to rank with bytes, otherwise only its size.
+    /// A message of `size`: with bytes if it really goes from rank to rank, otherwise only its size.
     pub fn message(&self, size: Bytes) -> Message {
         let length = usize::try_from(size.0).ok().filter(|_| self.is_real);
         length.map_or_else(
@@ -86,10 +86,10 @@ impl Site {
     }
 }
 
-/// How many ranks run on `machine`: so many as were `asked` for, or one on each node.
+/// How many ranks run on `machine`: as many as were `asked` for, or one on each node.
 ///
 /// # Errors
-/// More than there are nodes, or none; nothing asked for on a machine that has no nodes of its own.
+/// More than there are nodes, or zero; none requested on a machine without nodes of its own.
 pub(crate) fn ranks_on(machine: &Machine, asked: Option<u32>) -> Result<u32, Error> {
     let Machine { nodes, name, interconnect, .. } = machine;
     let allowed = || format!("1 to {nodes}, the nodes of {name}");
@@ -97,7 +97,7 @@ pub(crate) fn ranks_on(machine: &Machine, asked: Option<u32>) -> Result<u32, Err
         (Some(ranks), _) if ranks == 0 || ranks > *nodes => Err(Error::parameter("nodes", ranks, allowed())),
         (Some(ranks), _) => Ok(ranks),
         (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => Ok(*nodes),
-        // Its number of nodes is only the most that there can be.
+        // Its number of nodes is only an upper limit.
         (None, Interconnect::LogGp(_)) => Err(Error::parameter("nodes", "nothing", allowed())),
     }
 }

@@ -1,4 +1,4 @@
-//! What is run, as a person or another program writes it.
+//! What is run, as a user or another program writes it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use virtual_worlds::jobs::placement::Placement;
 use crate::catalogue::Choice;
 use crate::{BackgroundTraffic, Error, MachineChoice};
 
-/// The longest file of an experiment that is read.
+/// The longest experiment file accepted.
 const LONGEST: Bytes = Bytes(16 << 20);
-/// What random choices follow from, if nothing else is asked for.
+/// The default seed of random choices.
 pub const USUAL_SEED: u64 = 1;
 
 /// A run: which machine, which programs, what is written down.
@@ -110,7 +110,7 @@ impl Outputs {
     }
 }
 
-/// What moves the flits. Both give the same times.
+/// The engine that moves the flits. Both give the same times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineName {
     /// A number of events that grows with packets and channels.
@@ -133,7 +133,7 @@ impl EngineName {
         }
     }
 
-    /// What it does, in a line.
+    /// A line that explains it.
     pub const fn about(self) -> &'static str {
         match self {
             EngineName::Fast => "A number of events that grows with packets and channels",
@@ -141,7 +141,7 @@ impl EngineName {
         }
     }
 
-    /// The kind of engine that a world is asked for.
+    /// The corresponding engine of a world.
     pub const fn kind(self) -> EngineKind {
         match self {
             EngineName::Fast => EngineKind::Fast,
@@ -153,15 +153,15 @@ impl EngineName {
 quantities::written_by_name!(EngineName);
 
 impl Experiment {
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(USUAL_SEED)
     }
 
-    /// The experiment in the file `path`: JSON where its name ends in `.json`, otherwise TOML.
+    /// The experiment in the file `path`: JSON if its name ends in `.json`, otherwise TOML.
     ///
     /// # Errors
-    /// As [`read_as`].
+    /// Those of [`read_as`].
     pub fn read(path: &Path) -> Result<Experiment, Error> {
         read_as(path).map(|read| read.0)
     }
@@ -169,13 +169,13 @@ impl Experiment {
     /// The experiment with these fields.
     ///
     /// # Errors
-    /// What in them is wrong.
+    /// What is wrong in them.
     pub fn from_fields(fields: Map<String, Value>) -> Result<Experiment, Error> {
         let read = serde_json::from_value(Value::Object(fields));
         read.map_err(|error: serde_json::Error| wrong("the experiment".to_owned(), None, &error.to_string()))
     }
 
-    /// One of a program alone on a machine, as usual in all else.
+    /// The experiment of a single program on a machine, with defaults for everything else.
     pub fn of(program: Choice, machine: MachineChoice) -> Experiment {
         Experiment {
             machine,
@@ -194,7 +194,7 @@ impl Experiment {
         matches!(&self.jobs[..], [job] if first(job)) && self.background.is_none() && !self.alone
     }
 
-    /// It, in TOML.
+    /// The experiment in TOML.
     ///
     /// # Errors
     /// A value that TOML can't hold.
@@ -203,10 +203,10 @@ impl Experiment {
     }
 }
 
-/// What is in the file `path`, and which file that is: JSON where its name ends in `.json`, otherwise TOML.
+/// The contents of the file `path`, and the file that was read: JSON if its name ends in `.json`, otherwise TOML.
 ///
 /// # Errors
-/// A file that can't be read; what in it is wrong, and where.
+/// If the file can't be read; what is wrong in it, and where.
 pub fn read_as<T: DeserializeOwned>(path: &Path) -> Result<(T, InputFile), Error> {
     let text = input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })?;
     let file = path.display().to_string();
@@ -232,7 +232,7 @@ fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// What is wrong with a file, with the nearest name to one that there is not.
+/// What is wrong with a file, with the nearest name to an unknown one.
 fn wrong(file: String, place: Option<(usize, usize)>, message: &str) -> Error {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let meant = match quoted.split_first() {

@@ -1,8 +1,8 @@
-//! Sweeps: an experiment again and again, each time with other values.
+//! Sweeps: an experiment repeated with different values.
 //!
-//! A sweep has axes: fields of the experiment, each with the values that it takes. Its points are all combinations, the last axis
-//! being the quickest to change. What comes of a point depends on nothing but the point, so the table is the same whoever works
-//! on which point, and in which order.
+//! A sweep has axes: fields of the experiment, each with a list of values. Its points are all combinations, with the last axis
+//! changing fastest. The result of a point depends on nothing but the point, so the table is the same whatever thread works on which
+//! point, and in which order.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::catalogue::{Choice, descriptions};
 use crate::parallel::{self, Watch};
 use crate::{Ended, Error, Experiment, Job, MachineChoice, Provenance};
 
-/// What comes out of each point, as columns of the table.
+/// The result columns of the table.
 const FOUND: [(&str, Kind); 5] = [
     ("makespan_ps", Kind::Signed64),
     ("messages", Kind::Unsigned64),
@@ -47,15 +47,15 @@ pub struct Axis {
 pub struct Sweep {
     base: Experiment,
     axes: Vec<Axis>,
-    /// Machines that were worked out, by what they were asked for as.
+    /// Machines already loaded, by how they were requested.
     machines: Mutex<BTreeMap<String, Arc<Machine>>>,
 }
 
-/// What came of a point.
+/// The result of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// Which point, from 0.
+    /// The point, from 0.
     pub point: usize,
     /// When the last rank was done. [ps]
     pub makespan_ps: Option<u64>,
@@ -63,9 +63,9 @@ pub struct Row {
     pub messages: Option<u64>,
     /// Packets that the network carried, if it is one of flits.
     pub packets: Option<u64>,
-    /// The mean time that the headers of a packet were blocked, if it is one of flits. [ps]
+    /// The mean time for which the headers of a packet were blocked, if the network is one of flits. [ps]
     pub mean_blocking_ps: Option<u64>,
-    /// Why there is nothing else.
+    /// Why there are no results.
     pub error: Option<String>,
 }
 
@@ -94,7 +94,7 @@ impl Sweep {
     /// The sweep of `base` over `axes`.
     ///
     /// # Errors
-    /// An axis that is no field of the experiment, is there twice, or has no values; a value that it can't have; too many points.
+    /// An axis that is not a field of the experiment, is given twice, or has no values; a value that is not allowed; too many points.
     pub fn new(base: Experiment, axes: Vec<Axis>) -> Result<Sweep, Error> {
         for (place, Axis { name, values }) in axes.iter().enumerate() {
             let wrong = |problem: &str| Error::Value { parameter: name.clone(), problem: problem.to_owned() };
@@ -136,7 +136,7 @@ impl Sweep {
     /// The experiment at a point.
     ///
     /// # Errors
-    /// Values that it can't have together.
+    /// Values that are not allowed together.
     pub fn experiment(&self, point: usize) -> Result<Experiment, Error> {
         let mut experiment = self.base.clone();
         for (axis, value) in self.axes.iter().zip(self.values(point)) {
@@ -145,7 +145,7 @@ impl Sweep {
         Ok(experiment)
     }
 
-    /// What comes of a point.
+    /// Runs a point.
     pub fn run(&self, point: usize) -> Row {
         let ended = self.experiment(point).and_then(|experiment| {
             let machine = self.machine(&experiment.machine)?;
@@ -154,26 +154,26 @@ impl Sweep {
         ended.map_or_else(|error| Row::failed(point, &error), |ended| Row::of(point, &ended))
     }
 
-    /// What comes of some points, on all cores, until someone asks to end; `told` hears of each.
+    /// Runs some points on all cores, until somebody interrupts; `on_row` is called for each.
     pub fn run_all(
         &self,
         points: &[usize],
         threads: usize,
         interrupted: &AtomicBool,
-        told: &(dyn Fn(&Row) + Sync),
+        on_row: &(dyn Fn(&Row) + Sync),
     ) -> Vec<Row> {
         let watch = Watch { progress: &|_, _| {}, interrupted, threads };
         let work = |&point: &usize| {
             let row = self.run(point);
             if !interrupted.load(std::sync::atomic::Ordering::Relaxed) {
-                told(&row);
+                on_row(&row);
             }
             row
         };
         parallel::map(points, &watch, work).into_iter().flatten().collect()
     }
 
-    /// The machine that is meant, worked out once.
+    /// The machine requested, loaded once.
     fn machine(&self, choice: &MachineChoice) -> Result<Arc<Machine>, Error> {
         let key = json!(choice).to_string();
         if let Some(machine) = self.machines.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -184,7 +184,7 @@ impl Sweep {
         Ok(machine)
     }
 
-    /// It as JSON: whoever has the same gets the same rows.
+    /// The sweep as JSON: an equal one has the same rows.
     pub fn json(&self) -> Value {
         json!({"experiment": self.base, "over": self.axes})
     }
@@ -194,7 +194,7 @@ impl Sweep {
         Provenance::of("sweep").given(self.json())
     }
 
-    /// The table of `rows`, in the order of their points: a column for each axis, then what came out. Names of columns differ.
+    /// The table of `rows`, in the order of their points: a column for each axis, then the results. Column names are unique.
     fn cells<'a>(&'a self, rows: &'a [Row]) -> Cells<'a> {
         let mut columns: Vec<(&str, Kind)> = self.axes.iter().map(|axis| (axis.column(), axis.kind())).collect();
         let axes = columns.len();
@@ -231,7 +231,7 @@ impl Sweep {
 }
 
 impl Axis {
-    /// The name of its column: its own, but where something that comes out is called the same.
+    /// The name of its column: its own, unless a result column has the same name.
     fn column(&self) -> &str {
         match self.name.as_str() {
             "messages" => "given_messages",
@@ -240,7 +240,7 @@ impl Axis {
         }
     }
 
-    /// What its column holds.
+    /// The type of its column.
     fn kind(&self) -> Kind {
         if self.values.iter().all(|value| value.as_u64().is_some()) {
             Kind::Signed64
@@ -316,12 +316,12 @@ fn set_parameter(jobs: &mut [Job], name: &str, value: &Value) -> Result<(), Erro
     if is_known { Ok(()) } else { Err(unknown(jobs, name)) }
 }
 
-/// Whether a program has a parameter. That takes longer than to give it one.
+/// Whether a program has a parameter. Asking takes longer than setting it.
 fn has(program: &str, parameter: &str) -> bool {
     descriptions().iter().any(|it| it.name == program && it.has(parameter))
 }
 
-/// That nothing of an experiment is called `name`.
+/// The error that nothing in an experiment is called `name`.
 fn unknown(jobs: &[Job], name: &str) -> Error {
     let mut known: Vec<String> = ["machine", "seed", "engine", "ranks", "placement"].map(str::to_owned).to_vec();
     let is_there = |program: &str| jobs.iter().any(|job| job.program.name() == program);
@@ -331,7 +331,7 @@ fn unknown(jobs: &[Job], name: &str) -> Error {
     Error::UnknownParameter { program, found: name.to_owned(), known }
 }
 
-/// What a program was told.
+/// The parameters of a program.
 fn parameters_of(program: &Choice) -> Map<String, Value> {
     match json!(program) {
         Value::Object(choice) => {

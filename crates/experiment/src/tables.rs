@@ -1,6 +1,6 @@
-//! What came of a run as tables, in the Arrow format of streams: polars, pandas, pyarrow and DuckDB take them.
+//! The results of a run as tables, in Arrow's streaming format, which polars, pandas, pyarrow and DuckDB read.
 //!
-//! Times are whole picoseconds. Ranks are counted in their own job, and a run of one program is one job.
+//! Times are whole picoseconds. Ranks are numbered within their job, and a run of one program is one job.
 
 use std::io;
 
@@ -15,10 +15,10 @@ use virtual_worlds::critical_path::{Cause, Step};
 
 use crate::{Ended, Error, place};
 
-/// What is written down of a run while it goes on.
+/// What is recorded of a run while it is in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// The way of every packet, and what became of every frame of an Ethernet.
+    /// The path of every packet, and the fate of every frame of an Ethernet.
     pub packets: bool,
     /// What every rank did when, and every message.
     pub timeline: bool,
@@ -41,7 +41,7 @@ pub enum TableName {
     Messages,
     /// A row for each stretch of time that a rank spent on one thing.
     Timeline,
-    /// A row for each step of the chain of operations that makes the makespan.
+    /// A row for each step of the chain of operations that determines the makespan.
     CriticalPath,
 }
 
@@ -68,10 +68,10 @@ impl TableName {
 }
 
 impl Ended {
-    /// The table called `name`, as an Arrow stream; none where it was not recorded.
+    /// The table called `name`, as an Arrow stream; none if it was not recorded.
     ///
     /// # Errors
-    /// A machine that has no such thing.
+    /// If the machine has no such thing.
     pub fn table(&self, name: TableName) -> Result<Option<Vec<u8>>, Error> {
         let mut bytes = Vec::new();
         let written = match name {
@@ -113,7 +113,7 @@ impl Ended {
                 None => return Ok(None),
             },
         };
-        // Memory takes whatever is written to it.
+        // Memory accepts whatever is written to it.
         written.map(|()| Some(bytes)).map_err(|error| Error::parameter(name.name(), error, "what memory can hold"))
     }
 
@@ -194,7 +194,7 @@ impl Ended {
         stream_table(out, &CRITICAL_PATH, rows, &self.provenance)
     }
 
-    /// Whose each node is.
+    /// The owner of each node.
     fn seats(&self) -> Seats {
         let nodes = self.jobs.iter().flat_map(|job| &job.nodes).max().map_or(0, |&highest| highest as usize + 1);
         let mut seats = vec![(0, 0); nodes];
@@ -207,7 +207,7 @@ impl Ended {
     }
 }
 
-/// For each node the job and the rank there; empty where ranks are nodes.
+/// The job and the rank on each node; empty if ranks are nodes.
 struct Seats(Vec<(u32, u32)>);
 
 impl Seats {

@@ -1,4 +1,4 @@
-//! What a run is told as, in JSON.
+//! A run as JSON.
 
 use machines::model::{FlitNetwork, Interconnect, Place};
 use quantities::Duration;
@@ -10,7 +10,7 @@ use virtual_worlds::critical_path::{Cause, CriticalPath, Parts, Step};
 use crate::{Ended, JobEnded, NOT_RECEIVED};
 
 impl Ended {
-    /// It as a JSON object: all that was counted, with every channel and router, and what was run. All times in picoseconds.
+    /// The run as a JSON object: all counters, with every channel and router, and what was run. All times in picoseconds.
     pub fn json(&self) -> Value {
         let answer = &self.answer;
         let mut object = json!({
@@ -148,7 +148,7 @@ fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Va
     })
 }
 
-/// What people call an end of a channel.
+/// The name of an end of a channel for people.
 pub fn place(network: &FlitNetwork, place: Place) -> String {
     match place {
         Place::Node(node) => format!("node {}", node.0),

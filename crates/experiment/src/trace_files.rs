@@ -1,4 +1,4 @@
-//! Which files are a trace, of which format, and of which ranks.
+//! The files of a trace: their formats and their ranks.
 
 use std::fs;
 use std::io::{BufReader, Read};
@@ -10,18 +10,18 @@ use quantities::Bytes;
 
 use crate::Error;
 
-/// The longest file that is read.
+/// The longest file accepted.
 const LONGEST: Bytes = Bytes(1 << 30);
 /// The most ranks of a trace.
 const MOST_RANKS: u32 = 1 << 20;
-/// What files of other tools that lie beside their traces end with.
+/// The endings of files that other tools write beside their traces.
 const BESIDE: [&str; 2] = ["meta", "bin"];
 
-/// Reads the trace in the folder or the file `path`; with the digest of what is in it. In traces that count them, so many `operations` take a
-/// second, or the usual number.
+/// Reads the trace in the folder or file `path`; returns it with the digest of its contents. In traces that count operations, this many
+/// `operations` take a second, or the default number.
 ///
 /// # Errors
-/// Files that can't be read, that hold no trace, or that do not fit together; operations of a trace that has times.
+/// Files that can't be read, that contain no trace, or that do not fit together; a rate of operations for a trace that has times.
 pub(crate) fn read(path: &Path, asked: Option<OperationRate>) -> Result<(Trace, InputFile), Error> {
     let mut files = Files::default();
     let operations = asked.unwrap_or_default().as_f64();
@@ -43,12 +43,12 @@ pub(crate) fn read(path: &Path, asked: Option<OperationRate>) -> Result<(Trace, 
 #[derive(Default)]
 struct Files {
     read: Vec<InputFile>,
-    /// Whether they say how much was computed, and not for how long.
+    /// Whether they record how much was computed, and not for how long.
     count_operations: bool,
 }
 
 impl Files {
-    /// A folder that `maquette trace` has written.
+    /// A folder written by `maquette trace`.
     fn recorded(&mut self, folder: &Path) -> Result<Vec<RankCalls>, Error> {
         let (calls, size) = self.rank(&folder.join(file_name(0)), 0, None)?;
         let mut ranks = vec![calls];
@@ -58,7 +58,7 @@ impl Files {
         Ok(ranks)
     }
 
-    /// The file of a rank of a trace of so many ranks, if that is known already; with their number.
+    /// The file of a rank of a trace of `expected` ranks, if already known; returned with their number.
     fn rank(&mut self, path: &Path, rank: u32, expected: Option<u32>) -> Result<(RankCalls, u32), Error> {
         let name = path.display().to_string();
         let wrong = |problem: String| Error::Trace(TraceError::of_file(&name, problem));
@@ -87,7 +87,7 @@ impl Files {
         }
     }
 
-    /// A folder of another tool: the last number in the name of a file is its rank.
+    /// A folder from another tool: the last number in the name of a file is its rank.
     fn of_other_tools(&mut self, folder: &Path, operations: f64) -> Result<Vec<RankCalls>, Error> {
         let unreadable = |cause| Error::Unreadable { path: folder.to_path_buf(), cause };
         let mut numbered = Vec::new();
@@ -112,7 +112,7 @@ impl Files {
         self.of_ranks(&paths, operations)
     }
 
-    /// A file that has all ranks, or names the files of each.
+    /// A file that contains all ranks, or lists the files of each.
     fn of_file(&mut self, path: &Path, operations: f64) -> Result<Vec<RankCalls>, Error> {
         if begins_with(path, b"maqtrace")? {
             let (calls, size) = self.rank(path, 0, None)?;
@@ -134,7 +134,7 @@ impl Files {
             self.count_operations = true;
             return in_order(&name, simgrid::read(&name, &text, None, operations)?);
         }
-        // A list of files, which are named from where it is.
+        // A list of files, relative to its own folder.
         let folder = path.parent().unwrap_or(Path::new(""));
         let listed = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let paths: Vec<PathBuf> = listed.map(|line| folder.join(line)).collect();
@@ -181,7 +181,7 @@ impl Files {
     }
 }
 
-/// The calls of ranks that one file has, of which none may be missing.
+/// The calls of the ranks in one file, none of which may be missing.
 fn in_order(file: &str, ranks: Vec<(u32, RankCalls)>) -> Result<Vec<RankCalls>, Error> {
     if let Some((expected, (found, _))) = (0..).zip(&ranks).find(|(expected, (found, _))| expected != found) {
         let told = format!("found lines of rank {found} and none of rank {expected}; allowed are those of all");

@@ -1,14 +1,14 @@
-//! The Dutch words that tables are built of where nothing else is asked for.
+//! The Dutch words from which tables are built by default.
 
 use std::io::Read;
 
 use flate2::read::GzDecoder;
 use programs::linear_hash::Key;
 
-/// The list of OpenTaal, compressed; experiments/lh/words-nl.LICENSE says whose it is and what may be done with it.
+/// The list of OpenTaal, compressed; experiments/lh/words-nl.LICENSE states its owner and its licence.
 const DUTCH: &[u8] = include_bytes!("../../../experiments/lh/words-nl.txt.gz");
 
-/// The 180,689 entries of the list, in its order. 3,684 words are in it twice: they are inflected in more than one way.
+/// The 180,689 entries of the list, in its order. 3,684 words occur twice: they are inflected in more than one way.
 pub fn dutch() -> Vec<Key> {
     let mut text = Vec::new();
     let whole = GzDecoder::new(DUTCH).read_to_end(&mut text);

@@ -1,4 +1,4 @@
-//! A request to end. One test, in a process of its own, as a process has one flag and every run looks at it.
+//! Interruption. One test, in a process of its own, since a process has one flag and every run checks it.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -11,7 +11,7 @@ use programs::all_to_all::Pairwise;
 use quantities::Bytes;
 use virtual_worlds::flit::world::Options;
 
-/// What becomes of a run on this machine.
+/// The result of a run on this machine.
 fn run(machine: &str) -> Result<(), Error> {
     let machine = machines::load(machine).unwrap();
     simulate(&machine, Options::default(), 16, &Pairwise::of_size(Bytes(64))).map(|_| ())
