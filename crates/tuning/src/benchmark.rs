@@ -1,4 +1,4 @@
-//! Programs that are run only to see how long they take.
+//! Programs that are run only for their time.
 
 use std::sync::Arc;
 
@@ -26,24 +26,24 @@ use virtual_worlds::waits_for_receivers;
 pub enum Benchmark {
     /// A message from one rank to another and back.
     PingPong(PingPong),
-    /// Half of that.
+    /// Half of a round trip.
     OneWay(PingPong),
     /// A complete exchange.
     Complete {
-        /// How.
+        /// The algorithm.
         algorithm: Complete,
         /// Size of a message between two ranks. [B]
         bytes: Bytes,
-        /// How long it takes to copy a byte into a message that is forwarded, or out of one. [ps/B]
+        /// How long it takes to copy a byte into a message that is forwarded, or out of it. [ps/B]
         reshuffle: Duration,
     },
-    /// A schedule, by whom it was made.
+    /// A schedule, with its algorithm.
     Scheduled(Arc<Schedule>, Pacing, Irregular),
     /// Messages without a schedule.
     Unscheduled(Unscheduled),
-    /// A broadcast of so many bytes.
+    /// A broadcast of this many bytes.
     Broadcast(broadcast::Algorithm, Group, Bytes),
-    /// An all-reduce, with so many bytes a rank.
+    /// An all-reduce, with this many bytes per rank.
     AllReduce(all_reduce::Algorithm, Bytes),
     /// t0 of the postal model, by its first experiment.
     SendTime(Survey, Bytes),
@@ -57,7 +57,7 @@ impl Benchmark {
     /// How long it takes on `ranks` ranks of `machine`.
     ///
     /// # Errors
-    /// That the machine cannot run it.
+    /// If the machine can't run it.
     pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
         match self {
             Benchmark::PingPong(program) => round_trip(machine, ranks, program),
@@ -70,10 +70,10 @@ impl Benchmark {
         }
     }
 
-    /// What a run on `ranks` ranks of `machine` tells. The postal experiments, which are many runs, tell nothing.
+    /// The answer of a run on `ranks` ranks of `machine`. The postal experiments, which are many runs, have none.
     ///
     /// # Errors
-    /// That the machine cannot run it.
+    /// If the machine can't run it.
     pub fn answer(&self, machine: &Machine, ranks: u32, options: Options) -> Result<Answer> {
         let site = Site { machine, ranks, options };
         match self {
@@ -107,8 +107,8 @@ impl Benchmark {
         }
     }
 
-    /// What one of `ranks` ranks does first that both sends and receives in a step: they take turns where sends wait for their
-    /// receivers and the CM-5 paper, whose machine's did, has the algorithm.
+    /// The order of one of `ranks` ranks that both sends and receives in a step: they alternate if sends wait for their receivers and
+    /// the algorithm is one of the CM-5 paper, on whose machine they waited.
     pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
         let of_the_paper = |largest| {
             let waits = waits_for_receivers(machine, largest);
@@ -163,7 +163,7 @@ fn postal(survey: &Survey, machine: &Machine, bytes: Bytes, figure: impl Fn(f64,
     Ok(Duration::from_picoseconds(figure(measured.send_time.value, measured.lambda.value).round() as u64))
 }
 
-/// When sends of `bytes` are over on `machine`.
+/// When sends of `bytes` are complete on `machine`.
 fn sends(machine: &Machine, bytes: Bytes) -> Sends {
     if waits_for_receivers(machine, bytes) { Sends::Synchronous } else { Sends::Early }
 }

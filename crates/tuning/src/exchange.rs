@@ -1,4 +1,4 @@
-//! Exchanges of messages: what is to be sent, and what is known of a schedule of it.
+//! Exchanges of messages: what is to be sent, and the properties of its schedules.
 
 use experiment::catalogue::Exchange;
 use experiment::{Error, Provenance};
@@ -12,29 +12,29 @@ use serde_json::{Value, json};
 
 use crate::planner::{Bound, busiest};
 
-/// The size of a message, if none is asked for.
+/// The default size of a message.
 pub const USUAL_SIZE: Bytes = Bytes(256);
-/// A decomposition is only made unasked of patterns with no more messages.
+/// A decomposition is made by default only for patterns with at most this many messages.
 const MOST_MESSAGES_TO_DECOMPOSE: usize = 20_000;
 
-/// What is to be sent.
+/// The messages to be sent.
 #[derive(Clone, Debug)]
 pub struct Messages {
-    /// What it is called.
+    /// Their title.
     pub title: String,
-    /// Who sends how much to whom.
+    /// Which rank sends how much to which.
     pub pattern: Pattern,
-    /// How many bytes each message of it has, if it is a complete exchange.
+    /// The size of each message, if they are a complete exchange.
     pub complete: Option<Bytes>,
-    /// The file that it is from.
+    /// The file that they come from.
     pub file: Option<InputFile>,
 }
 
 impl Messages {
-    /// Those of a matrix that was read from a file, which says sizes itself or that something is sent.
+    /// The messages of a matrix read from a file, which contains the sizes or only marks that something is sent.
     ///
     /// # Errors
-    /// A size that was asked for where the matrix has sizes.
+    /// If a size was requested although the matrix has sizes.
     pub fn of_matrix(
         title: String,
         (matrix, file): (TrafficMatrix, InputFile),
@@ -46,7 +46,7 @@ impl Messages {
         Ok(Messages { title, pattern: matrix.pattern, complete: None, file: Some(file) })
     }
 
-    /// Those of a complete exchange.
+    /// The messages of a complete exchange.
     ///
     /// # Errors
     /// Too few or too many ranks.
@@ -55,7 +55,7 @@ impl Messages {
         Ok(Messages { title: "a complete exchange".to_owned(), pattern, complete: Some(bytes), file: None })
     }
 
-    /// Random ones: so many millionths of those of a complete exchange.
+    /// Random messages: this many millionths of those of a complete exchange.
     ///
     /// # Errors
     /// Too few or too many ranks.
@@ -64,7 +64,7 @@ impl Messages {
         Ok(Messages { title: format!("random messages (seed {seed})"), pattern, complete: None, file: None })
     }
 
-    /// `provenance` with the file that they are from, if they are from one.
+    /// `provenance` with the file that they come from, if any.
     pub fn read_by(&self, mut provenance: Provenance) -> Provenance {
         self.file.iter().for_each(|file| provenance.read(file.clone()));
         provenance
@@ -73,7 +73,7 @@ impl Messages {
     /// The schedule of `algorithm`.
     ///
     /// # Errors
-    /// An algorithm for complete exchanges where this is none.
+    /// If the algorithm is for complete exchanges and this is none.
     pub fn schedule(&self, algorithm: Exchange) -> Result<Schedule, Error> {
         match (algorithm, self.complete) {
             (Exchange::Irregular(algorithm), _) => Ok(algorithm.schedule(&self.pattern)),
@@ -85,24 +85,24 @@ impl Messages {
         }
     }
 
-    /// The algorithms for any messages whose schedules are made where none is asked for.
+    /// The algorithms for arbitrary messages whose schedules are made by default.
     pub fn algorithms(&self) -> impl Iterator<Item = Irregular> {
         let few = self.pattern.messages().len() <= MOST_MESSAGES_TO_DECOMPOSE;
         Irregular::all().into_iter().filter(move |&algorithm| few || algorithm != Irregular::Birkhoff)
     }
 }
 
-/// What a schedule is called.
+/// The name of a schedule.
 #[derive(Clone, Debug)]
 pub enum Name {
-    /// After the algorithm that made it.
+    /// That of the algorithm that made it.
     Algorithm(&'static str),
-    /// After the file that it was in.
+    /// That of its file.
     File(String),
 }
 
 impl Name {
-    /// The name.
+    /// The name as text.
     pub fn text(&self) -> &str {
         match self {
             Name::Algorithm(name) => name,
@@ -111,12 +111,12 @@ impl Name {
     }
 }
 
-/// What is known of a schedule.
+/// The properties of a schedule.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// Among how many ranks it is.
+    /// The number of ranks.
     pub ranks: u32,
     /// What may happen in a step.
     pub rule: Rule,
@@ -124,21 +124,21 @@ pub struct Told {
     pub measures: Measures,
     /// How many ranks each branch below the root of a tree has.
     pub branch: u32,
-    /// For each step how many messages go through the root.
+    /// For each step, how many messages go through the root.
     pub crossings: Vec<usize>,
-    /// What no schedule of these messages can be quicker than, on the machine that was named.
+    /// The lower bound on the time of any schedule of these messages, on the given machine.
     pub bound: Option<Bound>,
 }
 
 impl Told {
-    /// What is known of `schedule`, for a tree whose branches below the root have so many ranks.
+    /// The properties of `schedule`, for a tree with `branch` ranks in each branch below the root.
     pub fn new(name: Name, schedule: &Schedule, branch: u32) -> Told {
         let (ranks, rule) = (schedule.ranks, schedule.rule);
         let (measures, crossings) = (schedule.measures(), schedule.root_crossings(branch));
         Told { name, ranks, rule, measures, branch, crossings, bound: None }
     }
 
-    /// The same, with what it takes at least on `machine`.
+    /// The same, with the lower bound on `machine`.
     pub fn on(self, machine: Option<&Machine>) -> Told {
         let Measures { least_steps, most_bytes_of_a_rank, .. } = self.measures;
         let bound = |machine| busiest(machine, u64::from(least_steps), most_bytes_of_a_rank);
@@ -156,7 +156,7 @@ impl Told {
         self.crossings.iter().copied().max().unwrap_or(0)
     }
 
-    /// It as a JSON object.
+    /// The properties as a JSON object.
     pub fn json(&self) -> Value {
         let key = match self.name {
             Name::Algorithm(_) => "algorithm",
@@ -184,7 +184,7 @@ impl Told {
 /// How many ranks each branch below the root of the tree of `machine` has.
 ///
 /// # Errors
-/// A machine whose network is no tree, or that has fewer nodes than there are `ranks`.
+/// If the network of the machine is not a tree, or it has fewer nodes than there are `ranks`.
 pub fn branch_of(machine: &Machine, ranks: u32) -> Result<u32, Error> {
     let branch = root_branch(machine)?;
     if ranks > machine.nodes {
@@ -197,7 +197,7 @@ pub fn branch_of(machine: &Machine, ranks: u32) -> Result<u32, Error> {
 /// How many nodes each branch below the root of the tree of `machine` has.
 ///
 /// # Errors
-/// A machine whose network is no tree.
+/// If the network of the machine is not a tree.
 pub fn root_branch(machine: &Machine) -> Result<u32, Error> {
     use machines::model::Interconnect::{Ethernet, Flits, LogGp};
     let branch = match &machine.interconnect {
@@ -208,16 +208,16 @@ pub fn root_branch(machine: &Machine) -> Result<u32, Error> {
     branch.ok_or_else(|| Error::parameter("machine", machine.name.as_str(), allowed))
 }
 
-/// What came out of a check.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// What is known if nothing is wrong.
+    /// What holds if nothing is wrong.
     pub right: &'static str,
     /// What is wrong.
     pub wrong: Option<String>,
 }
 
-/// Checks a schedule of `pattern`; only its steps, if messages are forwarded, so that no pattern says what it moves.
+/// Checks a schedule of `pattern`; only its steps if messages are forwarded, since then no pattern describes what it moves.
 pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> Checked {
     let (right, checked) = match (pattern, schedule.rule) {
         (Some(pattern), Rule::OneEach) => {

@@ -11,28 +11,28 @@ use experiment::simulate::simulate;
 /// How the experiments are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// How many ranks there are, of which some are drawn.
+    /// How many ranks there are; some of them are drawn as partners.
     pub ranks: u32,
-    /// P0, who sends first.
+    /// P0, the rank that sends first.
     pub source: Rank,
-    /// The largest k: the experiments are run with 1, 2, up to so many partners.
+    /// The largest k: the experiments are run with 1, 2, ... up to this many partners.
     pub partners: u32,
-    /// How often partners are drawn for each k.
+    /// How many times partners are drawn for each k.
     pub draws: u32,
-    /// What the draws follow from.
+    /// The seed of the draws.
     pub seed: u64,
 }
 
-/// Why a machine's lambda could not be measured.
+/// Why lambda could not be measured on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeasureError {
-    /// An experiment could not be run.
+    /// An experiment that could not be run.
     #[error(transparent)]
     Program(#[from] endpoint::Error),
-    /// Its times could not be fitted.
+    /// Times that could not be fitted.
     #[error("with messages of {bytes}: {cause}")]
     Fit {
-        /// Of which size the messages were.
+        /// The size of the messages.
         bytes: Bytes,
         /// Why not.
         cause: FitError,
@@ -43,7 +43,7 @@ impl Survey {
     /// t0 and lambda of `machine` for messages of `bytes`, by `experiment`.
     ///
     /// # Errors
-    /// That the experiment cannot be run on the machine, or that its times are on no line.
+    /// If the machine can't run the experiment, or its times do not fit a line.
     pub fn measure(&self, machine: &Machine, experiment: Experiment, bytes: Bytes) -> Result<Measured, MeasureError> {
         let mut samples = Vec::new();
         for k in 1..=self.partners {

@@ -1,4 +1,4 @@
-//! What the postal model says of a broadcast and of an all-reduce, as data.
+//! The results of the postal model for a broadcast and an all-reduce, as data.
 
 use experiment::{Error, Provenance};
 use programs::postal::{
@@ -11,35 +11,35 @@ use serde_json::{Value, json};
 /// The most nodes: as many as the LogGP machine has.
 pub const MOST_NODES: u32 = 1 << 20;
 
-/// What the postal model says.
+/// The results of the postal model.
 #[derive(Clone, Debug)]
 pub struct Theory {
-    /// What was asked.
+    /// The question.
     pub provenance: Provenance,
     /// The latency of a message in steps.
     pub lambda: Lambda,
     /// How many nodes take part.
     pub nodes: u64,
-    /// How long a step is, if that is known.
+    /// The length of a step, if known.
     pub t0: Option<Duration>,
-    /// What no broadcast can be quicker than.
+    /// The lower bound on the time of a broadcast.
     pub lower_bound: Steps,
     /// Trees by name, with their times.
     pub trees: Vec<(String, Steps)>,
-    /// Which shares a source can keep so that the tree is optimal.
+    /// The shares that a source can keep so that the tree is optimal.
     pub range: Option<AlphaRange>,
-    /// Which shares serve any number of nodes up to these.
+    /// The shares that are optimal for any number of nodes up to these.
     pub for_all: Option<(Alpha, Alpha)>,
-    /// Which share serves which number of nodes.
+    /// The optimal share for each number of nodes.
     pub table: AlphaTable,
 }
 
 impl Theory {
-    /// What it says of `nodes` nodes; of a tree in which a source always keeps the share `alpha`, too; in seconds, too, where a
+    /// The results for `nodes` nodes; also for a tree in which a source always keeps the share `alpha`; and also in seconds, if a
     /// step is `t0`.
     ///
     /// # Errors
-    /// Too few or too many nodes; a `t0` with which a time can't be told.
+    /// Too few or too many nodes; a `t0` with which a time can't be represented.
     pub fn of(lambda: Lambda, nodes: u32, alpha: Option<Alpha>, t0: Option<Duration>) -> Result<Theory, Error> {
         if !(2..=MOST_NODES).contains(&nodes) {
             return Err(Error::parameter("nodes", nodes, format!("2 to {MOST_NODES}")));
@@ -72,7 +72,7 @@ impl Theory {
         Ok(theory)
     }
 
-    /// Whether all times can be told.
+    /// Checks that all times can be represented.
     fn check_times(&self) -> Result<(), Error> {
         let Some(t0) = self.t0 else { return Ok(()) };
         let census = [Delay::Receive, Delay::Send].map(|delay| delay.time(self.lambda, self.nodes));
@@ -86,7 +86,7 @@ impl Theory {
         }
     }
 
-    /// It as a JSON object, with what was asked.
+    /// The results as a JSON object, with the question.
     pub fn json(&self) -> Value {
         let lambda = self.lambda;
         let entries = self.table.entries();
@@ -121,12 +121,12 @@ impl Theory {
     }
 }
 
-/// The fewest nodes that each entry is for.
+/// The smallest number of nodes for each entry.
 pub fn first_nodes(entries: &[Entry]) -> impl Iterator<Item = u64> {
     std::iter::once(2).chain(entries.iter().map(|entry| entry.up_to + 1))
 }
 
-/// What a way to take a census is called.
+/// The name of a way to take a census.
 pub const fn name(delay: Delay) -> &'static str {
     match delay {
         Delay::Receive => "delay-receive",

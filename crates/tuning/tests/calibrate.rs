@@ -1,4 +1,4 @@
-//! Calibration finds the values that times were made with, and half of the times never see the search.
+//! Calibration recovers the values with which times were made, and half of the times are never used in the search.
 
 use std::sync::atomic::AtomicBool;
 
@@ -30,7 +30,7 @@ fn described(machine: &str, settings: &[(&str, &str)]) -> Description {
     description
 }
 
-/// The file with the times that a machine takes, times a factor for each.
+/// The file with the times that a machine takes, each times a factor.
 fn times(description: &Description, factor: impl Fn(usize) -> f64) -> String {
     let machine = description.resolve().unwrap();
     let measurements = parse("times.csv", PROGRAMS.replace('?', "1 s").as_bytes(), machine.nodes).unwrap();
@@ -103,8 +103,8 @@ fn the_costs_of_the_nodes_of_a_network_are_found() {
     assert!(outcome.mean_error(&calibration.measurements, true).unwrap() < 0.002);
 }
 
-/// The intervals are those of 95% confidence: with errors of a few percent in the times they hold what the times were made
-/// with.
+/// The intervals are 95% confidence intervals: with errors of a few percent in the times they contain the values with which the times
+/// were made.
 #[test]
 fn with_errors_in_the_times_the_intervals_hold_the_truth() {
     let truth = described("loggp", &[("o", "7us"), ("L", "30us"), ("G", "20ns")]);
@@ -171,7 +171,7 @@ proptest! {
         let _ = parse("times.csv", &content, 64);
     }
 
-    /// A good file in which some cells are others.
+    /// A good file with some cells changed.
     #[test]
     fn no_spoilt_file_of_times_makes_the_reader_panic(
         changes in prop::collection::vec((any::<prop::sample::Index>(), "[-0-9a-z. %]{0,9}"), 1..6),

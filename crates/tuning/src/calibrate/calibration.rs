@@ -13,44 +13,44 @@ use super::uncertainty::standard_errors;
 use crate::benchmark::Benchmark;
 use experiment::parallel::{Watch, map};
 
-/// What is fitted to what.
+/// A machine, and the measurements to which it is fitted.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// The machine, all of whose fields keep their values but the parameters.
+    /// The machine, all of whose fields keep their values except the parameters.
     pub description: Description,
-    /// What is changed.
+    /// The parameters that are varied.
     pub parameters: Vec<Parameter>,
-    /// What was measured.
+    /// The measurements.
     pub measurements: Vec<Measurement>,
 }
 
-/// How much is done.
+/// The effort to make.
 pub struct Effort<'a> {
-    /// How often the times may be simulated with other values.
+    /// How many times the measurements may be simulated with different values.
     pub evaluations: u32,
     /// How many programs are simulated at once.
     pub threads: usize,
     /// Once true, the search ends with the best so far.
     pub interrupted: &'a AtomicBool,
-    /// Called from any thread whenever a program was simulated.
+    /// Called from any thread whenever a program has been simulated.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
-/// How far a fit is.
+/// The progress of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
-    /// It looks for better values.
+    /// It searches for better values.
     Searching {
-        /// How often the times were simulated before.
+        /// How many times the measurements have been simulated.
         evaluations: u32,
-        /// Which share of them is simulated now, from 0 to 1.
+        /// The share of them that is simulated now, from 0 to 1.
         share: f64,
         /// The best mean error so far.
         best: Option<f64>,
     },
-    /// It has them, and works out how good they are.
+    /// It has found them, and works out how good they are.
     Concluding {
-        /// Which share of the times is simulated now, from 0 to 1.
+        /// The share of the measurements that is simulated now, from 0 to 1.
         share: f64,
     },
 }
@@ -58,15 +58,15 @@ pub enum Progress {
 /// Why nothing could be fitted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CalibrationError {
-    /// A bound of a parameter gives no machine.
+    /// A parameter's bound for which there is no machine.
     #[error(transparent)]
     Machine(#[from] machines::Error),
-    /// There are not enough times.
+    /// Too few times.
     #[error("found {times} times that are not held back for {parameters} parameters; allowed is one each at least")]
     TooFew {
-        /// To how many times the parameters are to be fitted.
+        /// The number of times to which the parameters are fitted.
         times: usize,
-        /// How many there are.
+        /// The number of parameters.
         parameters: usize,
     },
     /// A parameter is given twice.
@@ -75,60 +75,60 @@ pub enum CalibrationError {
     /// A program that the machine cannot run.
     #[error("line {line}: {cause}")]
     Program {
-        /// In which line it stands.
+        /// Its line.
         line: usize,
         /// Why not.
         cause: endpoint::Error,
     },
-    /// It was asked to end before anything was known.
+    /// It was interrupted before anything was known.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What came out.
+/// The result of a fit.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The parameters, with their best values.
     pub estimates: Vec<Estimate>,
     /// The times, in the order of the file.
     pub fitted: Vec<Fitted>,
-    /// How often the times were simulated.
+    /// How many times the measurements were simulated.
     pub evaluations: u32,
-    /// Whether the search was asked to end early.
+    /// Whether the search was interrupted.
     pub interrupted: bool,
 }
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Which.
+    /// The parameter.
     pub parameter: Parameter,
-    /// What the description said before, if it did.
+    /// The value in the description before, if it had one.
     pub before: Option<String>,
-    /// Its best value, as a description has it.
+    /// Its best value, as written in a description.
     pub text: String,
     /// The same in its base unit.
     pub value: f64,
-    /// Half the width of its interval of 95% confidence, in its base unit; nothing where the times do not determine it, or
-    /// the search was interrupted before it was known.
+    /// Half the width of its 95% confidence interval, in its base unit; none if the times do not determine it, or the search was
+    /// interrupted before it was known.
     pub confidence: Option<f64>,
-    /// Whether it lies at an end of its range: the best value may lie beyond.
+    /// Whether it is at an end of its range: the best value may lie beyond.
     pub at_bound: bool,
 }
 
-/// A time beside what was simulated.
+/// A measured time and its simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
-    /// Which, in the order of the file.
+    /// Its index, in the order of the file.
     pub index: usize,
-    /// What was simulated with the best values. [ps]
+    /// The time simulated with the best values. [ps]
     pub simulated: f64,
-    /// By how much that is more than what was measured, as a share of it.
+    /// By how much that exceeds the measured time, relative to it.
     pub error: f64,
 }
 
 impl Outcome {
-    /// The mean absolute error of the times that are held back, or of the others; nothing if there are none.
+    /// The mean absolute error of the times that are held out, or of the others; none if there are none.
     pub fn mean_error(&self, measurements: &[Measurement], held: bool) -> Option<f64> {
         let errors: Vec<f64> = self
             .fitted
@@ -159,7 +159,7 @@ impl Calibration {
         Ok(())
     }
 
-    /// Checks that there is enough to fit to as well.
+    /// Also checks that there are enough times to fit to.
     ///
     /// # Errors
     /// What is wrong.
@@ -172,11 +172,10 @@ impl Calibration {
         Ok(())
     }
 
-    /// Fits the parameters, by least squares of the relative errors of the times that are not held back.
+    /// Fits the parameters by least squares of the relative errors of the times that are not held out.
     ///
     /// # Errors
-    /// A program that cannot be run with the values that the search begins with; that it was asked to end before anything
-    /// was known.
+    /// A program that can't run with the initial values; an interruption before anything was known.
     pub fn fit(&self, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
         self.check()?;
         let start = self.start()?;
@@ -184,7 +183,7 @@ impl Calibration {
         let mut evaluations = 0;
         let mut best: Option<f64> = None;
         let mut failure = None;
-        // A simplex of corners at 0.1% of a range is as good as is needed: the times are not known better.
+        // A simplex whose corners are within 0.1% of a range is good enough: the times are not known better.
         let limits = Limits { evaluations: effort.evaluations, size: 1e-3, restarts: 3 };
         let found = minimize(&start, limits, |places| {
             let (before, known) = (evaluations, best);
@@ -192,7 +191,7 @@ impl Calibration {
             evaluations += 1;
             let errors = match self.errors(places, &fitted_to, effort, &show) {
                 Some(Ok(errors)) => errors,
-                // Values that the machine cannot have, or not together, are no good; but the first must be.
+                // Values that are impossible for the machine, or impossible together, are rejected; but the first must be possible.
                 Some(Err(error)) if best.is_none() => {
                     failure = Some(error);
                     return None;
@@ -214,7 +213,7 @@ impl Calibration {
     /// The description's text with the fitted values in it.
     ///
     /// # Errors
-    /// That it cannot be written.
+    /// If it can't be written.
     pub fn fitted_text(&self, outcome: &Outcome) -> Result<String, CalibrationError> {
         let mut description = self.description.clone();
         for estimate in &outcome.estimates {
@@ -223,12 +222,12 @@ impl Calibration {
         Ok(description.text()?)
     }
 
-    /// The times that the parameters are fitted to.
+    /// The times to which the parameters are fitted.
     fn fitted_to(&self) -> impl Iterator<Item = (usize, &Measurement)> {
         self.measurements.iter().enumerate().filter(|pair| !pair.1.held)
     }
 
-    /// Where the search begins: at the description's own values, or in the middle of the range.
+    /// The start of the search: the description's own values, or the middle of the range.
     fn start(&self) -> Result<Vec<f64>, CalibrationError> {
         let place = |parameter: &Parameter| {
             let text = self.description.value(&parameter.name)?;
@@ -237,7 +236,7 @@ impl Calibration {
         self.parameters.iter().map(place).collect()
     }
 
-    /// The description with the parameters at `places` of their ranges.
+    /// The description with the parameters at `places` in their ranges.
     fn described(&self, places: &[f64]) -> Result<Description, machines::Error> {
         let mut description = self.description.clone();
         for (parameter, place) in self.parameters.iter().zip(places) {
@@ -246,7 +245,7 @@ impl Calibration {
         Ok(description)
     }
 
-    /// The relative errors of `which` times with the parameters at `places`; nothing if it was asked to end.
+    /// The relative errors of `which` times with the parameters at `places`; none if interrupted.
     fn errors(
         &self,
         places: &[f64],
@@ -266,7 +265,7 @@ impl Calibration {
         Some(Ok(times.into_iter().zip(which).map(error).collect()))
     }
 
-    /// Simulates `which` times on `machine`, all of their trials at once. [ps]
+    /// Simulates `which` times on `machine`, all of their trials in parallel. [ps]
     fn simulate(
         &self,
         machine: &Machine,
@@ -291,8 +290,8 @@ impl Calibration {
         Some(Ok(which.iter().map(|&index| sums[index] / self.measurements[index].trials.len() as f64).collect()))
     }
 
-    /// What is reported about the best point. It is worked out to its end even if the search was interrupted, but for the
-    /// errors of the parameters, which take longer.
+    /// The report on the best point. It is completed even if the search was interrupted, except for the errors of the parameters,
+    /// which take longer.
     fn outcome(&self, places: &[f64], evaluations: u32, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
         let interrupted = effort.interrupted.load(Ordering::Relaxed);
         let never = AtomicBool::new(false);
@@ -324,7 +323,7 @@ impl Calibration {
         Ok(Outcome { estimates, fitted, evaluations, interrupted })
     }
 
-    /// The intervals of confidence, from the Jacobian by differences; none for all if it was asked to end.
+    /// The confidence intervals, from the Jacobian by finite differences; none at all if interrupted.
     fn confidences(&self, places: &[f64], errors: &[f64], effort: &Effort<'_>) -> Vec<Option<f64>> {
         let which: Vec<usize> = self.fitted_to().map(|pair| pair.0).collect();
         let mut jacobian = vec![vec![0.0; places.len()]; which.len()];
@@ -349,5 +348,5 @@ impl Calibration {
     }
 }
 
-/// How far values are changed for the Jacobian, as a share of the range: more than what whole packets and picoseconds hide.
+/// How far values are varied for the Jacobian, as a share of the range: more than what rounding to packets and picoseconds hides.
 const STEP: f64 = 0.02;

@@ -13,7 +13,7 @@ use formats::cells::quoted;
 pub(super) struct Row<'a> {
     columns: &'a [&'a str],
     cells: &'a [&'a str],
-    /// The columns that were asked for.
+    /// The columns that were read.
     asked: RefCell<BTreeSet<&'a str>>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Row<'a> {
         Row { columns, cells, asked: RefCell::default() }
     }
 
-    /// What stands in a column; nothing if the cell is empty, or there is no such column.
+    /// The content of a column; none if the cell is empty, or there is no such column.
     pub(super) fn optional(&self, column: &str) -> Option<&'a str> {
         let place = self.columns.iter().position(|name| *name == column)?;
         self.asked.borrow_mut().insert(self.columns[place]);
@@ -39,13 +39,13 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// A column's value, or `usual` where the cell is empty.
+    /// A column's value, or `usual` if the cell is empty.
     pub(super) fn value<T: FromStr>(&self, column: &'static str, usual: T, allowed: &str) -> Result<T, TimesProblem> {
         let Some(cell) = self.optional(column) else { return Ok(usual) };
         cell.parse().map_err(|_| TimesProblem::cell(column, quoted(cell), allowed))
     }
 
-    /// A column's whole number in a range, or `usual` where the cell is empty.
+    /// A column's whole number in a range, or `usual` if the cell is empty.
     pub(super) fn count(
         &self,
         column: &'static str,
@@ -64,7 +64,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// One of several things, by its name.
+    /// One of several alternatives, by its name.
     pub(super) fn one_of<T>(
         &self,
         column: &'static str,
@@ -86,7 +86,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// That no cell has something in it that nothing asked for.
+    /// Checks that every cell that was not read is empty.
     pub(super) fn check_rest(&self, program: &str) -> Result<(), TimesProblem> {
         let asked = self.asked.borrow();
         let idle =

@@ -1,8 +1,8 @@
 //! Calibration: parameters of a machine description are fitted to measured times.
 //!
-//! [`read`] reads what was measured, [`Parameter`] is what may be changed, and between which bounds, [`simplex`] looks for the
-//! least error, [`uncertainty`] says how far off the parameters may be, and [`Calibration`] puts them together. Half of the
-//! times are held back: the parameters are not fitted to them, and show there what they are worth.
+//! [`read`] reads the measurements, [`Parameter`] is what may be varied and between which bounds, [`simplex`] searches for the least
+//! error, [`uncertainty`] estimates the error of the parameters, and [`Calibration`] combines them. Half of the times are held out:
+//! the parameters are not fitted to them, and are validated there.
 
 mod calibration;
 mod cells_by_name;

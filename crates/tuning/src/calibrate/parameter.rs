@@ -1,8 +1,8 @@
-//! What may be changed of a description, and between which bounds.
+//! The parameters of a description that may be varied, and their bounds.
 
 use quantities::{Bytes, Duration, Rate};
 
-/// A field of a description, and the range in which its value is looked for.
+/// A field of a description, and the range in which its value is searched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// The field, as `--set` names it.
@@ -13,7 +13,7 @@ pub struct Parameter {
     high: f64,
 }
 
-/// What a value is measured in.
+/// The quantity of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// In picoseconds.
@@ -26,16 +26,16 @@ enum Kind {
     Count,
 }
 
-/// Why something is no [`Parameter`].
+/// Why a text is not a [`Parameter`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// It does not read `FIELD=LOW..HIGH`.
+    /// It is not of the form `FIELD=LOW..HIGH`.
     #[error("allowed is FIELD=LOW..HIGH, such as `node.processor_send=10us..200us`")]
     Form,
-    /// A bound is no value.
+    /// A bound is not a value.
     #[error("`{0}` is not a value; allowed is a duration, a rate, an amount of data or a whole number")]
     Value(String),
-    /// The bounds are different kinds of values.
+    /// The bounds are values of different kinds.
     #[error("`{low}` and `{high}` are not the same kind of value")]
     Kinds {
         /// The lower bound.
@@ -43,7 +43,7 @@ pub enum ParameterError {
         /// The upper bound.
         high: String,
     },
-    /// Nothing lies between the bounds.
+    /// The range is empty.
     #[error("the range from {low} to {high} is empty; allowed is one whose first end is below its last")]
     Empty {
         /// The lower bound.
@@ -53,14 +53,14 @@ pub enum ParameterError {
     },
 }
 
-/// As many digits a value has that is tried: what is written is what was tried.
+/// The digits of a value that is tried: what is written is what was tried.
 const DIGITS: i32 = 5;
 
 impl Parameter {
     /// Reads `FIELD=LOW..HIGH`.
     ///
     /// # Errors
-    /// What does not read so, or is an empty range.
+    /// If the text does not have this form, or the range is empty.
     pub fn parse(text: &str) -> Result<Parameter, ParameterError> {
         let (name, range) = text.split_once('=').ok_or(ParameterError::Form)?;
         let (low, high) = range.split_once("..").ok_or(ParameterError::Form)?;
@@ -79,7 +79,7 @@ impl Parameter {
         Ok(Parameter { name: name.to_string(), kind, low: low_value, high: high_value })
     }
 
-    /// The value at `place` of the range, from 0 to 1: by equal factors, or by equal steps if the range begins at nothing.
+    /// The value at `place` in the range, from 0 to 1: by equal factors, or by equal steps if the range begins at zero.
     pub fn value(&self, place: f64) -> f64 {
         let place = place.clamp(0.0, 1.0);
         let exact = match self.is_logarithmic() {
@@ -89,7 +89,7 @@ impl Parameter {
         rounded(exact, DIGITS).clamp(self.low, self.high)
     }
 
-    /// Where `value` lies in the range, if it does.
+    /// The place of `value` in the range, if it is within.
     pub fn place(&self, value: f64) -> Option<f64> {
         if !(self.low..=self.high).contains(&value) {
             return None;
@@ -100,13 +100,13 @@ impl Parameter {
         })
     }
 
-    /// Where the value that a description has lies in the range, if it does.
+    /// The place in the range of a value from a description, if it is within.
     pub fn place_of_text(&self, text: &str) -> Option<f64> {
         let found = Kind::read(text)?;
         (Kind::of_both(found, (self.kind, 1.0)) == Some(self.kind)).then(|| self.place(found.1)).flatten()
     }
 
-    /// By how much the value changes with the place, there. [base units]
+    /// The rate of change of the value at this place. [base units]
     pub fn slope(&self, place: f64) -> f64 {
         match self.is_logarithmic() {
             true => self.value(place) * (self.high / self.low).ln(),
@@ -114,7 +114,7 @@ impl Parameter {
         }
     }
 
-    /// A value as a description has it.
+    /// A value as written in a description.
     pub fn text(&self, value: f64) -> String {
         let whole = value.round().max(0.0) as u64;
         match self.kind {
@@ -125,14 +125,14 @@ impl Parameter {
         }
     }
 
-    /// How far off a value may be, to two digits.
+    /// The error of a value, to two digits.
     pub fn text_of_error(&self, error: f64) -> String {
-        // A rate is counted in bits and written in bytes: the digits are those that are written.
+        // A rate is counted in bits and written in bytes: the digits are those of the written number.
         let written = if self.kind == Kind::Rate { 8.0 } else { 1.0 };
         self.text(rounded(error / written, 2) * written)
     }
 
-    /// Both bounds, as a description has them.
+    /// Both bounds, as written in a description.
     pub fn bounds(&self) -> (String, String) {
         (self.text(self.low), self.text(self.high))
     }
@@ -142,7 +142,7 @@ impl Parameter {
     }
 }
 
-/// `value` to so many digits, and whole: what can be written.
+/// `value` rounded to `digits` digits, and to a whole number: what can be written.
 fn rounded(value: f64, digits: i32) -> f64 {
     if value <= 0.0 {
         return 0.0;
@@ -152,7 +152,7 @@ fn rounded(value: f64, digits: i32) -> f64 {
 }
 
 impl Kind {
-    /// The value that `text` says, in the kind's base unit.
+    /// The value of `text`, in the kind's base unit.
     fn read(text: &str) -> Option<(Kind, f64)> {
         if let Ok(count) = text.parse::<u64>() {
             return Some((Kind::Count, count as f64));
@@ -163,12 +163,12 @@ impl Kind {
         duration.or_else(|_| rate()).or_else(|_| bytes()).ok()
     }
 
-    /// The kind that both values are of: amounts of data may go without a unit.
+    /// The common kind of both values: amounts of data need no unit.
     fn of_both(one: (Kind, f64), other: (Kind, f64)) -> Option<Kind> {
         match (one.0, other.0) {
             (one, other) if one == other => Some(one),
             (Kind::Count, Kind::Bytes) | (Kind::Bytes, Kind::Count) => Some(Kind::Bytes),
-            // No time at all needs no unit.
+            // A time of zero needs no unit.
             (Kind::Count, kind) if one.1 == 0.0 => Some(kind),
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! The programs whose times can be fitted to, from the row that says which and how.
+//! The programs to whose times a machine can be fitted, from the row of the file that describes each.
 
 use std::sync::Arc;
 
@@ -42,21 +42,21 @@ const NAMES: [(&str, Name); 8] = [
     ("receive-time", Name::ReceiveTime),
 ];
 
-/// What programs were called before: files that say so are still read.
+/// Earlier names of programs, which are still read.
 const OLD_NAMES: [(&str, Name); 2] = [("exchange", Name::AllToAll), ("combine", Name::AllReduce)];
 
-/// Over how many random patterns the mean is taken, by default.
+/// The default number of random patterns over which the mean is taken.
 const USUAL_SEEDS: u32 = 5;
-/// Over how many it may be taken.
+/// The most patterns.
 const MOST_SEEDS: u32 = 1_000;
-/// How many messages all patterns of a time may have together.
+/// The most messages of all patterns of a time together.
 const MOST_MESSAGES: u64 = 1 << 22;
 /// The most partners of the postal experiments.
 const PARTNERS: u32 = 8;
-/// How often they are drawn.
+/// How many times they are drawn.
 const DRAWS: u32 = 2;
 
-/// The program's name, and what has to be run on `ranks` ranks for its time.
+/// The program's name, and what has to run on `ranks` ranks for its time.
 pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Benchmark>), TimesProblem> {
     let called = row.optional("program");
     let name = match OLD_NAMES.into_iter().find(|(old, _)| called == Some(old)) {
@@ -77,7 +77,7 @@ pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String,
     Ok((name.to_string(), trials))
 }
 
-/// The program as it is called in a report.
+/// The name of the program in a report.
 pub(super) fn in_words(row: &Row<'_>, name: &str) -> String {
     let algorithm = row.optional("algorithm").map(|algorithm| format!(" {algorithm}"));
     let density = row.optional("density").map(|density| format!(" {density}%"));
@@ -133,7 +133,7 @@ fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
 fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
     let algorithm: broadcast::Algorithm = algorithm(row, "broadcast", ranks)?;
     let unfit = |_| TimesProblem::cell("ranks", ranks, "a rank at least");
-    // All are reached at once in hardware: there is no order that a time could depend on.
+    // The hardware reaches all at once: no time can depend on an order.
     let is_ordered = !algorithm.entry().needs.multicast();
     let is_permuted = is_ordered && row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])?;
     let group = match is_permuted {
@@ -147,7 +147,7 @@ fn all_reduce(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, Time
     Ok(Benchmark::AllReduce(algorithm(row, "all-reduce", ranks)?, bytes))
 }
 
-/// The algorithm that `row` names, told what stands in the row.
+/// The algorithm that `row` names, with the parameters in the row.
 fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A, TimesProblem> {
     let entry = row.one_of("algorithm", None, A::entries().into_iter().map(|entry| (entry.name, entry)))?;
     let mut parameters = Parameters::of(ranks);
@@ -169,7 +169,7 @@ fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A
     idle.map_or(Ok(made), Err)
 }
 
-/// That a row does not tell what an algorithm can't do without.
+/// The error that a row lacks a parameter that an algorithm needs.
 fn untold(parameter: Parameter, algorithm: &str) -> TimesProblem {
     let allowed = match parameter {
         Parameter::Alpha => "an alpha, or a lambda in its column".to_string(),

@@ -1,13 +1,13 @@
-//! The simplex method of Nelder and Mead: the least of a function without its derivatives.
+//! The simplex method of Nelder and Mead: the minimum of a function without its derivatives.
 
-/// The best point that was found.
+/// The best point found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// Where, each coordinate from 0 to 1.
+    /// Its coordinates, each from 0 to 1.
     pub point: Vec<f64>,
     /// The function's value there.
     pub value: f64,
-    /// How often the function was asked.
+    /// How many times the function was evaluated.
     pub evaluations: u32,
 }
 
@@ -16,14 +16,14 @@ pub struct Best {
 pub struct Limits {
     /// The most evaluations.
     pub evaluations: u32,
-    /// It ends when the corners of the simplex are no farther apart than this in any coordinate.
+    /// The search ends when the corners of the simplex are no farther apart than this in any coordinate.
     pub size: f64,
-    /// How often it begins again, from the best point, with a new simplex.
+    /// How many times it restarts from the best point with a new simplex.
     pub restarts: u32,
 }
 
-/// Looks for the least value of `function` in the unit cube, from `start` on. It ends early, with the best so far, when
-/// `function` gives nothing.
+/// Searches for the minimum of `function` in the unit cube, from `start`. It ends early, with the best point so far, when `function`
+/// returns none.
 ///
 /// A simplex of n + 1 corners in n dimensions moves away from its worst corner:
 ///
@@ -32,12 +32,12 @@ pub struct Limits {
 ///   r = c + (c - w)        reflection                  best so far:       try e, keep the better of e and r
 ///   e = c + b (c - w)      expansion                   better than some:  keep r
 ///   k = c + g (r - c)      contraction, outside        else:              try k, keep it if it is better
-///   k = c - g (c - w)      or inside                   else:              draw all corners near to the best one
+///   k = c - g (c - w)      or inside                   else:              shrink all corners towards the best one
 /// ```
 ///
-/// with b = 1 + 2/n, g = 3/4 - 1/(2n) and 1 - 1/n for drawing near, so that it still moves in many dimensions. Points
-/// outside the cube are put on its surface. Where the simplex has become too small, a new one is spread out around the
-/// best point, in the other direction and smaller each time.
+/// with b = 1 + 2/n, g = 3/4 - 1/(2n) and 1 - 1/n for shrinking, so that it still moves in many dimensions. Points outside the cube
+/// are projected onto its surface. When the simplex has become too small, a new one is spread out around the best point, in the
+/// opposite direction and smaller each time.
 ///
 /// Source: Nelder and Mead, "A simplex method for function minimization", The Computer Journal 7, 1965; the factors: Gao and
 /// Han, Computational Optimization and Applications 51, 2012.
@@ -48,7 +48,7 @@ pub fn minimize(start: &[f64], limits: Limits, mut function: impl FnMut(&[f64]) 
     for _ in 0..=limits.restarts {
         let before = best.value;
         let ended = search.descend(&mut best, spread);
-        // A new simplex that finds nothing better is the last.
+        // A new simplex that finds nothing better is the last one.
         if ended || (spread != FIRST_SPREAD && best.value > before * (1.0 - WORTHWHILE)) {
             break;
         }
@@ -76,7 +76,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The function at `place`, drawn into the cube; nothing when no more may be asked.
+    /// The function at `place`, clamped to the cube; none when no more evaluations are allowed.
     fn evaluate(&mut self, mut place: Vec<f64>) -> Option<Corner> {
         if self.evaluations == self.limits.evaluations {
             return None;
@@ -86,16 +86,16 @@ impl Search<'_> {
             *coordinate = coordinate.clamp(0.0, 1.0);
         }
         let value = (self.function)(&place)?;
-        // What cannot be compared is worse than anything.
+        // A value that can't be compared is worse than any other.
         Some(Corner { place, value: if value.is_nan() { f64::INFINITY } else { value } })
     }
 
-    /// Goes down from `best` with a new simplex; whether the search is at its end.
+    /// Descends from `best` with a new simplex; returns whether the search is at its end.
     fn descend(&mut self, best: &mut Corner, spread: f64) -> bool {
         let mut corners = vec![best.clone()];
         for axis in 0..best.place.len() {
             let mut place = best.place.clone();
-            // Into the cube, where the best point lies near its surface.
+            // Into the cube, if the best point is near its surface.
             let inwards = if (0.0..=1.0).contains(&(place[axis] + spread)) { spread } else { -spread };
             place[axis] += inwards;
             let Some(corner) = self.evaluate(place) else { return keep_best(&corners, best) };
@@ -144,7 +144,7 @@ impl Search<'_> {
         if stuck { self.draw_near(corners) } else { Some(()) }
     }
 
-    /// Draws all corners near to the first.
+    /// Shrinks all corners towards the first.
     fn draw_near(&mut self, corners: &mut [Corner]) -> Option<()> {
         let n = (corners.len() - 1) as f64;
         let nearness = if n > 1.0 { 1.0 - 1.0 / n } else { 0.5 };

@@ -1,22 +1,22 @@
-//! What was measured: a file in CSV whose first line has the names of the columns.
+//! The measurements: a CSV file whose first line contains the names of the columns.
 //!
 //! | column | |
 //! |---|---|
 //! | `program` | `ping-pong`, `one-way`, `all-to-all`, `irregular`, `broadcast`, `all-reduce`, `send-time`, `receive-time` |
 //! | `ranks` | how many ranks it ran on |
 //! | `bytes` | the size of a message, `256` or `4 KiB` |
-//! | `time` | what was measured, with its unit: `1.597 ms` |
-//! | `held` | `yes` where the parameters are not to be fitted to it; without this column, every other row |
-//! | `algorithm` | of `all-to-all`, `irregular`, `broadcast` and `all-reduce` |
-//! | `density` | of `irregular`: messages in percent of those of a complete exchange |
-//! | `seeds`, `seed` | of `irregular`: over how many random patterns the mean is taken (5), from which seed on (1) |
-//! | `pacing` | of `irregular`: `free-running`, `receiver-confirmed` or `barrier` |
-//! | `alpha`, `lambda` | of `broadcast` and `all-reduce`: by which trees split |
-//! | `segment` | of `broadcast`: the size of a segment |
-//! | `order` | of `broadcast`: `cyclic`, or `permuted` by `seed` |
-//! | `t0` | of `all-reduce`, where sends are delayed: the postal model's t0, `70 us` |
-//! | `reshuffle` | of `all-to-all`: how long a byte takes to be copied that is forwarded, `10 ns` |
-//! | `from`, `to` | of `ping-pong` and `one-way`: the first and the last rank, if left out |
+//! | `time` | the measured time, with its unit: `1.597 ms` |
+//! | `held` | `yes` if the parameters are not fitted to it; without this column, every other row |
+//! | `algorithm` | for `all-to-all`, `irregular`, `broadcast` and `all-reduce` |
+//! | `density` | for `irregular`: messages in percent of those of a complete exchange |
+//! | `seeds`, `seed` | for `irregular`: over how many random patterns the mean is taken (5), and the first seed (1) |
+//! | `pacing` | for `irregular`: `free-running`, `receiver-confirmed` or `barrier` |
+//! | `alpha`, `lambda` | for `broadcast` and `all-reduce`: how trees split |
+//! | `segment` | for `broadcast`: the size of a segment |
+//! | `order` | for `broadcast`: `cyclic`, or `permuted` by `seed` |
+//! | `t0` | for `all-reduce` with delayed sends: the postal model's t0, `70 us` |
+//! | `reshuffle` | for `all-to-all`: how long it takes to copy a forwarded byte, `10 ns` |
+//! | `from`, `to` | for `ping-pong` and `one-way`: the two ranks; the first and the last, if left out |
 
 use std::io;
 use std::path::Path;
@@ -37,7 +37,7 @@ const LONGEST_FILE: u64 = 16 << 20;
 const MOST_LINES: usize = 10_001;
 /// The largest message. [B]
 const MOST_BYTES: u64 = 2 << 30;
-/// The columns that there can be.
+/// The columns that may occur.
 const COLUMNS: [&str; 18] = [
     "program",
     "ranks",
@@ -59,39 +59,39 @@ const COLUMNS: [&str; 18] = [
     "to",
 ];
 
-/// A time that was measured.
+/// A measured time.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// In which line of the file, from 1.
+    /// Its line in the file, from 1.
     pub line: usize,
     /// What was measured, in words.
     pub what: String,
     /// How many ranks it ran on.
     pub ranks: u32,
-    /// What gives the time again: the mean of these.
+    /// The simulations of it, whose mean is compared.
     pub trials: Vec<Benchmark>,
-    /// What was measured.
+    /// The measured time.
     pub time: Duration,
     /// Whether the parameters are not fitted to it.
     pub held: bool,
 }
 
-/// Why a file's times cannot be used.
+/// Why the times of a file can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}{}: {problem}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct TimesError {
-    /// The file, as it was asked for.
+    /// The file, as it was named.
     pub file: String,
-    /// In which line, from 1; nothing if it is the file as a whole.
+    /// The line, from 1; none if it is the file as a whole.
     pub line: Option<usize>,
     /// What is wrong.
     pub problem: TimesProblem,
 }
 
-/// What is wrong with a file of times.
+/// An error in a file of times.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimesProblem {
-    /// The system does not give its content.
+    /// The system can't read it.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
     /// It is not text.
@@ -106,19 +106,19 @@ pub enum TimesProblem {
     /// It has no times.
     #[error("found no times; allowed is a line with the names of the columns and a line for each time")]
     Empty,
-    /// A column has a name that means nothing.
+    /// A column has an unknown name.
     #[error("there is no column `{found}`{}; allowed are {}", meant(found), COLUMNS.join(", "))]
     Column {
         /// The name.
         found: String,
     },
-    /// A column that must be there is not.
+    /// A required column is missing.
     #[error("the column `{0}` is missing")]
     MissingColumn(&'static str),
-    /// A column is there twice.
+    /// A column occurs twice.
     #[error("there are two columns `{0}`")]
     ColumnTwice(String),
-    /// A line is no row of cells.
+    /// A line is not a row of cells.
     #[error("found {found}; allowed is {allowed}")]
     Line {
         /// What was found.
@@ -126,23 +126,23 @@ pub enum TimesProblem {
         /// What is allowed.
         allowed: String,
     },
-    /// A cell has something in it that is not allowed.
+    /// A cell's content is not allowed.
     #[error("column `{column}`: found {found}; allowed is {allowed}")]
     Cell {
-        /// Of which column.
+        /// The column.
         column: String,
         /// What was found.
         found: String,
         /// What is allowed.
         allowed: String,
     },
-    /// A program that cannot be run so.
+    /// A program that can't run this way.
     #[error("{0}")]
     Program(endpoint::Error),
 }
 
 impl TimesError {
-    /// Whether the system does not give the file's content.
+    /// Whether the system could not read the file.
     pub const fn is_unreadable(&self) -> bool {
         matches!(self.problem, TimesProblem::Unreadable(_))
     }
@@ -153,13 +153,13 @@ impl TimesProblem {
         TimesProblem::Cell { column: column.to_string(), found: found.to_string(), allowed: allowed.to_string() }
     }
 
-    /// That a cell has something in it that `program` makes no use of.
+    /// The error that a cell has content that `program` does not use.
     pub(super) fn idle(column: &str, found: &str, program: &str) -> TimesProblem {
         TimesProblem::cell(column, quoted(found), format!("nothing, as {program} does not depend on it"))
     }
 }
 
-/// What a column may have been meant to be.
+/// The column that may have been meant.
 fn meant(found: &str) -> String {
     let nearest = quantities::nearest(found, COLUMNS);
     nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
@@ -168,7 +168,7 @@ fn meant(found: &str) -> String {
 /// Reads the file `path`, which was measured on a machine of `nodes` nodes.
 ///
 /// # Errors
-/// As [`parse`], and that the file cannot be read.
+/// Those of [`parse`], and if the file can't be read.
 pub fn read(path: &Path, nodes: u32) -> Result<(Vec<Measurement>, InputFile), TimesError> {
     let name = path.display().to_string();
     let fail = |problem| TimesError { file: name.clone(), line: None, problem };
@@ -179,10 +179,10 @@ pub fn read(path: &Path, nodes: u32) -> Result<(Vec<Measurement>, InputFile), Ti
     Ok((parse(&name, &content, nodes)?, InputFile::new(path, &content)))
 }
 
-/// Reads `content`, which was measured on a machine of `nodes` nodes; `file` is what messages call it.
+/// Parses `content`, which was measured on a machine of `nodes` nodes; messages call it `file`.
 ///
 /// # Errors
-/// Where in it what was found that is not allowed.
+/// If something in it is not allowed, with its place.
 pub fn parse(file: &str, content: &[u8], nodes: u32) -> Result<Vec<Measurement>, TimesError> {
     let fail = |line, problem| TimesError { file: file.to_string(), line, problem };
     let text = std::str::from_utf8(content).map_err(|_| fail(None, TimesProblem::NotText))?;

@@ -1,4 +1,4 @@
-//! What is fitted and what came of it, as data.
+//! A calibration and its result, as data.
 
 use experiment::Provenance;
 use formats::input::InputFile;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Calibration, Estimate, Fitted, Outcome, Parameter};
 
 impl Calibration {
-    /// What is fitted to the times of a file, in so many evaluations at most.
+    /// The provenance of a fit to the times of a file, with at most this many evaluations.
     pub fn provenance(&self, machine: &Machine, evaluations: u32, times: InputFile) -> Provenance {
         let range = |parameter: &Parameter| {
             let (low, high) = parameter.bounds();
@@ -21,7 +21,7 @@ impl Calibration {
         provenance
     }
 
-    /// What came out, as a JSON object, with what was fitted. All times in picoseconds.
+    /// The result as a JSON object, with what was fitted. All times in picoseconds.
     pub fn json(&self, machine: &str, outcome: &Outcome, provenance: &Provenance) -> Value {
         let time = |fitted: &Fitted| {
             let measurement = &self.measurements[fitted.index];

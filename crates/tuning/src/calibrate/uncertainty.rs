@@ -1,13 +1,13 @@
-//! How far off fitted parameters may be.
+//! The uncertainty of fitted parameters.
 
-/// The standard error of each parameter, from the residuals at the best point and how each changes with each parameter
-/// (`jacobian`, a row a residual). Nothing where the residuals do not determine it.
+/// The standard error of each parameter, from the residuals at the best point and their derivatives with respect to each parameter
+/// (`jacobian`, one row per residual). None where the residuals do not determine it.
 ///
 /// ```text
 ///   s^2 = sum r^2 / (N - p)        covariance = s^2 (J^T J)^-1        standard error = its diagonal's root
 /// ```
 ///
-/// Source: any textbook on nonlinear regression; the fit is taken to be a straight line near its best point.
+/// Source: any textbook on nonlinear regression; the model is taken to be linear near the best point.
 pub fn standard_errors(residuals: &[f64], jacobian: &[Vec<f64>]) -> Vec<Option<f64>> {
     let parameters = jacobian.first().map_or(0, Vec::len);
     let Some(freedom) = residuals.len().checked_sub(parameters).filter(|&freedom| freedom > 0) else {
@@ -28,7 +28,7 @@ pub fn standard_errors(residuals: &[f64], jacobian: &[Vec<f64>]) -> Vec<Option<f
     errors
 }
 
-/// The inverse of a symmetric positive matrix, by elimination with the largest pivot first; nothing if it has none.
+/// The inverse of a symmetric positive definite matrix, by elimination with the largest pivot first; none if it has none.
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let largest = (0..n).map(|it| matrix[it][it]).fold(0.0, f64::max);
@@ -36,7 +36,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
         (0..n).map(|row| (0..n).map(|column| f64::from(u8::from(row == column))).collect()).collect();
     for column in 0..n {
         let pivot = (column..n).max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs()))?;
-        // What is left of so small a pivot is rounding.
+        // So small a pivot is nothing but rounding.
         if matrix[pivot][column].abs() <= largest * 1e-12 {
             return None;
         }

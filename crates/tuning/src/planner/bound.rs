@@ -1,4 +1,4 @@
-//! What no candidate can be quicker than.
+//! Lower bounds on the time of every candidate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +13,10 @@ use quantities::{Bytes, Duration, Rate};
 use super::Question;
 use super::choice::by_hardware;
 
-/// A frame without payload, as it is on the wire: filled up to 64 bytes, and 8 bytes before it. [B]
+/// A frame without payload, as it is on the wire: padded to 64 bytes, plus 8 bytes before it. [B]
 const SHORTEST_FRAME: u64 = 72;
 
-/// A lower bound, and what it comes from.
+/// A lower bound, and its reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// The least time.
@@ -28,17 +28,17 @@ pub struct Bound {
 /// Why there is a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// Each message tells one rank more, and takes at least what an empty one does.
+    /// Each message informs one more rank, and takes at least as long as an empty one.
     Telling {
-        /// How many ranks are to be told.
+        /// How many ranks have to be informed.
         ranks: u32,
     },
-    /// The busiest rank sends, or receives, so many messages one after the other.
+    /// The busiest rank sends, or receives, this many messages one after another.
     Messages {
         /// How many.
         messages: u64,
     },
-    /// What the processors of the busiest rank do for the messages that it sends and receives.
+    /// The work of the processors of the busiest rank for the messages that it sends and receives.
     Processors,
     /// What the busiest rank sends, or receives, must go through its channel.
     Channel {
@@ -62,7 +62,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The most of what is known about `question`.
+/// The largest of the bounds known for `question`.
 pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let least = Least::of(machine);
     let ranks = question.ranks();
@@ -77,7 +77,7 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
             [least.telling(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
         }
         Question::Complete { bytes, .. } => {
-            // Messages may be forwarded together: that a rank has a message for each does not mean that it sends so many.
+            // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends as many.
             let all = Bytes(others.saturating_mul(bytes.0));
             let own = Traffic::of(others.min(1), all);
             [least.telling(ranks), channel(machine, ranks, all), processors(machine, own, own)]
@@ -95,7 +95,7 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     }
 }
 
-/// The same where every message goes from its sender straight to its receiver.
+/// The same if every message goes straight from its sender to its receiver.
 pub(super) fn without_forwarding(question: &Question, machine: &Machine) -> Bound {
     let &Question::Complete { ranks, bytes } = question else { return of(question, machine) };
     let messages = u64::from(ranks.saturating_sub(1));
@@ -104,7 +104,7 @@ pub(super) fn without_forwarding(question: &Question, machine: &Machine) -> Boun
     larger(busiest(machine, messages, all), processors(machine, own, own))
 }
 
-/// What a rank takes at least that sends, or receives, so many messages with so many bytes.
+/// The least time of a rank that sends, or receives, this many messages with this many bytes.
 pub fn busiest(machine: &Machine, messages: u64, bytes: Bytes) -> Bound {
     let ranks = if messages == 0 { 1 } else { 2 };
     larger(Least::of(machine).one_by_one(messages), channel(machine, ranks, bytes))
@@ -114,7 +114,7 @@ fn larger(one: Bound, other: Bound) -> Bound {
     if other.time > one.time { other } else { one }
 }
 
-/// What a rank sends, or receives.
+/// The data that a rank sends, or receives.
 #[derive(Clone, Copy, Debug, Default)]
 struct Traffic {
     messages: u64,
@@ -123,13 +123,13 @@ struct Traffic {
 }
 
 impl Traffic {
-    /// So many bytes in `messages` at least.
+    /// This many bytes in at least `messages` messages.
     fn of(messages: u64, Bytes(bytes): Bytes) -> Traffic {
         Traffic { messages, bytes }
     }
 }
 
-/// What a pattern asks of the processors of its busiest rank.
+/// The bound from the processors of a pattern's busiest rank.
 fn busiest_processors(machine: &Machine, pattern: &Pattern) -> Bound {
     let traffic = |messages: u32, Bytes(bytes): Bytes| Traffic { messages: u64::from(messages), bytes };
     let each = pattern.degrees().into_iter().zip(pattern.loads());
@@ -138,7 +138,7 @@ fn busiest_processors(machine: &Machine, pattern: &Pattern) -> Bound {
     each.fold(Bound { time: Duration::ZERO, reason: Reason::Processors }, larger)
 }
 
-/// What the processors of a rank do, each of which does one thing after the other.
+/// The bound from the processors of a rank, each of which does one thing after another.
 fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
     let for_each = |cost: Duration, messages: u64| cost.picoseconds().saturating_mul(messages);
     let time = match &machine.interconnect {
@@ -151,12 +151,12 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
         Interconnect::Flits(network) => {
             let node = &machine.node;
             let packets = |it: Traffic| it.bytes.div_ceil(network.packet.payload.0).max(it.messages);
-            // A message that rides on the packet that sets up its communication costs its receiver only that packet.
+            // A message carried by the packet that sets up its communication costs its receiver only that packet.
             let rides = matches!(node.protocol, Protocol::SetUp { .. });
             let taken = if rides { received.messages } else { packets(received) };
             let bytes = Bytes(sent.bytes.saturating_add(received.bytes));
             let at_rate = |rate: Option<Rate>, bytes: Bytes, pieces: u64| {
-                // The time for each piece is rounded, by half a picosecond at most.
+                // The time for each piece is rounded, by at most half a picosecond.
                 rate.map_or(0, |rate| rate.time_of(bytes).picoseconds().saturating_sub(pieces))
             };
             let program = for_each(node.processor_send + waiting(node), sent.messages)
@@ -175,8 +175,8 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
     Bound { time: Duration::from_picoseconds(time), reason: Reason::Processors }
 }
 
-/// How long at least the program waits for each message that it sends, besides setting it up: until the message has left,
-/// or has come and a system message says so.
+/// How long at least the program waits for each message that it sends, in addition to its set-up: until the message has left, or has
+/// arrived and a system message says so.
 fn waiting(node: &NodeCosts) -> Duration {
     let left = node.message_send + node.packet_send;
     match node.send {
@@ -186,16 +186,16 @@ fn waiting(node: &NodeCosts) -> Duration {
     }
 }
 
-/// The communication processor's cost to take in any message.
+/// The communication processor's cost to receive any message.
 fn taking(node: &NodeCosts) -> Duration {
     if matches!(node.protocol, Protocol::SetUp { .. }) { Duration::ZERO } else { node.message_receive }
 }
 
-/// What an empty message takes at least.
+/// Lower bounds on the times of an empty message.
 struct Least {
-    /// From the beginning of one message of a rank to the beginning of the next. [ps]
+    /// From the start of one message of a rank to the start of the next. [ps]
     gap: u64,
-    /// From the beginning of its sending to the end of its receiving. [ps]
+    /// From the start of sending to the end of receiving. [ps]
     latency: u64,
 }
 
@@ -213,7 +213,7 @@ impl Least {
                 Least { gap: send.min(receive), latency: ends.picoseconds().saturating_add(wire) }
             }
             Interconnect::Ethernet(ethernet) => {
-                // Where a token bucket stands for a wire, a frame may pass at once.
+                // If a token bucket takes the place of a wire, a frame may pass at once.
                 let on_wire = ethernet.rate.time_of(Bytes(SHORTEST_FRAME));
                 let wire = if ethernet.bucket.is_some() { Duration::ZERO } else { on_wire };
                 let ends =
@@ -226,10 +226,10 @@ impl Least {
         }
     }
 
-    /// All ranks have heard from one, each of whom tells others from then on:
+    /// All ranks have been informed, starting from one; each of them informs others from then on:
     ///
     /// ```text
-    ///   whoever is told at t has told another one at t + latency, t + latency + gap, t + latency + 2 gap, ...
+    ///   a rank informed at t has informed another at t + latency, t + latency + gap, t + latency + 2 gap, ...
     /// ```
     ///
     /// In the postal model that is T(n).
@@ -246,7 +246,7 @@ impl Least {
         Bound { time: Duration::from_picoseconds(time), reason }
     }
 
-    /// So many messages of one rank.
+    /// This many messages of one rank.
     fn one_by_one(&self, messages: u64) -> Bound {
         let reason = Reason::Messages { messages };
         let gaps = self.gap.saturating_mul(messages.saturating_sub(1));
@@ -255,7 +255,7 @@ impl Least {
     }
 }
 
-/// So many bytes through the channel of one of `ranks`, in messages and packets as large as can be.
+/// This many bytes through the channel of one of `ranks`, in the largest possible messages and packets.
 fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
     let reason = Reason::Channel { bytes };
     if ranks <= 1 {
@@ -271,7 +271,7 @@ fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
             ethernet.rate.time_of(Bytes(bytes.0.saturating_sub(saved.0))).picoseconds()
         }
         Interconnect::LogGp(LogGp { latency, overhead, gap, gap_per_byte, .. }) => {
-            // To begin another message costs a gap instead of that for a byte.
+            // Starting another message costs a gap instead of the time for a byte.
             let data = (*gap_per_byte).min(*gap).picoseconds().saturating_mul(bytes.0.saturating_sub(1));
             data.saturating_add((*overhead * 2 + *latency).picoseconds())
         }
@@ -279,7 +279,7 @@ fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
     Bound { time: Duration::from_picoseconds(time), reason }
 }
 
-/// How long the flits of so many bytes take on the fastest channel of a node, in as few packets as can be. [ps]
+/// How long the flits of this many bytes take on the fastest channel of a node, in as few packets as possible. [ps]
 fn on_the_wire(network: &FlitNetwork, bytes: Bytes) -> u64 {
     let flit_time = |channel: &ChannelId| {
         let Channel { flit_time, .. } = network.channels[channel.0 as usize];

@@ -1,4 +1,4 @@
-//! Whether the planner's picks are good: against the best of all candidates, all of which are run.
+//! Checks the planner's picks against the best of all candidates, all of which are run.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -18,24 +18,24 @@ use experiment::postal_clock::{exact_step, postal_machine};
 /// A question about a machine.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Which machine.
+    /// The machine.
     pub machine: Machine,
-    /// lambda, where it is that of the postal model.
+    /// lambda, if the machine is that of the postal model.
     pub lambda: Option<Lambda>,
-    /// What is asked.
+    /// The question.
     pub question: Question,
 }
 
-/// What came out of a case.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// What the planner picked.
+    /// The planner's pick.
     pub pick: String,
-    /// How long that takes when it is run.
+    /// Its time when run.
     pub time: Duration,
-    /// The quickest of all.
+    /// The fastest candidate of all.
     pub best: String,
-    /// How long that takes.
+    /// Its time.
     pub least: Duration,
     /// The lower bound.
     pub bound: Duration,
@@ -49,38 +49,38 @@ pub struct Checked {
 
 /// The most ranks of a case.
 const RANKS: u32 = 64;
-/// About how many packets may be sent in a case by a candidate.
+/// About the most packets that a candidate may send in a case.
 const PACKETS: u64 = 20_000;
-/// About how many flits.
+/// About the most flits.
 const FLITS: u64 = 400_000;
 /// The largest message. [B]
 const LARGEST: u64 = 64 << 10;
-/// One case of so many is about the postal model, unless machines are named.
+/// One case in this many is about the postal model, unless machines are named.
 const POSTAL: u32 = 6;
-/// The most that lambda is in these. It has two digits.
+/// The largest lambda in these, which has two digits.
 const LARGEST_LAMBDA: u32 = 20;
 
-/// Where cases are.
+/// The machines of the cases.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// On which machines.
+    /// The machines.
     pub machines: Vec<Machine>,
     /// Whether some are about the postal model.
     pub postal: bool,
 }
 
 impl Case {
-    /// Case `number` of those that follow from `seed`. Messages are as long as all candidates can be run with in a moment.
+    /// Case `number` of those determined by `seed`. Messages are as long as possible for all candidates to run in a moment.
     ///
     /// # Errors
-    /// That there is no machine.
+    /// If there is no machine.
     pub fn drawn(seed: u64, number: u64, places: &Places) -> Result<Case> {
         let mut stream = Stream::new(seed, number);
         let (machine, lambda) = place(&mut stream, places)?;
         let ranks = 2 + stream.below(machine.nodes.min(RANKS) - 1);
         let kind = stream.below(4);
         let density = 5 + stream.below(96);
-        // About how many messages of the size that is drawn go through the network.
+        // About how many messages of the drawn size go through the network.
         let messages = match kind {
             0 | 1 => u64::from(ranks) * 8,
             2 => u64::from(ranks) * u64::from(ranks) * 4,
@@ -105,10 +105,10 @@ impl Case {
         Ok(Case { machine, lambda, question })
     }
 
-    /// Plans the case as it is usually done, then runs what the plan has not; nothing if it is asked to end before.
+    /// Plans the case in the usual way, then runs what the plan has not run; none if interrupted before.
     ///
     /// # Errors
-    /// That a candidate cannot be run.
+    /// If a candidate can't be run.
     pub fn check(&self, effort: &Effort<'_>) -> Result<Option<Checked>> {
         let Effort { interrupted, .. } = *effort;
         let begun = wall_clock();
@@ -146,7 +146,7 @@ fn wall_clock() -> Instant {
     Instant::now()
 }
 
-/// Where a case is.
+/// The machine of a case.
 fn place(stream: &mut Stream, places: &Places) -> Result<(Machine, Option<Lambda>)> {
     if places.postal && stream.below(POSTAL) == 0 {
         let hundredths = 100 + stream.below(100 * (LARGEST_LAMBDA - 1) + 1);
@@ -162,7 +162,7 @@ fn place(stream: &mut Stream, places: &Places) -> Result<(Machine, Option<Lambda
 }
 
 impl Checked {
-    /// How much longer the pick takes than the best, as a share of it.
+    /// How much longer the pick takes than the best, relative to the best.
     pub fn loss(&self) -> f64 {
         self.time.picoseconds() as f64 / self.least.picoseconds().max(1) as f64 - 1.0
     }
@@ -182,7 +182,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// A size up to `most`, all powers of two being about equally likely; nothing now and then.
+/// A size up to `most`, all powers of two being about equally likely; sometimes zero.
 fn size(stream: &mut Stream, most: u64) -> Bytes {
     if stream.below(12) == 0 {
         return Bytes(0);
@@ -191,7 +191,7 @@ fn size(stream: &mut Stream, most: u64) -> Bytes {
     Bytes((top + u64::from(stream.below(top.min(1 << 30) as u32))).min(most))
 }
 
-/// A random pattern, half of the time with messages of one size, otherwise of up to four times that.
+/// A random pattern, half of the time with messages of one size, otherwise of up to four times that size.
 fn pattern(stream: &mut Stream, ranks: u32, density: u32, bytes: Bytes) -> std::result::Result<Pattern, PatternError> {
     let pattern = Pattern::random(ranks.min(MOST_RANKS), u64::from(density) * 10_000, bytes, stream.draw())?;
     if stream.below(2) == 0 {

@@ -1,4 +1,4 @@
-//! What is run, and what is only estimated.
+//! Chooses which candidates are run and which are only estimated.
 
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,24 +15,24 @@ use super::model::{Model, goes_ahead};
 use super::question::Question;
 use experiment::parallel::{Watch, map};
 
-/// How much work a plan may take, in packets times channels crossed: about ten seconds on one core.
+/// The work of a plan, in packets times channels crossed: about ten seconds on one core.
 pub const BUDGET: f64 = 2e7;
-/// A candidate whose estimate is more than so many times the best time is not run. The estimate leaves contention out, but
-/// is not exact otherwise.
+/// A candidate whose estimate is more than this many times the best time is not run. The estimate ignores contention, but is
+/// otherwise not exact either.
 const HOPELESS: f64 = 2.5;
-/// So many candidates are run before it is looked again which are hopeless.
+/// How many candidates are run before checking again which are hopeless.
 const BATCH: usize = 4;
-/// A candidate with more messages is estimated by a formula, not by a run without contention.
+/// A candidate with more messages than this is estimated by a formula, not by a run without contention.
 const MOST_RUN: f64 = 2e6;
-/// So many pairs of nodes are looked at for the mean length of a way.
+/// How many pairs of nodes are examined for the mean length of a path.
 const PAIRS: u32 = 64;
-/// A message without contention is so much less work than a packet that crosses a channel.
+/// The work of a message without contention, relative to a packet that crosses a channel.
 const MESSAGE: f64 = 0.5;
-/// A frame through an Ethernet, with its acknowledgement, is so much more.
+/// The work of a frame through an Ethernet, with its acknowledgement.
 const FRAME: f64 = 10.0;
-/// A flit of a packet that waits in a wormhole network is so much less work than a packet: they move in long runs.
+/// The work of a flit of a packet that waits in a wormhole network: flits move in long runs.
 const FLIT: f64 = 0.005;
-/// The same where channels wait for slots again and again, which breaks the runs up.
+/// The same if channels wait for slots again and again, which breaks the runs up.
 const FLIT_OF_BROKEN_RUNS: f64 = 0.1;
 
 /// How a time is known.
@@ -45,60 +45,60 @@ pub enum Source {
     Estimated,
 }
 
-/// What is expected of a candidate.
+/// The predicted time of a candidate.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// Which.
+    /// The candidate.
     pub candidate: Candidate,
-    /// How long it takes.
+    /// Its time.
     pub time: Duration,
     /// How that is known.
     pub source: Source,
 }
 
-/// What a plan says.
+/// A plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// All candidates that the machine can run, the quickest first: those that were run, then those that were estimated.
+    /// All candidates that the machine can run, fastest first: those that were run, then those that were estimated.
     pub predictions: Vec<Prediction>,
-    /// What no candidate of a kind can be quicker than.
+    /// The lower bound on the time of every candidate.
     pub bound: Bound,
-    /// Candidates that do not come into question, and why.
+    /// Candidates that are excluded, and why.
     pub left_out: Vec<(String, String)>,
     /// t0 and lambda of the machine.
     pub model: Model,
-    /// Whether someone asked to end before all was run.
+    /// Whether somebody interrupted before everything was run.
     pub interrupted: bool,
-    /// The budget with which all that is promising would have been run, if it is more than there was.
+    /// The budget with which every promising candidate would have been run, if it is more than was available.
     pub wanted: Option<f64>,
 }
 
-/// How much is done.
+/// The effort to make.
 pub struct Effort<'a> {
     /// The most work, in packets times channels crossed.
     pub budget: f64,
-    /// lambda, where the machine is that of the postal model.
+    /// lambda, if the machine is that of the postal model.
     pub lambda: Option<Lambda>,
-    /// Called from any thread with the number of candidates that were looked at, and of all.
+    /// Called from any thread with the number of candidates examined so far, and of all.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Once true, no further candidate is run.
     pub interrupted: &'a AtomicBool,
-    /// How many are run at once. What is run does not depend on it.
+    /// How many are run in parallel, which does not affect what is run.
     pub threads: usize,
 }
 
-/// Which algorithm answers `question` the quickest on `machine`.
+/// Finds the fastest algorithm for `question` on `machine`.
 ///
 /// ```text
 ///   measure t0 and lambda by two small runs
 ///   estimate all candidates without contention, and put them in order
-///   a few at a time:  leave out those whose work is beyond what is left of the budget
-///                     end if the next estimate is hopeless beside the best time
+///   a few at a time:  leave out those whose work exceeds the rest of the budget
+///                     end if the next estimate is hopeless compared with the best time
 ///                     run them
 /// ```
 ///
 /// # Errors
-/// That the machine cannot run even the small runs.
+/// If the machine can't even do the small runs.
 pub fn plan(question: &Question, machine: &Machine, effort: &Effort<'_>) -> Result<Plan> {
     let model = Model::measured(machine, question, effort.lambda)?;
     let Candidates { all, mut left_out } = candidates::all(question, machine, &model)?;
@@ -121,9 +121,9 @@ pub fn plan(question: &Question, machine: &Machine, effort: &Effort<'_>) -> Resu
     Ok(Plan { predictions, bound, left_out, model, interrupted, wanted })
 }
 
-/// What came out of the runs.
+/// The result of the runs.
 struct Outcome {
-    /// All that can be run, the quickest first.
+    /// All candidates that can be run, fastest first.
     predictions: Vec<Prediction>,
     left_out: Vec<(String, String)>,
     wanted: Option<f64>,
@@ -139,11 +139,11 @@ struct Trials<'a> {
     effort: &'a Effort<'a>,
     /// Channels that a packet crosses.
     hops: f64,
-    /// What is left of the budget.
+    /// The rest of the budget.
     left: f64,
     /// How many candidates there are.
     of: usize,
-    /// Those that were not looked at, the most promising first.
+    /// The candidates that have not been examined, most promising first.
     waiting: Peekable<IntoIter<Estimated>>,
     simulated: Vec<Prediction>,
     estimated: Vec<Prediction>,
@@ -168,7 +168,7 @@ impl Trials<'_> {
         Outcome { predictions: self.simulated, left_out: self.left_out, wanted }
     }
 
-    /// The next few that are not hopeless and within the budget.
+    /// The next few that are neither hopeless nor beyond the budget.
     fn next_batch(&mut self) -> Vec<Estimated> {
         let best = self.best();
         let mut batch = Vec::new();
@@ -191,7 +191,7 @@ impl Trials<'_> {
         self.simulated.iter().map(|prediction| prediction.time).min()
     }
 
-    /// The budget that would have done, if something promising was beyond what there was.
+    /// The budget that would have sufficed, if something promising exceeded it.
     fn wanted(&self) -> Option<f64> {
         let best = self.best();
         let promising = self.estimated.iter().filter(|it| !is_hopeless(it.time, best));
@@ -218,7 +218,7 @@ impl Trials<'_> {
     }
 }
 
-/// Whether a candidate with this estimate is not worth a run beside the best time.
+/// Whether a candidate with this estimate is not worth running, compared with the best time.
 fn is_hopeless(estimate: Duration, best: Option<Duration>) -> bool {
     best.is_some_and(|best| estimate.picoseconds() as f64 > HOPELESS * best.picoseconds() as f64)
 }
@@ -227,7 +227,7 @@ fn only_estimated((candidate, time): Estimated) -> Prediction {
     Prediction { candidate, time, source: Source::Estimated }
 }
 
-/// What estimates follow from.
+/// The basis of estimates.
 struct Estimates<'a> {
     question: &'a Question,
     machine: &'a Machine,
@@ -236,7 +236,7 @@ struct Estimates<'a> {
 }
 
 impl Estimates<'_> {
-    /// All candidates with their estimates, the most promising first.
+    /// All candidates with their estimates, most promising first.
     fn in_order(&self, all: Vec<Candidate>, left_out: &mut Vec<(String, String)>) -> Vec<Estimated> {
         let simple = self.model.machine(self.machine);
         let watch = Watch { progress: &|_, _| {}, interrupted: self.effort.interrupted, threads: self.effort.threads };
@@ -252,12 +252,12 @@ impl Estimates<'_> {
         estimated
     }
 
-    /// How long a candidate takes about; `simple` is the machine without contention.
+    /// The approximate time of a candidate; `simple` is the machine without contention.
     fn estimate(&self, candidate: &Candidate, simple: &Machine) -> Result<Duration> {
         let Estimates { question, machine, model, .. } = self;
         match by_hardware(machine, question.bytes()) {
             Some(time) if candidate.is_hardware() => Ok(time),
-            // Many that have their messages for one receiver ready keep it busy, and it is the busiest rank that counts.
+            // Many ranks with messages ready for one receiver keep it busy, and the busiest rank determines the time.
             _ if candidate.runs_many_to_one() && goes_ahead(machine) => {
                 Ok(bound::without_forwarding(question, machine).time + model.receive_time(Bytes(0)))
             }
@@ -267,13 +267,13 @@ impl Estimates<'_> {
     }
 }
 
-/// How long a broadcast in hardware takes, where there is one: only the machine itself has that.
+/// The time of a broadcast in hardware, if there is one: only the machine itself has it.
 pub(super) fn by_hardware(machine: &Machine, bytes: Bytes) -> Option<Duration> {
     let network = machine.control_network.as_ref()?;
     Some(network.overhead * 2 + network.latency + network.rate.time_of(bytes))
 }
 
-/// How much work it is to run a candidate, in packets times channels crossed.
+/// The work of running a candidate, in packets times channels crossed.
 fn work(candidate: &Candidate, machine: &Machine, hops: f64) -> f64 {
     let load = candidate.cost();
     match &machine.interconnect {
@@ -302,7 +302,7 @@ fn waits_for_slots(channel: &Channel) -> bool {
 fn mean_hops(machine: &Machine) -> f64 {
     let Interconnect::Flits(network) = &machine.interconnect else { return 1.0 };
     let pair = |number: u32| {
-        // Two steps that have no factor in common go through all kinds of distances.
+        // Two strides without a common factor cover all kinds of distances.
         let from = number.wrapping_mul(2_654_435_761) % machine.nodes;
         let to = (from.wrapping_add(1).wrapping_add(number.wrapping_mul(40_503))) % machine.nodes;
         network.route(NodeId(from), NodeId(to)).len() as f64

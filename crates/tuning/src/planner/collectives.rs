@@ -1,4 +1,4 @@
-//! A plan for the collectives of a program: the quickest of each, size by size.
+//! A plan for the collectives of a program: the fastest algorithm for each, size by size.
 
 use endpoint::Result;
 use machines::model::Machine;
@@ -8,30 +8,30 @@ use quantities::Bytes;
 
 use super::{Effort, Prediction, Question, plan};
 
-/// For what a plan is made.
+/// The collectives to plan for.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// How many ranks take part.
     pub ranks: u32,
-    /// The sizes that are looked at, rising. [B]
+    /// The sizes examined, in increasing order. [B]
     pub sizes: Vec<Bytes>,
-    /// What ranks have for each other in exchanges by a matrix, where that is known.
+    /// What ranks send each other in exchanges by a matrix, if known.
     pub matrix: Option<Pattern>,
 }
 
-/// What came out for one collective and one size.
+/// The result for one collective and one size.
 #[derive(Clone, Debug)]
 pub struct Pick {
-    /// What was asked.
+    /// The question.
     pub question: Question,
-    /// The quickest that ranks can do by messages; none, if the machine can't run any.
+    /// The fastest that ranks can do with messages; none if the machine can't run any.
     pub best: Option<Prediction>,
 }
 
-/// The quickest algorithm of each collective at each size, in order.
+/// The fastest algorithm for each collective at each size, in order.
 ///
 /// # Errors
-/// As [`plan`].
+/// Those of [`plan`].
 pub fn picks(wanted: &Wanted, machine: &Machine, effort: &Effort<'_>) -> Result<Vec<Pick>> {
     let ranks = wanted.ranks;
     let by_size = wanted.sizes.iter().flat_map(|&bytes| {
@@ -45,7 +45,7 @@ pub fn picks(wanted: &Wanted, machine: &Machine, effort: &Effort<'_>) -> Result<
     questions.sort_by_key(Question::name);
     let pick = |question: Question| {
         let planned = plan(&question, machine, effort)?;
-        // What the machine's own network does, no library of messages can.
+        // No message-passing library can do what the machine's own network does.
         let best = planned.predictions.into_iter().find(|prediction| !prediction.candidate.is_hardware());
         Ok(Pick { question, best })
     };
@@ -54,11 +54,11 @@ pub fn picks(wanted: &Wanted, machine: &Machine, effort: &Effort<'_>) -> Result<
 
 /// The plan that follows from picks.
 ///
-/// A pick stands for the sizes near its own: up to the geometric mean of that and the next one, the first from nothing on, the last up to its
-/// own. Picks that are the same make one entry.
+/// A pick applies to sizes near its own: up to the geometric mean of that and the next one; the first from zero on, the last up to its own.
+/// Equal picks are merged into one entry.
 ///
 /// # Errors
-/// A number of ranks that no plan is for.
+/// If no plan is for this number of ranks.
 pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Result<plan_format::Plan, PlanError> {
     let of =
         |name: &str| entries(picks.iter().filter(|pick| pick.question.command() == name && pick.bytes().is_some()));
@@ -81,7 +81,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
 }
 
 impl Pick {
-    /// The size that it is for; none for an exchange by a matrix. [B]
+    /// Its size; none for an exchange by a matrix. [B]
     pub fn bytes(&self) -> Option<Bytes> {
         match &self.question {
             Question::Irregular(_) => None,
@@ -90,7 +90,7 @@ impl Pick {
     }
 }
 
-/// What is written of the picks of one collective.
+/// The entries of a plan for the picks of one collective.
 fn entries<'a>(picks: impl Iterator<Item = &'a Pick>) -> Vec<Told> {
     let picks: Vec<(Bytes, &Told)> =
         picks.filter_map(|pick| Some((pick.bytes()?, pick.best.as_ref()?.candidate.told()))).collect();

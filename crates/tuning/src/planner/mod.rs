@@ -1,8 +1,7 @@
-//! Which algorithm is the quickest on a machine.
+//! The fastest algorithm on a machine.
 //!
-//! [`plan`] orders all that come into question by an estimate, runs the promising ones on the machine's model within a
-//! budget of work, and says of each how long it takes and how that is known. [`check`] compares its picks with the best of
-//! all.
+//! [`plan`] orders all candidates by an estimate, runs the promising ones on the machine's model within a budget of work, and reports
+//! for each how long it takes and how that is known. [`check`] compares its picks with the best of all.
 
 mod bound;
 mod candidates;

@@ -1,4 +1,4 @@
-//! What two small runs tell of a machine, and the machine without contention that has about the same costs.
+//! What two small runs reveal about a machine, and the machine without contention that has about the same costs.
 
 use endpoint::{Error, Result};
 use machines::model::{Interconnect, LogGp, Machine, Protocol};
@@ -12,37 +12,37 @@ use crate::benchmark::Benchmark;
 use crate::latency::{MeasureError, Survey};
 use virtual_worlds::waits_for_receivers;
 
-/// lambda is rounded to hundredths: the trees for it do not hang on more.
+/// lambda is rounded to hundredths: its trees do not depend on more.
 const DENOMINATOR: u32 = 100;
 /// Partners of the runs that measure it.
 const PARTNERS: u32 = 4;
-/// How often they are drawn.
+/// How many times they are drawn.
 const DRAWS: u32 = 2;
-/// With a larger lambda all but the largest groups are served by their source alone.
+/// With a larger lambda, all but the largest groups are served by their source alone.
 const LARGEST_LAMBDA: f64 = 64.0;
-/// Larger machines are measured among so many of their ranks.
+/// Larger machines are measured among this many of their ranks.
 const MOST_RANKS: u32 = 256;
-/// So large a message at least is the longer one of the two that are measured. [B]
+/// The longer of the two messages measured has at least this size. [B]
 const LONG: u64 = 64;
 
-/// The postal model of a machine, at two sizes of messages. Between and beyond them it is a straight line.
+/// The postal model of a machine, at two message sizes. Between and beyond them it is linear.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// The size of the longer messages; the others are empty. [B]
     long: f64,
-    /// t0 of empty messages, and by how much it grows with a byte. [ps]
+    /// t0 of empty messages, and its increase per byte. [ps]
     send: [f64; 2],
     /// lambda t0, likewise. [ps]
     receive: [f64; 2],
-    /// lambda, where it is known to the last digit.
+    /// lambda, if known exactly.
     exact: Option<Lambda>,
 }
 
 impl Model {
-    /// Measures `machine` with empty messages and with such as the question has.
+    /// Measures `machine` with empty messages and with messages like those in the question.
     ///
     /// # Errors
-    /// That the machine cannot run the experiment.
+    /// If the machine can't run the experiment.
     pub(super) fn measured(machine: &Machine, question: &Question, exact: Option<Lambda>) -> Result<Model> {
         let ranks = question.ranks().max(3).min(machine.nodes).min(MOST_RANKS);
         let long = Bytes(question.bytes().0.max(LONG));
@@ -62,10 +62,10 @@ impl Model {
         Duration::from_picoseconds((self.receive[0] + self.receive[1] * bytes.0 as f64).round() as u64)
     }
 
-    /// lambda for messages of `bytes`; 1, if it is less.
+    /// lambda for messages of `bytes`; 1 if it is less.
     ///
     /// # Errors
-    /// That it is no number.
+    /// If it is not a number.
     pub fn lambda(&self, bytes: Bytes) -> Result<Lambda> {
         if let Some(exact) = self.exact {
             return Ok(exact);
@@ -75,12 +75,12 @@ impl Model {
         Lambda::nearest(lambda, DENOMINATOR).map_err(|error| Error::Unfit(error.to_string()))
     }
 
-    /// The LogGP machine on which messages take about as long as on `machine` when nothing contends:
+    /// The LogGP machine on which messages without contention take about as long as on `machine`:
     ///
     /// ```text
-    ///   o = half of what both processors do for a message     O = what they do for a byte, on the mean
-    ///   g = t0 of an empty message                            G = by how much t0 grows with a byte
-    ///   L = what is left of lambda t0
+    ///   o = half of what both processors do for a message     O = what they do for a byte, on average
+    ///   g = t0 of an empty message                            G = the increase of t0 per byte
+    ///   L = the rest of lambda t0
     /// ```
     pub(super) fn machine(&self, machine: &Machine) -> Machine {
         if let Interconnect::LogGp(_) = machine.interconnect {
@@ -107,8 +107,8 @@ impl Model {
     }
 }
 
-/// Whether the messages of senders that wait for a receiver are with it before it asks for them. The machine without
-/// contention begins only then.
+/// Whether messages whose senders wait for a receiver reach it before it asks for them. On the machine without contention they start
+/// only then.
 pub(super) fn goes_ahead(machine: &Machine) -> bool {
     let announced = matches!(machine.node.protocol, Protocol::Rendezvous { .. });
     matches!(machine.interconnect, Interconnect::Flits(_)) && !announced && waits_for_receivers(machine, Bytes(0))
@@ -131,7 +131,7 @@ fn point(machine: &Machine, ranks: u32, bytes: Bytes) -> Result<(f64, f64)> {
         match survey.measure(machine, Experiment::OneAnswer, bytes) {
             Ok(it) => return Ok((it.send_time.value, it.send_time.value * it.lambda.value)),
             Err(MeasureError::Program(error)) => return Err(error),
-            // Where a send costs its sender nothing, there is no line to be fitted.
+            // If a send costs its sender nothing, there is no line to fit.
             Err(MeasureError::Fit { .. }) => {}
         }
     }

@@ -1,23 +1,23 @@
-//! What a plan is asked.
+//! The question for a plan.
 
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
-/// What is to be done as quickly as can be.
+/// The operation to do as fast as possible.
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// One rank has a message, and all shall have it.
+    /// One rank has a message that all are to have.
     Broadcast {
         /// How many ranks.
         ranks: u32,
         /// Size of the message. [B]
         bytes: Bytes,
     },
-    /// Every rank has data, and all shall have their sum or the like.
+    /// Every rank has data whose sum, or another reduction, all are to have.
     AllReduce {
         /// How many ranks.
         ranks: u32,
-        /// What a rank has. [B]
+        /// The data of a rank. [B]
         bytes: Bytes,
     },
     /// Every rank has a message for every other.
@@ -32,7 +32,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// What it is called on a command line.
+    /// Its command on a command line.
     pub fn command(&self) -> &'static str {
         match self {
             Question::Broadcast { .. } => "broadcast",
@@ -41,7 +41,7 @@ impl Question {
         }
     }
 
-    /// What it is called: `broadcast`.
+    /// Its name: `broadcast`.
     pub fn name(&self) -> &'static str {
         match self {
             Question::Broadcast { .. } => "broadcast",
@@ -51,7 +51,7 @@ impl Question {
         }
     }
 
-    /// What ranks have for each other, where that is asked of.
+    /// What ranks send each other, if the question is about a pattern.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Question::Irregular(pattern) => Some(pattern),
@@ -69,7 +69,7 @@ impl Question {
         }
     }
 
-    /// The size of a message, of the mean one where they differ. [B]
+    /// The size of a message, or the mean size if they differ. [B]
     pub fn bytes(&self) -> Bytes {
         match self {
             Question::Broadcast { bytes, .. }

@@ -13,17 +13,17 @@ use crate::benchmark::Benchmark;
 
 /// The messages that `benchmark` sends, in steps in which no rank sends twice or receives twice.
 ///
-/// It is run once where everything that a rank does takes time. Each message then goes into the first step that is
+/// It is run once on a machine where everything that a rank does takes time. Each message then goes into the first step that is
 ///
 /// ```text
 ///   after the steps of all messages that its sender has sent or received before it sends this one
 ///   and one in which its receiver receives nothing yet
 /// ```
 ///
-/// so that a rank that goes through the steps sends nothing before it has what that depends on.
+/// so that a rank that follows the steps sends nothing before it has everything that the message depends on.
 ///
 /// # Errors
-/// That it cannot be run.
+/// If it can't be run.
 pub(super) fn schedule(benchmark: &Benchmark, ranks: u32) -> Result<Schedule> {
     let options = Options { timeline: true, ..Options::default() };
     let timeline = benchmark.answer(&machine()?, ranks, options)?.timeline;
@@ -56,14 +56,14 @@ pub(super) fn schedule(benchmark: &Benchmark, ranks: u32) -> Result<Schedule> {
     Ok(Schedule::new(ranks, steps))
 }
 
-/// Something that happens to the message of a number. At one instant what is received comes first.
+/// An event of a message, by its number. At one instant receives come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Received(usize),
     Sent(usize),
 }
 
-/// All that happens, in order.
+/// All events, in order.
 fn events(messages: &[MessageRecord]) -> Vec<(Time, Event)> {
     let both = |(number, message): (usize, &MessageRecord)| {
         [(message.sent, Event::Sent(number)), (message.received, Event::Received(number))]

@@ -1,4 +1,4 @@
-//! The pick of a plan against all that could have been picked, and what a plan says of itself.
+//! The pick of a plan compared with all other candidates, and the description of a plan.
 
 use std::sync::atomic::AtomicBool;
 
@@ -39,7 +39,7 @@ fn the_pick_is_nearly_the_best_of_all_and_no_time_is_below_the_bound() {
     }
 }
 
-/// The same numbers give the same questions, and other ones others.
+/// The same numbers give the same questions, and different ones different questions.
 #[test]
 fn cases_follow_from_the_seed() {
     let places = Places { machines: machines(), postal: true };
@@ -73,7 +73,7 @@ fn what_the_budget_leaves_out_is_estimated_and_said_to_be() {
     assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
 }
 
-/// The same is run, and the same comes out, however many run at once.
+/// The same candidates are run with the same result, however many run in parallel.
 #[test]
 fn a_plan_does_not_depend_on_threads() {
     let machine = machines::load("cm5-32").unwrap();
@@ -107,7 +107,7 @@ fn the_bound_of_the_postal_model_is_reached_in_it() {
     }
 }
 
-/// What each rank has when all have gone through the steps of a schedule, if a rank sends in a step what it had before it.
+/// What each rank has after all have followed the steps of a schedule, if a rank sends in a step what it had before that step.
 fn reached(schedule: &programs::schedule::Schedule, mut has: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     for step in &schedule.steps {
         let before = has.clone();
@@ -138,7 +138,7 @@ fn questions() -> impl Strategy<Value = Question> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever is run takes at least as long as the bound says.
+    /// Whatever is run takes at least as long as the bound.
     #[test]
     fn no_candidate_beats_the_bound(question in questions(), number in 0_usize..=MACHINES.len()) {
         let machine = match MACHINES.get(number) {
@@ -152,7 +152,7 @@ proptest! {
         }
     }
 
-    /// The steps of any candidate do what it does: the source's message comes to all, or everyone's to everyone.
+    /// The steps of any candidate do what it does: the source's message reaches all, or everyone's reaches everyone.
     #[test]
     fn the_schedule_of_a_candidate_does_what_it_does(ranks in 2_u32..20, bytes in 0_u64..3000, kind in 0..3) {
         let machine = machines::load("booksim-mesh-8x8").unwrap();

@@ -1,4 +1,4 @@
-//! What is planned and what came of it, as data.
+//! A plan as data.
 
 use experiment::{Error, Provenance};
 use formats::input::InputFile;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::{Plan, Prediction, Question};
 
-/// How many ranks take part on `machine`: as many as are `asked` for, or as there are in a matrix, or as there are nodes.
+/// How many ranks take part on `machine`: as many as were `asked` for, or as the matrix has, or as there are nodes.
 ///
 /// # Errors
-/// Too many for the machine, other than the matrix has, or none where a machine has no number of nodes of its own.
+/// More than the machine has nodes, or not as many as the matrix has; none on a machine without a number of nodes of its own.
 pub fn ranks_on(machine: &Machine, asked: Option<u32>, of_matrix: Option<u32>) -> Result<u32, Error> {
     let nodes = match &machine.interconnect {
         Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
-        // Its number of nodes is only the most that there can be.
+        // Its number of nodes is only an upper limit.
         Interconnect::LogGp(_) => None,
     };
     match (asked.or(of_matrix).or(nodes), of_matrix) {
@@ -35,7 +35,8 @@ pub fn ranks_on(machine: &Machine, asked: Option<u32>, of_matrix: Option<u32>) -
 }
 
 impl Question {
-    /// What is planned with a `budget` on `machine`; a matrix may be `from` a file, and may only say that something is sent.
+    /// The provenance of planning with a `budget` on `machine`; a matrix may come `from` a file, and may only mark that something is
+    /// sent.
     pub fn provenance(&self, machine: &Machine, budget: f64, from: Option<&InputFile>, has_sizes: bool) -> Provenance {
         let mut parameters = json!({"question": self.name(), "budget_millions": budget / 1e6});
         if !has_sizes {
@@ -49,10 +50,10 @@ impl Question {
 }
 
 impl Plan {
-    /// It as a JSON object, with what was planned. All times in picoseconds.
+    /// The plan as a JSON object, with its question. All times in picoseconds.
     ///
     /// # Errors
-    /// That lambda is not known.
+    /// If lambda is unknown.
     pub fn json(&self, question: &Question, machine: &Machine, provenance: &Provenance) -> endpoint::Result<Value> {
         let prediction = |prediction: &Prediction| {
             json!({

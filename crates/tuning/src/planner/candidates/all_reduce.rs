@@ -1,4 +1,4 @@
-//! All-reduces of all ranks.
+//! All-reduces over all ranks.
 
 use endpoint::Result;
 use programs::postal::Alpha;
@@ -9,7 +9,7 @@ use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
 use crate::planner::model::Model;
 
-/// The shares of its ranks that a source keeps for itself, besides the optimal ones: a half makes the binomial tree.
+/// The shares of its ranks that a source keeps for itself, besides the optimal ones: a half gives the binomial tree.
 const ALPHAS: [Alpha; 1] = [Alpha::HALF];
 
 pub(super) fn candidates(ranks: u32, bytes: Bytes, model: &Model) -> Result<Candidates> {

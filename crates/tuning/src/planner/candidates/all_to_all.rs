@@ -1,4 +1,4 @@
-//! Complete exchanges, and those of a pattern.
+//! Complete exchanges, and exchanges by a pattern.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
 use virtual_worlds::waits_for_receivers;
 
-/// The most messages whose steps are worked out in order to be paced.
+/// The most messages whose steps are worked out in order to pace them.
 const MOST_PACED: u64 = 1 << 20;
-/// The most messages that every algorithm makes a schedule of.
+/// The most messages for which every algorithm makes a schedule.
 const MOST_SCHEDULED: usize = 1 << 22;
-/// The most messages and ranks together that the decomposition, which takes their square, makes a schedule of.
+/// The most messages and ranks together for which the decomposition, whose time is their square, makes a schedule.
 const MOST_DECOMPOSED: usize = 1 << 14;
 
 pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
@@ -88,7 +88,7 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
     found
 }
 
-/// A schedule in each of several paces.
+/// A schedule with each of several pacings.
 fn in_paces(algorithm: Irregular, schedule: Arc<Schedule>, paces: &[Pacing]) -> Vec<Candidate> {
     let measures = schedule.measures();
     let rounds = f64::from(halvings(schedule.ranks));

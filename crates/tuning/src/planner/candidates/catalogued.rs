@@ -1,4 +1,4 @@
-//! The algorithms of a catalogue, told what they may be told.
+//! The algorithms of a catalogue, with all parameters worth trying.
 
 use endpoint::{Error, Result};
 use programs::catalogue::{Catalogue, Cost, Entry, Parameter, Parameters, part};
@@ -8,30 +8,30 @@ use quantities::Bytes;
 use crate::planner::model::Model;
 use plan_format::Told;
 
-/// Into how many segments a long message is cut.
+/// The numbers of segments into which a long message is cut.
 const SEGMENTS: [u64; 5] = [4, 8, 16, 32, 64];
 /// Shorter segments are not worth their messages. [B]
 const SHORTEST_SEGMENT: u64 = 64;
 
-/// An algorithm that was told something.
+/// An algorithm with parameters.
 pub(super) struct Tried<A> {
-    /// What it is called, with what it was told.
+    /// Its name, with the parameters.
     pub(super) name: String,
     pub(super) algorithm: A,
     pub(super) cost: Cost,
-    /// What is written of it in a plan.
+    /// Its description in a plan.
     pub(super) told: Told,
 }
 
-/// All algorithms of the catalogue `A` for messages of `bytes` among `ranks` ranks, each with what it is called and costs: told
-/// what `model` says of the machine, and those that split by shares also each of `alphas`.
+/// All algorithms of the catalogue `A` for messages of `bytes` among `ranks` ranks, each with its name and cost. Their parameters are
+/// those of the machine according to `model`; algorithms that split by shares are also tried with each of `alphas`.
 ///
 /// # Errors
-/// An algorithm has to be told more than that.
+/// If an algorithm needs other parameters.
 pub(super) fn all<A: Catalogue>(ranks: u32, bytes: Bytes, model: &Model, alphas: &[Alpha]) -> Result<Vec<Tried<A>>> {
     let lambda = model.lambda(bytes)?;
     let mut all = Vec::new();
-    // Of neighbours that are made for a latency, those by one share come last: so they do where times are equal.
+    // Among adjacent algorithms made for a latency, those by a single share come last, also if times are equal.
     let is_for_latency = |entry: &Entry<A>| entry.told.contains(&Parameter::Lambda);
     for neighbours in A::entries().chunk_by(|one, other| is_for_latency(one) && is_for_latency(other)) {
         for by_share in [false, true] {
@@ -39,7 +39,7 @@ pub(super) fn all<A: Catalogue>(ranks: u32, bytes: Bytes, model: &Model, alphas:
                 let tried = tried(entry.told, ranks, bytes, model, alphas)?.into_iter();
                 for mut parameters in tried.filter(|parameters| parameters.alpha.is_some() == by_share) {
                     let algorithm = made(entry, &mut parameters)?;
-                    // A name that stands for a choice among others is none of its own.
+                    // A name that stands for a choice among other algorithms is not one of its own.
                     if algorithm.name() == entry.name {
                         let cost = algorithm.cost(lambda, ranks, bytes);
                         let name = called(entry.name, entry.told, &parameters);
@@ -57,7 +57,7 @@ fn made<A>(entry: &Entry<A>, parameters: &mut Parameters) -> Result<A> {
     (entry.make)(parameters).map_err(unfit)
 }
 
-/// What an algorithm is told that may be told `told`, one after the other.
+/// The parameter sets to try for an algorithm that accepts the parameters `told`.
 fn tried(told: &[Parameter], ranks: u32, bytes: Bytes, model: &Model, alphas: &[Alpha]) -> Result<Vec<Parameters>> {
     let for_messages_of = |bytes: Bytes| {
         Ok(Parameters { lambda: Some(model.lambda(bytes)?), t0: Some(model.send_time(bytes)), ..Parameters::of(ranks) })
@@ -75,7 +75,7 @@ fn tried(told: &[Parameter], ranks: u32, bytes: Bytes, model: &Model, alphas: &[
     Ok([usual.clone()].into_iter().chain(by_share).collect())
 }
 
-/// What an algorithm is called that has made use of `parameters`.
+/// The name of an algorithm that has used `parameters`.
 fn called(name: &str, told: &[Parameter], parameters: &Parameters) -> String {
     let used = |parameter| parameters.has_used(parameter);
     match (parameters.segment, parameters.alpha, parameters.lambda) {

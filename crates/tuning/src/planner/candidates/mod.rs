@@ -1,4 +1,4 @@
-//! The algorithms that come into question.
+//! The candidates: the algorithms that can answer a question.
 
 mod all_reduce;
 mod all_to_all;
@@ -19,27 +19,27 @@ use super::model::Model;
 use super::{Question, recorded};
 use crate::benchmark::Benchmark;
 
-/// An algorithm that comes into question.
+/// An algorithm that can answer a question.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// What it is called, with what it is told.
+    /// Its name, with its parameters.
     pub name: String,
     benchmark: Benchmark,
     cost: Cost,
     told: Told,
 }
 
-/// The candidates, and those that do not come into question here, with the reason.
+/// The candidates, and the algorithms that are excluded, with the reason.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     pub(super) all: Vec<Candidate>,
     pub(super) left_out: Vec<(String, String)>,
 }
 
-/// All that come into question.
+/// All candidates.
 ///
 /// # Errors
-/// A number of ranks that no group has.
+/// If no group has this number of ranks.
 pub(super) fn all(question: &Question, machine: &Machine, model: &Model) -> Result<Candidates> {
     match question {
         Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
@@ -53,15 +53,15 @@ impl Candidate {
     /// How long it takes on `machine`.
     ///
     /// # Errors
-    /// That the machine cannot run it.
+    /// If the machine can't run it.
     pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
         self.benchmark.time(machine, ranks)
     }
 
-    /// Its messages in steps, and what keeps the ranks in step; nothing where it is not made of messages.
+    /// Its messages in steps, and what keeps the ranks in step; none if it does not consist of messages.
     ///
     /// # Errors
-    /// That it cannot be run.
+    /// If it can't be run.
     pub fn schedule(&self, ranks: u32) -> Result<Option<(Arc<Schedule>, Pacing)>> {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, pacing, _) => Ok(Some((Arc::clone(schedule), *pacing))),
@@ -70,17 +70,17 @@ impl Candidate {
         }
     }
 
-    /// What is written of it in a plan.
+    /// Its description in a plan.
     pub fn told(&self) -> &Told {
         &self.told
     }
 
-    /// What one of `ranks` ranks does first that both sends and receives in a step.
+    /// The order of one of `ranks` ranks that both sends and receives in a step.
     pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
         self.benchmark.order(machine, ranks)
     }
 
-    /// Whether ranks pass on what others have sent them, or may.
+    /// Whether ranks forward, or may forward, what others have sent them.
     pub fn forwards(&self) -> bool {
         match &self.benchmark {
             Benchmark::Scheduled(..) | Benchmark::Unscheduled(_) => false,
@@ -89,7 +89,7 @@ impl Candidate {
         }
     }
 
-    /// Whether many send to one rank in a step, and nothing keeps ranks from running ahead.
+    /// Whether many send to one rank in a step, and nothing prevents ranks from running ahead.
     pub(super) fn runs_many_to_one(&self) -> bool {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, pacing, _) => {
@@ -100,17 +100,17 @@ impl Candidate {
         }
     }
 
-    /// Whether it is the machine's own network for broadcasts that does it.
+    /// Whether the machine's own broadcast network does it.
     pub(crate) fn is_hardware(&self) -> bool {
         matches!(&self.benchmark, Benchmark::Broadcast(algorithm, ..) if algorithm.entry().needs.multicast())
     }
 
-    /// About what it costs.
+    /// Its approximate cost.
     pub(super) fn cost(&self) -> &Cost {
         &self.cost
     }
 
-    /// How long its longest chain of messages takes where nothing contends. [ps]
+    /// The time of its longest chain of messages without contention. [ps]
     pub(super) fn by_formula(&self, model: &Model) -> Duration {
         let part = |stretch: &Stretch| {
             let (send, receive) = (model.send_time(stretch.bytes), model.receive_time(stretch.bytes));
