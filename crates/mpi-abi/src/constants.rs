@@ -15,7 +15,7 @@ macro_rules! integers {
 pub(crate) use integers;
 
 integers! {
-    /// Wildcards of source and tag, ranks that are none, and the number that is no answer.
+    /// Wildcards of source and tag, ranks that stand for no process, and the undefined value.
     WILDCARDS
     MPI_ANY_SOURCE = -1,
     MPI_ANY_TAG = -2,
@@ -25,7 +25,7 @@ integers! {
 }
 
 integers! {
-    /// How many threads may call the library, in rising order.
+    /// How many threads may call the library, in increasing order.
     THREAD_LEVELS
     MPI_THREAD_SINGLE = 0,
     MPI_THREAD_FUNNELED = 1024,
@@ -51,7 +51,7 @@ integers! {
 }
 
 integers! {
-    /// By what `MPI_Comm_split_type` splits.
+    /// The criteria of `MPI_Comm_split_type`.
     SPLIT_TYPES
     MPI_COMM_TYPE_SHARED = 221,
     MPI_COMM_TYPE_HW_UNGUIDED = 222,
@@ -60,7 +60,7 @@ integers! {
 }
 
 integers! {
-    /// How a datatype was made of others.
+    /// How a datatype was constructed from others.
     COMBINERS
     MPI_COMBINER_NAMED = 101,
     MPI_COMBINER_DUP = 102,
@@ -101,7 +101,7 @@ integers! {
 }
 
 integers! {
-    /// How files are opened, and what is asserted of windows: powers of two, to be added.
+    /// File access modes and window assertions: powers of two, to be added.
     MODES
     MPI_MODE_APPEND = 1,
     MPI_MODE_CREATE = 2,
@@ -120,7 +120,7 @@ integers! {
 }
 
 integers! {
-    /// From where a position in a file counts.
+    /// The origin of a position in a file.
     SEEKS
     MPI_SEEK_CUR = 401,
     MPI_SEEK_END = 402,
@@ -159,7 +159,7 @@ integers! {
 }
 
 integers! {
-    /// How long texts can be, their last zero included, and what a buffered send needs beside its data. [B]
+    /// The maximum lengths of texts, including the final zero, and what a buffered send needs in addition to its data. [B]
     LENGTHS
     MPI_MAX_DATAREP_STRING = 128,
     MPI_MAX_ERROR_STRING = 512,
@@ -175,7 +175,7 @@ integers! {
 }
 
 integers! {
-    /// The versions of the standard and of its ABI that these constants are of.
+    /// The versions of the standard and its ABI to which these constants belong.
     VERSIONS
     MPI_VERSION = 5,
     MPI_SUBVERSION = 0,

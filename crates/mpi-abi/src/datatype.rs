@@ -1,10 +1,10 @@
-//! Datatypes, and how large the predefined ones are.
+//! Datatypes, and the sizes of the predefined ones.
 
 use std::ffi::{c_int, c_long, c_longlong, c_short, c_uint, c_ulong, c_ulonglong, c_ushort};
 
 use crate::{MPI_Aint, MPI_Count, MPI_Offset};
 
-/// A datatype: what is in a message, and where it lies in memory.
+/// A datatype: the contents of a message, and their layout in memory.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MPI_Datatype(pub usize);
@@ -16,15 +16,15 @@ pub struct Predefined {
     pub name: &'static str,
     /// Its handle.
     pub datatype: MPI_Datatype,
-    /// What one of it takes in a message, as `MPI_Type_size` tells; a pair has no gap there. [B]
+    /// The size of one element in a message, as `MPI_Type_size` returns it; a pair has no padding there. [B]
     pub size: usize,
 }
 
 /// Of an `int`. [B]
 const INT: usize = size_of::<c_int>();
-/// Of a `long double`, on the systems of 64 bits that run Linux. Where it has fewer digits it is padded. [B]
+/// Of a `long double`, on 64-bit Linux systems. If it has fewer digits it is padded. [B]
 const LONG_DOUBLE: usize = 16;
-/// Of a default INTEGER, LOGICAL or REAL of Fortran, unless a library was told otherwise by `MPI_Abi_set_fortran_info`. [B]
+/// Of a default INTEGER, LOGICAL or REAL of Fortran, unless a library was told otherwise with `MPI_Abi_set_fortran_info`. [B]
 const FORTRAN: usize = 4;
 
 /// Declares the predefined datatypes with their sizes.
@@ -36,7 +36,7 @@ macro_rules! datatypes {
         )*
 
         impl MPI_Datatype {
-            /// Those that every library has, in order of their handles.
+            /// The datatypes that every library has, in order of their handles.
             pub const PREDEFINED: &'static [Predefined] =
                 &[$(Predefined { name: stringify!($name), datatype: $name, size: $size }),*];
         }
@@ -119,13 +119,13 @@ datatypes! {
     MPI_COMPLEX32 = 0x2eb: 32,
 }
 
-/// `MPI_LONG_LONG_INT`, another name of the same.
+/// `MPI_LONG_LONG_INT`, another name for the same type.
 pub const MPI_LONG_LONG_INT: MPI_Datatype = MPI_LONG_LONG;
-/// `MPI_C_COMPLEX`, another name of the same.
+/// `MPI_C_COMPLEX`, another name for the same type.
 pub const MPI_C_COMPLEX: MPI_Datatype = MPI_C_FLOAT_COMPLEX;
 
 impl MPI_Datatype {
-    /// What is known of it without asking a library, if it is predefined.
+    /// What is known about it without asking a library, if it is predefined.
     pub fn predefined(self) -> Option<&'static Predefined> {
         let place = Self::PREDEFINED.binary_search_by_key(&self, |predefined| predefined.datatype).ok()?;
         Some(&Self::PREDEFINED[place])

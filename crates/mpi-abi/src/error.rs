@@ -1,4 +1,4 @@
-//! Error classes. A code that a call returns belongs to a class, which `MPI_Error_class` tells.
+//! Error classes. A code that a call returns belongs to a class, which `MPI_Error_class` returns.
 
 use crate::constants::integers;
 

@@ -1,6 +1,6 @@
-//! Opaque handles, which are as large as a pointer, and those that exist before anything is made.
+//! Opaque handles, which have the size of a pointer, and those that exist before any object is created.
 //!
-//! A handle below 4096 is predefined, and is the same in every library; what others mean only their library knows.
+//! A handle below 4096 is predefined, and is the same in every library; only its own library knows the meaning of any other.
 
 /// Declares a type of handle and its predefined ones.
 macro_rules! handle {
@@ -27,7 +27,7 @@ macro_rules! handle {
     };
 }
 
-/// The zero page: no library has anything of its own there.
+/// The zero page: no library has objects of its own there.
 const FIRST_OF_THE_LIBRARY: usize = 0x1000;
 
 handle! {
@@ -69,7 +69,7 @@ handle! {
 }
 
 handle! {
-    /// A window of memory that others reach.
+    /// A window of memory that other processes access.
     MPI_Win {
         MPI_WIN_NULL = 0x110,
     }
@@ -106,7 +106,7 @@ handle! {
 }
 
 handle! {
-    /// What a library does when a call fails.
+    /// The action of a library when a call fails.
     MPI_Errhandler {
         MPI_ERRHANDLER_NULL = 0x140,
         MPI_ERRORS_ARE_FATAL = 0x141,
@@ -116,7 +116,7 @@ handle! {
 }
 
 handle! {
-    /// An operation that is under way.
+    /// An operation in progress.
     MPI_Request {
         MPI_REQUEST_NULL = 0x180,
     }

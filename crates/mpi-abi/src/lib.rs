@@ -1,7 +1,7 @@
-//! Types and constants of the standard ABI of MPI: what a program and a library of MPI agree on, whoever made either.
+//! Types and constants of the standard ABI of MPI: what programs and MPI libraries agree on, whoever built them.
 //!
-//! A program that is built against them runs on every library called `libmpi_abi`, and a library that has the functions of
-//! MPI with these types can be put before one. There are no functions here, and nothing is opened.
+//! A program built against them runs with every library called `libmpi_abi`, and a library that defines the functions of MPI with
+//! these types can be preloaded before one. This crate has no functions, and opens no library.
 //!
 //! Names and numbers are those of the standard: MPI: A Message-Passing Interface Standard, Version 5.0 (June 2025), chapter 21,
 //! Application Binary Interface, and annex A.1, Defined Values and Handles. The tests compare each with a library's `mpi_abi.h`.
@@ -24,7 +24,7 @@ pub use status::*;
 
 /// The difference of two addresses. [B]
 pub type MPI_Aint = isize;
-/// A place in a file. [B]
+/// A position in a file.
 pub type MPI_Offset = i64;
 /// A number of elements; holds each of the other two.
 pub type MPI_Count = MPI_Offset;

@@ -1,21 +1,21 @@
-//! What is known of a message that was received.
+//! The status of a received message.
 
 use std::ffi::c_int;
 
-/// Who sent a message, with which tag, and how receiving it went. How long it is stands in what is the library's own, which
-/// `MPI_Get_count` reads.
+/// The source and tag of a message, and the error of receiving it. Its length is in the library's own part, which `MPI_Get_count`
+/// reads.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MPI_Status {
-    /// The rank of its sender.
+    /// The rank of the sender.
     pub MPI_SOURCE: c_int,
     /// Its tag.
     pub MPI_TAG: c_int,
-    /// The error of this request, where a call completes several.
+    /// The error of this request, if a call completes several.
     pub MPI_ERROR: c_int,
-    /// What the library keeps here for itself.
+    /// The library's own part.
     pub MPI_internal: [c_int; 5],
 }
 
-// Eight integers of 32 bits, as of Fortran, so that one can be read as the other.
+// Eight integers of 32 bits, as in Fortran, so that one can be read as the other.
 const _: () = assert!(size_of::<MPI_Status>() == 32);

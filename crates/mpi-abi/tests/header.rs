@@ -1,12 +1,12 @@
-//! The constants are those of a header that comes with a library: `mpi_abi.h` in the Python environment of the working tree,
-//! which `pip install mpich` puts there, or the one that `MPI_ABI_HEADER` names.
+//! The constants are equal to those of a library's header: `mpi_abi.h` in the Python environment of the working tree, where `pip
+//! install mpich` puts it, or the one named by `MPI_ABI_HEADER`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use maquette_mpi_abi::*;
 
-/// All that this crate says, by name.
+/// All constants of this crate, by name.
 fn ours() -> BTreeMap<&'static str, i64> {
     let mut all = BTreeMap::from([
         ("MPI_DATATYPE_NULL", MPI_DATATYPE_NULL.0 as i64),
@@ -49,8 +49,8 @@ fn ours() -> BTreeMap<&'static str, i64> {
     all
 }
 
-/// The constants of a header: `#define NAME value` or `NAME = value`, the value in brackets after a type or not. Those of the
-/// tools interface and of Fortran, pointers to functions, and what the standard has not, are left out.
+/// The constants of a header: `#define NAME value` or `NAME = value`, where the value may be in parentheses after a type. Those of
+/// the tools interface and of Fortran, pointers to functions, and extensions of the standard are left out.
 fn header(text: &str) -> BTreeMap<&str, i64> {
     let mut all = BTreeMap::new();
     for line in text.lines().map(str::trim).filter(|line| !line.contains("_function") && !line.starts_with("/*")) {
@@ -78,7 +78,7 @@ fn constants_are_those_of_a_header() {
     };
     let mut theirs = header(&text);
     assert!(theirs.len() > 250, "the header was not understood: {} constants", theirs.len());
-    // Written -1 after a type, and not wanted by anyone here.
+    // Written as -1 after a type, and not used in this project.
     theirs.remove("MPI_DISPLACEMENT_CURRENT");
     let ours = ours();
     let missing: Vec<_> = theirs.keys().filter(|name| !ours.contains_key(*name)).collect();
@@ -88,7 +88,7 @@ fn constants_are_those_of_a_header() {
     }
 }
 
-/// What has its size in its name has it in its handle, too: three bits for the logarithm.
+/// A datatype with its size in its name has it in its handle, too: three bits for the logarithm.
 #[test]
 fn a_datatype_of_fixed_size_has_it_in_its_handle() {
     let fixed = |handle: usize| (0x240..0x260).contains(&handle) || (0x2c0..0x2f0).contains(&handle);

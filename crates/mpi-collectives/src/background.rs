@@ -1,4 +1,4 @@
-//! Collectives that are only begun: a thread does them, one after the other, as their communicator has them.
+//! Nonblocking collectives: a thread does them, one after another, in the order of their communicator.
 //!
 //! ```text
 //!     program                    this thread
@@ -7,8 +7,8 @@
 //!     MPI_Wait      <--------    MPI_Grequest_complete
 //! ```
 //!
-//! All ranks of a communicator begin their collectives in the same order, so each is done in its turn on every rank. The program waits for
-//! a generalized request, which it can wait for and test in every way that MPI has.
+//! All ranks of a communicator begin their collectives in the same order, so every rank does them in that order. The program gets a
+//! generalized request, which it can wait for and test in every way that MPI has.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::job::Job;
 use crate::session::Session;
 use crate::statistics::Collective;
 
-/// Between two looks whether communicators are there.
+/// The pause between two checks whether communicators are ready.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// The thread of a communicator.
@@ -39,7 +39,7 @@ pub(crate) struct Background {
     thread: JoinHandle<()>,
 }
 
-/// Something for the thread to do.
+/// A task for the thread.
 #[derive(Debug)]
 struct Task {
     collective: Collective,
@@ -50,17 +50,17 @@ struct Task {
     outcome: Arc<AtomicI32>,
 }
 
-/// What the thread begins with: communicators that are being made.
+/// What the thread starts with: communicators that are being created.
 struct Beginning {
     process: Process,
     duplicates: [Duplicate; 2],
 }
 
-// SAFETY: all of it is given to the thread, and nothing that it shares without a lock stays behind.
+// SAFETY: all of it moves to the thread, and nothing that it shares without a lock is left behind.
 unsafe impl Send for Beginning {}
 
 impl Communicator {
-    /// Begins a collective, as all its ranks do in the same order, and waits for nobody; the request is written where the program wants it.
+    /// Begins a nonblocking collective, as all its ranks do in the same order; the request is written to `place`.
     ///
     /// # Safety
     /// There is room for a request.
@@ -78,14 +78,14 @@ impl Communicator {
         let outcome = Arc::new(AtomicI32::new(MPI_SUCCESS));
         let mut request = MPI_REQUEST_NULL;
         let state = Arc::into_raw(Arc::clone(&outcome)).cast_mut().cast::<c_void>();
-        // SAFETY: these functions have the types that it wants, and what they are called with is there until the last of them.
+        // SAFETY: these functions have the required types, and their state exists until the last of them is called.
         let code = unsafe { functions::grequest_start(query, free, cancel, state, &raw mut request) };
         if code != MPI_SUCCESS {
             return Err(MpiError { call: "MPI_Grequest_start", text: format!("error {code}") });
         }
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { place.cast::<MPI_Request>().write(request) };
-        // The thread is there until this sender is gone.
+        // The thread runs until this sender is dropped.
         let _ = background.tasks.send(Task { collective, job, kept, request, outcome });
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Communicator {
         let thread = thread::spawn(move || {
             if let Err(error) = work(beginning, &receiver) {
                 eprintln!("maquette: {error}");
-                // SAFETY: MPI has begun; nobody could wait for what is not done.
+                // SAFETY: MPI has begun; nobody could wait for the remaining collectives.
                 unsafe { functions::abort(handle, 1) };
             }
         });
@@ -110,10 +110,10 @@ impl Communicator {
 }
 
 impl Background {
-    /// Does what is left, and ends.
+    /// Finishes the remaining tasks, and ends.
     pub(crate) fn end(self) {
         drop(self.tasks);
-        // Whether it has ended well, it has said itself.
+        // The thread has reported itself whether it has ended well.
         let _ = self.thread.join();
     }
 }
@@ -122,7 +122,7 @@ impl Background {
 fn work(beginning: Beginning, tasks: &Receiver<Task>) -> Result<(), MpiError> {
     let Beginning { process, duplicates: [mut small, mut large] } = beginning;
     let (small, large) = (wait_for(&mut small, &process)?, wait_for(&mut large, &process)?);
-    // The program's own thread may be busy waiting on the processor that this one wants.
+    // The program's own thread may be busy-waiting on the processor that this thread needs.
     let mut guest = MpiGuest::new(small, large, Waiting::Sleeping);
     for Task { collective, job, kept, request, outcome } in tasks {
         if let Err(error) = guest.run(&job, job.places()) {
@@ -146,9 +146,9 @@ fn wait_for(duplicate: &mut Duplicate, process: &Process) -> Result<mpi::Communi
     }
 }
 
-/// Fills the status of a request that is complete.
+/// Fills the status of a complete request.
 unsafe extern "C" fn query(outcome: *mut c_void, status: *mut MPI_Status) -> c_int {
-    // SAFETY: the library hands over what the request was begun with, and a status.
+    // SAFETY: the library passes the state of the request, and a status.
     unsafe {
         (*status).MPI_SOURCE = MPI_UNDEFINED;
         (*status).MPI_TAG = MPI_UNDEFINED;
@@ -158,9 +158,9 @@ unsafe extern "C" fn query(outcome: *mut c_void, status: *mut MPI_Status) -> c_i
     }
 }
 
-/// Frees what a request was begun with.
+/// Frees the state of a request.
 unsafe extern "C" fn free(outcome: *mut c_void) -> c_int {
-    // SAFETY: the library calls this once, with what the request was begun with.
+    // SAFETY: the library calls this once, with the state of the request.
     drop(unsafe { Arc::from_raw(outcome.cast::<AtomicI32>()) });
     MPI_SUCCESS
 }

@@ -1,4 +1,4 @@
-//! The collectives, as the program calls them: each with the one that only begins it, for small counts and for large ones.
+//! The collectives, as the program calls them: each blocking and nonblocking, with small and large counts.
 
 use std::ffi::c_int;
 
@@ -10,13 +10,13 @@ use crate::communicators::{Communicator, complain};
 use crate::session::Session;
 use crate::statistics::Reason;
 
-/// Functions of a collective: the two that wait for it, the two that begin it, their arguments, and the call that they are.
+/// The functions of a collective: the two blocking ones, the two nonblocking ones, their arguments, and the call that they represent.
 macro_rules! collective {
     ($($name:ident / $large:ident, $begun:ident / $large_begun:ident ($($argument:ident: $type:ident),*) => $call:expr;)+) => {
         $(
             function! {
                 small $name($($argument: $type),*, communicator: Handle) next => {
-                    // SAFETY: with the arguments that the program has given.
+                    // SAFETY: these are the program's arguments.
                     unsafe { wait($call, MPI_Comm(communicator), || next($($argument),*, communicator)) }
                 }
             }
@@ -70,15 +70,15 @@ collective! {
         };
 }
 
-/// Does a collective, as planned or by the library.
+/// Does a collective, as planned or with the library.
 ///
 /// # Safety
-/// The arguments are as MPI asks for.
+/// The arguments are those that MPI requires.
 unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_int) -> c_int {
     let Some(session) = Session::current() else { return library() };
     let Some(known) = Communicator::of(communicator) else { return library() };
     let collective = call.collective();
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     match unsafe { call.choose(&known, session) } {
         Err(reason) => {
             session.statistics.passed_on(collective, reason);
@@ -94,16 +94,16 @@ unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_i
     }
 }
 
-/// Begins a collective, as planned or by the library.
+/// Begins a nonblocking collective, as planned or with the library.
 ///
 /// # Safety
-/// As there; there is room for a request.
+/// See [`wait`]; there is room for a request.
 unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: impl FnOnce() -> c_int) -> c_int {
     let Some(session) = Session::current() else { return library() };
     let Some(known) = Communicator::of(communicator) else { return library() };
     let collective = call.collective();
     let threads = if session.has_threads { Ok(()) } else { Err(Reason::Threads) };
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let chosen = threads.and_then(|()| unsafe { call.choose(&known, session) });
     match chosen.and_then(|chosen| Ok((chosen.entry, chosen.kept()?))) {
         Err(reason) => {
@@ -112,7 +112,7 @@ unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: i
         }
         Ok((entry, (chosen, kept))) => {
             session.statistics.planned(collective, entry);
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             match unsafe { known.begin(session, (collective, chosen.job, kept), request) } {
                 Ok(()) => MPI_SUCCESS,
                 Err(error) => complain(communicator, collective.name(), &endpoint::Error::Network(error.to_string())),

@@ -1,4 +1,4 @@
-//! By which algorithm a call is done, or why it is left to the library.
+//! The algorithm for a call, or the reason why it is left to the library.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::reduction::Reduction;
 use crate::session::Session;
 use crate::statistics::{Collective, Reason};
 
-/// That a buffer is none, since its data are in another.
+/// Stands for a missing buffer: the data are in the other one.
 const IN_PLACE: usize = 1;
 
-/// Data as a call names them: where, how many, of what.
+/// The data of a call: address, count, datatype.
 pub(crate) type Given = (Address, u64, Handle);
 
-/// Data for each rank as a call names them.
+/// The data of a call for each rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GivenBlocks {
     pub(crate) address: Address,
@@ -50,12 +50,12 @@ impl From<*const i64> for Numbers {
 }
 
 impl Numbers {
-    /// The one for a rank.
+    /// The number for a rank.
     ///
     /// # Safety
-    /// There are as many.
+    /// There is one.
     unsafe fn at(self, rank: usize) -> i64 {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 Numbers::Small(numbers) => numbers.add(rank).read().signed(),
@@ -93,10 +93,10 @@ impl Call {
         }
     }
 
-    /// Chooses; all ranks choose the same.
+    /// Chooses the algorithm; all ranks choose the same.
     ///
     /// # Safety
-    /// The arguments are as MPI asks for.
+    /// The arguments are those that MPI requires.
     pub(crate) unsafe fn choose(&self, communicator: &Communicator, session: &'static Session) -> Choice {
         if communicator.is_inter {
             return Err(Reason::Intercommunicator);
@@ -108,13 +108,13 @@ impl Call {
             Call::Broadcast { data, root } => broadcast(data, root, communicator, session),
             Call::AllReduce { sent, received, operator } => all_reduce(sent, received, MPI_Op(operator), session),
             Call::AllToAll { sent, received } => all_to_all(sent, received, communicator, session),
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             Call::AllToAllv { sent, received } => unsafe { all_to_allv(sent, received, communicator, session) },
         }
     }
 }
 
-/// The data that a call names.
+/// The data of a call.
 fn elements((address, count, datatype): Given) -> Result<Elements, Reason> {
     let layout = Layout::of(MPI_Datatype(datatype)).ok_or(Reason::Arguments)?;
     Ok(Elements { address, count, layout })
@@ -161,7 +161,7 @@ fn all_to_all(sent: Given, received: Given, communicator: &Communicator, session
 }
 
 /// # Safety
-/// There is a number for each rank wherever there are to be some.
+/// Every array of numbers has one for each rank.
 unsafe fn all_to_allv(
     sent: GivenBlocks,
     received: GivenBlocks,
@@ -171,7 +171,7 @@ unsafe fn all_to_allv(
     let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
     let each = |GivenBlocks { address, counts, displacements, datatype }: GivenBlocks| {
         let all = elements((address, 0, datatype))?;
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let block = |rank: u32| unsafe { (displacements.at(rank as usize), counts.at(rank as usize)) };
         let block = |rank: u32| {
             let (displacement, count) = block(rank);
@@ -185,7 +185,7 @@ unsafe fn all_to_allv(
     Ok(Chosen { job: Job::AllToAllv { exchange: entry.algorithm, blocks, schedules }, entry: 0 })
 }
 
-/// The number of the entry for so many bytes.
+/// The index of the entry for this many bytes.
 fn place_of<A>(entries: &[plan_format::Entry<A>], bytes: u64) -> Result<usize, Reason> {
     if bytes == 0 {
         return Err(Reason::Nothing);
@@ -194,7 +194,8 @@ fn place_of<A>(entries: &[plan_format::Entry<A>], bytes: u64) -> Result<usize, R
 }
 
 impl Chosen {
-    /// The same for later, when the program may have freed its datatypes and operators; with the handles that were made for it.
+    /// The same for later use, when the program may have freed its datatypes and operators; with the handles that were created for
+    /// it.
     pub(crate) fn kept(mut self) -> Result<(Chosen, Vec<Layout>), Reason> {
         let mut kept: Vec<(Layout, Layout)> = Vec::new();
         let mut keep = |elements: &mut Elements| {

@@ -1,7 +1,7 @@
-//! The communicators of the program, and those of our own that stand beside them.
+//! The communicators of the program, and our own that belong to them.
 //!
-//! On a communicator of the program's nothing of ours is sent, so that its messages and ours never meet. Beside each on which a collective is
-//! planned we have two of the same processes, made when the first such is called, and given back when the program's is freed.
+//! We send nothing on a communicator of the program, so that its messages and ours never mix. For each communicator on which a planned
+//! collective is called we have two with the same processes, created at the first such call and freed when the program's is freed.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -25,7 +25,7 @@ static KNOWN: Mutex<BTreeMap<Handle, Arc<Communicator>>> = Mutex::new(BTreeMap::
 /// A communicator of the program.
 #[derive(Debug)]
 pub(crate) struct Communicator {
-    /// How many came before it.
+    /// How many preceded it.
     number: usize,
     pub(crate) handle: MPI_Comm,
     pub(crate) ranks: u32,
@@ -35,16 +35,16 @@ pub(crate) struct Communicator {
     pub(crate) schedules: Arc<Schedules>,
 }
 
-/// Communicators of our own.
+/// Our own communicators.
 #[derive(Debug)]
 struct Guest(MpiGuest);
 
-// SAFETY: one thread at a time has it, as its lock makes sure; nothing that it shares without a lock is anywhere else. A program in which
+// SAFETY: its lock makes sure that one thread at a time has it; nothing that it shares without a lock is anywhere else. A program in which
 // several threads call MPI has told the library so.
 unsafe impl Send for Guest {}
 
 impl Communicator {
-    /// The one of a handle; none if it is none.
+    /// The communicator of a handle; none if the handle is null.
     pub(crate) fn of(handle: MPI_Comm) -> Option<Arc<Communicator>> {
         if handle == MPI_COMM_NULL {
             return None;
@@ -54,7 +54,7 @@ impl Communicator {
             return Some(Arc::clone(communicator));
         }
         let (mut size, mut is_inter) = (0, 0);
-        // SAFETY: the program has given a communicator; the library itself complains of one that is none.
+        // SAFETY: the program has passed a communicator; the library itself rejects an invalid one.
         let codes = unsafe {
             [functions::comm_size(handle, &raw mut size), functions::comm_test_inter(handle, &raw mut is_inter)]
         };
@@ -89,36 +89,36 @@ impl Communicator {
         guest.as_mut().map_or(Ok(()), |guest| guest.0.run(job, job.places()))
     }
 
-    /// Gives what stands beside it back, as all its ranks do together.
+    /// Frees its additional communicators, as all its ranks do together.
     fn end(&self) {
         if let Some(background) = lock(&self.background).take() {
             background.end();
         }
         if let Some(guest) = lock(&self.guest).take() {
-            // What can't be given back now, the end of MPI takes.
+            // What can't be freed now is freed when MPI ends.
             let _ = guest.0.end();
         }
     }
 }
 
-/// The end of all of them, in the order in which they came: so ranks that share several give them back in the same order.
+/// Ends all of them, in the order in which they were first used: so ranks that share several free them in the same order.
 pub(crate) fn end_all() {
     let mut known: Vec<Arc<Communicator>> = std::mem::take(&mut *lock(&KNOWN)).into_values().collect();
     known.sort_by_key(|communicator| communicator.number);
     known.iter().for_each(|communicator| communicator.end());
 }
 
-/// The lock of something that is whole whatever happened while it was locked.
+/// Locks a mutex whose contents stay valid whatever happens while it is locked.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends what stands beside the communicator whose handle is at an address.
+/// Ends the additional communicators of the communicator whose handle is at this address.
 ///
 /// # Safety
-/// There is one.
+/// There is a handle.
 unsafe fn forget(communicator: Address) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let handle = unsafe { communicator.cast::<Handle>().read() };
     let known = lock(&KNOWN).remove(&handle);
     known.into_iter().for_each(|communicator| communicator.end());
@@ -127,10 +127,10 @@ unsafe fn forget(communicator: Address) {
 function! {
     small MPI_Comm_free(communicator: Address) next => {
         if Session::current().is_some() && !communicator.is_null() {
-            // SAFETY: the program has given the address of a handle.
+            // SAFETY: the program has passed the address of a handle.
             unsafe { forget(communicator) };
         }
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         unsafe { next(communicator) }
     }
 }
@@ -138,18 +138,18 @@ function! {
 function! {
     small MPI_Comm_disconnect(communicator: Address) next => {
         if Session::current().is_some() && !communicator.is_null() {
-            // SAFETY: the program has given the address of a handle.
+            // SAFETY: the program has passed the address of a handle.
             unsafe { forget(communicator) };
         }
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         unsafe { next(communicator) }
     }
 }
 
-/// Says what went wrong, as the program has asked for: by the error handler of its communicator.
+/// Reports an error in the way that the program has requested: through the error handler of its communicator.
 pub(crate) fn complain(communicator: MPI_Comm, function: &str, error: &endpoint::Error) -> c_int {
     eprintln!("maquette: {function}: {error}");
-    // SAFETY: the program has given the communicator; a class of errors is a code.
+    // SAFETY: the program has passed the communicator; a class of errors is a code.
     unsafe { functions::comm_call_errhandler(communicator, MPI_ERR_OTHER) };
     MPI_ERR_OTHER
 }

@@ -1,4 +1,4 @@
-//! Where the program has its data, and where what comes is to lie.
+//! The program's data, and where received data go.
 
 use std::ffi::c_void;
 
@@ -10,26 +10,26 @@ use mpi_preload::Address;
 
 use crate::functions;
 
-/// What there is to know of a datatype.
+/// The properties of a datatype.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     datatype: MPI_Datatype,
-    /// Of one in a message. [B]
+    /// The size of one element in a message. [B]
     pub(crate) size: u64,
-    /// From one to the next in memory. [B]
+    /// The distance from one element to the next in memory. [B]
     extent: i64,
-    /// Whether what is in memory is what is in a message.
+    /// Whether it has the same layout in memory as in a message.
     pub(crate) is_plain: bool,
 }
 
 impl Layout {
-    /// That of a datatype; none if it is none.
+    /// The layout of a datatype; none if the handle is null.
     pub(crate) fn of(datatype: MPI_Datatype) -> Option<Layout> {
         if datatype == MPI_DATATYPE_NULL {
             return None;
         }
         let (mut size, mut lower, mut extent) = (0, 0, 0);
-        // SAFETY: the program has given a datatype; the library itself complains of one that is none.
+        // SAFETY: the program has passed a datatype; the library itself rejects an invalid one.
         let codes = unsafe {
             [
                 functions::type_size(datatype, &raw mut size),
@@ -41,23 +41,23 @@ impl Layout {
         (codes == [MPI_SUCCESS; 2]).then_some(Layout { datatype, size, extent, is_plain })
     }
 
-    /// The handle by which the program knows it.
+    /// The program's handle.
     pub(crate) fn datatype(&self) -> MPI_Datatype {
         self.datatype
     }
 
-    /// The same by a handle of our own, which is there when the program has freed its own.
+    /// The same with our own handle, which remains when the program has freed its own.
     pub(crate) fn kept(self) -> Option<Layout> {
         if self.is_plain {
             return Some(self);
         }
         let mut datatype = MPI_DATATYPE_NULL;
-        // SAFETY: the program has given a datatype, which is valid now.
+        // SAFETY: the program has passed a datatype, which is valid now.
         let code = unsafe { functions::type_dup(self.datatype, &raw mut datatype) };
         (code == MPI_SUCCESS).then_some(Layout { datatype, ..self })
     }
 
-    /// Gives a handle of our own back.
+    /// Frees our own handle.
     pub(crate) fn free(mut self) {
         if !self.is_plain {
             // SAFETY: it was made by `kept`, and nobody uses it any more.
@@ -66,7 +66,7 @@ impl Layout {
     }
 }
 
-/// Elements of the program.
+/// Elements in the program's memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elements {
     pub(crate) address: Address,
@@ -75,51 +75,51 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// How many bytes they are in a message. [B]
+    /// Their size in a message. [B]
     pub(crate) fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.layout.size)
     }
 
-    /// `count` of the same datatype, so many extents further.
+    /// `count` elements of the same datatype, `displacement` extents further.
     pub(crate) fn at(&self, displacement: i64, count: u64) -> Elements {
         let address = self.address.wrapping_byte_offset(displacement.wrapping_mul(self.layout.extent) as isize);
         Elements { address, count, ..*self }
     }
 
-    /// They as a message. Where they are plain it is not copied.
+    /// They as a message, which is not copied if they are plain.
     ///
     /// # Safety
-    /// They are there, and nobody changes them while there is the message.
+    /// They exist, and nobody changes them as long as the message exists.
     pub(crate) unsafe fn lent(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
             return Message::from(Vec::new());
         }
         if self.layout.is_plain {
-            // SAFETY: as the caller says; what is sent from there is only read.
+            // SAFETY: guaranteed by the caller; what is sent from there is only read.
             let place = unsafe { Place::new(self.address.cast(), length) };
             return Message::from(Bytes::from_owner(place));
         }
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.copied() }
     }
 
     /// They as a message that is a copy.
     ///
     /// # Safety
-    /// They are there.
+    /// They exist.
     pub(crate) unsafe fn copied(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
             return Message::from(Vec::new());
         }
         if self.layout.is_plain {
-            // SAFETY: as the caller says, so many bytes.
+            // SAFETY: guaranteed by the caller, for this many bytes.
             return Message::from(unsafe { std::slice::from_raw_parts(self.address.cast::<u8>(), length) }.to_vec());
         }
         let mut packed = vec![0; length];
         let mut place = 0;
-        // SAFETY: as the caller says; there is room for all of them, since the library writes nothing beside them when it packs.
+        // SAFETY: guaranteed by the caller; there is room for all of them, since the library writes nothing beside them when it packs.
         unsafe {
             functions::pack(
                 self.address,
@@ -134,16 +134,16 @@ impl Elements {
         Message::from(packed)
     }
 
-    /// Where they are, if what comes there lies as it does in a message.
+    /// Their place, if received data have the same layout there as in a message.
     ///
     /// # Safety
-    /// There is room for them, and nobody else writes there while there is the place or a message in it.
+    /// There is room for them, and nobody else writes there as long as the place or a message in it exists.
     pub(crate) unsafe fn place(&self) -> Option<Place> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         self.layout.is_plain.then(|| unsafe { Place::new(self.address.cast(), self.bytes() as usize) })
     }
 
-    /// Lays a message where they are; says whether it was as long as they.
+    /// Copies a message to where they are; returns whether it had the same length.
     ///
     /// # Safety
     /// There is room for them, and nobody else writes there.
@@ -156,13 +156,13 @@ impl Elements {
             return true;
         }
         if self.layout.is_plain {
-            // SAFETY: as the caller says; a message that was lent is never laid on itself.
+            // SAFETY: guaranteed by the caller; a message that was lent is never laid on itself.
             unsafe { std::ptr::copy(content.as_ptr(), self.address.cast::<u8>(), content.len()) };
             return true;
         }
         let count = content.len() as u64 / self.layout.size.max(1);
         let mut place = 0;
-        // SAFETY: as the caller says; what is unpacked was packed, or is as if it were.
+        // SAFETY: guaranteed by the caller; what is unpacked was packed, or is as if it were.
         let code = unsafe {
             functions::unpack(
                 content.as_ptr().cast::<c_void>(),
@@ -178,7 +178,7 @@ impl Elements {
     }
 }
 
-/// Whether the library packs elements one behind the other with nothing beside them, so that packed ones and plain ones are the same.
+/// Whether the library packs elements without gaps or headers, so that packed and plain ones are the same.
 pub(crate) fn packs_plainly() -> bool {
     let mut size = 0;
     // SAFETY: the handles are predefined, and the call writes a number.

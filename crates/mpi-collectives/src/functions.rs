@@ -1,24 +1,24 @@
-//! The functions of the library that are called beside those of the `mpi` crate, by their names in the profiling interface.
+//! Further functions of the library, besides those of the `mpi` crate, under their names in the profiling interface.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use mpi_abi::*;
 use mpi_preload::Function;
 
-/// Declares functions of the profiling interface, which are looked up when they are first called.
+/// Declares functions of the profiling interface, which are looked up when first called.
 macro_rules! functions {
     ($($name:ident = $symbol:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
         $(
             #[doc = concat!("`", stringify!($symbol), "`")]
             ///
             /// # Safety
-            /// As the MPI standard says.
+            /// As required by the MPI standard.
             pub(crate) unsafe fn $name($($argument: $type),*) -> c_int {
                 // SAFETY: in a library of the standard ABI, which the session has made sure of, the function has this type.
                 let function: unsafe extern "C" fn($($type),*) -> c_int = unsafe {
                     std::mem::transmute($name::FUNCTION.address())
                 };
-                // SAFETY: as the caller says.
+                // SAFETY: guaranteed by the caller.
                 unsafe { function($($argument),*) }
             }
 
@@ -27,7 +27,7 @@ macro_rules! functions {
             }
         )*
 
-        /// The name of one that the library lacks, if there is one.
+        /// The name of a function that the library lacks, if any.
         pub(crate) fn missing() -> Option<&'static str> {
             [$((stringify!($symbol), &$name::FUNCTION)),*].into_iter().find(|(_, it)| !it.exists()).map(|(name, _)| name)
         }
@@ -41,11 +41,11 @@ const fn named(text: &'static str) -> &'static CStr {
     }
 }
 
-/// What fills a status of a generalized request.
+/// Fills the status of a generalized request.
 pub(crate) type Query = unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int;
-/// What frees what a generalized request has.
+/// Frees the state of a generalized request.
 pub(crate) type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
-/// What is told that a generalized request is cancelled.
+/// Called when a generalized request is cancelled.
 pub(crate) type Cancel = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 
 functions! {

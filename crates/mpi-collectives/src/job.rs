@@ -1,4 +1,4 @@
-//! A collective of this rank as a program: the algorithms of the catalogue, on the data of somebody else's program.
+//! A collective of this rank as a program: the algorithms of the catalogue, on the data of the user's program.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +18,9 @@ use quantities::{Bytes, Duration, Rank};
 use crate::data::Elements;
 use crate::reduction::Reduction;
 
-/// A collective of this rank: by which algorithm, what it has, and where what comes is to lie.
+/// A collective of this rank: its algorithm, its data, and where received data go.
 ///
-/// What it lends of the program's data, the program leaves alone until the collective is over: so MPI asks of it.
+/// The program leaves the data that it lends alone until the collective is complete: MPI requires this.
 #[derive(Debug)]
 pub(crate) enum Job {
     Broadcast { algorithm: &'static broadcast::Algorithm, root: Rank, data: Elements },
@@ -29,13 +29,13 @@ pub(crate) enum Job {
     AllToAllv { exchange: MatrixExchange, blocks: Blocks, schedules: Arc<Schedules> },
 }
 
-// SAFETY: what is in it points to memory that the program leaves alone until the collective is over, whichever thread that is done by.
+// SAFETY: it points to memory that the program leaves alone until the collective is complete, whichever thread does it.
 unsafe impl Send for Job {}
 
-/// What an exchange has for each rank, and where what comes from each is to lie.
+/// The data of an exchange for each rank, and where the data from each rank go.
 #[derive(Debug)]
 pub(crate) struct Blocks {
-    /// For each rank; none where what is sent lies where what comes is to lie.
+    /// For each rank; none if they are sent from the receive buffers.
     pub(crate) sent: Option<Vec<Elements>>,
     /// From each rank.
     pub(crate) received: Vec<Elements>,
@@ -52,9 +52,9 @@ impl Program for Job {
                 let group = Group::from_source(Rank(0), endpoint.size())?;
                 // A long message waits for its receiver.
                 let context = AllReduceContext { group: &group, operator: reduction, sends: Sends::Synchronous };
-                // What comes out is laid where the program has its own, which may still be on its way to others.
+                // The result goes where the program has its own data, which may still be in use for sends to others.
                 let is_in_place = sent.address == received.address;
-                // SAFETY: as said of a job.
+                // SAFETY: the program leaves its data alone, see [`Job`].
                 let mut message = unsafe { if is_in_place { sent.copied() } else { sent.lent() } };
                 algorithm.all_reduce(endpoint, &context, &mut message).await?;
                 if reduction.code() != MPI_SUCCESS {
@@ -69,14 +69,14 @@ impl Program for Job {
 }
 
 impl Job {
-    /// Where what comes from each rank can be received at once: in exchanges that forward nothing, at its place in the program's memory.
+    /// Where data from each rank can be received directly: in exchanges without forwarding, at their place in the program's memory.
     pub(crate) fn places(&self) -> Vec<(Rank, Place)> {
         let blocks = match self {
             Job::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => return Vec::new(),
             Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => blocks,
             Job::Broadcast { .. } | Job::AllReduce { .. } => return Vec::new(),
         };
-        // SAFETY: as said of a job; what is sent from there, if it is in place, is copied before.
+        // SAFETY: the program leaves its data alone, see [`Job`]; what is sent from there, if it is in place, is copied before.
         let place = |block: &Elements| unsafe { block.place() };
         (0..)
             .map(Rank)
@@ -94,15 +94,15 @@ async fn broadcast_from<E: Endpoint>(
     data: &Elements,
 ) -> Result<()> {
     let (group, is_root) = (Group::from_source(root, endpoint.size())?, endpoint.rank() == root);
-    // SAFETY: as said of a job.
+    // SAFETY: the program leaves its data alone, see [`Job`].
     let mut message = if is_root { unsafe { data.lent() } } else { Message::default() };
     algorithm.broadcast(endpoint, &group, Bytes(data.bytes()), &mut message).await?;
     if is_root { Ok(()) } else { lay(data, &message) }
 }
 
-/// Lays a message where it is to lie.
+/// Copies a message to its place.
 fn lay(place: &Elements, message: &Message) -> Result<()> {
-    // SAFETY: as said of a job.
+    // SAFETY: the program leaves its data alone, see [`Job`].
     if unsafe { place.put(message) } { Ok(()) } else { Err(too_long(place, message)) }
 }
 
@@ -111,7 +111,7 @@ fn too_long(place: &Elements, message: &Message) -> Error {
 }
 
 impl Blocks {
-    /// All have something for each other, all of it of one size.
+    /// Every rank has data of the same size for every other.
     async fn exchange_all<E: Endpoint>(&self, endpoint: &E, exchange: Exchange) -> Result<()> {
         let bytes = self.received.first().map_or(Bytes(0), |block| Bytes(block.bytes()));
         let transit = self.begin(endpoint.rank())?;
@@ -132,7 +132,7 @@ impl Blocks {
         transit.end()
     }
 
-    /// Ranks have something for some others.
+    /// Ranks have data for some others.
     async fn exchange<E: Endpoint>(&self, endpoint: &E, exchange: MatrixExchange, schedules: &Schedules) -> Result<()> {
         let transit = self.begin(endpoint.rank())?;
         match exchange {
@@ -147,7 +147,7 @@ impl Blocks {
         transit.end()
     }
 
-    /// Everything is begun at once, nearest neighbours first, and nothing that is empty.
+    /// Begins everything at once, nearest neighbours first, except empty messages.
     async fn post<E: Endpoint>(&self, endpoint: &E, transit: &Transit<'_>) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         let has = |blocks: &[Elements], rank: &Rank| blocks[rank.0 as usize].bytes() > 0;
@@ -159,12 +159,12 @@ impl Blocks {
         posted(endpoint, &senders, &receivers, |to| transit.message_for(to), take).await
     }
 
-    /// What is sent.
+    /// The data to be sent.
     fn outgoing(&self) -> &[Elements] {
         self.sent.as_deref().unwrap_or(&self.received)
     }
 
-    /// How much each rank has for each other, row by row: every rank tells all others its own row. [B]
+    /// How much each rank has for each other, row by row: every rank sends its own row to all others. [B]
     async fn matrix<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<u64>> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         let row = (0..size).zip(self.outgoing()).map(|(to, block)| if to == me { 0 } else { block.bytes() });
@@ -175,28 +175,28 @@ impl Blocks {
         if numbers.len() != size as usize * size as usize {
             return Err(Error::Unfit("the ranks do not agree on how many they are".to_owned()));
         }
-        // It begins with the own row.
+        // The result begins with the rank's own row.
         numbers.rotate_right(me as usize * size as usize);
         Ok(numbers)
     }
 
-    /// What is under way of it; what the rank has for itself is there at once.
+    /// The state of the exchange; what the rank has for itself is copied at once.
     fn begin(&self, Rank(me): Rank) -> Result<Transit<'_>> {
-        // SAFETY: as said of a job.
+        // SAFETY: the program leaves its data alone, see [`Job`].
         let copies = || self.received.iter().map(|block| unsafe { block.copied() }).collect();
         let own = self.sent.is_none().then(copies);
         if let Some(sent) = &self.sent {
-            // SAFETY: as said of a job.
+            // SAFETY: the program leaves its data alone, see [`Job`].
             lay(&self.received[me as usize], &unsafe { sent[me as usize].lent() })?;
         }
         Ok(Transit { blocks: self, own, wrong: Cell::new(None) })
     }
 }
 
-/// An exchange that is under way.
+/// An exchange in progress.
 struct Transit<'a> {
     blocks: &'a Blocks,
-    /// Copies of what lies where what comes is to lie.
+    /// Copies of the data to be sent, if they are in the receive buffers.
     own: Option<Vec<Message>>,
     wrong: Cell<Option<Error>>,
 }
@@ -205,7 +205,7 @@ impl Transit<'_> {
     fn message_for(&self, Rank(to): Rank) -> Message {
         match (&self.own, &self.blocks.sent) {
             (Some(own), _) => own[to as usize].clone(),
-            // SAFETY: as said of a job.
+            // SAFETY: the program leaves its data alone, see [`Job`].
             (None, Some(sent)) => unsafe { sent[to as usize].lent() },
             (None, None) => Message::default(),
         }
@@ -231,7 +231,7 @@ fn schedule_of(algorithm: Irregular, pattern: &Pattern, rank: Rank) -> RankSched
     algorithm.schedule(pattern).by_rank(order).into_iter().nth(rank.0 as usize).unwrap_or_default()
 }
 
-/// The schedule that was made last: most programs exchange by one matrix again and again.
+/// The schedule that was made last: most programs exchange with the same matrix again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Schedules(Mutex<Option<Known>>);
 
@@ -242,7 +242,7 @@ struct Known {
 }
 
 impl Schedules {
-    /// What the algorithm of the plan makes of a matrix, for this rank.
+    /// The schedule of the plan's algorithm for a matrix and this rank.
     fn of(&self, algorithm: Irregular, matrix: Vec<u64>, ranks: u32, rank: Rank) -> Result<Arc<RankSchedule>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.as_ref().filter(|known| known.matrix == matrix) {

@@ -11,7 +11,7 @@ use crate::{communicators, functions};
 function! {
     small MPI_Init(count: Address, arguments: Address) next => {
         match Prepared::new() {
-            // SAFETY: with the arguments that the program has given.
+            // SAFETY: these are the program's arguments.
             None => unsafe { next(count, arguments) },
             Some(prepared) => {
                 let mut provided = 0;
@@ -25,7 +25,7 @@ function! {
 function! {
     small MPI_Init_thread(count: Address, arguments: Address, required: Int, provided: Address) next => {
         match Prepared::new() {
-            // SAFETY: with the arguments that the program has given.
+            // SAFETY: these are the program's arguments.
             None => unsafe { next(count, arguments, required, provided) },
             // SAFETY: as above.
             Some(prepared) => unsafe { begin(prepared, count, arguments, provided.cast()) },
@@ -33,12 +33,12 @@ function! {
     }
 }
 
-/// Begins MPI, for several threads if the library can: what is only begun goes on in a thread of its own.
+/// Initializes MPI, for several threads if the library supports that: nonblocking collectives are done by threads of their own.
 ///
 /// # Safety
-/// As `MPI_Init_thread`.
+/// As for `MPI_Init_thread`.
 unsafe fn begin(prepared: Prepared, count: Address, arguments: Address, provided: *mut c_int) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let code = unsafe { functions::init_thread(count.cast(), arguments.cast(), MPI_THREAD_MULTIPLE, provided) };
     if code == MPI_SUCCESS {
         // SAFETY: the library has written it there.

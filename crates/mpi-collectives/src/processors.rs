@@ -1,4 +1,4 @@
-//! How ranks wait: that depends on whether each has a processor for itself.
+//! How ranks wait, which depends on whether each has a processor for itself.
 
 use std::ffi::c_int;
 
@@ -7,10 +7,10 @@ use real_worlds::Waiting;
 
 use crate::functions;
 
-/// Bytes of a set of processors.
+/// The size of a set of processors. [B]
 const SET: usize = size_of::<libc::cpu_set_t>();
 
-/// How a rank waits on this computer, whose ranks call this together: there may be more of them than processors that they may run on.
+/// How a rank waits on this computer, whose ranks call this together: there may be more of them than processors available to them.
 pub(crate) fn waiting() -> Waiting {
     let mut beside = MPI_COMM_NULL;
     // SAFETY: MPI has begun, and all ranks call this together.
@@ -20,7 +20,7 @@ pub(crate) fn waiting() -> Waiting {
         return Waiting::Sleeping;
     }
     let (own, mut all, mut ranks) = (allowed(), [0_u8; SET], 0);
-    // SAFETY: the communicator was just made, and both sets have so many bytes.
+    // SAFETY: the communicator was just made, and both sets have this many bytes.
     unsafe {
         functions::comm_size(beside, &raw mut ranks);
         functions::allreduce(own.as_ptr().cast(), all.as_mut_ptr().cast(), SET as c_int, MPI_BYTE, MPI_BOR, beside);
@@ -33,7 +33,7 @@ pub(crate) fn waiting() -> Waiting {
 /// The processors that this process may run on.
 fn allowed() -> [u8; SET] {
     let mut set = [0_u8; SET];
-    // SAFETY: there is room for a set; who it is asked for is this process.
+    // SAFETY: there is room for a set; 0 means this process.
     unsafe { libc::sched_getaffinity(0, SET, set.as_mut_ptr().cast()) };
     set
 }

@@ -9,7 +9,7 @@ use programs::all_reduce::Combine;
 use crate::data::Layout;
 use crate::functions;
 
-/// What every datatype is content with. [B]
+/// An alignment that suffices for every datatype. [B]
 const ALIGNMENT: usize = align_of::<u128>();
 
 /// An operator on elements of a datatype.
@@ -17,7 +17,7 @@ const ALIGNMENT: usize = align_of::<u128>();
 pub(crate) struct Reduction {
     operator: MPI_Op,
     layout: Layout,
-    /// What the library has said of it.
+    /// The library's error code.
     code: AtomicI32,
 }
 
@@ -26,23 +26,23 @@ impl Reduction {
         Reduction { operator, layout, code: AtomicI32::new(MPI_SUCCESS) }
     }
 
-    /// What the library has said of applying it.
+    /// The library's error code of applying it.
     pub(crate) fn code(&self) -> c_int {
         self.code.load(Ordering::Relaxed)
     }
 
-    /// Whether it is one that is always there.
+    /// Whether it is a predefined operator.
     pub(crate) fn is_predefined(&self) -> bool {
         self.operator.is_predefined()
     }
 
-    /// Whether its operands may be exchanged.
+    /// Whether it is commutative.
     pub(crate) fn is_commutative(&self) -> bool {
         if self.operator == MPI_OP_NULL {
             return false;
         }
         let mut flag = 0;
-        // SAFETY: the program has given an operator; the library itself complains of one that is none.
+        // SAFETY: the program has passed an operator; the library itself rejects an invalid one.
         let code = unsafe { functions::op_commutative(self.operator, &raw mut flag) };
         code == MPI_SUCCESS && flag != 0
     }
@@ -57,7 +57,7 @@ impl Combine for Reduction {
         self.layout.size
     }
 
-    /// `into` becomes `other` and `into`, in this order: the operator is commutative.
+    /// `into` becomes `other` and `into` combined, in this order: the operator is commutative.
     fn combine(&self, into: &mut [u8], other: &[u8]) {
         let count = into.len().min(other.len()) as u64 / self.layout.size.max(1);
         let source = Aligned::of(other);
@@ -69,7 +69,7 @@ impl Combine for Reduction {
                 None => into.as_mut_ptr(),
             },
         );
-        // SAFETY: both have so many elements, of a plain datatype, and are aligned as every datatype may be.
+        // SAFETY: both have this many elements of a plain datatype, and are aligned for any datatype.
         let code = unsafe {
             functions::reduce_local(
                 from.cast::<c_void>(),
@@ -88,11 +88,11 @@ impl Combine for Reduction {
     }
 }
 
-/// A copy of bytes that lies as every datatype wants it.
+/// A copy of bytes, aligned for every datatype.
 struct Aligned(Vec<u128>);
 
 impl Aligned {
-    /// Of those; none if they lie so themselves.
+    /// A copy of these; none if they are aligned already.
     fn of(bytes: &[u8]) -> Option<Aligned> {
         if bytes.as_ptr().addr().is_multiple_of(ALIGNMENT) {
             return None;

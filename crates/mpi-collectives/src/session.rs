@@ -1,4 +1,4 @@
-//! What is known from the beginning of MPI to its end.
+//! The state from the beginning of MPI to its end.
 
 use std::ffi::c_int;
 use std::io::Write;
@@ -16,20 +16,20 @@ use crate::functions;
 use crate::processors;
 use crate::statistics::Statistics;
 
-/// Names the file with the plan.
+/// The environment variable with the file of the plan.
 const PLAN_VARIABLE: &str = "MAQUETTE_COLLECTIVES_PLAN";
-/// Names the file for the report.
+/// The environment variable with the file for the report.
 const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
 /// The exit status of bad input.
 const BAD_INPUT: c_int = 2;
-/// Where those who start MPI processes say which rank one is.
+/// The variables in which process managers give a process its rank.
 const RANK_VARIABLES: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
-/// How long a rank that ends all others waits before: what it has said is then with mpiexec, which loses what is still on its way.
+/// How long a rank waits before it aborts all others: by then its message has reached mpiexec, which loses what is still on its way.
 const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// What is known from the beginning of MPI to its end.
+/// The state from the beginning of MPI to its end.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) plan: Plan,
@@ -41,7 +41,7 @@ pub(crate) struct Session {
     report: Option<PathBuf>,
 }
 
-/// What was found before MPI has begun.
+/// What was determined before MPI has begun.
 pub(crate) struct Prepared {
     plan: Plan,
     path: PathBuf,
@@ -49,11 +49,11 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the plan and looks at the library. Ends the process if one of them is not as it has to be; none if nobody has asked for a plan.
+    /// Reads the plan and examines the library. Ends the process if either is unsuitable; none if no plan was requested.
     pub(crate) fn new() -> Option<Prepared> {
         let path = PathBuf::from(std::env::var_os(PLAN_VARIABLE).filter(|path| !path.is_empty())?);
         let refused = |problem: String| -> ! {
-            // Of many ranks with the same words, one is enough.
+            // If many ranks would print the same message, one is enough.
             let rank = RANK_VARIABLES.into_iter().find_map(std::env::var_os);
             if rank.is_none_or(|rank| rank == "0") {
                 say(&problem);
@@ -73,7 +73,7 @@ impl Prepared {
         Some(Prepared { plan, path, library })
     }
 
-    /// MPI has begun: makes sure that all ranks have the same plan, and that it is for as many as there are.
+    /// MPI has begun: makes sure that all ranks have the same plan, and that it is for this number of ranks.
     pub(crate) fn begin(self, provided: c_int) {
         let Prepared { plan, path, library } = self;
         let report = std::env::var_os(REPORT_VARIABLE).map(PathBuf::from);
@@ -85,7 +85,7 @@ impl Prepared {
             functions::comm_get_parent(&raw mut parent);
         }
         if parent != MPI_COMM_NULL {
-            // Processes that the program itself has started have a world of their own, for which nobody has planned.
+            // Processes that the program itself has started have a world of their own, for which there is no plan.
             return;
         }
         let refused = |problem: String| -> ! {
@@ -93,7 +93,7 @@ impl Prepared {
                 say(&problem);
             }
             std::thread::sleep(LAST_WORDS);
-            // SAFETY: as above; it ends all ranks.
+            // SAFETY: as above; it aborts all ranks.
             unsafe { functions::abort(MPI_COMM_WORLD, BAD_INPUT) };
             std::process::exit(BAD_INPUT)
         };
@@ -119,21 +119,21 @@ impl Prepared {
         let has_threads = provided == MPI_THREAD_MULTIPLE;
         let statistics = Statistics::new(&plan);
         let session = Session { plan, library, waiting, has_threads, statistics, report };
-        // MPI begins once in a process.
+        // MPI begins only once in a process.
         let _ = SESSION.set(session);
     }
 }
 
-/// Says what is wrong, in one piece: other ranks may have something to say at the same time.
+/// Prints a problem in one write: other ranks may print at the same time.
 fn say(problem: &str) {
-    // If nobody reads it, there is nobody to tell.
+    // If standard error is closed, there is nobody to tell.
     let _ = std::io::stderr().write_all(format!("error: {problem}\n").as_bytes());
 }
 
-/// The largest of what all ranks have, number by number.
+/// The largest of the numbers of all ranks, element by element.
 fn largest(own: [u64; 6]) -> [u64; 6] {
     let mut largest = [0_u64; 6];
-    // SAFETY: MPI has begun, and both have so many numbers.
+    // SAFETY: MPI has begun, and both have this many numbers.
     unsafe {
         functions::allreduce(
             own.as_ptr().cast(),
@@ -147,24 +147,24 @@ fn largest(own: [u64; 6]) -> [u64; 6] {
     largest
 }
 
-/// A number by which two texts can be told apart: the first eight bytes of their digest.
+/// A number that distinguishes texts: the first eight bytes of their digest.
 fn digest(text: &[u8]) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = *blake3::hash(text).as_bytes();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
 impl Session {
-    /// The one of this process, if there is a plan.
+    /// The session of this process, if there is a plan.
     pub(crate) fn current() -> Option<&'static Session> {
         SESSION.get()
     }
 
-    /// Writes what was called, of all ranks together, if somebody wants to know.
+    /// Writes the calls of all ranks together, if a report was requested.
     pub(crate) fn report(&self) {
         let Some(path) = &self.report else { return };
         let own = self.statistics.counts();
         let (mut rank, mut sum) = (0, vec![0_u64; own.len()]);
-        // SAFETY: MPI has not ended, and both have so many numbers.
+        // SAFETY: MPI has not ended, and both have this many numbers.
         unsafe {
             functions::comm_rank(MPI_COMM_WORLD, &raw mut rank);
             functions::reduce(

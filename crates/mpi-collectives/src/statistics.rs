@@ -1,4 +1,4 @@
-//! What was called, and by which algorithm it was done.
+//! Which collectives were called, and with which algorithm they were done.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +18,7 @@ impl Collective {
     pub(crate) const ALL: [Collective; 4] =
         [Collective::Broadcast, Collective::AllReduce, Collective::AllToAll, Collective::AllToAllv];
 
-    /// The function of MPI.
+    /// The name of the MPI function.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Collective::Broadcast => "MPI_Bcast",
@@ -28,7 +28,7 @@ impl Collective {
         }
     }
 
-    /// What the plan's entries for it are called.
+    /// The names of the plan's entries for it.
     fn entries(self, plan: &Plan) -> Vec<String> {
         fn names<A>(entries: &[Entry<A>]) -> Vec<String> {
             entries.iter().map(Entry::name).collect()
@@ -45,21 +45,21 @@ impl Collective {
 /// Why a call went to the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// Nothing of the plan is for it.
+    /// The plan has no entry for it.
     NotPlanned,
-    /// Its communicator has another number of ranks than the plan.
+    /// Its communicator has a different number of ranks than the plan.
     Ranks,
-    /// Its communicator joins two groups.
+    /// It is on an intercommunicator.
     Intercommunicator,
     /// Its operator depends on the order of its operands, or is one that the program may free while it is needed.
     Operator,
     /// A reduction of elements with gaps.
     Datatype,
-    /// There is nothing to be done.
+    /// There is nothing to do.
     Nothing,
-    /// Arguments that the library has to complain of.
+    /// Arguments about which the library has to complain.
     Arguments,
-    /// It is only begun, and the library lets one thread at a time call it.
+    /// It is nonblocking, and the library supports only one thread at a time.
     Threads,
 }
 
@@ -94,7 +94,7 @@ impl Reason {
 pub(crate) struct Statistics {
     lines: Vec<Line>,
     counts: Vec<AtomicU64>,
-    /// Where the lines of each collective begin.
+    /// The first line of each collective.
     begins: [usize; 4],
 }
 
@@ -104,9 +104,9 @@ pub(crate) struct Line {
     function: &'static str,
     /// Whether it was done as planned, or by the library.
     planned: bool,
-    /// By which algorithm, or why not.
+    /// The algorithm, or the reason.
     by: String,
-    /// How often, of all ranks.
+    /// How often, by all ranks.
     calls: u64,
 }
 
@@ -123,12 +123,12 @@ impl Statistics {
         Statistics { lines, counts, begins }
     }
 
-    /// Notes a call that goes by the entry of that number.
+    /// Counts a call that uses this entry of the plan.
     pub(crate) fn planned(&self, collective: Collective, entry: usize) {
         self.add(self.begins[collective as usize] + Reason::ALL.len() + entry);
     }
 
-    /// Notes a call that goes to the library.
+    /// Counts a call that goes to the library.
     pub(crate) fn passed_on(&self, collective: Collective, reason: Reason) {
         self.add(self.begins[collective as usize] + reason as usize);
     }
@@ -144,7 +144,7 @@ impl Statistics {
         self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
     }
 
-    /// The lines with those counts, but for those that nothing was counted of.
+    /// The lines with these counts, except those that are zero.
     pub(crate) fn report(&self, counts: &[u64]) -> Vec<Line> {
         let lines = self.lines.iter().zip(counts).filter(|(_, calls)| **calls > 0);
         lines.map(|(line, &calls)| Line { calls, ..line.clone() }).collect()

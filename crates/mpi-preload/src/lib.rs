@@ -1,9 +1,9 @@
-//! What libraries have in common that are preloaded into MPI processes and take the place of some of its functions.
+//! The common part of libraries that are preloaded into MPI processes and replace some of the MPI functions.
 //!
-//! Such a library defines functions of MPI, by [`function!`]. Each can call the same function of the MPI library by the
-//! name that it has in the profiling interface, `PMPI_...`, which [`Function`] finds.
+//! Such a library defines MPI functions with [`function!`]. Each can call the same function of the MPI library under its name in the
+//! profiling interface, `PMPI_...`, which [`Function`] finds.
 //!
-//! `unsafe` is what this is made of: functions that C calls, with pointers whose meaning only the MPI standard says.
+//! `unsafe` is unavoidable here: functions called by C, with pointers whose meaning only the MPI standard defines.
 
 mod library;
 mod wrapped;
@@ -13,7 +13,7 @@ pub use wrapped::Count;
 
 use std::ffi::c_void;
 
-/// A handle, as it is passed to a function. Where handles are integers of 32 bits, the upper half is anything.
+/// A handle, as it is passed to a function. If handles are 32-bit integers, the upper half is undefined.
 pub type Handle = usize;
-/// Of data, handles, statuses or numbers that the library reads or writes.
+/// The address of data, handles, statuses or numbers that the library reads or writes.
 pub type Address = *mut c_void;

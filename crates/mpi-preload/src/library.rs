@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A function of the MPI library, looked up when it is first called.
+/// A function of the MPI library, looked up when first called.
 #[derive(Debug)]
 pub struct Function {
     name: &'static CStr,
@@ -12,7 +12,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The one of that name.
+    /// The function of this name.
     pub const fn named(name: &'static CStr) -> Function {
         Function { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
@@ -22,7 +22,7 @@ impl Function {
         !self.address.load(Ordering::Relaxed).is_null() || !look_up(self.name).is_null()
     }
 
-    /// Its address. Where no library has it the process can't go on: it has called something that is not there.
+    /// Its address. If no library has it the process can't continue: it has called a function that does not exist.
     pub fn address(&self) -> *mut c_void {
         let known = self.address.load(Ordering::Relaxed);
         if !known.is_null() {
@@ -41,7 +41,7 @@ impl Function {
     }
 }
 
-/// A function behind this library, or of an MPI library that a part of the program has loaded for itself, as Python's extensions do.
+/// A function after this library, or of an MPI library that a part of the program has loaded for itself, as Python's extensions do.
 fn look_up(name: &CStr) -> *mut c_void {
     // SAFETY: the name is a text that ends with a zero.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
@@ -49,10 +49,10 @@ fn look_up(name: &CStr) -> *mut c_void {
         return next;
     }
     let mut library: Option<CString> = None;
-    // SAFETY: `note_mpi` is called with the pointer that is given here, and only while this call lasts.
+    // SAFETY: `note_mpi` is called with this pointer, and only during this call.
     unsafe { libc::dl_iterate_phdr(Some(note_mpi), (&raw mut library).cast()) };
     let Some(library) = library else { return std::ptr::null_mut() };
-    // SAFETY: the path is a text that ends with a zero; what is loaded already is only found again, and stays.
+    // SAFETY: the path is a text that ends with a zero; a library already loaded is only found again, and stays.
     unsafe {
         let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if handle.is_null() { handle } else { libc::dlsym(handle, name.as_ptr()) }
@@ -61,7 +61,7 @@ fn look_up(name: &CStr) -> *mut c_void {
 
 /// Notes the path of a loaded library if it is one of MPI.
 unsafe extern "C" fn note_mpi(info: *mut libc::dl_phdr_info, _: libc::size_t, found: *mut c_void) -> c_int {
-    // SAFETY: the loader hands over a description whose name is a text, and what `look_up` has given.
+    // SAFETY: the loader hands over a description whose name is a text, and the pointer from `look_up`.
     let (path, found) = unsafe { (CStr::from_ptr((*info).dlpi_name), &mut *found.cast::<Option<CString>>()) };
     if is_mpi(path) {
         *found = Some(path.to_owned());
@@ -75,13 +75,13 @@ fn is_mpi(path: &CStr) -> bool {
     ["libmpi_abi.so", "libmpi.so", "libmpich.so"].iter().any(|known| name.starts_with(known))
 }
 
-/// The file of the MPI library that a process runs with.
+/// The file of the MPI library of this process.
 pub fn path_of_library() -> String {
     static INIT: Function = Function::named(c"PMPI_Init");
     path_of(INIT.address())
 }
 
-/// The file that an address lies in.
+/// The file that contains an address.
 fn path_of(address: *mut c_void) -> String {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),
@@ -89,7 +89,7 @@ fn path_of(address: *mut c_void) -> String {
         dli_sname: std::ptr::null(),
         dli_saddr: std::ptr::null_mut(),
     };
-    // SAFETY: the loader fills what it is given; the name is a text that lives as long as the library.
+    // SAFETY: the loader fills `info`; the name is a text that lives as long as the library.
     unsafe {
         if libc::dladdr(address, &raw mut info) == 0 || info.dli_fname.is_null() {
             return String::new();
@@ -98,13 +98,13 @@ fn path_of(address: *mut c_void) -> String {
     }
 }
 
-/// What the MPI library says of itself.
+/// The version string of the MPI library.
 pub fn version_of_library() -> String {
     type GetVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     static GET_VERSION: Function = Function::named(c"PMPI_Get_library_version");
     // As long as any library of any ABI may make it.
     let (mut text, mut length) = (vec![0_u8; 1 << 14], 0);
-    // SAFETY: that is the function's type in the standard, and the text has more room than it may need.
+    // SAFETY: this is the function's type in the standard, and the text has more room than it may need.
     unsafe {
         let get: GetVersion = std::mem::transmute(GET_VERSION.address());
         get(text.as_mut_ptr().cast(), &raw mut length);

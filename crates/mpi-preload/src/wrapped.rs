@@ -1,12 +1,12 @@
-//! How a function of MPI is taken.
+//! How an MPI function is replaced.
 
 use std::ffi::c_int;
 
-/// A number of elements, as functions have it: of 32 bits, or of 64 in those whose name ends with `_c`.
+/// A number of elements, as functions take it: 32 bits, or 64 in those whose name ends in `_c`.
 pub trait Count: Copy {
-    /// It, where one below zero is none.
+    /// Its value, where a negative count is zero.
     fn count(self) -> u64;
-    /// It, as it is: displacements may be below zero.
+    /// Its value as it is: displacements may be negative.
     fn signed(self) -> i64;
 }
 
@@ -40,12 +40,12 @@ macro_rules! argument {
     (large Counts) => { *const i64 };
     ($size:ident Int) => { std::ffi::c_int };
     ($size:ident Handle) => { $crate::Handle };
-    // Of data, handles, statuses or numbers that the library reads or writes.
+    // The address of data, handles, statuses or numbers that the library reads or writes.
     ($size:ident Address) => { $crate::Address };
 }
 
-/// A function of MPI that takes the place of the library's: whether its counts are `small` or `large`, its name, its arguments, and what it
-/// does. `next` is what it stands before, the function of the library, which it can call.
+/// Defines an MPI function in place of the library's: whether its counts are `small` or `large`, its name, its arguments, and its body.
+/// `next` is the function of the library that it replaces, which it can call.
 ///
 /// ```text
 ///   function! { small MPI_Wait(request: Address, status: Address) next => ... }
@@ -56,16 +56,16 @@ macro_rules! function {
         #[doc = concat!("`", stringify!($name), "`")]
         ///
         /// # Safety
-        /// As the MPI standard says.
+        /// As required by the MPI standard.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, clippy::too_many_arguments)]
         pub unsafe extern "C" fn $name($($argument: $crate::argument!($size $type)),*) -> std::ffi::c_int {
             static NEXT: $crate::Function = $crate::Function::named(
-                // SAFETY: it ends with the one zero that it has.
+                // SAFETY: its only zero is at its end.
                 unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!("P", stringify!($name), "\0").as_bytes()) }
             );
             type Next = unsafe extern "C" fn($($crate::argument!($size $type)),*) -> std::ffi::c_int;
-            // SAFETY: the function of the profiling interface has the type of the one that it stands for.
+            // SAFETY: the function of the profiling interface has the type of the one for which it stands.
             let $next: Next = unsafe { std::mem::transmute(NEXT.address()) };
             $body
         }

@@ -1,4 +1,4 @@
-//! How handles, statuses and constants look.
+//! The representation of handles, statuses and constants.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,7 +9,7 @@ use mpi_abi::{
 
 pub(crate) use mpi_preload::Handle;
 
-/// What the status of a request that is over says, and where it lies.
+/// The contents of the status of a completed request, and its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     pub(crate) source: c_int,
@@ -17,14 +17,14 @@ pub(crate) struct Status {
     pub(crate) address: *mut c_void,
 }
 
-/// What differs between the binary interfaces of MPI libraries.
+/// The differences between the binary interfaces of MPI libraries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abi {
-    /// Bytes of a handle in memory: 4 or 8.
+    /// The size of a handle in memory: 4 or 8. [B]
     handle_bytes: usize,
-    /// Bytes of a status, and where its source and its tag are. [B]
+    /// The size of a status, and the offsets of its source and its tag. [B]
     status: [usize; 3],
-    /// Statuses that nobody wants, of one request or of many.
+    /// Marks of ignored statuses, for one request or for many.
     pub(crate) status_ignore: usize,
     pub(crate) any_source: c_int,
     pub(crate) any_tag: c_int,
@@ -38,7 +38,7 @@ pub(crate) struct Abi {
 }
 
 impl Abi {
-    /// The standard's, of MPI 5.0, chapter 21.
+    /// The standard ABI, of MPI 5.0, chapter 21.
     pub(crate) const STANDARD: Abi = Abi {
         handle_bytes: size_of::<usize>(),
         status: [
@@ -58,7 +58,7 @@ impl Abi {
         message_of_no_process: MPI_MESSAGE_NO_PROC.0,
     };
 
-    /// That which MPICH and the libraries made of it have agreed on since 2014, `libmpi.so.12`, from its header.
+    /// The ABI on which MPICH and its derivatives have agreed since 2014, `libmpi.so.12`, from its header.
     pub(crate) const MPICH: Abi = Abi {
         handle_bytes: 4,
         status: [20, 8, 12],
@@ -74,17 +74,17 @@ impl Abi {
         message_of_no_process: 0x6c00_0000,
     };
 
-    /// A handle that was passed, by which it can be known.
+    /// A handle as it was passed, reduced to its significant bits.
     pub(crate) fn known(&self, handle: Handle) -> Handle {
         if self.handle_bytes == 4 { handle & 0xffff_ffff } else { handle }
     }
 
-    /// The handle that is number `place` of those in memory at `handles`.
+    /// Handle number `place` of those in memory at `handles`.
     ///
     /// # Safety
-    /// As many handles are there.
+    /// There are enough handles.
     pub(crate) unsafe fn handle_at(&self, handles: *const c_void, place: usize) -> Handle {
-        // SAFETY: as the caller says; a handle of this ABI has this many bytes.
+        // SAFETY: guaranteed by the caller; a handle of this ABI has this many bytes.
         unsafe {
             match self.handle_bytes {
                 4 => handles.cast::<u32>().add(place).read_unaligned() as Handle,
@@ -93,13 +93,13 @@ impl Abi {
         }
     }
 
-    /// What the status says that is number `place` of those in memory at `statuses`.
+    /// Status number `place` of those in memory at `statuses`.
     ///
     /// # Safety
-    /// As many statuses are there.
+    /// There are enough statuses.
     pub(crate) unsafe fn status_at(&self, statuses: *const c_void, place: usize) -> Status {
         let [bytes, source, tag] = self.status;
-        // SAFETY: as the caller says; a status of this ABI has these bytes, and two integers there.
+        // SAFETY: guaranteed by the caller; a status of this ABI has these bytes, and two integers there.
         unsafe {
             let address = statuses.byte_add(place * bytes).cast_mut();
             let int_at = |offset| address.byte_add(offset).cast::<c_int>().read_unaligned();
@@ -107,13 +107,13 @@ impl Abi {
         }
     }
 
-    /// Whether a buffer is none, since its data are in another.
+    /// Whether a buffer is `MPI_IN_PLACE`: the data are in the other one.
     pub(crate) fn is_in_place(&self, buffer: *const c_void) -> bool {
         buffer.addr() == self.in_place
     }
 }
 
-/// Bytes of a status of any ABI. [B]
+/// The size of the largest status of any ABI. [B]
 pub(crate) const STATUS_BYTES: usize = size_of::<MPI_Status>();
 
 const _: () = assert!(Abi::MPICH.status[0] <= STATUS_BYTES);

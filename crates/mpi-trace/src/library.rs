@@ -1,4 +1,4 @@
-//! Which MPI library it is whose calls are recorded.
+//! The MPI library whose calls are recorded.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use mpi_preload::{path_of_library, version_of_library};
 
 use crate::abi::Abi;
 
-/// Which library a process runs with: how its binary interface looks, if that is known, and what people call it.
+/// Identifies the library of a process: its binary interface, if known, and its name.
 pub(crate) fn identify() -> (Option<Abi>, String) {
     let (path, version) = (path_of_library(), version_of_library());
     let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

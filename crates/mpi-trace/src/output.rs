@@ -1,4 +1,4 @@
-//! The file that calls are written to, which is kept whatever becomes of the process.
+//! The file to which calls are written, which survives whatever happens to the process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,23 +7,23 @@ use std::path::Path;
 
 use trace_format::Sink;
 
-/// As much of the file is in memory at once. [B]
+/// How much of the file is mapped at once. [B]
 const WINDOW: usize = 1 << 20;
 
-/// A file that is written by way of memory which the system shares with it: what was put there is in the file from then on, also if the
-/// process is killed, and costs no call of the system but where one window follows another.
+/// A file written through memory shared with the system: what is put there is in the file from then on, even if the process is killed,
+/// and costs no system call except from one window to the next.
 pub(crate) struct Output {
     file: File,
     window: *mut u8,
     /// Where the window begins in the file. [B]
     start: u64,
-    /// How much of the window is written. [B]
+    /// How much of the window has been written. [B]
     written: usize,
-    /// Whether the disk was full or the like: nothing more is written.
+    /// Whether writing failed, for example on a full disk: nothing more is written.
     failed: bool,
 }
 
-// SAFETY: the window is this file's alone, and whoever writes to it holds the file exclusively.
+// SAFETY: the window belongs to this file alone, and a writer holds the file exclusively.
 unsafe impl Send for Output {}
 
 impl Output {
@@ -36,14 +36,14 @@ impl Output {
     }
 
     fn open_window(&mut self) -> io::Result<()> {
-        // Where the disk is full, that is said now: memory that has no room in the file kills the process that writes to it.
+        // A full disk is reported now: writing to mapped memory without room in the file kills the process.
         // SAFETY: the file is open.
         let error =
             unsafe { libc::posix_fallocate(self.file.as_raw_fd(), self.start as libc::off_t, WINDOW as libc::off_t) };
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error));
         }
-        // SAFETY: a new mapping, of a part of the file that is there; nothing else is known to lie where the system puts it.
+        // SAFETY: a new mapping, of a part of the file that is there; nothing else is where the system puts it.
         let window = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -63,16 +63,16 @@ impl Output {
 
     fn close_window(&mut self) {
         if !self.window.is_null() {
-            // SAFETY: that was mapped with this length, and is not used again.
+            // SAFETY: it was mapped with this length, and is not used again.
             unsafe { libc::munmap(self.window.cast(), WINDOW) };
             self.window = std::ptr::null_mut();
         }
     }
 
-    /// Ends the file where its last byte is.
+    /// Truncates the file after its last byte.
     pub(crate) fn finish(mut self) {
         self.close_window();
-        // What is behind the last call is zeros, which a reader takes for a process that did not come to its end; it has.
+        // After the last call there are zeros, which mean to a reader that the process did not finish; it has.
         let _ = self.file.set_len(self.start + self.written as u64);
     }
 }
@@ -82,7 +82,7 @@ impl Sink for Output {
         while !bytes.is_empty() && !self.failed {
             let room = WINDOW - self.written;
             let (now, later) = bytes.split_at(bytes.len().min(room));
-            // SAFETY: the window has room for as many bytes, and is no part of what is copied.
+            // SAFETY: the window has room for as many bytes, and does not overlap the source.
             unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), self.window.add(self.written), now.len()) };
             self.written += now.len();
             bytes = later;

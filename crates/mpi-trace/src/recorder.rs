@@ -1,4 +1,4 @@
-//! What is known of the process that is recorded.
+//! The state of the recorded process.
 
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
@@ -18,30 +18,30 @@ use crate::output::Output;
 use crate::requests::{ByHandle, Kind, Requests};
 use crate::wrapped::Count;
 
-/// Between two tests that both found nothing, less than this is not computing but waiting. [ns]
+/// If less than this passes between two tests that both found nothing, it is not computing but waiting. [ns]
 const POLLING: u64 = 1_000;
 
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
 /// Whether there is a recorder.
 static RECORDS: AtomicBool = AtomicBool::new(false);
-/// How many requests are under way whose statuses matter, also where the program does not want them.
+/// How many active requests have statuses that matter, even if the program ignores them.
 pub(crate) static NEED_STATUS: AtomicU32 = AtomicU32::new(0);
-/// Which clock is read.
+/// Whether the processor's clock is read.
 static OF_PROCESSOR: AtomicBool = AtomicBool::new(false);
 
-/// What is known of the process.
+/// The state of the process.
 pub(crate) struct Recorder {
     pub(crate) abi: Abi,
     output: Output,
-    /// When the process came back from the last call. [ns]
+    /// When the process returned from the last call. [ns]
     returned: u64,
-    /// What it computed before calls that were not written down. [ns]
+    /// What it computed before calls that were not recorded. [ns]
     carried: u64,
     /// Whether the last call was a test that found nothing.
     polled: bool,
     /// When the program began. [ns]
     began: u64,
-    /// When the call that is noted was entered. [ns]
+    /// When the call being recorded was entered. [ns]
     entered: u64,
     pub(crate) requests: Requests,
     communicators: ByHandle<u32>,
@@ -49,14 +49,14 @@ pub(crate) struct Recorder {
     next_communicator: u32,
     /// Sizes of datatypes. [B]
     sizes: ByHandle<u64>,
-    /// Messages that were found by `MPI_Mprobe` and not received yet.
+    /// Messages that were found by `MPI_Mprobe` and have not been received yet.
     pub(crate) matched: ByHandle<Message>,
 }
 
 /// The time. [ns]
 ///
-/// Time that passed is read without a call of the system, in 25 ns. It counts what the process waited for a processor as computing, so where there are
-/// more ranks than processors the time of the thread's processor is the right one: that takes a call of the system, about half a microsecond.
+/// Elapsed time is read without a system call, in 25 ns. It counts waiting for a processor as computing, so with more ranks than processors
+/// the thread's processor time is the right one: that takes a system call, about half a microsecond.
 pub(crate) fn now() -> u64 {
     let clock =
         if OF_PROCESSOR.load(Ordering::Relaxed) { libc::CLOCK_THREAD_CPUTIME_ID } else { libc::CLOCK_MONOTONIC };
@@ -65,7 +65,7 @@ pub(crate) fn now() -> u64 {
 
 fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both clocks are there on Linux, and write to what they are given.
+    // SAFETY: both clocks exist on Linux, and the call writes to `time`.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -78,9 +78,9 @@ pub(crate) fn recorder() -> Option<MutexGuard<'static, Option<Recorder>>> {
     Some(RECORDER.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Begins to record, once MPI is initialised.
+/// Begins to record, once MPI is initialized.
 pub(crate) fn begin() {
-    #[allow(clippy::disallowed_methods)] // the process that is traced gets what is asked for by its environment
+    #[allow(clippy::disallowed_methods)] // the traced process gets its settings from its environment
     let Some(folder) = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else { return };
     let (abi, library) = identify();
     let Some(abi) = abi else {
@@ -100,7 +100,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Ends the trace: the program has come to its end.
+/// Ends the trace: the program has finished.
 pub(crate) fn end(entered: u64) {
     let Some(mut guard) = recorder() else { return };
     RECORDS.store(false, Ordering::Relaxed);
@@ -112,7 +112,7 @@ pub(crate) fn end(entered: u64) {
     }
 }
 
-/// The arguments by which functions of MPI name a message.
+/// The arguments with which MPI functions specify a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) count: u64,
@@ -123,7 +123,7 @@ pub(crate) struct Envelope {
     pub(crate) communicator: Handle,
 }
 
-/// These arguments in the order in which functions of MPI have them.
+/// These arguments in the order of the MPI functions.
 pub(crate) fn envelope(
     count: impl Count,
     datatype: Handle,
@@ -160,27 +160,27 @@ impl Recorder {
         })
     }
 
-    /// A call was entered then, and is about to be noted. [ns]
+    /// A call was entered at `entered`, and is about to be recorded. [ns]
     pub(crate) fn enter(&mut self, entered: u64) {
         self.entered = entered;
     }
 
-    /// The call is noted: computing goes on.
+    /// The call has been recorded: computing continues.
     pub(crate) fn leave(&mut self) {
         self.carried += self.entered.saturating_sub(self.returned);
         self.returned = now();
     }
 
-    /// Writes a call down.
+    /// Records a call.
     pub(crate) fn write(&mut self, call: &Call) {
         let computed = self.carried + self.entered.saturating_sub(self.returned);
         (self.carried, self.polled) = (0, false);
-        // What is written at one entry next was not computed for.
+        // A further call recorded at this entry has no computing before it.
         self.returned = self.entered;
         encode(computed, call, &mut self.output);
     }
 
-    /// Notes a test that found nothing.
+    /// Records a test that found nothing.
     pub(crate) fn found_nothing(&mut self) {
         let computed = self.entered.saturating_sub(self.returned);
         if self.polled && computed < POLLING {
@@ -189,7 +189,7 @@ impl Recorder {
         self.polled = true;
     }
 
-    /// The number of a communicator. One that was never seen, since it was made by a call that returned before it was there, is noted now.
+    /// The number of a communicator. One that was never seen, since it was created by a nonblocking call, is recorded now.
     pub(crate) fn communicator(&mut self, handle: Handle) -> u32 {
         let handle = self.abi.known(handle);
         match self.communicators.get(&handle) {
@@ -198,7 +198,7 @@ impl Recorder {
         }
     }
 
-    /// Notes a communicator that was made.
+    /// Records a communicator that was created.
     pub(crate) fn new_communicator(&mut self, handle: Handle) -> u32 {
         let handle = self.abi.known(handle);
         let number = self.next_communicator;
@@ -211,31 +211,31 @@ impl Recorder {
         number
     }
 
-    /// A communicator is no longer there: its handle may come to be another's.
+    /// A communicator was freed: its handle may be reused.
     pub(crate) fn free_communicator(&mut self, handle: Handle) {
         self.communicators.remove(&self.abi.known(handle));
     }
 
-    /// How many bytes `count` of a datatype are.
+    /// The size of `count` elements of a datatype. [B]
     pub(crate) fn bytes(&mut self, count: u64, datatype: Handle) -> u64 {
         let datatype = self.abi.known(datatype);
         let size = *self.sizes.entry(datatype).or_insert_with(|| size_of_datatype(datatype));
         count.saturating_mul(size)
     }
 
-    /// A datatype is no longer there.
+    /// A datatype was freed.
     pub(crate) fn free_datatype(&mut self, handle: Handle) {
         self.sizes.remove(&self.abi.known(handle));
     }
 
-    /// The message that these arguments name; nothing, if it is to or from no process.
+    /// The message specified by these arguments; none if it is to or from no process.
     pub(crate) fn message_of(&mut self, envelope: Envelope) -> Option<Message> {
         let Envelope { count, datatype, partner, tag, communicator } = envelope;
         let bytes = self.bytes(count, datatype);
         self.message(partner, tag, communicator, bytes)
     }
 
-    /// A message as the program names it; nothing, if it is to or from no process.
+    /// A message as the program specifies it; none if it is to or from no process.
     pub(crate) fn message(&mut self, partner: c_int, tag: c_int, communicator: Handle, bytes: u64) -> Option<Message> {
         if partner == self.abi.no_process {
             return None;
@@ -245,13 +245,13 @@ impl Recorder {
         Some(Message { partner, tag, communicator: self.communicator(communicator), bytes })
     }
 
-    /// Notes that a request was begun.
+    /// Records that a request was begun.
     pub(crate) fn begin(&mut self, request: Handle, sends: bool, message: Message) {
         let number = self.requests.add(self.abi.known(request), Kind::of(sends, &message), None);
         self.write_begun(number, sends, message);
     }
 
-    /// Notes that a request was begun, or started once more.
+    /// Records that a request was begun, or started again.
     pub(crate) fn write_begun(&mut self, number: u32, sends: bool, message: Message) {
         if Kind::of(sends, &message) == Kind::OpenReceive {
             NEED_STATUS.fetch_add(1, Ordering::Relaxed);
@@ -260,7 +260,7 @@ impl Recorder {
         self.write(&call(number, message));
     }
 
-    /// Notes that requests are over, each with its status, if that is known.
+    /// Records that requests are complete, each with its status, if known.
     pub(crate) fn over(&mut self, requests: impl IntoIterator<Item = (Handle, Option<Status>)>) {
         let mut ended = Vec::new();
         for (handle, status) in requests {
@@ -284,7 +284,7 @@ impl Recorder {
         }
     }
 
-    /// Notes a collective, which a request stands for if it was only begun.
+    /// Records a collective, with a request if it is nonblocking.
     pub(crate) fn collective(
         &mut self,
         kind: CollectiveKind,
@@ -311,7 +311,7 @@ impl Recorder {
 fn is_cancelled(status: Address) -> bool {
     static TEST: Function = Function::named(c"PMPI_Test_cancelled");
     let mut flag = 0;
-    // SAFETY: that is the function's type in the standard, and the library has filled that status.
+    // SAFETY: this is the function's type in the standard, and the library has filled that status.
     let error = unsafe {
         let test: unsafe extern "C" fn(Address, *mut c_int) -> c_int = std::mem::transmute(TEST.address());
         test(status, &raw mut flag)
@@ -336,10 +336,10 @@ fn size_of_datatype(datatype: Handle) -> u64 {
     ask(&SIZE, datatype).unwrap_or(0).max(0) as u64
 }
 
-/// What a function says of a handle, by an integer.
+/// The integer that a function returns for a handle.
 fn ask(function: &Function, handle: Handle) -> Option<c_int> {
     let mut answer = 0;
-    // SAFETY: every function that is given here takes a handle and the address of an integer, and gives an error code.
+    // SAFETY: every function passed to `ask` takes a handle and the address of an integer, and returns an error code.
     let error = unsafe {
         let ask: unsafe extern "C" fn(Handle, *mut c_int) -> c_int = std::mem::transmute(function.address());
         ask(handle, &raw mut answer)
@@ -347,7 +347,7 @@ fn ask(function: &Function, handle: Handle) -> Option<c_int> {
     (error == 0).then_some(answer)
 }
 
-/// The ranks in `world` of a communicator's members, in its order; nothing if it is one between two groups.
+/// The ranks in `world` of a communicator's members, in its order; none for an intercommunicator.
 fn members(communicator: Handle, world: Handle) -> Option<Box<[u32]>> {
     static IS_BETWEEN: Function = Function::named(c"PMPI_Comm_test_inter");
     static GROUP: Function = Function::named(c"PMPI_Comm_group");
@@ -361,9 +361,9 @@ fn members(communicator: Handle, world: Handle) -> Option<Box<[u32]>> {
     }
     let size = size_of_communicator(communicator) as c_int;
     let (from, mut into) = ((0..size).collect::<Vec<c_int>>(), vec![0; size as usize]);
-    // A handle of 32 bits is written to the lower half, on machines whose lowest byte comes first.
+    // A 32-bit handle is written to the lower half, on little-endian machines.
     let (mut own, mut all): (Handle, Handle) = (0, 0);
-    // SAFETY: those are the functions' types in the standard; the arrays have as many integers as the communicator has ranks.
+    // SAFETY: these are the functions' types in the standard; the arrays have as many integers as the communicator has ranks.
     unsafe {
         let group: Group = std::mem::transmute(GROUP.address());
         let translate: Translate = std::mem::transmute(TRANSLATE.address());
@@ -381,6 +381,6 @@ fn members(communicator: Handle, world: Handle) -> Option<Box<[u32]>> {
 pub(crate) fn handle_at(address: Address) -> Option<Handle> {
     let guard = recorder()?;
     let abi = guard.as_ref()?.abi;
-    // SAFETY: the program has given the address of a handle.
+    // SAFETY: the program has passed the address of a handle.
     Some(abi.known(unsafe { abi.handle_at(address, 0) }))
 }

@@ -1,4 +1,4 @@
-//! Which request of the program is which in the trace.
+//! Maps the program's requests to those in the trace.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -8,7 +8,7 @@ use trace_format::Message;
 
 use crate::abi::Handle;
 
-/// A map by handle, as quick as it can be: handles are addresses or small numbers, of which a product spreads the bits.
+/// A map by handle, made for speed: handles are addresses or small numbers, whose bits are spread by a multiplication.
 pub(crate) type ByHandle<T> = HashMap<Handle, T, BuildHasherDefault<Spread>>;
 
 /// Fibonacci hashing.
@@ -34,27 +34,27 @@ impl Hasher for Spread {
     }
 }
 
-/// A request that can be started again and again.
+/// A persistent request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Persistent {
     /// Whether it sends; otherwise it receives.
     pub(crate) sends: bool,
-    /// What.
+    /// Its message.
     pub(crate) message: Message,
 }
 
-/// What a request stands for.
+/// The meaning of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Send,
     Receive,
-    /// A receive from anyone, or with any tag.
+    /// A receive from any source, or with any tag.
     OpenReceive,
     Collective,
 }
 
 impl Kind {
-    /// What a request for that message stands for.
+    /// The meaning of a request for this message.
     pub(crate) const fn of(sends: bool, message: &Message) -> Kind {
         match (sends, message) {
             (true, _) => Kind::Send,
@@ -64,23 +64,23 @@ impl Kind {
     }
 }
 
-/// What is known of a request.
+/// What is known about a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     /// Its number in the trace.
     pub(crate) number: u32,
-    /// What it stands for.
+    /// Its meaning.
     pub(crate) kind: Kind,
-    /// Whether the program has asked to cancel it.
+    /// Whether the program has requested its cancellation.
     pub(crate) is_cancelled: bool,
-    /// What it starts, if it can be started.
+    /// What it starts, if it is persistent.
     pub(crate) persistent: Option<Persistent>,
-    /// Whether it is under way.
+    /// Whether it is active.
     pub(crate) is_active: bool,
 }
 
 impl Known {
-    /// Whether what its status says matters: from whom a message is, or that there is none.
+    /// Whether the contents of its status matter: the source of a message, or that there is none.
     pub(crate) const fn needs_status(&self) -> bool {
         self.is_cancelled || matches!(self.kind, Kind::OpenReceive)
     }
@@ -89,17 +89,17 @@ impl Known {
 /// The requests of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// By their handles. A library may give several sends that were over at once the same one: they are told apart by nobody.
+    /// By their handles. A library may give the same handle to several sends that were complete at once: nothing distinguishes them.
     known: ByHandle<Vec<Known>>,
-    /// The next number that was never given, and those that are free again.
+    /// The next number never used, and those that are free again.
     next: u32,
     free: Vec<u32>,
-    /// Lists that are empty, to be used again.
+    /// Empty lists, to be reused.
     spare: Vec<Vec<Known>>,
 }
 
 impl Requests {
-    /// A new request, with the lowest number that is free.
+    /// A new request, with the lowest free number.
     pub(crate) fn add(&mut self, handle: Handle, kind: Kind, persistent: Option<Persistent>) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
@@ -111,12 +111,12 @@ impl Requests {
         number
     }
 
-    /// The request of that handle, if it is known.
+    /// The request with this handle, if known.
     pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut Known> {
         self.known.get_mut(&handle)?.last_mut()
     }
 
-    /// A request that is over: it is no longer one, unless it can be started again. Nothing, if it was not under way.
+    /// A request that is complete: it ceases to exist unless it is persistent. None if it was not active.
     pub(crate) fn end(&mut self, handle: Handle) -> Option<Known> {
         let known = self.get_mut(handle).filter(|known| known.is_active)?;
         if known.persistent.is_some() {
@@ -126,7 +126,7 @@ impl Requests {
         self.forget(handle)
     }
 
-    /// A request that nobody can name any more.
+    /// A request to which the program has no handle any more.
     pub(crate) fn forget(&mut self, handle: Handle) -> Option<Known> {
         let list = self.known.get_mut(&handle)?;
         let known = list.pop();

@@ -1,4 +1,4 @@
-//! What all functions have in common that are taken.
+//! The common part of all replaced functions.
 
 use std::ffi::c_int;
 
@@ -20,7 +20,7 @@ impl Entered {
     }
 }
 
-/// Notes a call that has gone well, if calls are recorded.
+/// Records a call that has succeeded, if calls are recorded.
 pub(crate) fn note(entered: Entered, error: c_int, note: impl FnOnce(&mut Recorder)) -> c_int {
     if let Some(mut guard) = recorder()
         && let Some(recorder) = guard.as_mut()
@@ -34,7 +34,7 @@ pub(crate) fn note(entered: Entered, error: c_int, note: impl FnOnce(&mut Record
     error
 }
 
-/// A function of MPI that is recorded: as [`mpi_preload::function!`], with the time at which it was entered.
+/// An MPI function that is recorded: like [`mpi_preload::function!`], with the time at which it was entered.
 macro_rules! function {
     ($size:ident $name:ident $arguments:tt $entered:ident, $next:ident => $body:expr) => {
         mpi_preload::function! {
@@ -47,8 +47,8 @@ macro_rules! function {
 }
 pub(crate) use function;
 
-/// Functions that are called as they are, and noted when they have gone well: their name and that for large counts, if there is one, their
-/// arguments, and what is noted.
+/// Functions that are passed on and recorded when they have succeeded: their name and that for large counts, if any, their arguments, and
+/// what is recorded.
 macro_rules! noted {
     ($($name:ident $(/ $large:ident)? ($($arguments:tt)*) |$recorder:ident| $note:expr;)+) => {
         $($crate::wrapped::noted_pair! { $name $(/ $large)? ($($arguments)*) |$recorder| $note })+
@@ -71,11 +71,11 @@ macro_rules! noted_one {
     ($size:ident $name:ident ($($argument:ident: $type:ident),* $(,)?) |$recorder:ident| $note:expr) => {
         $crate::wrapped::function! {
             $size $name($($argument: $type),*) entered, next => {
-                // SAFETY: with the arguments that the program has given.
+                // SAFETY: these are the program's arguments.
                 let error = unsafe { next($($argument),*) };
-                #[allow(unused_unsafe)] // of some calls nothing is read
+                #[allow(unused_unsafe)] // for some calls nothing is read
                 let note = |$recorder: &mut $crate::recorder::Recorder| {
-                    // SAFETY: what is read behind arguments is there, as the function has read or written it.
+                    // SAFETY: what is read through arguments exists, since the function has read or written it.
                     unsafe { $note }
                 };
                 $crate::wrapped::note(entered, error, note)

@@ -1,4 +1,4 @@
-//! Collectives, those that are waited for and those that are begun.
+//! Collectives, blocking and nonblocking.
 
 use std::ffi::c_int;
 
@@ -14,7 +14,7 @@ noted! {
         |recorder| recorder.begun_collective(CollectiveKind::Barrier, 0, 0, communicator, request);
 }
 
-/// Functions of a collective that name one number of elements and one datatype, each with the one that only begins it.
+/// Functions of a collective with one count and one datatype, each with its nonblocking variant.
 macro_rules! of_one_size {
     ($($kind:ident: $name:ident / $large:ident, $begun:ident / $large_begun:ident ($($argument:ident: $type:ident),*) $count:ident, $datatype:ident, $root:expr;)+) => {
         noted! {
@@ -47,7 +47,7 @@ of_one_size! {
         (_sent: Address, _received: Address, count: Count, datatype: Handle, _operation: Handle) count, datatype, 0;
 }
 
-/// The other collectives: each with the one that only begins it, and what is noted of both, `request` being there or not.
+/// The other collectives: each with its nonblocking variant, and what is recorded of both; `request` is there or not.
 macro_rules! of_two_sizes {
     ($($name:ident / $large:ident, $begun:ident / $large_begun:ident ($($argument:ident: $type:ident),*) |$recorder:ident, $communicator:ident, $request:ident| $note:expr;)+) => {
         noted! {
@@ -131,7 +131,7 @@ of_two_sizes! {
 }
 
 impl Recorder {
-    /// Notes a collective that was begun, whose request is in memory.
+    /// Records a nonblocking collective, whose request is in memory.
     unsafe fn begun_collective(
         &mut self,
         kind: CollectiveKind,
@@ -140,11 +140,11 @@ impl Recorder {
         communicator: Handle,
         request: Address,
     ) {
-        // SAFETY: as there.
+        // SAFETY: the same precondition.
         unsafe { self.begun_or_done(kind, root, bytes, Vec::new(), communicator, Some(request)) };
     }
 
-    /// Notes a collective without counts; it was begun, if its request is in memory somewhere.
+    /// Records a collective without counts; it is nonblocking if it has a request in memory.
     unsafe fn without_counts(
         &mut self,
         kind: CollectiveKind,
@@ -153,11 +153,11 @@ impl Recorder {
         communicator: Handle,
         request: Option<Address>,
     ) {
-        // SAFETY: as there.
+        // SAFETY: the same precondition.
         unsafe { self.begun_or_done(kind, root, bytes, Vec::new(), communicator, request) };
     }
 
-    /// Notes a collective; it was begun, if its request is in memory somewhere.
+    /// Records a collective; it is nonblocking if it has a request in memory.
     unsafe fn begun_or_done(
         &mut self,
         kind: CollectiveKind,
@@ -172,7 +172,7 @@ impl Recorder {
         self.collective(kind, communicator, root, bytes, counts, request);
     }
 
-    /// The bytes of what a rank has itself; where its data are in place, of one of the others.
+    /// The bytes of the rank's own data; if they are in place, those of the other buffer.
     fn either(&mut self, own: Address, size: (impl Count, Handle), other: (impl Count, Handle)) -> u64 {
         if self.abi.is_in_place(own) {
             self.bytes(other.0.count(), other.1)
@@ -184,11 +184,11 @@ impl Recorder {
     /// The bytes for each rank of a communicator.
     unsafe fn counts(&mut self, communicator: Handle, counts: *const impl Count, datatype: Handle) -> Vec<u64> {
         let size = size_of_communicator(communicator) as usize;
-        // SAFETY: the program has given one for each rank.
+        // SAFETY: the program has passed one for each rank.
         (0..size).map(|rank| self.bytes(unsafe { counts.add(rank).read_unaligned() }.count(), datatype)).collect()
     }
 
-    /// The same where only the root names them; nothing elsewhere.
+    /// The same if only the root specifies them; empty elsewhere.
     unsafe fn counts_at_root(
         &mut self,
         root: c_int,
@@ -199,7 +199,7 @@ impl Recorder {
         if rank_of(communicator) as c_int != root {
             return Vec::new();
         }
-        // SAFETY: the program has given one for each rank.
+        // SAFETY: the program has passed one for each rank.
         unsafe { self.counts(communicator, counts, datatype) }
     }
 }

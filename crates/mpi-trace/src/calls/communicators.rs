@@ -1,4 +1,4 @@
-//! Communicators that are made and freed. To make one is a collective of those that become its members, and takes its time.
+//! Communicators that are created and freed. Creating one is a collective of its future members, and takes its time.
 
 use trace_format::CollectiveKind;
 
@@ -6,7 +6,7 @@ use crate::abi::Handle;
 use crate::recorder::{Address, Recorder, handle_at};
 use crate::wrapped::{function, note, noted};
 
-/// What ranks tell each other to agree on the number of a communicator. [B]
+/// What ranks exchange to agree on the number of a communicator. [B]
 const AGREEMENT: u64 = 8;
 
 noted! {
@@ -35,14 +35,14 @@ noted! {
 function! {
     small MPI_Comm_free(communicator: Address) entered, next => {
         let freed = handle_at(communicator);
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         let error = unsafe { next(communicator) };
         note(entered, error, |recorder| freed.into_iter().for_each(|freed| recorder.free_communicator(freed)))
     }
 }
 
 impl Recorder {
-    /// Notes a communicator whose handle is in memory, if there is one: not every rank becomes a member.
+    /// Records a communicator whose handle is in memory, if there is one: not every rank becomes a member.
     unsafe fn communicator_made(&mut self, new: Address) {
         // SAFETY: the function has written the handle there.
         let handle = unsafe { self.abi.handle_at(new, 0) };
@@ -51,7 +51,7 @@ impl Recorder {
         }
     }
 
-    /// Notes a communicator that was made by a collective of another.
+    /// Records a communicator created by a collective on another.
     unsafe fn communicator_of(&mut self, kind: CollectiveKind, old: Handle, new: Address) {
         self.collective(kind, old, 0, AGREEMENT, Vec::new(), None);
         // SAFETY: the function has written the handle there.

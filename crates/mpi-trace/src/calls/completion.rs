@@ -1,4 +1,4 @@
-//! Requests that are waited for, tested and given up.
+//! Requests that are waited for, tested and freed.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -10,8 +10,8 @@ use crate::recorder::{Address, NEED_STATUS, Recorder, recorder};
 use crate::requests::Kind;
 use crate::wrapped::{Entered, function, note};
 
-/// The requests that a function is given, as they are before it overwrites them, and statuses of ours, where the program wants none and
-/// it matters what they say.
+/// The requests passed to a function, before it overwrites them, and statuses of our own, if the program ignores them and their
+/// contents matter.
 struct Given {
     handles: Vec<Handle>,
     own: Vec<u8>,
@@ -21,34 +21,34 @@ struct Given {
 
 impl Given {
     /// # Safety
-    /// There are so many requests; `statuses` are as many, or that they are ignored.
+    /// There are `count` requests; `statuses` are as many, or the mark that they are ignored.
     unsafe fn new(count: usize, requests: Address, statuses: Address) -> Given {
         let known = recorder().and_then(|guard| guard.as_ref().map(|recorder| recorder.abi));
         let Some(abi) = known else {
             return Given { handles: Vec::new(), own: Vec::new(), statuses, are_known: false };
         };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let handles = (0..count).map(|place| unsafe { abi.handle_at(requests, place) }).collect();
         let is_ignored = statuses.addr() == abi.status_ignore;
         let mut given = Given { handles, own: Vec::new(), statuses, are_known: !is_ignored };
         if is_ignored && NEED_STATUS.load(Ordering::Relaxed) > 0 {
-            // One more, since an array has an address also when it is empty.
+            // One more, since even an empty array needs an address.
             given.own = vec![0; (count + 1) * STATUS_BYTES];
             (given.statuses, given.are_known) = (given.own.as_mut_ptr().cast(), true);
         }
         given
     }
 
-    /// What the status says that is number `status`.
+    /// The contents of status number `status`.
     ///
     /// # Safety
     /// The library has filled that status.
     unsafe fn status(&self, abi: &Abi, status: usize) -> Option<Status> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         self.are_known.then(|| unsafe { abi.status_at(self.statuses, status) })
     }
 
-    /// Notes that the requests at `places` are over, whose statuses are as `status_of` says.
+    /// Records that the requests at `places` are complete, with the statuses given by `status_of`.
     fn over(&self, recorder: &mut Recorder, places: impl Iterator<Item = (usize, usize)>) {
         let abi = recorder.abi;
         let over = places.filter_map(|(place, status)| {
@@ -65,7 +65,7 @@ impl Given {
 /// # Safety
 /// There is one.
 unsafe fn int_at(address: *const c_void, place: usize) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { address.cast::<c_int>().add(place).read_unaligned() }
 }
 
@@ -77,7 +77,7 @@ function! {
     small MPI_Wait(request: Address, status: Address) entered, next => {
         // SAFETY: there is a request, and a status or none.
         let given = unsafe { Given::new(1, request, status) };
-        // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
+        // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
         let error = unsafe { next(request, given.statuses) };
         all_over(entered, error, &given)
     }
@@ -85,7 +85,7 @@ function! {
 
 function! {
     small MPI_Waitall(count: Int, requests: Address, statuses: Address) entered, next => {
-        // SAFETY: there are so many requests, and as many statuses or none.
+        // SAFETY: there are `count` requests, and as many statuses or none.
         let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
         let error = unsafe { next(count, requests, given.statuses) };
@@ -95,7 +95,7 @@ function! {
 
 function! {
     small MPI_Waitany(count: Int, requests: Address, index: Address, status: Address) entered, next => {
-        // SAFETY: there are so many requests, and one status or none.
+        // SAFETY: there are `count` requests, and one status or none.
         let given = unsafe { Given::new(count.max(0) as usize, requests, status) };
         // SAFETY: as above.
         let error = unsafe { next(count, requests, index, given.statuses) };
@@ -109,7 +109,7 @@ function! {
 
 function! {
     small MPI_Waitsome(count: Int, requests: Address, found: Address, indices: Address, statuses: Address) entered, next => {
-        // SAFETY: there are so many requests, and as many statuses or none.
+        // SAFETY: there are `count` requests, and as many statuses or none.
         let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
         let error = unsafe { next(count, requests, found, indices, given.statuses) };
@@ -131,7 +131,7 @@ function! {
 
 function! {
     small MPI_Testall(count: Int, requests: Address, flag: Address, statuses: Address) entered, next => {
-        // SAFETY: there are so many requests, and as many statuses or none.
+        // SAFETY: there are `count` requests, and as many statuses or none.
         let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
         let error = unsafe { next(count, requests, flag, given.statuses) };
@@ -143,7 +143,7 @@ function! {
 
 function! {
     small MPI_Testany(count: Int, requests: Address, index: Address, flag: Address, status: Address) entered, next => {
-        // SAFETY: there are so many requests, and one status or none.
+        // SAFETY: there are `count` requests, and one status or none.
         let given = unsafe { Given::new(count.max(0) as usize, requests, status) };
         // SAFETY: as above.
         let error = unsafe { next(count, requests, index, flag, given.statuses) };
@@ -161,7 +161,7 @@ function! {
 
 function! {
     small MPI_Testsome(count: Int, requests: Address, found: Address, indices: Address, statuses: Address) entered, next => {
-        // SAFETY: there are so many requests, and as many statuses or none.
+        // SAFETY: there are `count` requests, and as many statuses or none.
         let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
         let error = unsafe { next(count, requests, found, indices, given.statuses) };
@@ -174,7 +174,7 @@ function! {
     small MPI_Request_free(request: Address) entered, next => {
         // SAFETY: there is a request.
         let given = unsafe { Given::new(1, request, std::ptr::null_mut()) };
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         let error = unsafe { next(request) };
         note(entered, error, |recorder| given.handles.iter().for_each(|&handle| recorder.freed(handle)))
     }
@@ -184,38 +184,38 @@ function! {
     small MPI_Cancel(request: Address) entered, next => {
         // SAFETY: there is a request.
         let given = unsafe { Given::new(1, request, std::ptr::null_mut()) };
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         let error = unsafe { next(request) };
         note(entered, error, |recorder| given.handles.iter().for_each(|&handle| recorder.cancelled(handle)))
     }
 }
 
-/// Notes what a test has found.
+/// Records the result of a test.
 ///
 /// # Safety
 /// There is a flag.
 unsafe fn if_found(recorder: &mut Recorder, flag: Address, found: impl FnOnce(&mut Recorder)) {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     if unsafe { int_at(flag, 0) } != 0 { found(recorder) } else { recorder.found_nothing() }
 }
 
-/// Notes those of several requests that are over.
+/// Records which of several requests are complete.
 ///
 /// # Safety
-/// There is how many they are, and as many indices.
+/// There are their number and as many indices.
 unsafe fn some_over(recorder: &mut Recorder, given: &Given, found: Address, indices: Address) {
-    // SAFETY: as the caller says. Where no request was under way the number is negative.
+    // SAFETY: guaranteed by the caller. If no request was active, the number is negative.
     let found = usize::try_from(unsafe { int_at(found, 0) }).unwrap_or(0);
     if found == 0 {
         recorder.found_nothing();
     }
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     let places = (0..found).map(|status| (unsafe { int_at(indices, status) }.max(0) as usize, status));
     given.over(recorder, places);
 }
 
 impl Recorder {
-    /// Notes that nobody waits for a request.
+    /// Records that nobody waits for a request.
     fn freed(&mut self, handle: Handle) {
         let handle = self.abi.known(handle);
         if let Some(known) = self.requests.forget(handle)
@@ -228,8 +228,8 @@ impl Recorder {
         }
     }
 
-    /// Notes that the program wants a request cancelled: whether it was, its status says when it is over. Sends can't be followed, as nobody knows
-    /// whether they have arrived.
+    /// Records that the program wants a request cancelled: its status tells whether it was, when it is complete. Sends can't be followed,
+    /// since nobody knows whether they have arrived.
     fn cancelled(&mut self, handle: Handle) {
         let handle = self.abi.known(handle);
         match self.requests.get_mut(handle).filter(|known| known.is_active) {

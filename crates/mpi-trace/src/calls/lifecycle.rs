@@ -1,11 +1,11 @@
-//! How MPI begins and ends, and how datatypes end.
+//! The beginning and end of MPI, and the end of datatypes.
 
 use crate::recorder;
 use crate::wrapped::function;
 
 function! {
     small MPI_Init(count: Address, arguments: Address) _entered, next => {
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         let error = unsafe { next(count, arguments) };
         if error == 0 {
             recorder::begin();
@@ -16,7 +16,7 @@ function! {
 
 function! {
     small MPI_Init_thread(count: Address, arguments: Address, required: Int, provided: Address) _entered, next => {
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         let error = unsafe { next(count, arguments, required, provided) };
         if error == 0 {
             recorder::begin();
@@ -33,11 +33,11 @@ function! {
     }
 }
 
-// Its handle may come to be that of a datatype of another size.
+// Its handle may be reused for a datatype of a different size.
 function! {
     small MPI_Type_free(datatype: Address) entered, next => {
         let freed = recorder::handle_at(datatype);
-        // SAFETY: with the arguments that the program has given.
+        // SAFETY: these are the program's arguments.
         let error = unsafe { next(datatype) };
         crate::wrapped::note(entered, error, |recorder| freed.into_iter().for_each(|freed| recorder.free_datatype(freed)))
     }

@@ -1,4 +1,5 @@
-//! Each function that is taken: what it calls, and what is noted of it. One line a function, where nothing has to be known before it is called.
+//! Each replaced function: what it calls, and what is recorded of it. One line per function, unless something has to be known before the
+//! call.
 
 mod collectives;
 mod communicators;

@@ -1,4 +1,4 @@
-//! Requests that are made once and started again and again: each start is noted as the send or receive that it begins.
+//! Requests that are created once and started repeatedly: each start is recorded as the send or receive that it begins.
 
 use crate::recorder::{Address, Envelope, Recorder, envelope};
 use crate::requests::{Kind, Persistent};
@@ -20,7 +20,7 @@ noted! {
 }
 
 impl Recorder {
-    /// Notes what a request will start, which is in memory.
+    /// Records what a request in memory will start.
     unsafe fn made(&mut self, sends: bool, envelope: Envelope, request: Address) {
         if let Some(message) = self.message_of(envelope) {
             // SAFETY: the function has written the handle there.
@@ -30,9 +30,9 @@ impl Recorder {
         }
     }
 
-    /// Notes that the request which is number `place` of those in memory was started.
+    /// Records that request number `place` of those in memory was started.
     unsafe fn started(&mut self, requests: Address, place: usize) {
-        // SAFETY: the program has given as many.
+        // SAFETY: the program has passed as many.
         let handle = self.abi.known(unsafe { self.abi.handle_at(requests, place) });
         let Some(known) = self.requests.get_mut(handle) else { return };
         if let Some(Persistent { sends, message }) = known.persistent {

@@ -37,7 +37,7 @@ impl OwnStatus {
         OwnStatus(MaybeUninit::zeroed())
     }
 
-    /// The program's status, or this one, if the program wants none.
+    /// The program's status, or this one, if the program ignores it.
     pub(crate) fn unless_wanted(&mut self, wanted: Address) -> Address {
         let ignored = recorder().and_then(|guard| guard.as_ref().map(|recorder| recorder.abi.status_ignore));
         if ignored == Some(wanted.addr()) { self.0.as_mut_ptr().cast() } else { wanted }
@@ -52,7 +52,7 @@ macro_rules! receives {
             ) entered, next => {
                 let mut own = OwnStatus::new();
                 let status = own.unless_wanted(status);
-                // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
+                // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
                 let error = unsafe { next(buffer, count, datatype, from, tag, communicator, status) };
                 note(entered, error, |recorder| {
                     let message = recorder.message_of(envelope(count, datatype, from, tag, communicator));
@@ -79,7 +79,7 @@ macro_rules! sendrecvs {
             ) entered, next => {
                 let mut own = OwnStatus::new();
                 let status = own.unless_wanted(status);
-                // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
+                // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
                 let error = unsafe {
                     next(sent, send_count, send_type, to, send_tag, received, receive_count, receive_type, from,
                          receive_tag, communicator, status)
@@ -107,7 +107,7 @@ macro_rules! replacing_sendrecvs {
             ) entered, next => {
                 let mut own = OwnStatus::new();
                 let status = own.unless_wanted(status);
-                // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
+                // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
                 let error = unsafe { next(buffer, count, datatype, to, send_tag, from, receive_tag, communicator, status) };
                 note(entered, error, |recorder| {
                     let send = envelope(count, datatype, to, send_tag, communicator);
@@ -130,7 +130,7 @@ impl Recorder {
         }
     }
 
-    /// Notes a message that was begun, whose request is in memory.
+    /// Records a nonblocking message, whose request is in memory.
     unsafe fn begun(&mut self, sends: bool, envelope: Envelope, request: Address) {
         if let Some(message) = self.message_of(envelope) {
             // SAFETY: the function has written the handle there.
@@ -139,7 +139,7 @@ impl Recorder {
         }
     }
 
-    /// A message that was received, from whom and with which tag its status says.
+    /// A received message, with source and tag from its status.
     ///
     /// # Safety
     /// There is a status that the library has filled.
@@ -147,19 +147,19 @@ impl Recorder {
         if message.partner.is_some() && message.tag.is_some() {
             return message;
         }
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let Status { source, tag, .. } = unsafe { self.abi.status_at(status, 0) };
         Message { partner: Some(source as u32), tag: Some(tag as u32), ..message }
     }
 
-    /// Notes a message that was sent, and one that was received meanwhile; either may be none.
+    /// Records a message sent and a message received meanwhile; either may be none.
     ///
     /// # Safety
     /// There is a status that the library has filled.
     unsafe fn exchanged(&mut self, send: Envelope, receive: Envelope, status: Address) {
         let send = self.message_of(send);
         let receive = self.message_of(receive);
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let receive = receive.map(|message| unsafe { self.as_received(message, status) });
         match (send, receive) {
             (Some(send), Some(receive)) => self.write(&Call::SendReceive(Box::new(Transfer { send, receive }))),

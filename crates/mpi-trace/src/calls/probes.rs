@@ -1,4 +1,4 @@
-//! Messages that are looked for before they are received.
+//! Messages that are probed before they are received.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,7 @@ function! {
     small MPI_Probe(from: Int, tag: Int, communicator: Handle, status: Address) entered, next => {
         let mut own = OwnStatus::new();
         let status = own.unless_wanted(status);
-        // SAFETY: with the arguments that the program has given, or a status of ours where it wants none.
+        // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
         let error = unsafe { next(from, tag, communicator, status) };
         // SAFETY: the function has filled the status.
         note(entered, error, |recorder| unsafe { recorder.found(from, tag, communicator, status, None) })
@@ -72,7 +72,7 @@ macro_rules! matched_receives {
         function! {
             $size $name(buffer: Address, count: Count, datatype: Handle, message: Address, status: Address) entered, next => {
                 let known = handle_at(message);
-                // SAFETY: with the arguments that the program has given.
+                // SAFETY: these are the program's arguments.
                 let error = unsafe { next(buffer, count, datatype, message, status) };
                 note(entered, error, |recorder| {
                     let bytes = recorder.bytes(count.count(), datatype);
@@ -93,7 +93,7 @@ macro_rules! begun_matched_receives {
         function! {
             $size $name(buffer: Address, count: Count, datatype: Handle, message: Address, request: Address) entered, next => {
                 let known = handle_at(message);
-                // SAFETY: with the arguments that the program has given.
+                // SAFETY: these are the program's arguments.
                 let error = unsafe { next(buffer, count, datatype, message, request) };
                 note(entered, error, |recorder| {
                     let bytes = recorder.bytes(count.count(), datatype);
@@ -112,10 +112,10 @@ begun_matched_receives!(small MPI_Imrecv);
 begun_matched_receives!(large MPI_Imrecv_c);
 
 impl Recorder {
-    /// Notes a message that was found, whose status says what it is; `handle` is where its handle is, if it has one.
+    /// Records a message that was found, with the contents of its status; `handle` is the address of its handle, if it has one.
     ///
     /// # Safety
-    /// There is a status that the library has filled, and a handle if it is said.
+    /// There is a status that the library has filled, and a handle at `handle` if given.
     unsafe fn found(
         &mut self,
         from: c_int,
@@ -125,10 +125,10 @@ impl Recorder {
         handle: Option<Address>,
     ) {
         let Some(message) = self.message(from, tag, communicator, 0) else { return };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let message = unsafe { self.as_received(message, status) };
         if let Some(handle) = handle {
-            // SAFETY: as the caller says.
+            // SAFETY: guaranteed by the caller.
             let handle = self.abi.known(unsafe { self.abi.handle_at(handle, 0) });
             if handle != self.abi.message_of_no_process {
                 self.matched.insert(handle, message);
