@@ -1,4 +1,4 @@
-//! What is written of an algorithm, and what is made of that.
+//! How an algorithm is written in a plan, and how it is constructed from that.
 
 use programs::catalogue::{Catalogue, Parameter, Parameters};
 use programs::postal::{Alpha, Lambda};
@@ -11,12 +11,12 @@ use toml::Spanned;
 use crate::error::{Place, PlanError};
 use crate::{Entry, Exchange, MatrixExchange, POSTED};
 
-/// Some sizes: more than one bound, and up to another.
+/// A range of sizes: more than one bound, and up to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Only what is larger; all from nothing on, if it is left out. [B]
+    /// Only larger sizes; from zero on, if left out. [B]
     pub above: Option<Bytes>,
-    /// Only up to this; without a bound, if it is left out. [B]
+    /// Only up to this size; without a bound, if left out. [B]
     pub to: Option<Bytes>,
 }
 
@@ -27,11 +27,11 @@ impl Sizes {
     }
 }
 
-/// What is written of an algorithm.
+/// An algorithm as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Told {
-    /// Only for what is larger. [B]
+    /// Only for larger sizes. [B]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<Bytes>,
     /// Only up to this size. [B]
@@ -39,13 +39,13 @@ pub struct Told {
     pub to: Option<Bytes>,
     /// Its name.
     pub algorithm: Spanned<String>,
-    /// How large a segment is. [B]
+    /// The size of a segment. [B]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// The latency of a message in steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda: Option<Lambda>,
-    /// How long a step is. [ps]
+    /// The length of a step. [ps]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t0: Option<Duration>,
     /// The share that a source keeps for itself.
@@ -63,7 +63,7 @@ impl Told {
         Told { above: None, to: None, algorithm, segment: None, lambda: None, t0: None, alpha: None, pacing: None }
     }
 
-    /// The name of an algorithm of a catalogue, and what it has made use of.
+    /// The name of an algorithm of a catalogue, and the parameters that it has used.
     pub fn used(algorithm: &str, parameters: &Parameters) -> Told {
         let used = |parameter| parameters.has_used(parameter);
         Told {
@@ -75,13 +75,13 @@ impl Told {
         }
     }
 
-    /// The same for those sizes.
+    /// The same for these sizes.
     #[must_use]
     pub fn of_sizes(self, Sizes { above, to }: Sizes) -> Told {
         Told { above, to, ..self }
     }
 
-    /// It in a few words: `pipeline, segment 4 KiB`.
+    /// A short description: `pipeline, segment 4 KiB`.
     pub(crate) fn in_words(&self) -> String {
         let words = [
             Some(self.algorithm.get_ref().clone()),
@@ -97,7 +97,7 @@ impl Told {
 
 /// An algorithm that a plan can name.
 pub(crate) trait Planned: Sized {
-    /// Makes it of what is written in `field`, for so many ranks.
+    /// Constructs it from what is written in `field`, for this many ranks.
     fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError>;
 }
 
@@ -113,11 +113,11 @@ impl Planned for all_reduce::Algorithm {
     }
 }
 
-/// An algorithm of a catalogue; what it makes no use of must not be told.
+/// An algorithm of a catalogue; parameters that it does not use must not be given.
 fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<A, PlanError> {
     let Told { algorithm: name, segment, lambda, t0, alpha, .. } = told;
     let (span, of_name) = (name.span(), format!("{field}.algorithm"));
-    // Those that the machine's own network does, no library of messages has.
+    // No message-passing library has those that the machine's own network does.
     let known: Vec<&str> =
         A::entries().iter().filter(|entry| !entry.needs.multicast()).map(|entry| entry.name).collect();
     let entry = A::by_name(name.get_ref()).filter(|entry| known.contains(&entry.name));
@@ -147,7 +147,7 @@ fn without_effect(place: Place<'_>, span: std::ops::Range<usize>, field: &str, i
     place.found(span, &format!("{field}.{idle}"), "a value", &allowed)
 }
 
-/// That only a pacing is told beside the name.
+/// Checks that nothing but a pacing is given besides the name.
 fn only_pacing(told: &Told, place: Place<'_>, field: &str) -> Result<(), PlanError> {
     let given = [
         ("segment", told.segment.is_some()),
@@ -212,7 +212,7 @@ impl Planned for MatrixExchange {
     }
 }
 
-/// Makes an entry of what is written in `field`.
+/// Constructs an entry from what is written in `field`.
 pub(crate) fn entry<A: Planned>(told: Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Entry<A>, PlanError> {
     let algorithm = A::of(&told, ranks, place, field)?;
     Ok(Entry { sizes: Sizes { above: told.above, to: told.to }, algorithm, told })

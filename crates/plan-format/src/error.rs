@@ -1,28 +1,28 @@
-//! What is wrong with a plan.
+//! Errors of a plan.
 
 use std::ops::Range;
 
-/// Why there is no plan.
+/// Why a plan can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// The file can't be read.
     #[error("cannot read `{file}`: {problem}")]
     Unreadable {
-        /// Which.
+        /// Its name.
         file: String,
-        /// What the system says.
+        /// The error of the system.
         problem: String,
     },
-    /// It holds no plan.
+    /// It contains no valid plan.
     #[error("{file}:{line}:{column}: {}{problem}{}", field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default(), meant.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     Text {
-        /// The file, as it was asked for.
+        /// The file, as it was named.
         file: String,
         /// From 1.
         line: usize,
         /// From 1.
         column: usize,
-        /// Which field, where it is known.
+        /// The field, if known.
         field: Option<String>,
         /// What was found, and what is allowed.
         problem: String,
@@ -31,7 +31,7 @@ pub enum PlanError {
     },
 }
 
-/// Where errors of a text are told of.
+/// Reports errors at positions of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) text: &'a str,
@@ -39,19 +39,19 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Something else is there than is allowed, in a field.
+    /// Something is in a field that is not allowed.
     pub(crate) fn found(&self, span: Range<usize>, field: &str, found: &str, allowed: &str) -> PlanError {
         self.error(span.start, Some(field.to_owned()), format!("found {found}; allowed is {allowed}"), None)
     }
 
-    /// A name is there that is none of `known`.
+    /// A name is not one of `known`.
     pub(crate) fn unknown(&self, span: Range<usize>, field: &str, found: &str, known: &[&str]) -> PlanError {
         let meant = quantities::nearest(found, known.iter().copied()).map(str::to_owned);
         let problem = format!("found `{}`; allowed is one of {}", quantities::shown(found), known.join(", "));
         self.error(span.start, Some(field.to_owned()), problem, meant)
     }
 
-    /// What the reader of TOML complains of.
+    /// An error of the TOML parser.
     pub(crate) fn of_toml(&self, error: &toml::de::Error) -> PlanError {
         let message = error.message().trim_end().replace('\n', "; ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();

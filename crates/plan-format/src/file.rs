@@ -7,7 +7,7 @@ use crate::entry::{Planned, Told, entry};
 use crate::error::{Place, PlanError};
 use crate::{Entry, MadeFor, Plan, VERSION, Written};
 
-/// What is in the file.
+/// The contents of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -29,7 +29,7 @@ struct Form {
     end: Option<End>,
 }
 
-/// The last table: a file that was cut short has none, wherever that was.
+/// The last table: a file that was cut short anywhere lacks it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct End {}
@@ -62,7 +62,7 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     })
 }
 
-/// The entries of a collective, whose sizes rise and do not overlap.
+/// The entries of a collective, whose sizes increase and do not overlap.
 fn entries<A: Planned>(
     written: Vec<Spanned<Told>>,
     ranks: u32,
@@ -110,7 +110,7 @@ pub(crate) fn write(plan: &Plan) -> String {
     text_of(made_for, written)
 }
 
-/// What is to be in a file, as text.
+/// The contents of a file, as text.
 pub(crate) fn text_of(made_for: MadeFor, written: Written) -> String {
     fn nowhere<T>(value: T) -> Spanned<T> {
         Spanned::new(0..0, value)
@@ -129,6 +129,6 @@ pub(crate) fn text_of(made_for: MadeFor, written: Written) -> String {
         all_to_allv: all_to_allv.map(nowhere),
         end: Some(End {}),
     };
-    // Texts and numbers, all of which TOML has.
+    // Texts and numbers, which TOML can always represent.
     toml::to_string(&form).unwrap_or_default()
 }

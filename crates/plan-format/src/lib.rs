@@ -1,4 +1,4 @@
-//! Which algorithm each collective goes by, as a file: what `maquette plan` writes and `maquette collectives` follows.
+//! Which algorithm to use for each collective, as a file: written by `maquette plan` and followed by `maquette collectives`.
 //!
 //! ```toml
 //! maquette_plan = 1             # the version of this form
@@ -19,11 +19,12 @@
 //! [all_to_allv]
 //! algorithm = "posted"
 //!
-//! [end]                         # the last line, so that a plan which was cut short is not taken for a shorter one
+//! [end]                         # the last line, so that a truncated plan is not taken for a shorter one
 //! ```
 //!
-//! Sizes are what a rank has: of a broadcast and an all-reduce the whole message, of an all-to-all what goes from one rank to one other. An
-//! exchange by a matrix, `all_to_allv`, has no size, since no rank knows that of the others. What is in no entry of a plan, it leaves to the library.
+//! Sizes are per rank: for a broadcast and an all-reduce the whole message, for an all-to-all what goes from one rank to another. An
+//! exchange by a matrix, `all_to_allv`, has no size, since no rank knows those of the others. A call for which a plan has no entry is left
+//! to the library.
 
 mod entry;
 mod error;
@@ -40,29 +41,29 @@ use quantities::{Bytes, read_at_most};
 pub use entry::{Sizes, Told};
 pub use error::PlanError;
 
-/// The version of the form that is written and read.
+/// The version of the format that is written and read.
 pub const VERSION: u32 = 1;
-/// The longest file that is read. [B]
+/// The longest file accepted. [B]
 const LONGEST: Bytes = Bytes(1 << 20);
 
-/// Which algorithm each collective goes by.
+/// Which algorithm to use for each collective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The machine that it was made for.
     pub machine: String,
-    /// The digest of that machine's description, where there is one.
+    /// The digest of that machine's description, if there is one.
     pub blake3: Option<String>,
-    /// What was set to other values in it, `field=value`.
+    /// The fields of it set to other values, `field=value`.
     pub set: Vec<String>,
     /// How many ranks take part.
     pub ranks: u32,
-    /// Of broadcasts, by the size of the message.
+    /// For broadcasts, by the size of the message.
     pub broadcast: Vec<Entry<broadcast::Algorithm>>,
-    /// Of all-reduces, by what a rank has.
+    /// For all-reduces, by the size of a rank's data.
     pub all_reduce: Vec<Entry<all_reduce::Algorithm>>,
-    /// Of complete exchanges, by what goes from one rank to one other.
+    /// For complete exchanges, by what goes from one rank to another.
     pub all_to_all: Vec<Entry<Exchange>>,
-    /// Of exchanges by a matrix.
+    /// For exchanges by a matrix.
     pub all_to_allv: Option<Entry<MatrixExchange>>,
 }
 
@@ -71,66 +72,66 @@ pub struct Plan {
 pub struct MadeFor {
     /// The machine's name.
     pub machine: String,
-    /// The digest of its description, where there is one.
+    /// The digest of its description, if there is one.
     pub blake3: Option<String>,
-    /// What was set to other values in it, `field=value`.
+    /// The fields of it set to other values, `field=value`.
     pub set: Vec<String>,
     /// How many ranks take part.
     pub ranks: u32,
 }
 
-/// What is written of each collective.
+/// What is written for each collective.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
-    /// Of broadcasts, by the size of the message.
+    /// For broadcasts, by the size of the message.
     pub broadcast: Vec<Told>,
-    /// Of all-reduces, by what a rank has.
+    /// For all-reduces, by the size of a rank's data.
     pub all_reduce: Vec<Told>,
-    /// Of complete exchanges, by what goes from one rank to one other.
+    /// For complete exchanges, by what goes from one rank to another.
     pub all_to_all: Vec<Told>,
-    /// Of exchanges by a matrix.
+    /// For exchanges by a matrix.
     pub all_to_allv: Option<Told>,
 }
 
-/// An algorithm, and for which sizes.
+/// An algorithm, and the sizes for which it is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry<A> {
-    /// For which.
+    /// The sizes.
     pub sizes: Sizes,
-    /// By which, with what it was told.
+    /// The algorithm, with its parameters.
     pub algorithm: A,
-    /// What is written of that.
+    /// The algorithm as it is written.
     pub told: Told,
 }
 
-/// How ranks that all have something for each other exchange it.
+/// How ranks exchange when all have data for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchange {
     /// Everything is begun at once: [`programs::all_to_all::posted`].
     Posted,
-    /// By an algorithm for such exchanges.
+    /// With an algorithm for complete exchanges.
     Complete(Complete),
-    /// By a schedule that keeps a pace.
+    /// With a schedule and a pacing.
     Scheduled(Irregular, Pacing),
 }
 
-/// How ranks exchange what a matrix says.
+/// How ranks exchange data according to a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixExchange {
-    /// Everything is begun at once, and nothing that is empty: each rank looks at its own row and column.
+    /// Everything is begun at once, except empty messages: each rank reads its own row and column.
     Posted,
-    /// Every rank learns the whole matrix, and all make the same schedule of it.
+    /// Every rank learns the whole matrix, and all make the same schedule from it.
     Scheduled(Irregular, Pacing),
 }
 
-/// The name of what has no schedule.
+/// The name of the exchange without a schedule.
 pub const POSTED: &str = "posted";
 
 impl Plan {
-    /// The plan that says this.
+    /// The plan with these contents.
     ///
     /// # Errors
-    /// What a reader of it would complain of.
+    /// Those that a reader of it would report.
     pub fn of(made_for: MadeFor, written: Written) -> Result<Plan, PlanError> {
         file::read(&file::text_of(made_for, written), "the plan")
     }
@@ -147,7 +148,7 @@ impl Plan {
         file::read(&text, &shown)
     }
 
-    /// Reads a plan that is in `file`.
+    /// Parses a plan that is in `file`.
     ///
     /// # Errors
     /// [`PlanError`].
@@ -155,19 +156,19 @@ impl Plan {
         file::read(text, file)
     }
 
-    /// It, as a text that can be read again.
+    /// The plan as text that can be read again.
     pub fn to_toml(&self) -> String {
         file::write(self)
     }
 }
 
-/// The place of the entry that is for `size`.
+/// The index of the entry for `size`.
 pub fn place_for<A>(entries: &[Entry<A>], size: Bytes) -> Option<usize> {
     entries.iter().position(|entry| entry.sizes.contain(size))
 }
 
 impl<A> Entry<A> {
-    /// What it is called, with what it was told.
+    /// Its name, with its parameters.
     pub fn name(&self) -> String {
         self.told.in_words()
     }

@@ -1,4 +1,4 @@
-//! Plans are read as they were written, and what is wrong with one is told with its place.
+//! Plans are read as they were written, and errors are reported with their position.
 
 use maquette_plan_format::{Exchange, MatrixExchange, Plan, place_for};
 use programs::all_to_all::{Complete, Irregular};

@@ -2,8 +2,8 @@
 
 /// A call. Ranks are those of its communicator.
 ///
-/// What only the program can know is resolved: a persistent request is begun anew by each start; of several requests that were waited
-/// for, those that were over are named; a test that found nothing is no call.
+/// What only the program can know is resolved: every start of a persistent request begins a new request; of several requests that
+/// were waited for, the completed ones are listed; a test that found nothing is not a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// `MPI_Send` and its kin.
@@ -16,30 +16,31 @@ pub enum Call {
     BeginReceive(u32, Message),
     /// `MPI_Sendrecv`.
     SendReceive(Box<Transfer>),
-    /// Which rank's message with which tag a receive has got that was begun for any: its request, the source, the tag. No time passes.
+    /// The source and tag of the message that a wildcard receive has got: its request, the source, the tag. No time passes.
     Matched(u32, u32, u32),
-    /// `MPI_Wait` and its kin; a test that found something: the requests that were over.
+    /// `MPI_Wait` and its kin, or a successful test: the requests that were completed.
     Wait(Box<[u32]>),
     /// `MPI_Request_free`: nobody waits for the request.
     Free(u32),
-    /// A receive that was begun is over, as `MPI_Cancel` asked, before it got a message: its request.
+    /// A nonblocking receive was cancelled with `MPI_Cancel` before it got a message: its request.
     Cancelled(u32),
-    /// `MPI_Probe`, or an `MPI_Iprobe` that found something.
+    /// `MPI_Probe`, or a successful `MPI_Iprobe`.
     Probe(Message),
-    /// A collective that is waited for.
+    /// A blocking collective.
     Collective(Box<Collective>),
-    /// A collective that is begun, such as `MPI_Iallreduce`.
+    /// A nonblocking collective, such as `MPI_Iallreduce`.
     BeginCollective(u32, Box<Collective>),
-    /// A communicator was made: its number, and the ranks in `MPI_COMM_WORLD` of its members. The number may have been another's before.
+    /// A communicator was created: its number, and the ranks of its members in `MPI_COMM_WORLD`. The number may have been another's
+    /// before.
     Communicator(u32, Box<[u32]>),
     /// A call that no replay can follow.
     Unsupported(Box<str>),
-    /// `MPI_Finalize`: for how long the process ran since `MPI_Init`. [ns]
+    /// `MPI_Finalize`: how long the process ran since `MPI_Init`. [ns]
     Finalize(u64),
 }
 
 impl Call {
-    /// How people know it.
+    /// Its name for people.
     pub fn name(&self) -> &str {
         match self {
             Call::Send(_) => "MPI_Send",
@@ -63,13 +64,13 @@ impl Call {
 /// A message that is sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// To whom, or from whom; anyone, if nobody is named.
+    /// The destination or source; none for any source.
     pub partner: Option<u32>,
-    /// Its tag; any, if none is named.
+    /// Its tag; none for any tag.
     pub tag: Option<u32>,
-    /// In which communicator.
+    /// Its communicator.
     pub communicator: u32,
-    /// Its size; of a receive, the most that it takes. [B]
+    /// Its size; for a receive, the most that it accepts. [B]
     pub bytes: u64,
 }
 
@@ -85,22 +86,22 @@ pub struct Transfer {
 /// A collective, as one rank has called it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// Which.
+    /// Its kind.
     pub kind: CollectiveKind,
-    /// Of which communicator.
+    /// Its communicator.
     pub communicator: u32,
-    /// The root, where it has one.
+    /// The root, if it has one.
     pub root: u32,
-    /// What the rank contributes; at a scatter what it gets, at an exchange what each other rank gets of it. [B]
+    /// What the rank contributes; for a scatter what it receives, for an exchange what each other rank receives from it. [B]
     pub bytes: u64,
-    /// Of a collective with sizes of their own, that of each rank: at the root of a gather or scatter, and of each call of the others; of
-    /// `MPI_Alltoallv` what is sent to each, and then what is received from each. [B]
+    /// For a collective with individual sizes, that of each rank: at the root of a gather or scatter, and in each call of the others; for
+    /// `MPI_Alltoallv` what is sent to each, followed by what is received from each. [B]
     pub counts: Box<[u64]>,
 }
 
 macro_rules! kinds {
     ($($(#[$about:meta])* $kind:ident = $code:literal, $name:literal, $begun:literal;)+) => {
-        /// Which collective.
+        /// The kind of a collective.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum CollectiveKind {
@@ -111,17 +112,17 @@ macro_rules! kinds {
             /// All of them.
             pub const ALL: &'static [CollectiveKind] = &[$(CollectiveKind::$kind,)+];
 
-            /// What MPI calls it.
+            /// Its name in MPI.
             pub const fn name(self) -> &'static str {
                 match self { $(CollectiveKind::$kind => $name,)+ }
             }
 
-            /// What MPI calls the one that is begun and waited for later.
+            /// The name of its nonblocking variant.
             pub const fn name_begun(self) -> &'static str {
                 match self { $(CollectiveKind::$kind => $begun,)+ }
             }
 
-            /// The one of that number.
+            /// The kind with this code.
             pub fn of_code(code: u8) -> Option<CollectiveKind> {
                 match code {
                     $($code => Some(CollectiveKind::$kind),)+
@@ -152,19 +153,19 @@ kinds! {
 }
 
 impl CollectiveKind {
-    /// Whether one rank has another part in it than the others.
+    /// Whether one rank has a different part in it than the others.
     pub const fn has_root(self) -> bool {
         use CollectiveKind::{Broadcast, Gather, Gatherv, Reduce, Scatter, Scatterv};
         matches!(self, Broadcast | Gather | Gatherv | Reduce | Scatter | Scatterv)
     }
 
-    /// Whether all ranks name the same number of bytes.
+    /// Whether all ranks give the same number of bytes.
     pub const fn is_of_one_size(self) -> bool {
         use CollectiveKind::{AllGatherv, AllToAllv, Gatherv, Scatterv};
         !matches!(self, Gatherv | Scatterv | AllGatherv | AllToAllv)
     }
 
-    /// How many counts a call of it has among `size` ranks, at the root of those that have one or elsewhere.
+    /// How many counts a call of it has among `size` ranks; `is_root` matters if it has a root.
     pub const fn counts(self, size: u32, is_root: bool) -> usize {
         use CollectiveKind::{AllGatherv, AllToAllv, Gatherv, ReduceScatter, Scatterv};
         match self {

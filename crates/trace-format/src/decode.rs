@@ -1,44 +1,44 @@
-//! Bytes as calls.
+//! Decoding: bytes to calls.
 
 use std::io::{self, BufRead};
 
 use crate::{Call, Clock, Collective, CollectiveKind, Header, MAGIC, Message, Transfer, VERSION};
 
-/// Why something is no file of a trace.
+/// Why a file is not part of a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// What is wrong, and at which byte.
+    /// What is wrong, and where.
     #[error("byte {at}: {problem}")]
     At {
-        /// Before which byte, from 0. [B]
+        /// The byte before which it is, from 0. [B]
         at: u64,
         /// What was found there, and what is allowed.
         problem: String,
     },
 }
 
-/// The calls of a file, one after the other.
+/// The calls of a file, one after another.
 #[derive(Debug)]
 pub struct Calls<R> {
     content: R,
     /// How many bytes were read. [B]
     at: u64,
-    /// How many numbers more its lists may have.
+    /// How many more numbers its lists may have.
     room: u64,
     header: Header,
 }
 
-/// The most numbers that all lists of a file may have together: what a few bytes say may take much memory.
+/// The most numbers in all lists of a file together: few bytes may stand for much memory.
 const MOST_LISTED: u64 = 1 << 26;
 
 impl<R: BufRead> Calls<R> {
-    /// Reads what a file begins with.
+    /// Reads the beginning of a file.
     ///
     /// # Errors
-    /// That it cannot be read; that it begins otherwise.
+    /// If it can't be read, or begins differently.
     pub fn new(content: R) -> Result<Calls<R>, Damage> {
         let header = Header { rank: 0, size: 1, clock: Clock::Monotonic };
         let mut calls = Calls { content, at: 0, room: MOST_LISTED, header };
@@ -63,15 +63,15 @@ impl<R: BufRead> Calls<R> {
         Ok(calls)
     }
 
-    /// What the file says before its calls.
+    /// The header of the file.
     pub const fn header(&self) -> Header {
         self.header
     }
 
-    /// The next call, and for how long the process computed before it [ns]; nothing where it did not come further.
+    /// The next call, and how long the process computed before it [ns]; none where the recording ends.
     ///
     /// # Errors
-    /// That it cannot be read, or is no call.
+    /// If it can't be read, or is not a call.
     pub fn next_call(&mut self) -> Result<Option<(u64, Call)>, Damage> {
         if self.content.fill_buf()?.is_empty() {
             return Ok(None);

@@ -1,8 +1,8 @@
-//! Calls as bytes.
+//! Encoding: calls to bytes.
 
 use crate::{Call, Clock, Collective, Header, MAGIC, Message, VERSION};
 
-/// Where bytes go.
+/// The destination of bytes.
 pub trait Sink {
     /// Adds `bytes` to what was put there before.
     fn put(&mut self, bytes: &[u8]);
@@ -17,7 +17,7 @@ impl Sink for Vec<u8> {
 /// The most bytes of a number.
 const LONGEST: usize = 10;
 
-/// The beginning of a record, which has at most so many numbers: put together here, and written at once.
+/// The beginning of a record, with a limited number of numbers: assembled first, and written at once.
 struct Short {
     bytes: [u8; 2 + 10 * LONGEST],
     length: usize,
@@ -44,7 +44,7 @@ impl Short {
         self.byte(number as u8);
     }
 
-    /// Any is 0, and whatever is named one more than it is.
+    /// A wildcard is 0, and any other number one more than it is.
     fn named_or_any(&mut self, number: Option<u32>) {
         self.number(number.map_or(0, |number| u64::from(number) + 1));
     }
@@ -68,14 +68,14 @@ impl Short {
     }
 }
 
-/// Writes what a file begins with.
+/// Writes the beginning of a file.
 pub fn encode_header(header: Header, sink: &mut impl Sink) {
     sink.put(&MAGIC);
     let clock = match header.clock {
         Clock::Monotonic => 0,
         Clock::Processor => 1,
     };
-    // A version and a clock stand where a record has its code and its time.
+    // Version and clock are where a record has its code and its time.
     let mut short = Short::new(VERSION, clock);
     short.number(header.rank.into());
     short.number(header.size.into());
@@ -111,7 +111,7 @@ pub fn encode(computed: u64, call: &Call, sink: &mut impl Sink) {
     sink.put(short.written());
     match call {
         Call::Wait(requests) => list(requests.iter().map(|&request| request.into()), requests.len(), sink),
-        // Each as far behind the one before as it is, so that neighbours are a run.
+        // Each as the difference from the one before, so that consecutive members form a run.
         Call::Communicator(_, members) => {
             let before = std::iter::once(0).chain(members.iter().copied());
             let steps = members.iter().zip(before).map(|(&member, before)| u64::from(member.wrapping_sub(before)));
@@ -123,7 +123,7 @@ pub fn encode(computed: u64, call: &Call, sink: &mut impl Sink) {
     }
 }
 
-/// The byte that a record begins with.
+/// The byte with which a record begins.
 pub(crate) const fn code(call: &Call) -> u8 {
     match call {
         Call::Send(_) => 1,
@@ -144,7 +144,7 @@ pub(crate) const fn code(call: &Call) -> u8 {
     }
 }
 
-/// Writes a list of numbers: its length, and then runs of equal ones, how often and which.
+/// Writes a list of numbers: its length, then runs of equal numbers, each as a count and the number.
 fn list(numbers: impl Iterator<Item = u64>, length: usize, sink: &mut impl Sink) {
     let mut put = |number| {
         let mut short = Short { bytes: [0; 2 + 10 * LONGEST], length: 0 };

@@ -1,4 +1,4 @@
-//! What is written is read again, takes little room, and is not believed blindly.
+//! What is written can be read again, takes little room, and is not trusted blindly.
 
 use maquette_trace_format::{
     Call, Calls, Clock, Collective, CollectiveKind, Header, Message, Transfer, encode, encode_header,
@@ -61,7 +61,7 @@ proptest! {
         prop_assert_eq!(read.next_call().unwrap(), None);
     }
 
-    /// A file that is cut off anywhere is one of whole calls, or is complained of.
+    /// A file that is cut off anywhere contains whole calls, or is rejected.
     #[test]
     fn whatever_is_read_ends(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let file = [written(&[]), bytes].concat();
