@@ -1,8 +1,8 @@
 //! The memory that messaging needs: a broadcast from a shared queue, compared with one over a channel to each receiver.
 //!
 //! ```text
-//!     one channel to each:    (s_SDP + s_RDP) n                      s_SDP   a sending point                [B]
-//!     shared:                 s_SDP + (n - 1) s_LDP + n s_RDP        s_RDP   a receiving point              [B]
+//!     one channel to each:    (s_SDP + s_RDP) n                      s_SDP   a sending point                 [B]
+//!     shared:                 s_SDP + (n - 1) s_LDP + n s_RDP        s_RDP   a receiving point               [B]
 //!                                                                    s_LDP   a lightweight point             [B]
 //!                             s_SDP - s_LDP                          n       ranks
 //!     saved:   M_save(n)  =   ------------- (1 - 1/n)
