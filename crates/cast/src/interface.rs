@@ -45,7 +45,7 @@ mod tests {
         for (name, address) in all() {
             assert_eq!((find(&address.to_string()), find(&name).is_ok()), (Ok(address), true));
         }
-        let told = find("nosuch0").unwrap_err().to_string();
-        assert!(told.starts_with("no interface `nosuch0` with an IPv4 address; allowed are "), "{told}");
+        let complaint = find("nosuch0").unwrap_err().to_string();
+        assert!(complaint.starts_with("no interface `nosuch0` with an IPv4 address; allowed are "), "{complaint}");
     }
 }

@@ -309,30 +309,30 @@ mod tests {
         Entry { name: Name::new(name).unwrap(), kind: Kind::Folder { mode: 0o755 } }
     }
 
-    fn told(entries: Vec<Entry>) -> String {
+    fn complaint(entries: Vec<Entry>) -> String {
         Manifest::new(entries).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_a_reason() {
-        assert_eq!(told(vec![file("a", 1), file("a", 2)]), "`a` comes twice, or not in its order");
-        assert_eq!(told(vec![file("a", 1), folder("a")]), "`a` comes twice, or not in its order");
-        assert_eq!(told(vec![file("a", 1), file("a/b", 2)]), "`a/b` is in a file");
+    fn impossible_manifests_are_refused_with_a_reason() {
+        assert_eq!(complaint(vec![file("a", 1), file("a", 2)]), "`a` comes twice, or not in its order");
+        assert_eq!(complaint(vec![file("a", 1), folder("a")]), "`a` comes twice, or not in its order");
+        assert_eq!(complaint(vec![file("a", 1), file("a/b", 2)]), "`a/b` is in a file");
         assert_eq!(
-            told(vec![file("a", u64::MAX), file("b", 2)]),
+            complaint(vec![file("a", u64::MAX), file("b", 2)]),
             "18446744073709551615 bytes: allowed are 17592186044416"
         );
         let many = (0..=MOST_ENTRIES).map(|number| folder(&number.to_string())).collect();
-        assert_eq!(told(many), "100001 files and folders: allowed are 100000");
+        assert_eq!(complaint(many), "100001 files and folders: allowed are 100000");
         let hostile = postcard::to_allocvec(&(VERSION, 1_u32 << 20, vec![("../x", Kind::Folder { mode: 0 })])).unwrap();
-        let told = Manifest::decode(&hostile).unwrap_err().to_string();
-        assert_eq!(told, "the name `../x` is refused: `.` and `..` lead elsewhere");
+        let complaint = Manifest::decode(&hostile).unwrap_err().to_string();
+        assert_eq!(complaint, "the name `../x` is refused: `.` and `..` lead elsewhere");
         let hostile = postcard::to_allocvec(&(VERSION, 1_u32 << 20, u64::MAX)).unwrap();
         assert!(matches!(Manifest::decode(&hostile), Err(ManifestError::TooMuch { .. })));
     }
 
     #[test]
-    fn a_list_of_another_version_or_with_bits_that_are_not_carried_is_refused() {
+    fn a_manifest_of_another_version_or_with_other_mode_bits_is_refused() {
         let old = postcard::to_allocvec(&(1_u32 << 20, vec![("x", 0_u8)])).unwrap();
         let mut newer = Manifest::new(vec![file("a", 1)]).unwrap().encode();
         newer[0] = VERSION + 1;
@@ -346,7 +346,7 @@ mod tests {
         );
         let kind = Kind::File { size: 1, mode: 0o4755 };
         let setuid = vec![Entry { name: Name::new("a").unwrap(), kind }];
-        assert_eq!(told(setuid), "`a` has the mode 4755: allowed are 0 to 777");
+        assert_eq!(complaint(setuid), "`a` has the mode 4755: allowed are 0 to 777");
     }
 
     #[test]
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_grow_with_what_is_sent() {
+    fn pieces_grow_with_the_size_of_a_transfer() {
         let piece = |size| Manifest::new(vec![file("a", size)]).unwrap().piece();
         assert_eq!([0, 64 << 20, 4 << 30, 8 << 30, 1 << 40].map(piece), [1, 1, 1, 2, 16].map(|it| it << 20));
     }

@@ -112,7 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_that_stay_below_their_folder_are_taken() {
+    fn names_that_stay_below_their_folder_are_accepted() {
         for name in ["a", "a/b.txt", "...", "-rf", "a b", ".hidden/x", "\u{fc}ber/\u{1F600}", "a\\b", "~"] {
             assert_eq!(Name::new(name).map(String::from).as_deref(), Ok(name));
         }
@@ -128,8 +128,8 @@ mod tests {
         let names =
             ["", "/", "/etc/passwd", "..", "../x", "a/../b", "a//b", "a/", "./a", "a/.", "a\0", "a\n", "\u{1b}[2J"];
         for name in names.into_iter().chain(["a\u{202E}txt.exe", ".maquette-cast-0/x", &long, &deep]) {
-            let told = Name::new(name).unwrap_err().to_string();
-            assert!(told.starts_with("the name `") && !told.contains(hides), "{told}");
+            let complaint = Name::new(name).unwrap_err().to_string();
+            assert!(complaint.starts_with("the name `") && !complaint.contains(hides), "{complaint}");
         }
         assert!(Name::new("x".repeat(5_000)).unwrap_err().to_string().len() < 250);
     }
@@ -138,7 +138,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn whatever_is_taken_lies_below_the_folder(name in "([a-z./\\\\\u{0}-\u{20}]|\\.\\./){0,20}") {
+        fn accepted_names_are_below_the_folder(name in "([a-z./\\\\\u{0}-\u{20}]|\\.\\./){0,20}") {
             if let Ok(name) = Name::new(name) {
                 let path = name.below(Path::new("/into"));
                 let below = path.strip_prefix("/into").unwrap();

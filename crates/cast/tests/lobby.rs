@@ -188,7 +188,7 @@ proptest! {
 
     /// Whatever was sent in an earlier cast, or in this one, is replayed again and again: that holds nobody up.
     #[test]
-    fn who_sends_again_what_was_recorded_keeps_nobody_from_it(receivers in 1_u16..8, loss in 0_u64..30, seed: u64) {
+    fn replayed_messages_keep_nobody_from_the_transfer(receivers in 1_u16..8, loss in 0_u64..30, seed: u64) {
         let mut earlier = Simulation::new(receivers, loss, seed);
         prop_assert!(earlier.ends(ms(120_000)));
         let mut later = Simulation::after(earlier, 50, seed);
@@ -203,7 +203,7 @@ proptest! {
 
 /// A past bug: an announcement is replayed every two seconds, before there is a sender, and for as long as there is one.
 #[test]
-fn an_old_announcement_binds_nobody_to_a_sender_that_is_gone() {
+fn an_old_announcement_binds_no_receiver_to_a_sender_that_is_gone() {
     let old = LobbyMessage::Announce(announce(Token([7; 16])));
     let mut simulation = Simulation::new(2, 0, 1);
     for _ in 0..3 {
@@ -249,7 +249,7 @@ fn a_sender_that_falls_silent_is_left_although_its_answers_are_sent_again() {
 }
 
 #[test]
-fn a_join_or_a_goodbye_that_is_sent_again_changes_nothing() {
+fn a_replayed_join_or_leave_changes_nothing() {
     let mut host = host();
     let (now, later) = (Time::ZERO, Time::ZERO + ms(2_500));
     let (first, second) = (join(1, 1, 1), join(1, 2, 1));
@@ -299,7 +299,7 @@ fn join_after(member: u8, nonce: u8, number: u64, last: u32) -> LobbyMessage {
 }
 
 #[test]
-fn a_receiver_that_begins_anew_is_the_same_and_one_of_another_run_is_none() {
+fn a_restarted_receiver_is_the_same_and_one_of_another_run_is_ignored() {
     let mut host = host();
     assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 1)).as_deref(), Some("a\\u{1b}[2Jb (127.0.0.1)"));
     assert_eq!(host.take(Time::ZERO, at(2), join(1, 1, 2)), None, "it asks again");
@@ -311,7 +311,7 @@ fn a_receiver_that_begins_anew_is_the_same_and_one_of_another_run_is_none() {
 }
 
 #[test]
-fn who_comes_out_of_a_round_too_often_is_not_called_again() {
+fn a_receiver_lost_too_often_is_not_called_again() {
     let mut host = host();
     let mut rounds = 0;
     for session in 1..20 {
@@ -325,7 +325,7 @@ fn who_comes_out_of_a_round_too_often_is_not_called_again() {
 }
 
 #[test]
-fn more_receivers_than_anybody_has_are_not_remembered() {
+fn the_number_of_receivers_remembered_is_bounded() {
     let mut host = host();
     for number in 0..5_000_u32 {
         let mut token = [0; 16];

@@ -174,7 +174,7 @@ fn everyone_has_everything_whatever_is_lost_repeated_or_damaged() {
 }
 
 #[test]
-fn a_round_that_ends_early_is_gone_on_with_and_only_what_somebody_lacks_is_sent() {
+fn after_a_round_that_ends_early_only_what_somebody_lacks_is_sent() {
     let stores = stores(3);
     let first = round(Faults::default(), 1, &stores[..2], |done, _| if done < 2 { Goal::All } else { Goal::EndSoon });
     assert_eq!(first.outcomes, Ok(vec![Outcome::Lacks(1); 2]));
@@ -190,7 +190,7 @@ fn a_round_that_ends_early_is_gone_on_with_and_only_what_somebody_lacks_is_sent(
 }
 
 #[test]
-fn whoever_refuses_or_is_gone_does_not_keep_the_others_from_it() {
+fn a_receiver_that_refuses_or_is_gone_does_not_hold_up_the_others() {
     let stores = stores(3);
     stores[1].borrow_mut().refuses = Some("there is no room");
     let dies = Some((Rank(3), Time::ZERO + Duration::from_microseconds(20_000)));
@@ -212,7 +212,7 @@ fn a_sender_that_leaves_says_so() {
 /// On a wire of 80 ns/B, where 1,446 of 1,538 bytes belong to the file: the pipeline does not run dry between pieces, a round begins
 /// and ends within moments, and 1% lost at each of seven receivers costs little more than 1%.
 #[test]
-fn it_is_as_fast_as_the_wire() {
+fn a_round_is_as_fast_as_the_wire() {
     for (loss, more) in [(0, 1.0), (1, 1.06)] {
         let faults = Faults { byte_time: 80_000, queue: 1 << 20, loss, ..Faults::default() };
         let round = round(faults, 6, &stores(7), all);

@@ -175,7 +175,7 @@ fn a_folder_goes_to_three_receivers() {
 }
 
 #[test]
-fn who_comes_late_gets_all_and_who_was_stopped_goes_on() {
+fn a_late_receiver_gets_everything_and_a_stopped_one_resumes() {
     let Some(meeting) = meeting(2, None) else { return };
     let temporary = Temporary::new("late");
     let sent = files(&temporary.0);
@@ -238,9 +238,9 @@ fn with_a_key_only_those_who_have_it_get_anything() {
         let result = sends(&sent, &meeting, None, None, &mut notes).unwrap();
         assert_eq!(result.done, 1);
         receiver.join().unwrap();
-        let told = strangers.map(|stranger| stranger.join().unwrap());
+        let complaints = strangers.map(|stranger| stranger.join().unwrap());
         let mismatch = |why| vec![Event::SenderMismatch(why, HERE)];
-        assert_eq!(told, [mismatch(Mismatch::Sealed), mismatch(Mismatch::OtherKey)]);
+        assert_eq!(complaints, [mismatch(Mismatch::Sealed), mismatch(Mismatch::OtherKey)]);
         for why in [Mismatch::Sealed, Mismatch::OtherKey] {
             assert!(notes.events.contains(&Event::ReceiverMismatch(why, HERE)), "{:?}", notes.events);
         }
@@ -296,7 +296,7 @@ fn a_recorded_announcement_does_not_hold_up_a_receiver() {
 }
 
 #[test]
-fn what_is_there_is_not_written_over_and_nobody_waits_for_who_refuses() {
+fn existing_files_are_not_overwritten_and_nobody_waits_for_a_receiver_that_refuses() {
     let Some(meeting) = meeting(4, None) else { return };
     let temporary = Temporary::new("refuses");
     let sent = files(&temporary.0);
@@ -310,13 +310,13 @@ fn what_is_there_is_not_written_over_and_nobody_waits_for_who_refuses() {
         let result = sends(&sent, &meeting, None, None, &mut notes).unwrap();
         assert_eq!((result.done, result.without.len()), (1, 1));
         receiver.join().unwrap();
-        let told = refuser.join().unwrap();
-        assert!(told.ends_with("tree/large`: it is there already; --overwrite replaces it"), "{told}");
+        let complaint = refuser.join().unwrap();
+        assert!(complaint.ends_with("tree/large`: it is there already; --overwrite replaces it"), "{complaint}");
         let reason = notes.events.iter().find_map(|event| match event {
             Event::Refused(_, reason) => Some(reason.clone()),
             _ => None,
         });
-        assert_eq!(reason, Some(told));
+        assert_eq!(reason, Some(complaint));
     });
     assert_same(&sent, &fine);
     assert_eq!(fs::read(refuses.join("tree/large")).unwrap(), b"mine");
@@ -324,7 +324,7 @@ fn what_is_there_is_not_written_over_and_nobody_waits_for_who_refuses() {
 }
 
 #[test]
-fn where_nobody_comes_it_ends() {
+fn a_transfer_without_receivers_ends() {
     let Some(meeting) = meeting(5, None) else { return };
     let temporary = Temporary::new("nobody");
     let sent = files(&temporary.0);

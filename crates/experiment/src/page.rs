@@ -54,7 +54,7 @@ impl Ended {
     }
 
     fn run_page<'run>(&'run self, path: Option<&'run CriticalPath>) -> RunPage<'run> {
-        let told = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let parameters = self.provenance.parameters().iter().filter(|_| self.jobs.is_empty());
         let findings = self.findings.iter().map(|finding| (finding.name.to_owned(), finding.text.clone()));
         let of_jobs = self.jobs.iter().flat_map(|job| {
@@ -63,7 +63,7 @@ impl Ended {
         RunPage {
             program: &self.program,
             machine: &self.machine,
-            parameters: parameters.map(|(name, value)| format!("{name} {}", told(value))).collect(),
+            parameters: parameters.map(|(name, value)| format!("{name} {}", text(value))).collect(),
             made: self.provenance.line().trim_end().to_owned(),
             findings: findings.chain(of_jobs).collect(),
             jobs: self.jobs.iter().map(Job::from).collect(),

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_piece_is_worked_on_and_answers_keep_their_places() {
+    fn every_piece_is_done_and_results_keep_their_order() {
         let interrupted = AtomicBool::new(false);
         let most = AtomicUsize::new(0);
         let progress = |done, _| {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_at_an_interrupt_does_not_count() {
+    fn a_piece_in_progress_at_an_interrupt_does_not_count() {
         let interrupted = AtomicBool::new(false);
         let watch = Watch { progress: &|_, _| {}, interrupted: &interrupted, threads: 1 };
         let cut_short = |piece: &i32| interrupted.fetch_or(*piece == 2, Ordering::Relaxed);

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_the_machine_stand_in_their_order() {
+    fn changes_of_the_machine_are_listed_in_order() {
         let machine = changed(&[("buffers", "4"), ("rate", "1GB/s"), ("buffers", "8")]);
         let experiment = Provenance::of("run fft").on(&machine).among(16);
         let line = experiment.line();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_told_where_it_makes_a_difference_or_was_asked_for() {
+    fn a_seed_is_reported_if_it_makes_a_difference_or_was_given() {
         let fixed = changed(&[("selection", "fixed")]);
         let on_fixed = || Provenance::of("run fft").on(&fixed);
         let random = Provenance::of("run fft").on(&changed(&[("selection", "random")]));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_by_its_name_and_by_what_is_in_it() {
+    fn a_file_is_reported_by_its_name_and_its_contents() {
         let file = |content| InputFile::new(Path::new("halo.csv"), content);
         let mut experiment = Provenance::of("run all-to-all");
         experiment.read(file(b"0,1\n1,0\n"));

@@ -347,7 +347,7 @@ mod tests {
 
     /// A column is found by its name.
     #[test]
-    fn no_parameter_has_the_name_of_what_comes_out() {
+    fn no_parameter_has_the_name_of_a_result_column() {
         for parameter in descriptions().into_iter().flat_map(|program| program.parameters) {
             let axis = Axis { name: parameter.name, values: Vec::new() };
             assert!(FOUND.iter().all(|(found, _)| *found != axis.column()), "{}", axis.name);

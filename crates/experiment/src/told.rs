@@ -112,7 +112,7 @@ fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
 fn frames(ethernet: &EthernetStatistics) -> Value {
     let busy = |[up, down]: &[Duration; 2]| json!([up.picoseconds(), down.picoseconds()]);
     let dropped = &ethernet.dropped;
-    let mut told = json!({
+    let mut object = json!({
         "sent": ethernet.sent,
         "received": ethernet.received,
         "dropped": {"at_switch": dropped.at_switch, "lost": dropped.lost, "at_ring": dropped.at_ring},
@@ -120,9 +120,9 @@ fn frames(ethernet: &EthernetStatistics) -> Value {
         "busy_ps": ethernet.busy.iter().map(busy).collect::<Vec<Value>>(),
     });
     if let Some(trunk) = &ethernet.trunk_busy {
-        told["trunk_busy_ps"] = busy(trunk);
+        object["trunk_busy_ps"] = busy(trunk);
     }
-    told
+    object
 }
 
 fn channel(network: &FlitNetwork, answer: &Answer, (id, channel): (usize, &ChannelStatistics)) -> Value {

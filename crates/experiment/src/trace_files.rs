@@ -102,8 +102,9 @@ impl Files {
         let wrong = |problem: String| TraceError::of_file(&folder.display().to_string(), problem);
         if numbered.is_empty() {
             let hint = "`maquette trace -- mpiexec -n 8 ./program` writes one";
-            let told = format!("found no `{}`; allowed is a folder with a trace, a file for each rank", file_name(0));
-            return Err(wrong(told).with_hint(hint).into());
+            let problem =
+                format!("found no `{}`; allowed is a folder with a trace, a file for each rank", file_name(0));
+            return Err(wrong(problem).with_hint(hint).into());
         }
         if let Some((expected, (found, _))) = (0..).zip(&numbered).find(|(expected, (found, _))| expected != found) {
             return Err(wrong(format!("found a file of rank {found}, where that of rank {expected} is allowed")).into());
@@ -116,8 +117,8 @@ impl Files {
     fn of_file(&mut self, path: &Path, operations: f64) -> Result<Vec<RankCalls>, Error> {
         if begins_with(path, b"maqtrace")? {
             let (calls, size) = self.rank(path, 0, None)?;
-            let told = format!("found one of {size} ranks; allowed is the folder with the files of all");
-            let alone = TraceError::of_file(&path.display().to_string(), told);
+            let problem = format!("found one of {size} ranks; allowed is the folder with the files of all");
+            let alone = TraceError::of_file(&path.display().to_string(), problem);
             return if size == 1 { Ok(vec![calls]) } else { Err(alone.into()) };
         }
         let text = self.text(path)?;
@@ -139,9 +140,9 @@ impl Files {
         let listed = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let paths: Vec<PathBuf> = listed.map(|line| folder.join(line)).collect();
         if let Some(missing) = paths.iter().find(|path| !path.is_file()) {
-            let told =
+            let problem =
                 format!("found no trace, and no file `{}`; allowed is a trace, or a list of files", missing.display());
-            return Err(TraceError::of_file(&name, told).into());
+            return Err(TraceError::of_file(&name, problem).into());
         }
         self.of_ranks(&paths, operations)
     }
@@ -164,8 +165,8 @@ impl Files {
             self.count_operations = true;
             for (found, calls) in simgrid::read(&name, &text, Some(size), operations)? {
                 if found != rank {
-                    let told = format!("found lines of rank {found}; allowed are those of rank {rank}");
-                    return Err(TraceError::of_file(&name, told).into());
+                    let problem = format!("found lines of rank {found}; allowed are those of rank {rank}");
+                    return Err(TraceError::of_file(&name, problem).into());
                 }
                 ranks.push(calls);
             }
@@ -184,8 +185,8 @@ impl Files {
 /// The calls of the ranks in one file, none of which may be missing.
 fn in_order(file: &str, ranks: Vec<(u32, RankCalls)>) -> Result<Vec<RankCalls>, Error> {
     if let Some((expected, (found, _))) = (0..).zip(&ranks).find(|(expected, (found, _))| expected != found) {
-        let told = format!("found lines of rank {found} and none of rank {expected}; allowed are those of all");
-        return Err(TraceError::of_file(file, told).into());
+        let problem = format!("found lines of rank {found} and none of rank {expected}; allowed are those of all");
+        return Err(TraceError::of_file(file, problem).into());
     }
     Ok(ranks.into_iter().map(|(_, calls)| calls).collect())
 }

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_or_something_wrong_is_hung_up_on() {
+    fn a_caller_that_says_nothing_or_something_wrong_is_disconnected() {
         let (mut callers, secret) = (callers(), Secret::random().unwrap());
         let _silent = call(&callers, b"");
         let wrong = hello(&Secret::random().unwrap(), 0);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_told_with_what_is_allowed() {
+    fn bad_lines_are_reported_with_what_is_allowed() {
         let wrong = [
             ("a\n", "hosts.txt:1: address: found nothing; allowed is the IPv4 address of an interface of the host"),
             ("a 10.0.0.1\nb 10.0.0\n", "hosts.txt:2: address: found `10.0.0`"),

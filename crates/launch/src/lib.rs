@@ -1,19 +1,19 @@
-//! Programs as processes, one a rank, on this machine or on others, over UDP; or over MPI, where somebody else starts them.
+//! Programs as processes, one per rank, on this machine or on others, over UDP; or over MPI, where another program starts them.
 //!
 //! ```text
 //!     maquette launch                                  maquette launch-rank       one for each rank
-//!     launcher  --- starts, by a shell if elsewhere -->  rank     secret on its standard input
+//!     launcher  --- starts, through a shell if remote -->  rank     secret on its standard input
 //!               <-- hello: token, UDP address ---------           control connection, TCP [wire]
 //!               --- roster: all addresses, experiment -->
 //!                                                        rank <== UDP, multicast, sealed ==> ranks
 //!               <-- ended: times and counts, or an error
-//!               --- closes ----------------------------->         whoever loses it ends
+//!               --- closes ----------------------------->         a rank that loses it ends
 //! ```
 //!
-//! What a rank runs is an experiment, as JSON; who starts the ranks and who runs them know what that is.
+//! A rank runs an experiment, given as JSON; only those who start and run the ranks know its contents.
 //!
-//! Who does not know the secret can't be taken for a rank, neither where these are waited for (`callers`) nor among them: each
-//! datagram is sealed with a key that is made of the [`secret`], unless the network is declared to be trusted.
+//! Nobody without the secret can pose as a rank, neither to the launcher, which waits for ranks (`callers`), nor to other ranks: each
+//! datagram is sealed with a key derived from the [`secret`], unless the network is declared trusted.
 
 mod callers;
 pub mod hosts;

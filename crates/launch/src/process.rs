@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_says_where_the_host_is() {
+    fn a_shell_has_a_placeholder_for_the_host() {
         let shell = Shell::parse("ip netns  exec {host}").unwrap();
         let command = shell.command("node-3", &["maquette".into(), "launch-rank".into()]);
         assert_eq!(command, ["ip", "netns", "exec", "node-3", "maquette", "launch-rank"]);

@@ -18,7 +18,7 @@ use super::preemption::preemptions;
 use super::secret::Secret;
 use super::wire::{Record, Roster};
 
-/// How long after they have met ranks begin, so that all know of it; the second, in addition for each rank.
+/// How long after their meeting ranks begin, so that all know of it; and how much later for each of them.
 const NOTICE: Duration = Duration::from_microseconds(4_000);
 const NOTICE_EACH: Duration = Duration::from_microseconds(50);
 /// How long after the others the rank that begins does so, so that they are waiting for it.

@@ -131,8 +131,8 @@ impl FlitNetwork {
         self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1)
     }
 
-    /// The channels from `source` to `destination`, in order, with every choice made as the source prefers, and one of the paths if
-    /// the rule draws one; empty if they are the same node.
+    /// The channels from `source` to `destination`, in order, always choosing the channel that belongs to the source, and one of the
+    /// paths if the rule draws one; empty if they are the same node.
     pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
         let mut channels = Vec::new();
         if source == destination {

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_without_bytes_leave_room_for_saying_so() {
+    fn sizes_without_bytes_leave_room_for_their_header_field() {
         let message = Message::that_begins(vec![1; 150], Bytes(400));
         let all = parts(message, 48, true);
         assert_eq!(sizes(&all), [8, 112, 110, 110, 60]);

@@ -24,11 +24,11 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Packet `base` is lost, and with it everything sent in `base..end`. A report less than `pause` after the last is
-    /// ignored.
+    /// Packet `base` is lost, and with it everything sent in `base..end`. Ignored if the same was reported less than
+    /// `pause` ago.
     pub fn lost(&mut self, now: Time, pause: Duration, (base, end): (u64, u64)) {
-        let told = self.last.is_some_and(|(lost, when)| lost == base && now.since(when) < pause);
-        if !told {
+        let reported = self.last.is_some_and(|(lost, when)| lost == base && now.since(when) < pause);
+        if !reported {
             *self = Repeats { next: base, end, last: Some((base, now)) };
         }
     }

@@ -7,7 +7,7 @@
 //!                     |    Machine
 //!                Messengers       all ranks of a world; one messenger alone is an endpoint, too
 //!                     |
-//!                 Messenger       a loop around what its program has under way (operations) and:
+//!                 Messenger       a loop around its program's operations (operations) and:
 //!     +------------ Engine ---------------------------+
 //!     |  push_pull       messages to and from one     |     which part of a message may be sent, and where it is stored
 //!     |  broadcast       rank, or to all              |

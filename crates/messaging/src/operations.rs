@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     send, multicast   call of the program -> room in the send queue -> over
-//!     receive           posted -> its message is there -> call of the program -> over
+//!     receive           posted -> its message has arrived -> call of the program -> over
 //!     compute           computing -> over
 //!     sleep until       over at its time, without the processor
 //! ```
@@ -95,7 +95,7 @@ struct UnderWay {
     limit: Limit,
 }
 
-/// How long an operation waits at most, whatever its own deadline.
+/// When an operation stops waiting at the latest, whatever its own deadline.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     Never,
@@ -329,7 +329,7 @@ impl Operations {
         if until <= now { Step::Over(result) } else { Step::To(Stage::Ends(until, result)) }
     }
 
-    /// How long an operation waits at most.
+    /// When an operation stops waiting at the latest.
     fn limit(&self, limit: Limit) -> Option<Time> {
         match limit {
             Limit::Never => None,
@@ -486,7 +486,7 @@ impl Operations {
 #[derive(Clone, Copy, Debug)]
 struct Served {
     processor: u8,
-    /// How long it waits at most.
+    /// When it stops waiting at the latest.
     limit: Option<Time>,
 }
 

@@ -491,8 +491,8 @@ impl Reader<'_> {
     fn payload(&mut self, flags: u8, all: &Message) -> Result<Message, Unreadable> {
         let seen = if flags & UNSEEN != 0 { u64::from(u16::from_be_bytes(self.take()?)) } else { all.size().0 };
         let payload = cut(all, seen)?;
-        let told = (flags & UNSEEN != 0) == (payload.unseen() > Size(0));
-        if told { Ok(payload) } else { Err(Unreadable::Field) }
+        let fits = (flags & UNSEEN != 0) == (payload.unseen() > Size(0));
+        if fits { Ok(payload) } else { Err(Unreadable::Field) }
     }
     fn u48(&mut self) -> Result<u64, Unreadable> {
         let [a, b, c, d, e, f] = self.take()?;

@@ -240,27 +240,32 @@ impl Parameters {
 mod tests {
     use super::*;
 
-    fn told(parameters: Parameters, ranks: u32) -> String {
+    fn complaint(parameters: Parameters, ranks: u32) -> String {
         parameters.check(ranks).map_or_else(|error| error.to_string(), |()| "fine".to_string())
     }
 
     #[test]
-    fn what_cannot_be_is_told_with_what_can() {
+    fn impossible_parameters_are_reported_with_what_is_allowed() {
         let usual = Parameters::default();
-        assert_eq!(told(usual, 65_536), "fine");
-        assert_eq!(told(usual, 65_537), "65537 ranks: allowed are 1 to 65536");
-        assert_eq!(told(Parameters { datagram: 79, ..usual }, 2), "79 bytes of a datagram: allowed are 80 to 65507");
-        assert_eq!(told(Parameters { window: 0, ..usual }, 2), "0 packets of a window: allowed are 1 to 65536");
-        let selective = Parameters { window: 11_537, repeat: Repeat::Selective, ..usual };
-        assert_eq!(told(selective, 2), "11537 packets of a window: allowed are 1 to 11536");
-        let selective = Parameters { window: 401, datagram: 80, ..selective };
-        assert_eq!(told(selective, 2), "401 packets of a window: allowed are 1 to 400");
+        assert_eq!(complaint(usual, 65_536), "fine");
+        assert_eq!(complaint(usual, 65_537), "65537 ranks: allowed are 1 to 65536");
         assert_eq!(
-            told(Parameters { send_queue: 0, ..usual }, 2),
+            complaint(Parameters { datagram: 79, ..usual }, 2),
+            "79 bytes of a datagram: allowed are 80 to 65507"
+        );
+        assert_eq!(complaint(Parameters { window: 0, ..usual }, 2), "0 packets of a window: allowed are 1 to 65536");
+        let selective = Parameters { window: 11_537, repeat: Repeat::Selective, ..usual };
+        assert_eq!(complaint(selective, 2), "11537 packets of a window: allowed are 1 to 11536");
+        let selective = Parameters { window: 401, datagram: 80, ..selective };
+        assert_eq!(complaint(selective, 2), "401 packets of a window: allowed are 1 to 400");
+        assert_eq!(
+            complaint(Parameters { send_queue: 0, ..usual }, 2),
             "0 messages of a send queue: allowed are 1 to 65536"
         );
         let timing = Timing { least: Duration::ZERO, ..usual.timing };
-        assert!(told(Parameters { timing, ..usual }, 2).starts_with("0 picoseconds of the least retransmission time"));
+        assert!(
+            complaint(Parameters { timing, ..usual }, 2).starts_with("0 picoseconds of the least retransmission time")
+        );
         assert!(
             usual.check_size(Bytes(LARGEST_MESSAGE + 1)).is_err() && usual.check_size(Bytes(LARGEST_MESSAGE)).is_ok()
         );

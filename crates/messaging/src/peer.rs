@@ -149,8 +149,8 @@ impl Peer {
 
     /// Whether neither has anything left to say to the other.
     pub(crate) fn is_over(&self) -> bool {
-        let told = self.farewell.is_some_and(|farewell| farewell.knows || farewell.in_vain);
-        self.state == State::Gone || (self.state == State::Ended && told)
+        let answered = self.farewell.is_some_and(|farewell| farewell.knows || farewell.in_vain);
+        self.state == State::Gone || (self.state == State::Ended && answered)
     }
 
     /// When to tell it next that this rank has ended.

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_joined_whether_they_overlap_or_come_again() {
+    fn parts_are_joined_even_if_they_overlap_or_repeat() {
         let bytes: Vec<u8> = (0..10).collect();
         let mut it = reassembly(10, Some(10));
         for (from, to) in [(4, 6), (0, 3), (0, 3), (5, 7), (2, 6), (3, 5), (6, 10), (9, 12)] {

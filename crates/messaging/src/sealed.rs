@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_key_reads_each_datagram_once_and_others_none() {
+    fn datagrams_are_read_once_with_the_key_and_never_without() {
         let wire = Kept::default();
         let source = Sealed::new(&wire, Rank(0), 7, &keys(0));
         let sent = [packet(b"one"), packet(b""), packet(b"one")];
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_everybody_can_read_nobody_can_write_without_the_key() {
+    fn readable_datagrams_cannot_be_written_without_the_key() {
         let wire = Kept::default();
         let readable = |rank, secret| Sealed::new(&wire, Rank(rank), 7, &keys(secret)).with_secrecy(Secrecy::Readable);
         let sent = [packet(b"one"), packet(b"")];
@@ -368,7 +368,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_number_comes_once_or_counts_as_come(
+        fn a_number_is_accepted_once_or_counts_as_seen(
             numbers in vec(prop_oneof![0_u64..200, 0_u64..20_000, any::<u64>()], 1..200)
         ) {
             let (mut came, mut all) = (Came::default(), BTreeSet::new());

@@ -124,7 +124,7 @@ mod tests {
     const PAUSE: Duration = Duration::from_microseconds(10);
 
     #[test]
-    fn the_bitmap_tells_which_packets_are_there() {
+    fn the_bitmap_tells_which_packets_have_arrived() {
         let mut order = ReceiveWindow::new(7, 32);
         assert!(!order.offer(7, ()));
         order.advance();

@@ -24,7 +24,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_is_known_again_from_its_low_bits(reference: u32, distance in i64::from(i32::MIN)..=i64::from(i32::MAX)) {
+        fn a_number_is_recovered_from_its_low_bits(reference: u32, distance in i64::from(i32::MIN)..=i64::from(i32::MAX)) {
             let reference = u64::from(reference) + (1 << 33);
             let number = reference.checked_add_signed(distance).unwrap();
             prop_assert_eq!(near(reference, wire(number)), Some(number));
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_lies_before_zero() {
+    fn no_number_is_negative() {
         assert_eq!(near(3, wire(3).wrapping_sub(4)), None);
         assert_eq!(near(3, 0), Some(0));
     }

@@ -113,7 +113,7 @@ impl Background {
     /// Finishes the remaining tasks, and ends.
     pub(crate) fn end(self) {
         drop(self.tasks);
-        // The thread has reported itself whether it has ended well.
+        // The thread itself has reported any error.
         let _ = self.thread.join();
     }
 }

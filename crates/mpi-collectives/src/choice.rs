@@ -53,7 +53,7 @@ impl Numbers {
     /// The number for a rank.
     ///
     /// # Safety
-    /// There is one.
+    /// There is one for this rank.
     unsafe fn at(self, rank: usize) -> i64 {
         // SAFETY: guaranteed by the caller.
         unsafe {

@@ -82,7 +82,7 @@ impl Abi {
     /// Handle number `place` of those in memory at `handles`.
     ///
     /// # Safety
-    /// There are enough handles.
+    /// There are more than `place` handles.
     pub(crate) unsafe fn handle_at(&self, handles: *const c_void, place: usize) -> Handle {
         // SAFETY: guaranteed by the caller; a handle of this ABI has this many bytes.
         unsafe {
@@ -96,7 +96,7 @@ impl Abi {
     /// Status number `place` of those in memory at `statuses`.
     ///
     /// # Safety
-    /// There are enough statuses.
+    /// There are more than `place` statuses.
     pub(crate) unsafe fn status_at(&self, statuses: *const c_void, place: usize) -> Status {
         let [bytes, source, tag] = self.status;
         // SAFETY: guaranteed by the caller; a status of this ABI has these bytes, and two integers there.

@@ -43,7 +43,7 @@ impl Output {
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error));
         }
-        // SAFETY: a new mapping, of a part of the file that is there; nothing else is where the system puts it.
+        // SAFETY: a new mapping, of an existing part of the file; the system puts it where nothing else is.
         let window = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),

@@ -84,8 +84,8 @@ pub(crate) fn begin() {
     let Some(folder) = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else { return };
     let (abi, library) = identify();
     let Some(abi) = abi else {
-        let told = format!("{library}\n");
-        let _ = std::fs::write(folder.join(NOT_TRACED), told);
+        let line = format!("{library}\n");
+        let _ = std::fs::write(folder.join(NOT_TRACED), line);
         return;
     };
     #[allow(clippy::disallowed_methods)] // as above

@@ -96,15 +96,15 @@ fn entries<A: Planned>(
 
 /// A plan as text.
 pub(crate) fn write(plan: &Plan) -> String {
-    fn told<A>(entries: &[Entry<A>]) -> Vec<Told> {
+    fn algorithms<A>(entries: &[Entry<A>]) -> Vec<Told> {
         entries.iter().map(|entry| entry.told.clone()).collect()
     }
     let Plan { machine, blake3, set, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
     let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), set: set.clone(), ranks: *ranks };
     let written = Written {
-        broadcast: told(broadcast),
-        all_reduce: told(all_reduce),
-        all_to_all: told(all_to_all),
+        broadcast: algorithms(broadcast),
+        all_reduce: algorithms(all_reduce),
+        all_to_all: algorithms(all_to_all),
         all_to_allv: all_to_allv.as_ref().map(|entry| entry.told.clone()),
     };
     text_of(made_for, written)

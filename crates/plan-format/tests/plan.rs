@@ -39,7 +39,7 @@ algorithm = "posted"
 [end]
 "#;
 
-fn told(text: &str) -> String {
+fn complaint(text: &str) -> String {
     Plan::parse(text, "plan.toml").unwrap_err().to_string()
 }
 
@@ -65,10 +65,10 @@ fn an_entry_is_for_sizes_above_one_bound_and_up_to_another() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_are_reported_with_their_position() {
     let with = |old: &str, new: &str| {
         assert!(WHOLE.contains(old));
-        told(&WHOLE.replacen(old, new, 1))
+        complaint(&WHOLE.replacen(old, new, 1))
     };
     let cases = [
         (
@@ -111,10 +111,10 @@ fn a_plan_that_is_cut_short_is_refused_wherever_that_is() {
     let all_but_the_last_line_break = WHOLE.trim_end();
     assert_eq!(Plan::parse(all_but_the_last_line_break, "plan.toml").unwrap(), whole);
     for end in (0..all_but_the_last_line_break.len()).filter(|&end| WHOLE.is_char_boundary(end)) {
-        let error = told(&WHOLE[..end]);
+        let error = complaint(&WHOLE[..end]);
         assert!(error.starts_with("plan.toml:"), "{error}");
     }
     let between_two_entries = WHOLE.find("[[all_reduce]]").unwrap();
-    let error = told(&WHOLE[..between_two_entries]);
+    let error = complaint(&WHOLE[..between_two_entries]);
     assert!(error.contains("end: found the end of the file; allowed is `[end]` as the last line"), "{error}");
 }

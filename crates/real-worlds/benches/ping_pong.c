@@ -1,5 +1,5 @@
-/* Two ranks send each other a message back and forth, as a program written for MPI does: by MPI_Send and MPI_Recv, or, as is quicker in
-   some libraries, by requests that are asked again and again whether they are over. Prints half of the shortest round trip, as the mean of a
+/* Two ranks send each other a message back and forth, as a program written for MPI does: with MPI_Send and MPI_Recv, or, which is faster
+   in some libraries, with requests that are polled until they are complete. Prints half of the shortest round trip, as the mean of a
    batch, in nanoseconds: ping_pong BYTES TRIPS BATCHES blocking|polled. */
 #include <mpi_abi.h>
 #include <stdio.h>

@@ -55,7 +55,7 @@ impl<D: Datagrams> Datagrams for Lossy<D> {
 }
 
 /// Broadcast `number`, whose size and bytes follow from the number.
-fn word(number: u32) -> Message {
+fn message(number: u32) -> Message {
     let length = [0, 1, 200, 1_400, 5_000, 20_000][number as usize % 6];
     Message::from((0..length).map(|place: u32| (place * 7 + number * 13) as u8).collect::<Vec<u8>>())
 }
@@ -69,9 +69,9 @@ async fn rank(endpoint: &Messenger<Lossy<UdpNetwork>>, lost: impl Fn() -> u64) -
     for number in 0..BROADCASTS {
         let root = Rank(number / 50 % RANKS);
         if endpoint.rank() == root {
-            endpoint.multicast(word(number)).await?;
+            endpoint.multicast(message(number)).await?;
         } else {
-            wrong += u32::from(endpoint.receive_multicast(root).await? != word(number));
+            wrong += u32::from(endpoint.receive_multicast(root).await? != message(number));
         }
     }
     endpoint.end().await?;
@@ -112,12 +112,12 @@ fn run(with_group: bool) {
 }
 
 #[test]
-fn a_thousand_broadcasts_with_loss_are_none_of_them_wrong() {
+fn none_of_a_thousand_broadcasts_with_loss_is_wrong() {
     run(false);
 }
 
 #[test]
-fn a_thousand_multicasts_with_loss_are_none_of_them_wrong() {
+fn none_of_a_thousand_multicasts_with_loss_is_wrong() {
     match hears_multicast(GROUP, HERE) {
         Ok(()) => run(true),
         Err(error) => println!("skipped: no multicast on this machine: {error}"),

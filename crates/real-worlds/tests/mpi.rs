@@ -28,10 +28,10 @@ impl conformance::Subject for Processes<'_> {
         world.set_patience(PATIENCE);
         let result = world.run(program);
         world.set_patience(UNTIL_ALL_ARE_DONE);
-        let deadlock = if let Err(Error::Deadlock(told)) = &result { told.clone() } else { String::new() };
-        let told = world.run_between(&TellAll(&deadlock)).expect("all ranks are there");
+        let deadlock = if let Err(Error::Deadlock(text)) = &result { text.clone() } else { String::new() };
+        let text = world.run_between(&TellAll(&deadlock)).expect("all ranks are there");
         world.forget_messages();
-        if told.is_empty() { Ok(vec![(world.rank(), result)]) } else { Err(Error::Deadlock(told)) }
+        if text.is_empty() { Ok(vec![(world.rank(), result)]) } else { Err(Error::Deadlock(text)) }
     }
 }
 
@@ -50,7 +50,7 @@ impl Program for TellAll<'_> {
         for rank in (1..endpoint.size()).map(Rank) {
             all.push(text(endpoint.receive(rank).await?));
         }
-        all.retain(|told| !told.is_empty());
+        all.retain(|text| !text.is_empty());
         let all = all.join("; ");
         for rank in (1..endpoint.size()).map(Rank) {
             endpoint.send(rank, Message::from(all.clone().into_bytes())).await?;

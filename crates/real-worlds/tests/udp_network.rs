@@ -70,7 +70,7 @@ fn arrive(network: &UdpNetwork, count: usize) -> Vec<Datagram> {
 }
 
 #[test]
-fn however_many_receive_a_broadcast_it_is_handed_to_the_kernel_once() {
+fn a_broadcast_is_handed_to_the_kernel_once_however_many_receive_it() {
     if !has_multicast() {
         return;
     }
@@ -104,10 +104,10 @@ fn arrive_now(network: &UdpNetwork) -> Vec<Datagram> {
 #[test]
 fn without_a_group_each_rank_is_sent_its_own() {
     let networks = networks(4, false, None);
-    let word = Message::from(vec![7; 500]);
-    ready(networks[1].send(&[(Destination::All, datagram(1, 1, &word))])).unwrap();
+    let message = Message::from(vec![7; 500]);
+    ready(networks[1].send(&[(Destination::All, datagram(1, 1, &message))])).unwrap();
     for place in [0, 2, 3] {
-        assert_eq!(arrive(&networks[place], 1), [datagram(1, 1, &word)]);
+        assert_eq!(arrive(&networks[place], 1), [datagram(1, 1, &message)]);
     }
     assert_eq!(networks[1].counts().payloads, 3 * 500);
 }
@@ -115,29 +115,29 @@ fn without_a_group_each_rank_is_sent_its_own() {
 #[test]
 fn what_is_only_a_size_goes_as_zeros() {
     let networks = networks(2, false, None);
-    let word = Message::that_begins(vec![1, 2, 3], quantities::Bytes(1_000));
-    ready(networks[0].send(&[(Destination::One(Rank(1)), datagram(0, 1, &word))])).unwrap();
+    let message = Message::that_begins(vec![1, 2, 3], quantities::Bytes(1_000));
+    ready(networks[0].send(&[(Destination::One(Rank(1)), datagram(0, 1, &message))])).unwrap();
     let arrived = arrive(&networks[1], 1);
     let Body::Data(data) = Packet::decode(&arrived[0]).unwrap().body else { panic!("it was data") };
-    assert_eq!(data.payload, word);
+    assert_eq!(data.payload, message);
     assert_eq!(networks[0].counts().payloads, 1_000);
 }
 
 #[test]
 fn strangers_and_impostors_are_turned_away_and_counted() {
     let networks = networks(3, false, None);
-    let word = datagram(1, 1, &Message::from(vec![1]));
+    let sent = datagram(1, 1, &Message::from(vec![1]));
     let stranger = UdpSocket::bind((HERE, 0)).unwrap();
-    stranger.send_to(&word.to_bytes(), networks[0].port().address()).unwrap();
-    ready(networks[2].send(&[(Destination::One(Rank(0)), word.clone())])).unwrap();
-    ready(networks[1].send(&[(Destination::One(Rank(0)), word.clone())])).unwrap();
-    assert_eq!(arrive(&networks[0], 1), [word]);
+    stranger.send_to(&sent.to_bytes(), networks[0].port().address()).unwrap();
+    ready(networks[2].send(&[(Destination::One(Rank(0)), sent.clone())])).unwrap();
+    ready(networks[1].send(&[(Destination::One(Rank(0)), sent.clone())])).unwrap();
+    assert_eq!(arrive(&networks[0], 1), [sent]);
     let counts = networks[0].counts();
     assert_eq!((counts.received, counts.strangers, counts.unreadable), (3, 1, 1));
 }
 
 #[test]
-fn whom_nobody_hears_is_no_error() {
+fn sending_to_nobody_is_no_error() {
     let networks = networks(2, false, None);
     let gone = networks[1].port().address();
     drop(networks.into_iter().nth(1));
@@ -148,8 +148,8 @@ fn whom_nobody_hears_is_no_error() {
     let alone = UdpNetwork::new(alone).unwrap();
     for number in 0..20 {
         for to in [1, 2] {
-            let word = datagram(0, number, &Message::from(vec![1; 1_000]));
-            ready(alone.send(&[(Destination::One(Rank(to)), word)])).unwrap();
+            let sent = datagram(0, number, &Message::from(vec![1; 1_000]));
+            ready(alone.send(&[(Destination::One(Rank(to)), sent)])).unwrap();
         }
         assert!(arrive_now(&alone).is_empty());
     }
@@ -158,9 +158,9 @@ fn whom_nobody_hears_is_no_error() {
 #[test]
 fn a_rate_is_kept() {
     let networks = networks(2, false, Some(Rate::from_bits_per_second(100_000_000)));
-    let word = Message::from(vec![0; 1_446]);
+    let message = Message::from(vec![0; 1_446]);
     let start = networks[0].now();
-    let all: Vec<_> = (0..200).map(|number| (Destination::One(Rank(1)), datagram(0, number, &word))).collect();
+    let all: Vec<_> = (0..200).map(|number| (Destination::One(Rank(1)), datagram(0, number, &message))).collect();
     ready(networks[0].send(&all)).unwrap();
     // 200 frames of 1,538 bytes take 24.6 ms; the first eight and the last eight leave together.
     assert!(networks[0].now().since(start) > Duration::from_microseconds(22_000));

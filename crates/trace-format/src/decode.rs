@@ -51,8 +51,8 @@ impl<R: BufRead> Calls<R> {
         }
         let version = calls.byte()?;
         if version != VERSION {
-            let told = format!("found version {version} of the format; allowed is {VERSION}");
-            return Err(calls.damage(told));
+            let problem = format!("found version {version} of the format; allowed is {VERSION}");
+            return Err(calls.damage(problem));
         }
         let clock = match calls.byte()? {
             0 => Clock::Monotonic,
@@ -110,9 +110,9 @@ impl<R: BufRead> Calls<R> {
     fn collective(&mut self) -> Result<Box<Collective>, Damage> {
         let code = self.byte()?;
         let Some(kind) = CollectiveKind::of_code(code) else {
-            let told =
+            let problem =
                 format!("found a collective of the number {code}; allowed is 0 to {}", CollectiveKind::ALL.len() - 1);
-            return Err(self.damage(told));
+            return Err(self.damage(problem));
         };
         let (communicator, root, bytes) = (self.small()?, self.small()?, self.number()?);
         let counts = self.list()?.into_boxed_slice();
@@ -142,17 +142,17 @@ impl<R: BufRead> Calls<R> {
     fn list(&mut self) -> Result<Vec<u64>, Damage> {
         let length = self.number()?;
         let Some(room) = self.room.checked_sub(length) else {
-            let told = format!("found a list of {length}; allowed are {MOST_LISTED} numbers in all lists of a file");
-            return Err(self.damage(told));
+            let problem = format!("found a list of {length}; allowed are {MOST_LISTED} numbers in all lists of a file");
+            return Err(self.damage(problem));
         };
         self.room = room;
         let mut numbers = Vec::new();
         while (numbers.len() as u64) < length {
             let often = self.number()?;
             if often == 0 || often > length - numbers.len() as u64 {
-                let told =
+                let problem =
                     format!("found a run of {often} in a list of {length}; allowed is what the list has room for");
-                return Err(self.damage(told));
+                return Err(self.damage(problem));
             }
             let number = self.number()?;
             numbers.resize(numbers.len() + often as usize, number);

@@ -63,7 +63,7 @@ proptest! {
 
     /// A file that is cut off anywhere contains whole calls, or is rejected.
     #[test]
-    fn whatever_is_read_ends(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn reading_any_bytes_ends(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let file = [written(&[]), bytes].concat();
         let mut read = Calls::new(&file[..]).unwrap();
         while let Ok(Some(_)) = read.next_call() {}
@@ -84,22 +84,25 @@ fn the_usual_calls_take_few_bytes() {
 }
 
 #[test]
-fn what_is_damaged_is_told() {
-    let told = |file: &[u8]| Calls::new(file).and_then(|mut calls| calls.next_call()).unwrap_err().to_string();
+fn damage_is_reported() {
+    let complaint = |file: &[u8]| Calls::new(file).and_then(|mut calls| calls.next_call()).unwrap_err().to_string();
     let header = written(&[]);
     assert_eq!(
-        told(b"num_ranks 2"),
+        complaint(b"num_ranks 2"),
         "byte 1: found no trace of `maquette trace`; allowed is one, which begins with `maqtrace`"
     );
-    assert_eq!(told(b"maqtrace\x02"), "byte 9: found version 2 of the format; allowed is 1");
-    assert_eq!(told(b"maqtrac"), "byte 7: the file ends within a call; allowed are whole ones");
-    assert_eq!(told(&[&header[..], &[99, 0]].concat()), "byte 15: found a call of the number 99; allowed is 1 to 15");
+    assert_eq!(complaint(b"maqtrace\x02"), "byte 9: found version 2 of the format; allowed is 1");
+    assert_eq!(complaint(b"maqtrac"), "byte 7: the file ends within a call; allowed are whole ones");
     assert_eq!(
-        told(&[&header[..], &[7, 0, 3, 9, 0]].concat()),
+        complaint(&[&header[..], &[99, 0]].concat()),
+        "byte 15: found a call of the number 99; allowed is 1 to 15"
+    );
+    assert_eq!(
+        complaint(&[&header[..], &[7, 0, 3, 9, 0]].concat()),
         "byte 17: found a run of 9 in a list of 3; allowed is what the list has room for"
     );
     assert_eq!(
-        told(&[&header[..], &[10, 0, 77]].concat()),
+        complaint(&[&header[..], &[10, 0, 77]].concat()),
         "byte 16: found a collective of the number 77; allowed is 0 to 15"
     );
 }

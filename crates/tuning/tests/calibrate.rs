@@ -126,7 +126,7 @@ fn a_parameter_that_changes_nothing_is_not_determined() {
 }
 
 #[test]
-fn what_is_held_back_makes_no_difference() {
+fn times_held_out_make_no_difference() {
     let description = describe("loggp").unwrap();
     let honest = times(&described("loggp", &[("o", "7us")]), |_| 1.0);
     let spoilt = times(&described("loggp", &[("o", "7us")]), |index| if index % 2 == 1 { 3.0 } else { 1.0 });

@@ -8,7 +8,7 @@ use quantities::{Duration, Time};
 
 use super::ms;
 
-/// How often.
+/// The interval between two calls of `attend`.
 const BETWEEN: Duration = ms(20);
 
 /// A network that calls `attend` from time to time, and ends when that returns an error.

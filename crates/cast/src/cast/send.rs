@@ -75,8 +75,8 @@ impl Sent {
 /// [`CastError`].
 pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -> std::result::Result<Sent, CastError> {
     let wire = Wire::new(&settings.meeting)?;
-    let mut word = [0; 4];
-    word.copy_from_slice(&token()?.0[..4]);
+    let mut random = [0; 4];
+    random.copy_from_slice(&token()?.0[..4]);
     let announce = Announce {
         transfer: listing.manifest.id(),
         run: token()?,
@@ -93,7 +93,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
         reader: Reader::new(listing),
         salt: token()?,
         // So large a range is never exhausted.
-        session: 1 + u32::from_be_bytes(word) / 2,
+        session: 1 + u32::from_be_bytes(random) / 2,
         rounds: 0,
         whole: true,
         began: None,
@@ -108,7 +108,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
     Ok(sender.sent())
 }
 
-/// The receivers, and those of whom it was reported that they cannot read what is sent.
+/// The receivers, and those reported to be unable to read what is sent.
 struct Lobby {
     host: Host,
     told: BTreeSet<(Mismatch, Ipv4Addr)>,

@@ -11,7 +11,7 @@ use quantities::shown;
 
 /// The most receivers known at a time.
 const MOST_MEMBERS: usize = 1_024;
-/// How often a receiver may start anew.
+/// How many times a receiver may start anew.
 const MOST_NONCES: usize = 64;
 /// The most answers waiting to be sent.
 const MOST_ANSWERS: usize = 4_096;
@@ -22,7 +22,7 @@ const BETWEEN_CALLS: Duration = ms(25);
 const CALLS: Duration = ms(1_500);
 /// A receiver that has not asked again for this long has left.
 const FORGOTTEN: Duration = ms(3_000);
-/// How often a receiver may be lost and still come back.
+/// How many times a receiver may be lost and still come back.
 const MOST_LOSSES: u32 = 5;
 
 const fn ms(milliseconds: u64) -> Duration {

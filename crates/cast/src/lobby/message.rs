@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_same_key_or_none_as_well_understands() {
+    fn messages_are_understood_with_the_same_key_or_if_both_have_none() {
         let (open, sealed, other) = (Envelope::new(None), Envelope::new(Some(&[1; 32])), Envelope::new(Some(&[2; 32])));
         for message in all() {
             let (openly, secretly) = (open.write(&message, [3; 24]), sealed.write(&message, [3; 24]));
@@ -335,8 +335,8 @@ mod tests {
         for why in [Mismatch::Sealed, Mismatch::Open, Mismatch::OtherKey, Mismatch::Version(VERSION)] {
             assert_eq!(envelope.read(&why.notice()), Err(Strange::Notice(why)));
         }
-        let told = envelope.read(&Mismatch::Version(VERSION + 1).notice());
-        assert_eq!(told, Err(Strange::Notice(Mismatch::Version(VERSION))), "it says its own version");
+        let answer = envelope.read(&Mismatch::Version(VERSION + 1).notice());
+        assert_eq!(answer, Err(Strange::Notice(Mismatch::Version(VERSION))), "it says its own version");
     }
 
     #[test]

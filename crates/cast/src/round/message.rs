@@ -188,7 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_said_is_understood() {
+    fn messages_are_decoded_as_they_were_encoded() {
         let digest = Digest::of(b"content");
         let all = [
             ToAll::Manifest(Bytes::from_static(b"anything")),
@@ -218,7 +218,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn any_bytes_say_something_or_nothing(tag in prop::sample::select(b"MPELBHRDN?".to_vec()), rest in vec(any::<u8>(), 0..80)) {
+        fn any_bytes_decode_to_a_message_or_none(tag in prop::sample::select(b"MPELBHRDN?".to_vec()), rest in vec(any::<u8>(), 0..80)) {
             let message = tagged(tag, &rest);
             if let Some(decoded) = ToAll::decode(&message) {
                 prop_assert!(matches!(decoded, ToAll::Leaves(_) | ToAll::Bye) || decoded.encode() == message);

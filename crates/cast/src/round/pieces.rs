@@ -37,7 +37,7 @@ pub trait Supply {
 
 /// Pieces, on their way to a disk that may be slower than the network.
 pub trait Store {
-    /// These files will be received: returns which of their pieces are there already, and their hashes.
+    /// These files will be received: returns which of their pieces exist already, and their hashes.
     ///
     /// # Errors
     /// Why they are not wanted.

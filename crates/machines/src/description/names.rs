@@ -127,7 +127,7 @@ mod tests {
     use super::{TABLES, likeliest, places, places_like};
 
     #[test]
-    fn every_table_tells_its_fields() {
+    fn the_fields_of_every_table_are_known() {
         for (table, names) in TABLES {
             let least = if *table == "topology.star" { 1 } else { 2 };
             assert!(names().len() >= least && names().iter().all(|name| !name.is_empty()), "{table}: {:?}", names());

@@ -244,7 +244,7 @@ fn trunk(model: &Trunk) -> Value {
 fn messaging(model: &Messaging) -> Value {
     let time = |time: Option<Duration>| time.map(Duration::picoseconds);
     let size = |size: Option<Bytes>| size.map(|size| size.0);
-    let mut told = json!({
+    let mut object = json!({
         "header_bytes": size(model.header),
         "window": model.window,
         "repeat": model.repeat.map(Repeat::name),
@@ -262,12 +262,12 @@ fn messaging(model: &Messaging) -> Value {
         "patience_ps": time(model.patience),
     });
     if let Some(probe) = model.probe {
-        told["probe"] = json!(probe.name());
+        object["probe"] = json!(probe.name());
     }
     if let Some(batch) = model.batch {
-        told["batch"] = json!(batch);
+        object["batch"] = json!(batch);
     }
-    told
+    object
 }
 
 fn loggp(model: &LogGp) -> Value {

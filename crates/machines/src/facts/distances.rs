@@ -130,7 +130,7 @@ impl<'a> Trails<'a> {
     /// The trail from a router to the current destination.
     fn from(&mut self, router: RouterId, source: NodeId, destination: NodeId) -> Trail {
         let chance = usual_chance(source, destination);
-        let mut way: Vec<(RouterId, ChannelId)> = Vec::new();
+        let mut path: Vec<(RouterId, ChannelId)> = Vec::new();
         let mut at = router;
         let mut trail = loop {
             if let Some(known) = self.from[at.0 as usize] {
@@ -140,13 +140,13 @@ impl<'a> Trails<'a> {
                 Step::Only(channel) | Step::Virtual { channel, .. } => channel,
                 Step::Choose { options, .. } => options[0],
             };
-            way.push((at, channel));
+            path.push((at, channel));
             match self.network.channels[channel.0 as usize].to {
                 Place::Router(next) => at = next,
                 Place::Node(_) => break END,
             }
         };
-        for (router, channel) in way.into_iter().rev() {
+        for (router, channel) in path.into_iter().rev() {
             trail = self.longer(channel, trail);
             self.from[router.0 as usize] = Some(trail);
         }

@@ -23,7 +23,7 @@ fn json_lists_every_channel() {
 }
 
 #[test]
-fn a_machine_that_was_changed_says_so_wherever_it_is_written() {
+fn every_export_of_a_changed_machine_lists_the_changes() {
     let settings = [("sides".to_string(), "[16, 8, 8]".to_string()), ("name".to_string(), "big <&>".to_string())];
     let machine = load_with("torus-512", &settings).unwrap();
     let unchanged = load("torus-512").unwrap();

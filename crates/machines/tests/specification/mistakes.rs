@@ -39,7 +39,7 @@ fn whole(text: &str) -> String {
 }
 
 #[test]
-fn the_good_one_is_good() {
+fn the_good_description_resolves() {
     let machine = Description::parse(GOOD, "some/where/small.toml").unwrap().resolve().unwrap();
     assert_eq!((machine.name.as_str(), machine.nodes), ("small", 8));
 }
@@ -167,7 +167,7 @@ fn mistakes_of_routing_and_switching() {
 }
 
 #[test]
-fn deadlocks_are_told_channel_by_channel() {
+fn deadlocks_are_reported_channel_by_channel() {
     let torus = GOOD
         .replace("mesh]\ncolumns = 4", "torus]\ncolumns = 6")
         .replace("[packet]", "[routing]\nrule = \"dimension-order\"\n\n[packet]");
@@ -477,7 +477,7 @@ fn mistakes_of_names_files_and_settings() {
 }
 
 #[test]
-fn what_is_written_twice_is_named() {
+fn duplicates_are_named() {
     assert_eq!(
         complaint("rows = 2", "rows = 2\nrows = 3"),
         "mesh.toml:6:1: `rows` is there twice, and can be given only once"
@@ -489,7 +489,7 @@ fn what_is_written_twice_is_named() {
 }
 
 #[test]
-fn a_link_of_a_graph_can_be_guessed_from_what_is_said() {
+fn the_form_of_a_link_can_be_guessed_from_the_message() {
     let routers = "routers = [{ name = \"a\", nodes = 1 }, { name = \"b\", nodes = 1 }]";
     let wrong = [
         "links = [{ from = \"a\", to = \"b\" }]",
@@ -513,7 +513,7 @@ fn a_link_of_a_graph_can_be_guessed_from_what_is_said() {
 }
 
 #[test]
-fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
+fn a_misplaced_field_is_reported_with_its_right_place() {
     let top = |field: &str| whole(&format!("{field}\n{GOOD}"));
     assert!(top("processor_send = \"5 us\"").contains("did you mean `node.processor_send`?"));
     assert!(top("rate = \"1 GB/s\"").contains("did you mean `channels.rate` or "));
@@ -546,7 +546,7 @@ fn a_field_at_the_wrong_place_is_told_where_it_belongs() {
 }
 
 #[test]
-fn a_value_of_the_wrong_type_is_told_in_plain_words() {
+fn a_value_of_the_wrong_type_is_reported_in_plain_words() {
     let cases = [
         (
             "[topology.mesh]\ncolumns = 4\nrows = 2\n",

@@ -13,7 +13,7 @@ fn sizes(machine: &Machine) -> (u32, usize, usize) {
 }
 
 #[test]
-fn all_presets_load_and_say_what_they_are() {
+fn all_presets_load_and_describe_themselves() {
     for preset in presets() {
         let machine = load(preset.name).unwrap();
         assert_eq!(machine.name, preset.name);

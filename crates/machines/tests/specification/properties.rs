@@ -167,7 +167,7 @@ proptest! {
     /// Minimal paths take one link between groups and at most one in each; Valiant's take two and three, through a group that is
     /// neither the first nor the last. Nothing waits in a cycle.
     #[test]
-    fn ways_through_a_dragonfly(
+    fn paths_through_a_dragonfly(
         (p, a, h) in (1..3u32, 1..5u32, 1..3u32), g in any::<prop::sample::Index>(), detours in any::<bool>(),
         chance in any::<u16>(),
     ) {
@@ -203,7 +203,7 @@ proptest! {
 
     /// Packets go the shorter way around in every dimension.
     #[test]
-    fn ways_on_a_torus_are_the_shortest(sides in prop::collection::vec(1..9u32, 1..4)) {
+    fn paths_on_a_torus_are_the_shortest(sides in prop::collection::vec(1..9u32, 1..4)) {
         let text = format!("[topology.torus]\nsides = {sides:?}\n{}", with_virtual_channels(2));
         let network = resolved(&text).unwrap();
         let nodes = network.injection.len() as u32;

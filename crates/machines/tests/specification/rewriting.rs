@@ -37,14 +37,14 @@ fn values_change_in_place_and_comments_stay() {
 }
 
 #[test]
-fn a_field_that_takes_the_place_of_another_is_written_and_the_other_taken_out() {
+fn a_field_that_replaces_another_is_written_and_the_other_removed() {
     let text = rewritten(&[("flit_time", "80 ns")]);
     assert!(text.contains("flit_time = \"80 ns\"") && !text.contains("10 MB/s"), "{text}");
     assert!(text.contains("buffers = 2 # chosen"), "{text}");
 }
 
 #[test]
-fn fields_and_tables_that_were_not_there_are_added() {
+fn missing_fields_and_tables_are_added() {
     let text = rewritten(&[("node.processor_send", "5us"), ("channels.ejection.buffers", "8")]);
     let again = Description::parse(&text, "star.toml").unwrap();
     assert_eq!(again.value("node.processor_send").unwrap().as_deref(), Some("5us"));

@@ -6,7 +6,7 @@
 //!            of b                      x lost
 //!            of c     <-- b: expected 4, something is missing
 //!                     --- 4 5 6 7, to b alone ->  b             meanwhile nothing new is broadcast;
-//!                     ~~~~~~~~ 8 9 10 ... ~~~~~>  a, b, c       then the broadcast goes on
+//!                     ~~~~~~~~ 8 9 10 ... ~~~~~>  a, b, c       then the broadcast continues
 //! ```
 //!
 //! This is go-back-n. With selective repeat a receiver keeps packets that arrive early, and the broadcast continues meanwhile, as

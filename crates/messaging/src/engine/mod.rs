@@ -364,7 +364,7 @@ impl Engine {
     }
 
     /// Whether rank `to` gets more of what this rank broadcasts if it waits: it is in flight, or will be, since every
-    /// receiver that holds it up goes on.
+    /// receiver that holds it up can continue.
     pub fn broadcasts_more(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
         self.source.comes(to, goes_on)
     }

@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_k_of_all_symbols_give_the_packets(
+        fn any_k_of_all_symbols_yield_the_packets(
             block in block(),
             lost in (0_usize..=5).prop_flat_map(|lost| subsequence((0..6).collect::<Vec<usize>>(), lost)),
             symbols in Just((0_u16..5).collect::<Vec<u16>>()).prop_shuffle(),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_symbols_than_are_missing_give_nothing() {
+    fn too_few_symbols_yield_nothing() {
         let data = |sequence| Data { sequence, message: 0, part: Part::From(0), payload: Message::from(vec![1; 9]) };
         let block: Vec<Data> = (0..6).map(data).collect();
         let parity = encode(SHAPE, block.iter());

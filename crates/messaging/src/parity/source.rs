@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_sent_as_the_receiver_needs_that_misses_most() {
+    fn as_many_are_sent_as_the_receiver_that_misses_most_needs() {
         let (mut repairs, packets) = sent();
         assert_eq!(report(&mut repairs, &[3], None, false), [0u64; 0]);
         assert_eq!(parity(&mut repairs, &packets), [0]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn for_one_that_is_lost_another_is_sent() {
+    fn a_lost_parity_packet_is_replaced_by_another() {
         let (mut repairs, packets) = sent();
         report(&mut repairs, &[1, 5], None, false);
         assert_eq!(parity(&mut repairs, &packets), [0, 1]);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_code_cannot_give_goes_to_the_receiver_alone() {
+    fn what_the_code_cannot_repair_goes_to_the_receiver_alone() {
         let (mut repairs, packets) = sent();
         assert_eq!(report(&mut repairs, &[0, 1, 4, 6, 7, 9], None, false), [6, 7]);
         assert_eq!(parity(&mut repairs, &packets), [0, 1, 2]);

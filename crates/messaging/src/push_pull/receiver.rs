@@ -419,9 +419,9 @@ impl Receiver {
         let mut report = Report { complete: wire(complete), pull: self.pulled(), ..self.receive_stream.report() };
         if complete < self.taken {
             let enough = self.incomplete().skip(1).take_while(|number| *number < self.taken).count() + 1;
-            let told = enough.min(self.most_incomplete);
-            report.incomplete = self.incomplete().skip(1).take(told).map(wire).collect();
-            let room = self.report_room - told * INCOMPLETE;
+            let listed = enough.min(self.most_incomplete);
+            report.incomplete = self.incomplete().skip(1).take(listed).map(wire).collect();
+            let room = self.report_room - listed * INCOMPLETE;
             report.bitmap.truncate(room);
         }
         Some((report, asks))

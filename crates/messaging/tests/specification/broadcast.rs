@@ -105,7 +105,7 @@ fn resends_go_to_those_that_lost_and_to_nobody_else() {
 const PARITY: Repeat = Repeat::Parity(Parity { packets: 32, parity: 16, blocks: 4 });
 
 #[test]
-fn a_parity_packet_repairs_another_loss_at_every_receiver() {
+fn a_parity_packet_repairs_a_different_loss_at_every_receiver() {
     let faults = Faults { loss: 5, ..RECORDED };
     let parameters = Parameters {
         repeat: PARITY,

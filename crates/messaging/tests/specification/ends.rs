@@ -145,7 +145,7 @@ fn one_after_the_other(size: u64) -> endpoint::Result<Vec<endpoint::Result<()>>>
 }
 
 #[test]
-fn a_receiver_that_waits_for_another_one_holds_up_a_long_broadcast_and_that_is_told() {
+fn a_receiver_that_waits_for_another_holds_up_a_long_broadcast_and_that_is_reported() {
     assert_eq!(one_after_the_other(800), Ok(vec![Ok(()), Ok(()), Ok(())]), "a short one waits in its pushed buffer");
     let Err(Error::Deadlock(text)) = one_after_the_other(100_000) else { panic!("it ends") };
     assert_eq!(text, "rank 1 waits for a message from rank 0, rank 2 waits for a message from rank 1");

@@ -16,7 +16,7 @@ fn opening(size: u64, broadcast: bool) -> Packet {
 }
 
 #[test]
-fn nothing_is_taken_of_a_message_that_is_too_large() {
+fn nothing_is_stored_of_a_message_that_is_too_large() {
     for broadcast in [true, false] {
         for (size, is_taken) in [(1_000, true), (1_001, false), (1 << 47, false)] {
             let parameters = Parameters { largest: 1_000, ..Parameters::default() };

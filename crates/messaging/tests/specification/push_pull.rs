@@ -67,7 +67,7 @@ fn a_short_message_is_pushed_and_waits_for_its_receive() {
 }
 
 #[test]
-fn of_a_long_message_the_rest_is_pulled_when_there_is_a_place_for_it() {
+fn the_rest_of_a_long_message_is_pulled_when_there_is_a_place_for_it() {
     let late = us(5_000);
     let sent = sent(Parameters::default(), 4_096, us(0), late);
     assert_eq!(parts(&sent, Time::ZERO + late), [(0, 80), (80, 780)]);
@@ -76,7 +76,7 @@ fn of_a_long_message_the_rest_is_pulled_when_there_is_a_place_for_it() {
 
 /// Push-and-acknowledge overlapping: the pull leaves when the opening has arrived, not when the whole push has.
 #[test]
-fn where_the_receive_is_there_first_the_pull_crosses_the_push() {
+fn if_the_receive_is_posted_first_the_pull_crosses_the_push() {
     let parameters = Parameters { push: Push { first: 80, second: 60_000 }, window: 4, ..Parameters::default() };
     let sent = sent(parameters, 100_000, us(1_000), us(0));
     let (pulled, _) = *reports(&sent).iter().find(|(_, report)| report.pull.is_some()).unwrap();

@@ -131,7 +131,7 @@ proptest! {
 
     /// Whatever the others of its session send, a rank continues.
     #[test]
-    fn nothing_that_can_be_said_makes_it_panic(
+    fn no_packet_makes_an_engine_panic(
         packets in vec((packet(), 0_u64..20_000), 1..60),
         repeat in repeat(),
         simple: bool,

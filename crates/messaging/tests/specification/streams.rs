@@ -138,7 +138,7 @@ impl Pair {
 }
 
 #[test]
-fn every_packet_comes_once_and_in_order_whatever_the_wire_does() {
+fn every_packet_arrives_once_and_in_order_whatever_the_wire_does() {
     let both = |probe| [(Repeat::GoBackN, probe), (Repeat::Selective, probe)];
     for (repeat, probe) in [Probe::WithPacket, Probe::Alone].into_iter().flat_map(both) {
         for seed in seeds(300) {
@@ -191,7 +191,7 @@ fn send(send_stream: &mut SendStream, now: Time, packets: u64) {
 
 #[test]
 fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
-    // A packet that was sent twice gives no round trip, but the timeout stays doubled; 9 ms come from one that was sent once.
+    // A packet that was sent twice yields no round trip, but the timeout stays doubled; 9 ms come from one that was sent once.
     let all = [(Probe::WithPacket, 9_000 + 4_000), (Probe::Alone, 9_000 + 27_000)];
     let both = |asked: (Probe, u64)| [(Repeat::GoBackN, asked), (Repeat::Selective, asked)];
     for (repeat, (probe, next)) in all.into_iter().flat_map(both) {
@@ -242,7 +242,7 @@ fn a_receiver_that_keeps_what_is_early_has_lost_nothing_when_it_had_no_room() {
 }
 
 #[test]
-fn packets_that_were_there_already_are_counted() {
+fn duplicate_packets_are_counted() {
     for repeat in [Repeat::GoBackN, Repeat::Selective] {
         let mut receive_stream = ReceiveStream::new(FIRST, WINDOW, repeat, Reporting { packets: 4, delay: us(500) });
         for sequence in [FIRST, FIRST, FIRST + 1, FIRST + 3, FIRST + 3, FIRST] {

@@ -18,7 +18,7 @@ const MOST_TOGETHER: usize = 64;
 const MOST_BYTES: usize = 65_000;
 /// How long to wait for an interface to make room before trying again.
 const ROOM: time::Duration = time::Duration::from_micros(50);
-/// How often to retry a call that reported an error of an earlier datagram.
+/// How many times to try a call that reported an error of an earlier datagram.
 const TRIES: usize = 8;
 static ZEROS: [u8; 65_536] = [0; 65_536];
 

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_gone_through_by_equal_factors() {
+    fn a_range_is_traversed_by_equal_factors() {
         let parameter = Parameter::parse("node.processor_send = 10us .. 1ms").unwrap();
         assert_eq!(parameter.name, "node.processor_send");
         assert_eq!(parameter.bounds(), ("10 us".to_string(), "1 ms".to_string()));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn from_nothing_on_it_is_gone_through_by_equal_steps() {
+    fn a_range_from_zero_is_traversed_by_equal_steps() {
         let parameter = Parameter::parse("wire_latency=0s..10us").unwrap();
         assert_eq!(parameter.text(parameter.value(0.25)), "2.5 us");
         assert_eq!((parameter.place(0.0), parameter.slope(0.3)), (Some(0.0), 1e7));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_told() {
+    fn invalid_ranges_are_reported() {
         let error_of = |text: &str| Parameter::parse(text).unwrap_err().to_string();
         for text in ["node.processor_send", "a=1us", "=1us..2us", "a=..2us", "a=1us.."] {
             assert!(error_of(text).starts_with("allowed is FIELD=LOW..HIGH"), "{text}");

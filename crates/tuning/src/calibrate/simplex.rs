@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_never_best() {
+    fn not_a_number_is_never_best() {
         let holes = |place: &[f64]| Some(if place[0] < 0.4 { f64::NAN } else { place[0] });
         let best = minimize(&[0.8], LIMITS, holes).unwrap();
         assert!((best.point[0] - 0.4).abs() < 1e-3, "{best:?}");

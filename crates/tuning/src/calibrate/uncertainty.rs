@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_determined_has_no_error() {
+    fn parameters_that_are_not_determined_have_no_error() {
         let none = standard_errors(&[0.1, 0.2, 0.1], &[vec![1.0, 0.0], vec![2.0, 0.0], vec![1.0, 0.0]]);
         assert!(none[0].is_some() && none[1].is_none());
         let alike = standard_errors(&[0.1, 0.2, 0.1], &[vec![1.0, 2.0], vec![2.0, 4.0], vec![1.0, 2.0]]);

@@ -50,7 +50,7 @@ fn cases_follow_from_the_seed() {
 }
 
 #[test]
-fn a_check_that_is_asked_to_end_says_nothing() {
+fn an_interrupted_check_returns_nothing() {
     let places = Places { machines: machines(), postal: true };
     let case = Case::drawn(1, 0, &places).unwrap();
     let interrupted = AtomicBool::new(true);
@@ -60,7 +60,7 @@ fn a_check_that_is_asked_to_end_says_nothing() {
 }
 
 #[test]
-fn what_the_budget_leaves_out_is_estimated_and_said_to_be() {
+fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
     let machine = machines::load("parsytec-cc-16").unwrap();
     let question = Question::Broadcast { ranks: 16, bytes: Bytes(512) };
     let plan = planned(&question, &machine, 0.0);

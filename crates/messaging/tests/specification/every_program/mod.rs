@@ -34,15 +34,15 @@ pub fn broadcasts_reach_every_rank(worlds: &[impl World]) {
     let message = Message::from(content(0, 20_000));
     let lambda: Lambda = "2.5".parse().unwrap();
     for world in worlds {
-        let told = Parameters { lambda: Some(lambda), segment: Some(Bytes(3_000)), ..Parameters::of(RANKS) };
-        let all = broadcast::Algorithm::all(&told).unwrap().into_iter();
+        let parameters = Parameters { lambda: Some(lambda), segment: Some(Bytes(3_000)), ..Parameters::of(RANKS) };
+        let all = broadcast::Algorithm::all(&parameters).unwrap().into_iter();
         for algorithm in all.filter(|algorithm| !algorithm.entry().needs.multicast()) {
             let group = Group::from_source(Rank(2), RANKS).unwrap();
             let program = Broadcast { algorithm, group, message: message.clone() };
-            assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message), "{program:?}");
+            assert!(outputs(world.run(RANKS, &program)).iter().all(|output| *output == message), "{program:?}");
         }
         let program = HardwareBroadcast { root: Rank(3), message: message.clone() };
-        assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == message));
+        assert!(outputs(world.run(RANKS, &program)).iter().all(|output| *output == message));
     }
 }
 
@@ -54,12 +54,12 @@ pub fn combines_give_every_rank_the_sum(worlds: &[impl World]) {
     let operator: Operator = "sum-u64".parse().unwrap();
     let (lambda, t0): (Lambda, _) = ("2.5".parse().unwrap(), Duration::from_nanoseconds(100));
     for world in worlds {
-        let told = Parameters { lambda: Some(lambda), t0: Some(t0), ..Parameters::of(RANKS) };
-        for algorithm in all_reduce::Algorithm::all(&told).unwrap() {
+        let parameters = Parameters { lambda: Some(lambda), t0: Some(t0), ..Parameters::of(RANKS) };
+        for algorithm in all_reduce::Algorithm::all(&parameters).unwrap() {
             let inputs = Inputs::Messages(numbers.iter().map(|numbers| bytes(numbers)).collect());
             let group = Group::from_source(Rank(0), RANKS).unwrap();
             let program = AllReduce { algorithm, group, operator, inputs, sends: Sends::Early };
-            assert!(outputs(world.run(RANKS, &program)).iter().all(|word| *word == bytes(&sum)), "{program:?}");
+            assert!(outputs(world.run(RANKS, &program)).iter().all(|output| *output == bytes(&sum)), "{program:?}");
         }
     }
 }
