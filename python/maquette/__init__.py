@@ -8,7 +8,7 @@ Describe a machine, run a program on it, and see how long it takes and why::
     run = mq.run("broadcast", machine, ranks=64, algorithm="binomial", bytes="4 KiB")
     print(run.makespan_ps)
 
-A program of one's own is an async function of an `Endpoint`; `run` takes it in place of a name.
+A program of your own is an async function of an `Endpoint`; `run` takes it in place of a name.
 """
 
 import importlib
@@ -88,7 +88,7 @@ __all__ = [
     "traffic",
 ]
 
-#: What is imported when it is first asked for, since most programs do without it: module by name.
+#: Names imported on first use, since most programs do without them: module by name.
 _LATER = {
     **dict.fromkeys(["Launch", "launch"], "launching"),
     **dict.fromkeys(["LoadPoint", "Saturation", "Traffic", "saturate", "traffic"], "loads"),

@@ -1,4 +1,4 @@
-"""Collectives that a program awaits: what all its ranks do together, by any algorithm of the catalogue."""
+"""Collectives that a program awaits on all its ranks, with any algorithm of the catalogue."""
 
 import functools
 import json
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _COLLECTIVE = Verb.Collective
 
-#: The numbers of an operator, by the letters with which buffers name them.
+#: The number types of an operator, by their format letters in buffers.
 _NUMBERS = {"d": "f64", "f": "f32", "q": "i64", "l": "i64", "Q": "u64", "L": "u64"}
 
 
@@ -35,30 +35,30 @@ async def broadcast(
 ) -> bytes | None:
     """Bring a message of one rank to all others. Every rank has to await it.
 
-    Its messages have a tag of their own, which a receive for any tag does not take.
+    Its messages have a tag of their own, which a receive for any tag does not match.
 
     Parameters
     ----------
     endpoint
-        That of the rank.
+        The rank's endpoint.
     data, size
-        The message, as those of `Endpoint.send`. Ranks that are not the root may leave it out, unless the algorithm cuts messages: then
-        they have to say its size, or have data of this size, which is not looked at.
+        The message, as in `Endpoint.send`. Ranks other than the root may leave it out, unless the algorithm segments messages: then
+        they have to give its size, or data of this size, whose contents are ignored.
     root
-        Which rank has the message.
+        The rank that has the message.
     algorithm
-        Along which tree, such as ``"binomial"``; ``maquette run broadcast --help`` lists them. Lambda-tree where `lambda_` or `alpha` is given,
-        otherwise binomial, if left out.
+        The tree, such as ``"binomial"``; ``maquette run broadcast --help`` lists them. By default lambda-tree if `lambda_` or `alpha` is given,
+        otherwise binomial.
     lambda_
-        The latency, in steps, that a tree is made for.
+        The latency, in steps, that a tree is built for.
     t0
-        How long a step is, for algorithms that are made for it.
+        The length of a step, for algorithms that are built for it.
     alpha
         In a tree by splitting, the share of its ranks that a source keeps for itself, from 0.5 to under 1.
     segment
-        The size of a segment, for algorithms that cut messages: a text, or a number; 4 KiB, if left out. [B]
+        The size of a segment, for algorithms that segment messages: a text, or a number; by default 4 KiB. [B]
     order
-        In which order ranks come after the root: ``"cyclic"`` (as if left out) or ``"permuted"``, as the seed of the run decides.
+        The order of ranks after the root: ``"cyclic"`` (the default) or ``"permuted"``, as the seed of the run decides.
 
     Returns
     -------
@@ -70,7 +70,7 @@ async def broadcast(
     TypeError, ValueError
         If an argument is not what is allowed.
     Unfit
-        If the machine has no hardware for the algorithm, or the rank has not given a size that it has to.
+        If the machine has no hardware for the algorithm, or the rank has not given a required size.
     """
     parameters = _told(
         root=root, algorithm=algorithm, **{"lambda": lambda_}, t0=t0, alpha=alpha, segment=segment, order=order
@@ -92,36 +92,36 @@ async def all_reduce(
     alpha: float | None = None,
     order: str | None = None,
 ) -> bytes | None:
-    """Combine what all ranks have, such that all have the result. Every rank has to await it, with as much.
+    """Combine the data of all ranks, and give all of them the result. Every rank has to await it, with data of the same size.
 
     Parameters
     ----------
     endpoint
-        That of the rank.
+        The rank's endpoint.
     data, size
-        What the rank has: numbers, as a numpy array or an `array.array` has them, or their bytes; or only a size.
+        The rank's contribution: numbers in a numpy array or an `array.array`, or their bytes; or only a size.
     operator
-        What is done to two of them: ``"sum"``, ``"product"``, ``"min"`` or ``"max"`` of numbers as `data` has them, or of the kind that is named,
+        How two of them are combined: ``"sum"``, ``"product"``, ``"min"`` or ``"max"`` of numbers of the type in `data`, or of a named type,
         as in ``"sum-f32"``: f64, f32, i64 or u64; or ``"and"``, ``"or"``, ``"xor"`` of bits.
     root
-        Which rank comes first.
+        The rank that comes first.
     algorithm
-        How, such as ``"ring"``; ``maquette run all-reduce --help`` lists them. Census where `lambda_` is given, otherwise
-        recursive-doubling, if left out.
+        The algorithm, such as ``"ring"``; ``maquette run all-reduce --help`` lists them. By default census if `lambda_` is given, otherwise
+        recursive-doubling.
     lambda_, t0, alpha, order
-        As those of `broadcast`.
+        As in `broadcast`.
 
     Returns
     -------
     bytes or None
-        The result; ``numpy.frombuffer`` makes numbers of it. None if only a size was sent.
+        The result; ``numpy.frombuffer`` turns it into numbers. None if only a size was sent.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not what is allowed.
     Unfit
-        If the data are not of whole numbers.
+        If the data are not a whole number of elements.
     """
     parameters = _told(
         root=root,
@@ -151,32 +151,32 @@ async def all_to_all(
     Parameters
     ----------
     endpoint
-        That of the rank.
+        The rank's endpoint.
     data
-        What the rank has for each, itself included, in order of rank: each as that of `Endpoint.send`, or None for an empty message.
+        The message for each rank, itself included, in order of rank: each as in `Endpoint.send`, or None for an empty message.
     size
-        In place of data: how large each message is. [B]
+        The size of each message, in place of data. [B]
     algorithm
-        How the messages go, such as ``"bruck"``; ``maquette run all-to-all --help`` lists them; pairwise, if left out. One that forwards
-        messages needs them all of one size.
+        The algorithm, such as ``"bruck"``; ``maquette run all-to-all --help`` lists them; by default pairwise. One that forwards
+        messages needs them all to have the same size.
     pacing
-        What keeps the ranks in step: ``"free-running"`` (as if left out), ``"receiver-confirmed"`` or ``"barrier"``.
+        What keeps the ranks in step: ``"free-running"`` (the default), ``"receiver-confirmed"`` or ``"barrier"``.
     order
-        What a rank does first that both sends and receives in a step; as is best for the machine, if left out.
+        What a rank does first if it both sends and receives in a step; by default whatever is best for the machine.
     reshuffle
         How long a rank takes to copy a byte into a message that it forwards, or out of one.
 
     Returns
     -------
     list of bytes or None
-        What each rank had for this one, in order of rank; None where only a size was sent.
+        The message from each rank, in order of rank; None where only a size was sent.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not what is allowed.
     Unfit
-        If there are not as many messages as ranks, or the algorithm is not for so many ranks.
+        If there are not as many messages as ranks, or the algorithm does not support this number of ranks.
     """
     parameters = _told(algorithm=algorithm, pacing=pacing, order=order, reshuffle=reshuffle)
     messages = [(each, None) for each in data] if size is None else [(None, size)] * endpoint.size
@@ -185,18 +185,18 @@ async def all_to_all(
 
 
 async def barrier(endpoint: Endpoint) -> None:
-    """Wait until all ranks have come here, by dissemination. Every rank has to await it.
+    """Wait until all ranks have reached the barrier, by dissemination. Every rank has to await it.
 
     Parameters
     ----------
     endpoint
-        That of the rank.
+        The rank's endpoint.
     """
     await ask((_COLLECTIVE, "barrier", "{}", []))
 
 
 def _told(**parameters: Any) -> str:
-    """The parameters that are not left out, in JSON."""
+    """The parameters that were given, as JSON."""
     return _as_json(tuple((name, value) for name, value in parameters.items() if value is not None))
 
 
@@ -207,7 +207,7 @@ def _as_json(parameters: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _operator(operator: str, data: object) -> str:
-    """The operator with the kind of numbers that `data` has, where it does not name one."""
+    """The operator, with the number type of `data` if it does not name one."""
     if operator not in ("sum", "product", "min", "max"):
         return operator
     try:

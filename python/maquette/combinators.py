@@ -27,9 +27,9 @@ async def gather(
 @overload
 async def gather(*awaitables: Awaitable[A]) -> tuple[A, ...]: ...
 async def gather(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
-    """Let several operations of this rank go on at once, and wait until all have ended.
+    """Let several operations of this rank overlap, and wait until all have ended.
 
-    They begin in the order in which they are named, at the same simulated time. The processor of the rank serves them in that
+    They begin in the order given, at the same simulated time. The processor of the rank serves them in that
     order.
 
     Parameters
@@ -40,22 +40,22 @@ async def gather(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     Returns
     -------
     tuple
-        What each has returned, in the order in which they are named.
+        What each returned, in the order given.
 
     Raises
     ------
     Exception
-        What the first of them has raised that did. The others are closed then: what they have begun goes on, and what comes of
-        it is lost.
+        What the first failing one raised. The others are then closed: operations that they have begun proceed, but their
+        results are lost.
     """
     gathered: tuple[Any, ...] = await ask((_GATHER, *map(steps_of, awaitables)))
     return gathered
 
 
 async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
-    """Let several operations of this rank go on at once, and wait until one has ended.
+    """Let several operations of this rank overlap, and wait until one has ended.
 
-    The others are closed then: what they have begun goes on, and what comes of it is lost, a message that is received, too.
+    The others are then closed: operations that they have begun proceed, but their results are lost, including received messages.
 
     Parameters
     ----------
@@ -65,16 +65,16 @@ async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
     Returns
     -------
     int
-        Which has ended, from 0; of several at once the one that is named first.
+        Which one has ended, from 0; of several at once, the first in the order given.
     object
-        What it has returned.
+        What it returned.
 
     Raises
     ------
     Exception
-        What it has raised.
+        What it raised.
     ValueError
-        If there is none to wait for.
+        If there is nothing to wait for.
     """
     if not awaitables:
         raise ValueError("first: found nothing; allowed is one or more to wait for")

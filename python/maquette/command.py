@@ -12,25 +12,25 @@ from typing import NoReturn
 
 from maquette import _maquette
 
-#: What `maquette trace` preloads into MPI processes, where the package has it.
+#: The library that `maquette trace` preloads into MPI processes, if the package has it.
 TRACE_LIBRARY = Path(__file__).with_name("libmaquette_trace.so")
-#: What `maquette collectives` preloads, likewise.
+#: The library that `maquette collectives` preloads, likewise.
 COLLECTIVES_LIBRARY = Path(__file__).with_name("libmaquette_collectives.so")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command `maquette` and give its exit status.
+    """Run the command `maquette` and return its exit status.
 
     Parameters
     ----------
     arguments
-        What stands after the command's name; those of this process if left out.
+        The arguments after the command's name; by default those of this process.
 
     Returns
     -------
     int
-        0 when it went well, 1 when it ran and the answer is no, 2 when the input was bad, 128 and the signal's number when
-        one ended it: 130 after Ctrl-C.
+        0 on success, 1 when it ran and the answer is no, 2 when the input was bad, 128 plus the signal's number when
+        a signal ended it: 130 after Ctrl-C.
     """
     if arguments is None:
         arguments = sys.argv[1:]
@@ -52,14 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _end(number: int, _: FrameType | None) -> NoReturn:
-    """Ask what runs to end, with the exit status that a shell gives to a process ended by this signal."""
+    """Stop the command, with the exit status that a shell reports for a process ended by this signal."""
     raise SystemExit(128 + number)
 
 
 @contextmanager
 def _asked_to_end() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP ask the command to end, so that it leaves no unfinished file; but not where they are handled or
-    ignored already."""
+    """Let SIGTERM and SIGHUP stop the command in order, so that it leaves no unfinished file, unless they are already handled or
+    ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -14,17 +14,17 @@ _MULTICAST, _RECEIVE_MULTICAST = Verb.Multicast, Verb.ReceiveMulticast
 
 
 class Endpoint(Place):
-    """One rank's view of the machine it runs on: what a program is given.
+    """One rank's view of the machine it runs on: the argument of a program.
 
-    Each verb is a coroutine: an operation begins when it is awaited, and the rank goes on when it is over. `maquette.gather`
-    lets several go on at once. Only what the verbs do takes simulated time; Python's own work takes none.
+    Each verb is a coroutine: an operation begins when it is awaited, and the rank continues when it is over. `maquette.gather`
+    lets several overlap. Only verbs take simulated time; Python's own work takes none.
 
     Attributes
     ----------
     rank : int
-        Which rank this is, from 0.
+        The number of this rank, from 0.
     size : int
-        How many ranks the program has.
+        The number of ranks of the program.
     now_ps : int
         The time at this rank, since the program began. [ps]
     """
@@ -34,26 +34,26 @@ class Endpoint(Place):
     ) -> None:
         """Send a message.
 
-        When it is over is the machine's choice: once the message is set up, once it has left, or once it was received.
+        The machine decides when the send is over: once the message is set up, has left, or was received.
 
         Parameters
         ----------
         to
-            The rank that is to have it.
+            The receiving rank.
         data
-            What it says: something bytes-like, of which a copy is sent unless it is `bytes`; or a size such as ``"4 KiB"``, for
-            a message that nobody looks at.
+            The contents: a bytes-like object, which is copied unless it is `bytes`; or a size such as ``"4 KiB"``, for
+            a message without contents.
         size
-            How large it is, if that is not the size of its data: a text, or a number. [B]
+            The size of the message, if it is not that of its data: a text, or a number. [B]
         tag
-            What it is known by, beside its sender.
+            The tag that a receive can select, besides the sender.
 
         Raises
         ------
         NoSuchRank
             If the program has no such rank, or it is this one.
         Unfit
-            If the machine can't carry it.
+            If the machine cannot carry it.
         TypeError, ValueError
             If an argument is not what is allowed.
         """
@@ -64,17 +64,17 @@ class Endpoint(Place):
     ) -> Received:
         """Wait for the next message.
 
-        Messages of one sender with one tag come in the order in which they were sent.
+        Messages of one sender with one tag arrive in the order in which they were sent.
 
         Parameters
         ----------
         source
-            Who has sent it; anyone, if left out.
+            The sending rank; by default any.
         tag
-            Its tag; any, if left out.
+            Its tag; by default any.
         until
-            When to stop waiting: a text such as ``"12 us"``, or a number, as `now_ps` is one. [ps] For ever, if left out. A
-            message that is there already is given in any case.
+            When to stop waiting: a text such as ``"12 us"``, or a number, like `now_ps`; by default never. [ps] A
+            message that has already arrived is returned in any case.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class Endpoint(Place):
         Raises
         ------
         Deadline
-            If none has come by then.
+            If none has arrived by then.
         NoSuchRank
             If the program has no such rank, or it is this one.
         TypeError, ValueError
@@ -104,12 +104,12 @@ class Endpoint(Place):
         await ask((_COMPUTE, work))
 
     async def sleep_until(self, time: int | str) -> None:
-        """Wait without the processor, and not at all if that time has passed.
+        """Wait without occupying the processor; return at once if that time has passed.
 
         Parameters
         ----------
         time
-            Until when, since the program began: a text such as ``"12 us"``, or a number, as `now_ps` is one. [ps]
+            Until when, since the program began: a text such as ``"12 us"``, or a number, like `now_ps`. [ps]
         """
         await ask((_SLEEP_UNTIL, time))
 
@@ -119,7 +119,7 @@ class Endpoint(Place):
         Parameters
         ----------
         data, size
-            As those of `send`.
+            As in `send`.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Endpoint(Place):
         Parameters
         ----------
         source
-            Who sends it.
+            The sending rank.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Executors: who works on the points of a sweep, beside or beyond this process."""
+"""Executors: what computes the points of a sweep outside this process."""
 
 import concurrent.futures
 import importlib
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 #: The most tasks that an executor is given at once.
 _MOST_TASKS = 1024
-#: How often it is looked whether there are workers, while nothing comes. [s]
+#: How often to check whether there are workers, while no result arrives. [s]
 _LOOK_EVERY_S = 1.0
 #: How long a cluster may be without any worker. [s]
 _PATIENCE_S = 60.0
@@ -20,26 +20,26 @@ class Executor(Protocol):
     """What a sweep needs of an executor: the `submit` of `concurrent.futures.Executor`."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "concurrent.futures.Future[Any]":
-        """What the function gives, once it is known."""
+        """A future of what the function returns."""
 
 
 class Client(Protocol):
     """What a sweep needs of a client of dask."""
 
     def get_executor(self) -> Executor:
-        """An executor that gives its tasks to the client's workers."""
+        """An executor that hands its tasks to the client's workers."""
 
     def nthreads(self) -> Any:
-        """The threads of each worker that is there."""
+        """The threads of each connected worker."""
 
 
 def results(executor: Executor | Client, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """What a function gives for each of some arguments, in the order in which executors have it.
+    """Yield what a function returns for each of some arguments, in the order in which the calls finish.
 
     Parameters
     ----------
     executor
-        Who calls it.
+        What calls it.
     function
         Something that can be pickled.
     calls
@@ -48,13 +48,13 @@ def results(executor: Executor | Client, function: Callable[..., Any], calls: It
     Yields
     ------
     object
-        What a call has given.
+        What a call has returned.
 
     Raises
     ------
     Exception
-        What the first call has raised that did, once all has been given that is there; or that no worker is left. Calls that were not begun
-        are not made then.
+        What the first failing call raised, once all finished results have been yielded; or an error if no worker is left. Calls that have not
+        begun are then cancelled.
     """
     check, executor = _checked(executor)
     rest, pending = iter(calls), set[concurrent.futures.Future[Any]]()
@@ -81,8 +81,8 @@ def _has_failed(future: "concurrent.futures.Future[Any]") -> bool:
 
 
 def _checked(executor: Executor | Client) -> tuple[Callable[[bool], None], Executor]:
-    """An executor, and what is told whether something has come, and raises when there has been no worker for long. Only a client of dask can say
-    that: tasks wait there until one comes."""
+    """An executor, and a check that is told whether a result has arrived and raises when there has been no worker for long. Only a client of dask
+    needs it: its tasks wait until a worker comes."""
     if not hasattr(executor, "get_executor"):
         return lambda _: None, executor
     client: Any = executor
@@ -104,22 +104,22 @@ def _checked(executor: Executor | Client) -> tuple[Callable[[bool], None], Execu
 
 @contextmanager
 def named(words: str) -> Iterator[Executor | Client | None]:
-    """The executor that is meant by ``dask:ADDRESS`` or ``mpi``.
+    """The executor named by ``dask:ADDRESS`` or ``mpi``.
 
     Parameters
     ----------
     words
-        Which.
+        Its name.
 
     Yields
     ------
     Executor, Client or None
-        It; none on a rank of MPI that has worked for another.
+        The executor; None on an MPI rank that has been a worker.
 
     Raises
     ------
     ValueError
-        If there is no such executor, or what it needs is not installed.
+        If there is no such executor, or a package that it needs is not installed.
     OSError
         If no scheduler answers.
     """

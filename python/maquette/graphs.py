@@ -1,4 +1,4 @@
-"""Machines as graphs of networkx, and the other way."""
+"""Machines as networkx graphs, and the reverse."""
 
 import operator
 from collections.abc import Mapping
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]
 
-#: What an edge can say of its link.
+#: The attributes of an edge that describe its link.
 _OF_A_LINK = ("rate", "flit_time", "wire_latency", "credit_latency", "buffers")
 
 
 def to_networkx(facts: Mapping[str, Any]) -> "networkx.MultiDiGraph[str]":
-    """The graph of a machine's network, from all that is known of it."""
+    """The graph of a machine's network, from the machine's facts."""
     import networkx
 
     network = facts.get("network")
@@ -35,7 +35,7 @@ def to_networkx(facts: Mapping[str, Any]) -> "networkx.MultiDiGraph[str]":
 
 
 def description_of(graph: "networkx.Graph[Any]", description: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the description of a machine whose routers and links are those of a graph."""
+    """The description of a machine whose routers and links are those of a graph, as fields."""
     if "topology" in description:
         raise ValueError("description: found a topology beside that of the graph; allowed is all but that")
     if graph.is_directed():

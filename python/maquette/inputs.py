@@ -1,4 +1,4 @@
-"""What can be handed over in place of a file or a machine."""
+"""Python objects accepted in place of a file or a machine."""
 
 import json
 import operator
@@ -17,12 +17,12 @@ TimesLike = str | os.PathLike[str] | Sequence[Mapping[str, Any]]
 
 
 def machine_of(machine: MachineLike) -> Machine:
-    """The machine, worked out if it is none yet."""
+    """The machine itself, built from its description if need be."""
     return machine if isinstance(machine, Machine) else Machine(machine)
 
 
 def as_json(fields: Mapping[str, Any]) -> str:
-    """Fields in JSON: numbers of whatever library as numbers, paths as text."""
+    """Fields as JSON: numbers of any library as numbers, paths as text."""
 
     def plain(value: object) -> object:
         if isinstance(value, os.PathLike):

@@ -21,22 +21,22 @@ Returned = TypeVar("Returned")
 
 
 class Launch(Generic[Returned]):
-    """What came of a launch.
+    """The result of a launch.
 
     Attributes
     ----------
     program : str
         The name of the program.
     ranks : int
-        How many ranks it had.
+        The number of ranks.
     returned : list
-        What each rank has returned, in order of rank; empty for programs of the catalogue.
+        What each rank returned, in order of rank; empty for programs of the catalogue.
     finish_ps : list of int
-        When each rank was done, since its time began; empty for programs of the catalogue in this process. [ps]
+        When each rank finished, since its time began; empty for programs of the catalogue in this process. [ps]
     found : dict
-        What a program of the catalogue has found out; on hosts, all that ``maquette launch --json`` tells; over MPI, the ``ranks``.
+        The results of a program of the catalogue; on hosts, everything that ``maquette launch --json`` prints; over MPI, the ``ranks``.
     elapsed_s : float
-        How long all of it took, with the making of sockets. [s]
+        How long all of it took, including the creation of sockets. [s]
     """
 
     def __init__(
@@ -106,50 +106,50 @@ def launch(
     seed: int | None = None,
     **parameters: Any,
 ) -> Launch[Any]:
-    """Run a program for real, over UDP and IP multicast: on this computer, or on others; or over MPI.
+    """Run a program for real, over UDP and IP multicast, on this computer or on others; or over MPI.
 
-    With `local`, each rank has sockets of its own, and all of them are in this process, on one thread: whichever has something
-    to do is next. With `hosts`, each rank is a process, as with the command ``maquette launch``. With `mpi`, this process is one rank of
-    those that mpiexec or a batch system has started: all of them make the same calls, and all get the same answer. A program that
-    `run` takes is taken as it is. What takes how long differs from time to time.
+    With `local`, each rank has sockets of its own, and all of them are in this process, on one thread, which runs whichever rank has
+    something to do. With `hosts`, each rank is a process, as with the command ``maquette launch``. With `mpi`, this process is one of the
+    ranks that mpiexec or a batch system has started: all of them make the same calls, and all get the same answer. A program for
+    `run` needs no change. Times vary from run to run.
 
     Parameters
     ----------
     program
         The name of a program of the catalogue, or an async function, which is called once for each rank with its `Endpoint`. On
-        hosts it is a function of a file's own, and the file is where it is here on each of them, as is the package.
+        hosts it has to be a top-level function of a file, and file and package have the same paths on each of them as on this computer.
     local
-        How many ranks it has: 1 to 256.
+        The number of ranks: 1 to 256.
     hosts
         A file with a line for each host, ``name address [ranks]``, in place of `local`.
     shell
-        What runs a command on a host; ``"ssh {host}"``, if left out, and nothing where all hosts are this computer.
+        What runs a command on a host; by default ``"ssh {host}"``, or nothing if all hosts are this computer.
     control
-        The address and port of this computer where ranks report, such as ``"10.0.0.1:0"``; needed where hosts are others.
+        The address and port of this computer where ranks report, such as ``"10.0.0.1:0"``; needed for other hosts.
     no_multicast
-        Send broadcasts to one rank after the other.
+        Send broadcasts to one rank after another.
     timeout
-        How long a launch on hosts may take, such as ``"30 s"``; ten minutes, if left out.
+        How long a launch on hosts may take, such as ``"30 s"``; by default ten minutes.
     mpi
-        Be a rank of MPI, in place of `local` and `hosts`. MPI begins with the first such launch, and ends with the process.
+        Be an MPI rank, in place of `local` and `hosts`. MPI is initialized with the first such launch, and finalized with the process.
     mpi_library
-        The library of MPI, with the standard ABI of MPI 5; if left out, that of the mpiexec, or one that the loader finds.
+        The MPI library, with the standard ABI of MPI 5; by default that of the mpiexec, or one that the loader finds.
     seed
-        What random choices follow from; 1, if left out.
+        The seed of random choices; by default 1.
     **parameters
-        As those of `run`.
+        As in `run`.
 
     Returns
     -------
     Launch
-        What came of it. Values that ranks on hosts or of MPI return come back as JSON has them, or else as Python shows them.
+        The result. Values returned by ranks on hosts or of MPI come back through JSON, or else as their Python representation.
 
     Raises
     ------
     Deadlock
-        If every rank that is left waits for another; it says who waits for whom.
+        If all remaining ranks wait for each other; it says which waits for which.
     Exception
-        What the first rank has raised that did; on hosts a `MaquetteError` tells it.
+        What the first failing rank raised; on hosts, a `MaquetteError` that reports it.
     MaquetteError
         If the network fails.
     ValueError, TypeError
@@ -165,7 +165,7 @@ def launch(
 
 
 def _check(program: object, where: dict[str, bool]) -> None:
-    """See that a program is to be launched, and in one of several ways."""
+    """Check that a program is given, and exactly one way to launch it."""
     given = [name for name, is_given in where.items() if is_given]
     if len(given) != 1:
         raise TypeError("launch takes one of local, hosts and mpi: found " + (" and ".join(given) or "none of them"))
@@ -200,9 +200,9 @@ def _in_this_process(
 def _over_mpi(
     program: str | Callable[..., Any], seed: int | None, library: str | PathLike[str] | None, parameters: dict[str, Any]
 ) -> Launch[Any]:
-    """Run it as one of those processes that an mpiexec has started."""
+    """Run it as one of the processes that an mpiexec has started."""
     began = time.perf_counter()
-    # Once, however often it is asked for: MPI ends with the process.
+    # Once, however often it is called: MPI is finalized with the process.
     atexit.unregister(_maquette.end_mpi)
     atexit.register(_maquette.end_mpi)
     if isinstance(program, str):
@@ -245,7 +245,7 @@ def _on_hosts(program: str | Callable[..., Any], options: dict[str, Any], parame
 
 
 def _options_of(parameters: dict[str, Any]) -> Iterator[str]:
-    """Parameters of a program of the catalogue, as the command has them."""
+    """Parameters of a program of the catalogue, as options of the command."""
     for parameter, value in parameters.items():
         option = "--" + parameter.replace("_", "-")
         if value is True:
@@ -255,7 +255,7 @@ def _options_of(parameters: dict[str, Any]) -> Iterator[str]:
 
 
 def _place_of(program: Callable[..., Any]) -> tuple[str, str]:
-    """The name of a function, and where it is: `FILE.py:FUNCTION`."""
+    """The name of a function, and its place: `FILE.py:FUNCTION`."""
     code = getattr(program, "__code__", None)
     name = getattr(program, "__qualname__", repr(program))
     if code is None or not name.isidentifier() or not code.co_filename.endswith(".py"):

@@ -1,4 +1,4 @@
-"""Packets that are born at a given rate, whether or not the network keeps up."""
+"""Open-loop traffic: packets injected at a given rate, whether or not the network keeps up."""
 
 import json
 from dataclasses import dataclass
@@ -10,28 +10,28 @@ from maquette.inputs import MachineLike, machine_of
 
 @dataclass(frozen=True)
 class Traffic:
-    """What came of a load.
+    """The result of a load.
 
     Attributes
     ----------
     machine : str
         The name of the machine.
     pattern : str
-        Who sent to whom.
+        The traffic pattern.
     rate : float
-        How much each node was to send. [flits/node/cycle]
+        The rate of each node. [flits/node/cycle]
     stable : bool
         Whether the network carries it.
     verdict : str
-        The same in words, with the reason where it does not.
+        The same in words, with the reason if it does not.
     cycle_ps : int
         The time in which a node can send a flit. [ps]
     offered, accepted : float
         What was offered, and what arrived. [flits/node/cycle]
     latency_ps, network_latency_ps : dict or None
-        From birth, and from the injection, to the arrival of the tail: mean, least, most and percentiles; None where nothing was measured. [ps]
+        From birth, and from injection, to the arrival of the tail: mean, least, most and percentiles; None if nothing was measured. [ps]
     utilisation : list of float
-        How much of its time each channel was busy, from 0 to 1, in the order of ``Machine.facts()["network"]["channels"]``.
+        The share of time that each channel was busy, from 0 to 1, in the order of ``Machine.facts()["network"]["channels"]``.
     """
 
     machine: str
@@ -62,7 +62,7 @@ class LoadPoint:
     Attributes
     ----------
     rate : float
-        How much each node was to send. [flits/node/cycle]
+        The rate of each node. [flits/node/cycle]
     stable : bool
         Whether the network carries it.
     verdict : str
@@ -91,7 +91,7 @@ class Saturation:
     machine : str
         The name of the machine.
     pattern : str
-        Who sent to whom.
+        The traffic pattern.
     stable_rate, saturated_rate : float or None
         The highest rate that it carries, and the lowest that it does not. [flits/node/cycle]
     points : list of LoadPoint
@@ -136,33 +136,33 @@ def traffic(
     Parameters
     ----------
     machine
-        A `Machine` with a network of routers, or what makes one.
+        A `Machine` with a network of routers, or anything that describes one.
     rate
-        How much each node sends: 1 is all that its channel carries. [flits/node/cycle]
+        The rate of each node: 1 is the capacity of its channel. [flits/node/cycle]
     pattern
-        Who sends to whom: ``"uniform"``, ``"transpose"``, ``"bit-complement"``, ``"bit-reverse"``, ``"shuffle"``, ``"tornado"``,
+        The destinations: ``"uniform"``, ``"transpose"``, ``"bit-complement"``, ``"bit-reverse"``, ``"shuffle"``, ``"tornado"``,
         ``"neighbour"`` or ``"hot-spot"``.
     hot_node, hot_fraction
-        Where a hot spot is (0, if left out), and the share of packets that are meant for it (0.1).
+        The node of a hot spot (by default 0), and the share of packets that go to it (0.1).
     packet
         The length of a packet, header included. [flits]
     seed
-        What random choices follow from.
+        The seed of random choices.
     warm_up
-        The length of the warm-up; until the latency has settled, if left out. [cycles]
+        The length of the warm-up; by default until the latency has settled. [cycles]
     measure
-        The length of the measurement; until it is decided whether the network carries the load, if left out. [cycles]
+        The length of the measurement; by default until it is decided whether the network carries the load. [cycles]
     budget
-        The most cycles in which that is to be decided. [cycles]
+        The most cycles in which to decide that. [cycles]
     latency_limit
-        The mean latency above which a load is too much. [cycles]
+        The mean latency above which a load is too high. [cycles]
     engine
-        What moves the flits: ``"fast"`` or ``"reference"``; both give the same times.
+        What moves the flits: ``"fast"`` or ``"reference"``; both compute the same times.
 
     Returns
     -------
     Traffic
-        What came of it.
+        The result.
 
     Raises
     ------
@@ -196,14 +196,14 @@ def saturate(
     Parameters
     ----------
     machine, pattern, hot_node, hot_fraction, packet, seed, warm_up, measure, budget, latency_limit, engine
-        As those of `traffic`.
+        As in `traffic`.
     precision
-        How close to each other the highest rate that is carried and the lowest that is not are to be, as a share of the latter.
+        How close the highest stable rate and the lowest saturated one must be, as a share of the latter.
 
     Returns
     -------
     Saturation
-        Where it lies, and latency over load.
+        The saturation rate, and latency over load.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def saturate(
 
 
 def _fields(arguments: dict[str, Any]) -> str:
-    """What is offered, in JSON."""
+    """The load to offer, as JSON."""
     beside = ("machine", "rate", "precision")
     return json.dumps({name: value for name, value in arguments.items() if name not in beside and value is not None})
 

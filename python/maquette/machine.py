@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """A machine, as it is simulated.
+    """A simulated machine.
 
     Parameters
     ----------
@@ -20,17 +20,17 @@ class Machine:
         A preset such as ``"infiniband-128"`` (``maquette machines`` lists them); the path of a description, which has a ``/`` in
         it or ends in ``.toml``; or the fields of a description.
     set
-        Fields of the description that are set to other values, in this order, by their paths or the last parts of these:
+        Fields of the description to set to other values, in this order, by their paths or the last parts of these:
         ``{"channels.buffers": 64, "rate": "20 MB/s"}``.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     about : str
-        What it is, in a line.
+        A one-line description.
     nodes : int
-        How many nodes it has.
+        The number of nodes.
 
     Raises
     ------
@@ -38,7 +38,7 @@ class Machine:
         If there is no such preset, or something in the description is not allowed: with the line, what was found, what is
         allowed, and the name that was probably meant.
     OSError
-        If the file can't be read.
+        If the file cannot be read.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class Machine:
         Parameters
         ----------
         graph
-            An undirected, connected graph of networkx. A vertex is a router; its attribute ``nodes`` says how many nodes it has (one, if it has
-            none), ``pos`` where it is drawn. An edge is a channel each way; its attributes ``rate``, ``flit_time``, ``wire_latency``,
-            ``credit_latency`` and ``buffers`` say how it differs from other channels. Others mean nothing.
+            An undirected, connected networkx graph. A vertex is a router; its attribute ``nodes`` says how many nodes it has (one by
+            default), ``pos`` where it is drawn. An edge is a channel each way; its attributes ``rate``, ``flit_time``, ``wire_latency``,
+            ``credit_latency`` and ``buffers`` say how it differs from other channels. Other attributes are ignored.
         description
             All other fields of a description: ``channels``, ``routers``, ``packet``, ``node``, ``routing`` and so on.
         set
@@ -78,12 +78,12 @@ class Machine:
         Returns
         -------
         Machine
-            The machine; its routers have the names of the vertices.
+            The machine; its routers are named after the vertices.
 
         Raises
         ------
         ValueError
-            If the graph is directed or falls apart, if packets could block each other for ever with the routing that is asked for, or if
+            If the graph is directed or disconnected, if packets could deadlock with the chosen routing, or if
             something in the description is not allowed.
         """
         from maquette.graphs import description_of
@@ -91,13 +91,13 @@ class Machine:
         return cls(description_of(graph, description), set=set)
 
     def to_networkx(self) -> "networkx.MultiDiGraph[str]":
-        """Its network as a graph of networkx.
+        """Its network as a networkx graph.
 
         Returns
         -------
         networkx.MultiDiGraph
             A vertex for each router, by its name, and for each node, ``"node 0"`` and so on, with attributes ``kind`` and ``id``. An edge
-            for each channel, by its id, with what ``facts()["network"]["channels"]`` says of it: times in picoseconds, with the unit in the name.
+            for each channel, by its id, with its fields in ``facts()["network"]["channels"]``: times in picoseconds, with the unit in the name.
 
         Raises
         ------
@@ -110,21 +110,21 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return self._machine.name
 
     @property
     def about(self) -> str:
-        """What it is, in a line."""
+        """A one-line description."""
         return self._machine.about
 
     @property
     def nodes(self) -> int:
-        """How many nodes it has."""
+        """The number of nodes."""
         return self._machine.nodes
 
     def facts(self) -> dict[str, Any]:
-        """All that is known of it.
+        """Everything that is known about it.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Machine:
         return facts
 
     def _repr_html_(self) -> str:
-        """It with a map, for a notebook."""
+        """The machine with a map, for a notebook."""
         from maquette.showing import frame
 
         return frame(self._machine.html(), 420)
@@ -146,7 +146,7 @@ class Machine:
 
 
 def _name(description: str | os.PathLike[str]) -> str:
-    """The name or path as it is looked up: what is a path stays one."""
+    """The name or path as it is looked up: a path stays a path."""
     if isinstance(description, str):
         return description
     path = os.fspath(description)
@@ -154,5 +154,5 @@ def _name(description: str | os.PathLike[str]) -> str:
 
 
 def _written(value: str | float) -> str:
-    """A value as it stands after ``FIELD=``."""
+    """A value as it is written after ``FIELD=``."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Programs in files of Python: what `maquette run program.py:halo --machine ...` does, and what launched ranks do of them."""
+"""Programs in Python files: how `maquette run program.py:halo --machine ...` and launched ranks run them."""
 
 import argparse
 import ast
@@ -20,17 +20,17 @@ from maquette.running import check_arguments, coroutine_of
 #: A file and a function in it.
 _PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
-#: What the command calls bad input.
+#: The exit status of bad input.
 _BAD_INPUT = 2
 
 
 def names_one(arguments: Sequence[str]) -> bool:
-    """Whether a command line runs a program in a file of Python on a model."""
+    """Whether a command line runs a program in a Python file on a model."""
     return arguments[0] == "run" and any(_PROGRAM.fullmatch(word) for word in arguments[1:])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the program that the arguments name on a model, and give the exit status."""
+    """Run the program that the arguments name on a model, and return the exit status."""
     options, own = _parser().parse_known_args(list(arguments[1:]))
     try:
         program = _program(options.program)
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Callable[[int, int], Any]:
-    """What begins a rank of a program in a file, as launched ranks do; raises what is wrong with its arguments."""
+    """A function that begins a rank of a program in a file, for launched ranks; raises an error if its arguments are wrong."""
     program, parameters = _program(f"{file}:{function}"), _parameters(arguments)
     check_arguments(program, parameters)
 
@@ -53,7 +53,7 @@ def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Calla
 
 
 def problem_of(error: BaseException) -> tuple[str, int]:
-    """What is to be told of an exception: where in the program it was raised, if it was there; and the exit status."""
+    """The report of an exception, with the place in the program where it was raised, if it was there; and the exit status."""
     frames = traceback.extract_tb(error.__traceback__)
     package = str(Path(__file__).parent)
     own = [frame for frame in frames if not frame.filename.startswith(package) and not frame.filename.startswith("<")]
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _program(word: str) -> Callable[..., Any]:
-    """The function that `FILE.py:FUNCTION` means."""
+    """The function that `FILE.py:FUNCTION` names."""
     parts = _PROGRAM.fullmatch(word)
     if parts is None:
         raise ValueError(f"program: found {word}; allowed is FILE.py:FUNCTION, such as program.py:halo")
@@ -104,7 +104,7 @@ def _program(word: str) -> Callable[..., Any]:
 
 
 def _parameters(words: Sequence[str]) -> dict[str, Any]:
-    """The arguments of the function, from what the command has no options for."""
+    """The arguments of the function, from the options that the command itself does not have."""
     parameters: dict[str, Any] = {}
     rest = list(words)
     while rest:
@@ -118,7 +118,7 @@ def _parameters(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """A value of Python, or else the text itself."""
+    """A Python value, or else the text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -153,14 +153,14 @@ def _ran(program: Callable[..., Any], options: argparse.Namespace, parameters: d
 
 
 def _critical_path(run: maquette.Run[Any]) -> dict[str, int]:
-    """What the time of the critical path went to. [ps]"""
+    """What the critical path spent its time on. [ps]"""
     table = run.critical_path.to_dict()
     parts = ("latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
     return {part: sum(table[part]) for part in parts}
 
 
 def _check_report(path: Path) -> None:
-    """That a page can be written there, before anything has run."""
+    """Check that a page can be written there, before anything has run."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--report: found {path}; allowed is a name that ends in .html")
     if path.is_dir() or not os.access(path.parent, os.W_OK):
@@ -168,7 +168,7 @@ def _check_report(path: Path) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    """A value that JSON has, or else the text by which Python shows it."""
+    """A JSON value, or else its Python representation."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
@@ -183,7 +183,7 @@ def _print_returned(returned: Sequence[Any]) -> None:
 
 
 def _told(error: Exception) -> int:
-    """Tell what went wrong, and give the exit status."""
+    """Report what went wrong, and return the exit status."""
     problem, status = problem_of(error)
     print(problem if problem.startswith("Traceback") else f"error: {problem}", file=sys.stderr)
     return status

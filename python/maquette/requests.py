@@ -1,4 +1,4 @@
-"""What a coroutine asks of the machine that resumes it, as it is yielded."""
+"""The requests that a coroutine yields to the machine that resumes it."""
 
 import types
 from collections.abc import Awaitable, Coroutine, Generator
@@ -6,15 +6,15 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-#: A verb and what belongs to it.
+#: A verb and its arguments.
 Request = tuple[object, ...]
-#: A coroutine as the machine drives it: it yields requests, and is sent what came of each.
+#: A coroutine as the machine drives it: it yields requests, and is sent the result of each.
 Steps = Generator[Request, Any, Any]
 
 
 @types.coroutine
 def ask(request: Request) -> Generator[Request, Any, Any]:
-    """Hand `request` to the machine; what comes of it is what this ends with."""
+    """Hand `request` to the machine, and return its result."""
     return (yield request)
 
 
@@ -29,7 +29,7 @@ def _driven(coroutine: Coroutine[Any, Any, Result]) -> Generator[Any, Any, Resul
 
 
 def steps_of(awaitable: Awaitable[Any]) -> Steps:
-    """What the machine can drive of something that can be awaited."""
+    """The steps in which the machine drives an awaitable."""
     if isinstance(awaitable, types.CoroutineType):
         return _driven(awaitable)
     if not hasattr(awaitable, "__await__"):

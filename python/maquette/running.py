@@ -1,4 +1,4 @@
-"""Running programs on machines, and what comes of it."""
+"""Running programs on machines, and the results."""
 
 import difflib
 import inspect
@@ -26,7 +26,7 @@ _How = tuple[int | None, str | None, str | None, int | None]
 
 
 class Run(Generic[Returned]):
-    """What came of a run.
+    """The result of a run.
 
     Attributes
     ----------
@@ -35,21 +35,21 @@ class Run(Generic[Returned]):
     machine : str
         The name of the machine.
     makespan : float
-        When the last rank was done. [s]
+        When the last rank finished. [s]
     makespan_ps : int
         The same, exactly. [ps]
     finish_ps : list of int
-        When each rank was done, in order of rank. [ps] Of several jobs: in order of node, up to the highest that was used.
+        When each rank finished, in order of rank. [ps] For several jobs: in order of node, up to the highest that was used.
     nodes : list of int
-        On which node each rank stood, in order of rank, those of several jobs one after the other.
+        The node of each rank, in order of rank; for several jobs, one job after another.
     message_count : int
-        How many messages were sent.
+        The number of messages sent.
     returned : list
-        What each rank has returned, in order of rank; empty for programs of the catalogue.
+        What each rank returned, in order of rank; empty for programs of the catalogue.
     found : dict
-        What a program of the catalogue has found out beside its time, by the names of ``maquette run --json``.
+        The results of a program of the catalogue besides its time, by the names of ``maquette run --json``.
     warnings : list of str
-        What may not be as it was meant.
+        Things that may not be as intended.
     """
 
     def __init__(
@@ -66,22 +66,22 @@ class Run(Generic[Returned]):
 
     @property
     def makespan(self) -> float:
-        """When the last rank was done. [s]"""
+        """When the last rank finished. [s]"""
         return self.makespan_ps / 1e12
 
     @property
     def finish_ps(self) -> list[int]:
-        """When each rank was done. [ps]"""
+        """When each rank finished. [ps]"""
         return self._ended.finish_ps
 
     @property
     def nodes(self) -> list[int]:
-        """On which node each rank stood."""
+        """The node of each rank."""
         return self._ended.nodes
 
     @property
     def found(self) -> dict[str, Any]:
-        """What a program of the catalogue has found out."""
+        """The results of a program of the catalogue."""
         found: dict[str, Any] = json.loads(self._ended.found_json())
         return found
 
@@ -118,34 +118,34 @@ class Run(Generic[Returned]):
 
     @property
     def timeline(self) -> Table:
-        """A row for each stretch of time that a rank spent on one thing: job, rank, activity, start_ps, end_ps."""
+        """A row for each interval that a rank spent on one activity: job, rank, activity, start_ps, end_ps."""
         return self._table("timeline")
 
     @property
     def critical_path(self) -> Table:
-        """A row for each step of the chain of operations that makes the makespan, from the beginning to the end: job, rank, cause
+        """A row for each step of the chain of operations that determines the makespan, from the beginning to the end: job, rank, cause
         (``"message"``, ``"send"``, ``"receive"``, ``"release"``, ``"compute"`` or ``"wait"``), source, destination, bytes, start_ps,
-        end_ps, and what its time went to: latency_ps, bandwidth_ps, contention_ps, computing_ps, waiting_ps, which sum to the makespan.
+        end_ps, and how its time is divided: latency_ps, bandwidth_ps, contention_ps, computing_ps, waiting_ps, which sum to the makespan.
         """
         return self._table("critical_path")
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a page with pictures of it, for a browser: one file that needs no other.
+        """Write a page with pictures of the run, for a browser: one self-contained file.
 
         It shows where the time went (the critical path), what ranks did when, what channels carried and where headers waited, who waited for
-        whom, and how long messages took. Where the timeline was not recorded the program is run again, as for the table.
+        whom, and how long messages took. If the timeline was not recorded the program is run again, as for the table.
 
         Parameters
         ----------
         path
-            Where to: it ends in ``.html``.
+            The file: it ends in ``.html``.
 
         Raises
         ------
         ValueError
             If it ends in something else.
         OSError
-            If it can't be written.
+            If it cannot be written.
         """
         if not self._ended.write_report(os.fspath(path)):
             self._run_again("timeline").write_report(os.fspath(path))
@@ -156,8 +156,8 @@ class Run(Generic[Returned]):
         Returns
         -------
         dict
-            What ``maquette run --json`` prints, but for the lower bound of the makespan and what messages over an Ethernet took
-            of memory: each rank, channel, router and job, and under ``"experiment"`` what was run. Times are in picoseconds,
+            What ``maquette run --json`` prints, except for the lower bound of the makespan and the memory that messages over an
+            Ethernet took: each rank, channel, router and job, and under ``"experiment"`` what was run. Times are in picoseconds,
             with the unit in the name.
         """
         everything: dict[str, Any] = json.loads(self._ended.json())
@@ -172,7 +172,7 @@ class Run(Generic[Returned]):
         return Table(name, stream)
 
     def _run_again(self, record: str, name: str = "report") -> _maquette.Ended:
-        """The same run again, which records that."""
+        """The same run again, this time recorded."""
         again = self._again((record == "packets", record == "timeline"))
         if again.finish_ps != self._ended.finish_ps:
             raise MaquetteError(
@@ -182,7 +182,7 @@ class Run(Generic[Returned]):
         return again
 
     def _repr_html_(self) -> str:
-        """Its pictures in short, for a notebook; those of its time only if its timeline was recorded."""
+        """A short form of its page, for a notebook; pictures over time only if its timeline was recorded."""
         from maquette.showing import frame
 
         return frame(self._ended.html(), 640)
@@ -234,35 +234,35 @@ def run(
         The name of a program of the catalogue (``maquette run --help`` lists them), or an async function, which is called once
         for each rank with its `Endpoint`.
     machine
-        A `Machine`, or what makes one. One that is made once and used often saves the time to work it out.
+        A `Machine`, or anything that describes one. Build a machine once if you use it often: building takes time.
     ranks
-        How many ranks the program has; one on each node, or as many as the program says itself, if left out.
+        The number of ranks; by default one on each node, or as many as the program itself says.
     placement
-        On which nodes they stand: ``"in-order"`` (as if left out), ``"random"``, ``"contiguous-switches"``,
+        The nodes on which they run: ``"in-order"`` (the default), ``"random"``, ``"contiguous-switches"``,
         ``"contiguous-groups"``, ``"scattered-switches"``, ``"scattered-groups"``, or the node of each rank.
     engine
-        What moves the flits, ``"fast"`` (as if left out) or ``"reference"``: both give the same times.
+        What moves the flits, ``"fast"`` (the default) or ``"reference"``: both compute the same times.
     seed
-        What random choices follow from; 1, if left out.
+        The seed of random choices; by default 1.
     record
-        What is recorded while it runs: ``"packets"`` for the tables of packets and of an Ethernet's frames (some 300 B of memory
-        each), ``"timeline"`` for those of messages and of what ranks did when (some 40 B each). What was not recorded is when it
-        is first asked for: then the program is run again, since the same run does the same.
+        What is recorded during the run: ``"packets"`` for the tables of packets and of an Ethernet's frames (some 300 B of memory
+        each), ``"timeline"`` for those of messages and of what ranks did when (some 40 B each). Anything else is recorded when it
+        is first asked for, by running the program again, since the same run has the same result.
     **parameters
-        What a program of the catalogue is told, by the names of ``maquette run PROGRAM --help`` with ``_`` for ``-``; for an
+        The parameters of a program of the catalogue, by the names of ``maquette run PROGRAM --help`` with ``_`` for ``-``; for an
         async function, its further arguments.
 
     Returns
     -------
     Run
-        What came of it.
+        The result.
 
     Raises
     ------
     Deadlock
-        If every rank that is left waits for another; it says who waits for whom.
+        If all remaining ranks wait for each other; it says which waits for which.
     Exception
-        What the first rank has raised that did, with a note that says which it is, when, and what the others waited for.
+        What the first failing rank raised, with a note that says which rank it is, when it failed, and what the others waited for.
     ValueError, TypeError
         If an argument is not what is allowed, or the program has no such parameter: with what was found, what is allowed, and
         the name that was probably meant.
@@ -310,24 +310,24 @@ def _run_own(
 def run_experiment(
     experiment: str | os.PathLike[str] | Mapping[str, Any], *, record: Collection[str] = ()
 ) -> Run[None]:
-    """Run an experiment: one or several jobs on a machine, beside background traffic if there is some.
+    """Run an experiment: one or several jobs on a machine, with background traffic if it has any.
 
     Parameters
     ----------
     experiment
         The path of its file, TOML or JSON, or its fields; ``docs/EXPERIMENT.md`` has all of them.
     record
-        As that of `run`.
+        As in `run`.
 
     Returns
     -------
     Run
-        What came of it; ``to_dict()["jobs"]`` has each job.
+        The result; ``to_dict()["jobs"]`` has each job.
 
     Raises
     ------
     ValueError, OSError
-        If something in it is wrong, or can't be read.
+        If something in it is wrong, or cannot be read.
     """
     path, fields = (None, as_json(experiment)) if isinstance(experiment, Mapping) else (os.fspath(experiment), None)
 
@@ -338,7 +338,7 @@ def run_experiment(
 
 
 def check_arguments(program: Callable[..., Any], parameters: Collection[str]) -> None:
-    """That a function takes an endpoint and arguments of these names, so that no rank is begun in vain."""
+    """Check that a function takes an endpoint and arguments of these names, before any rank is begun."""
     signature = inspect.signature(program)
     own = list(signature.parameters.values())[1:]
     if any(each.kind is each.VAR_KEYWORD for each in own):

@@ -1,4 +1,4 @@
-"""How things show themselves in a notebook: as a page of their own, drawn by the core, in a frame of the cell."""
+"""How objects display themselves in a notebook: as a page of their own, drawn by the core, in a frame of the cell."""
 
 import html
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from maquette import _maquette
 
 
 def frame(page: str, height: int) -> str:
-    """A page in a frame so high. [px] Its style sheet stays within, and it fetches nothing."""
+    """A page in a frame of the given height. [px] Its style sheet does not leak out, and it fetches nothing."""
     style = f"width:100%;height:{height}px;border:0"
     return f'<iframe sandbox style="{style}" srcdoc="{html.escape(page)}"></iframe>'
 
@@ -21,13 +21,13 @@ def figure(
     rows: Sequence[Sequence[str]],
     height: int = 420,
 ) -> str:
-    """A chart of bars, of what is measured and what each bar is, with the table behind it, in a frame."""
+    """A bar chart with its two axis labels and the table behind it, in a frame."""
     page = _maquette.figure_page((title, lead), axes, list(bars), list(head), [list(row) for row in rows])
     return frame(page, height)
 
 
 def time(picoseconds: float) -> str:
-    """A time in a unit that suits, to four digits."""
+    """A time in a suitable unit, to four digits."""
     for unit, length in (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)):
         if picoseconds >= length:
             return f"{picoseconds / length:.4g} {unit}"

@@ -1,6 +1,6 @@
-"""A client of a pool of stores, as `maquette store serve` makes up.
+"""A client of a pool of stores, as served by `maquette store serve`.
 
-It asks each member for what that has, one hop away, and sends what belongs together to all members at the same time::
+It asks each member directly for the keys it holds, and sends the commands of a pipeline to all members at the same time::
 
     from maquette.store import Client
 
@@ -27,9 +27,9 @@ __all__ = ["Answer", "Client", "CommandRefused", "Counts", "NoAnswer", "OutcomeU
 Word: TypeAlias = str | bytes | int | float
 #: Where a file is.
 _File: TypeAlias = str | os.PathLike[str]
-#: What a command gives: nothing, bytes, a number, or several of these.
+#: The reply to a command: nothing, bytes, a number, or several of these.
 Reply: TypeAlias = "bytes | int | list[Reply] | None"
-#: What a pipeline gives where errors are not raised.
+#: What a pipeline returns where errors are not raised.
 Answer: TypeAlias = "Reply | StoreError | ValueError"
 
 
@@ -40,17 +40,17 @@ class Counts:
     Attributes
     ----------
     sent : int
-        Requests, those that were sent again included.
+        Requests, including those sent again.
     moved : int
-        Replies that were ``MOVED``.
+        ``MOVED`` replies.
     adjustments : int
-        How many of these were news.
+        How many of these changed the client's image.
     delays : int
         Requests that had to wait before they were sent again.
     maps : int
-        How often all slots were asked for: once, and once a second at most while a member is gone.
+        How often the client asked for all slots: once, and at most once a second while a member is gone.
     connections : int
-        Connections that were opened.
+        Opened connections.
     """
 
     sent: int
@@ -64,26 +64,26 @@ class Counts:
 class Client:
     """A client of a pool of stores, or of a single one.
 
-    It asks one member where all keys are, and from then on is told by those that have given some away. Threads may share it: one asks
-    after the other, and others run while it waits. Values are bytes.
+    It asks one member where all keys are; from then on, members that have given keys away tell it. Threads may share it: they take turns,
+    and others run while one waits. Values are bytes.
 
     Parameters
     ----------
     *members
-        One or several members, each as ``"HOST:PORT"`` at its port for clients; any will do.
+        One or more members, each as ``"HOST:PORT"`` with its port for clients; any will do.
     password
-        What clients have to say, if anything.
+        The password of clients, if there is one.
     timeout
-        As long as may pass without any answer. [s]
+        The longest time without any answer. [s]
     tls_ca
-        A file in PEM with the CAs that are trusted: members are spoken with by TLS, and their certificates have to name the address which
+        A PEM file with the trusted CAs: connections to members use TLS, and their certificates have to name the address that
         is called.
     tls_name
-        The name that certificates have, instead of that address.
+        The name in the certificates, if it is not that address.
     tls_certificate
-        A file in PEM with the certificate to show to members that ask for one.
+        A PEM file with the certificate for members that require one.
     tls_key
-        A file in PEM with the private key of that certificate.
+        A PEM file with the private key of that certificate.
 
     Raises
     ------
@@ -92,9 +92,9 @@ class Client:
     CommandRefused
         If the password is wrong, or one is needed.
     ValueError
-        If an address is none, or a file has no certificate or key.
+        If an address is malformed, or a file has no certificate or key.
     OSError
-        If a file can't be read.
+        If a file cannot be read.
     """
 
     def __init__(
@@ -117,17 +117,17 @@ class Client:
         self._client = StoreClient(asked, None if password is None else _bytes(password), timeout, tls)
 
     def get(self, key: str | bytes) -> bytes | None:
-        """Give the value of a key.
+        """Return the value of a key.
 
         Parameters
         ----------
         key
-            Which.
+            The key.
 
         Returns
         -------
         bytes or None
-            Nothing, if nothing is stored under it.
+            The value; None if nothing is stored under the key.
         """
         found = self.execute("GET", key)
         return found if isinstance(found, bytes) else None
@@ -138,24 +138,24 @@ class Client:
         Parameters
         ----------
         key
-            Which.
+            The key.
         value
-            Text is stored as UTF-8, a number as it is written.
+            The value: text is stored as UTF-8, a number as it is written.
         """
         self.execute("SET", key, value)
 
     def delete(self, *keys: str | bytes) -> int:
-        """Take out keys, wherever they are.
+        """Delete keys, on whichever members they are.
 
         Parameters
         ----------
         *keys
-            Which.
+            The keys.
 
         Returns
         -------
         int
-            How many of them were there.
+            How many of them existed.
         """
         found = self.execute("DEL", *keys) if keys else 0
         return found if isinstance(found, int) else 0
@@ -167,12 +167,12 @@ class Client:
         ----------
         *words
             Its name and its arguments. ``MGET``, ``MSET``, ``DEL``, ``UNLINK``, ``EXISTS`` and ``TOUCH`` may have keys of several members;
-            what keeps a state on a connection, such as ``MULTI``, is refused.
+            commands that keep state on a connection, such as ``MULTI``, are refused.
 
         Returns
         -------
         bytes, int, list or None
-            What it gives.
+            The reply.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class Client:
         OutcomeUnknown
             If the connection broke before the reply to a command that changes something.
         NoAnswer
-            If nobody has answered in time. Nothing was changed then.
+            If no member answered in time. Nothing was changed then.
         """
         (reply,) = self._execute([words])
         if isinstance(reply, StoreError | ValueError):
@@ -194,7 +194,7 @@ class Client:
         Returns
         -------
         Pipeline
-            One without commands.
+            An empty pipeline.
         """
         return Pipeline(self)
 
@@ -204,7 +204,7 @@ class Client:
         return Counts(*self._client.counts())
 
     def close(self) -> None:
-        """Close all connections. Nothing can be asked after that."""
+        """Close all connections. The client cannot be used after that."""
         self._client.close()
 
     def __enter__(self) -> Self:
@@ -220,13 +220,13 @@ class Client:
 class Pipeline:
     """Commands that are sent together, and whose replies come back in their order.
 
-    Those on one key are carried out in this order, unless a connection breaks, or the key goes away from a member and comes back to it
-    meanwhile; together they are no transaction. `Client.pipeline` makes one.
+    Commands on one key are carried out in this order, unless a connection breaks, or the key leaves a member and comes back to it
+    meanwhile; a pipeline is not a transaction. `Client.pipeline` creates one.
 
     Parameters
     ----------
     client
-        Who sends them.
+        The client that sends them.
     """
 
     def __init__(self, client: Client) -> None:
@@ -255,7 +255,7 @@ class Pipeline:
         Parameters
         ----------
         key
-            Which.
+            The key.
 
         Returns
         -------
@@ -270,9 +270,9 @@ class Pipeline:
         Parameters
         ----------
         key
-            Which.
+            The key.
         value
-            What is to be stored.
+            The value.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class Pipeline:
         Parameters
         ----------
         *keys
-            Which.
+            The keys.
 
         Returns
         -------
@@ -297,12 +297,12 @@ class Pipeline:
         return self.command("DEL", *keys)
 
     def execute(self, *, raise_errors: bool = True) -> list[Answer]:
-        """Send all commands, and wait for their replies. The pipeline is empty then.
+        """Send all commands, and wait for their replies. The pipeline is empty afterwards.
 
         Parameters
         ----------
         raise_errors
-            Whether the first error is raised, as soon as all have been carried out. Otherwise exceptions stand where replies would.
+            Whether the first error is raised, once all have been carried out. Otherwise exceptions take the place of replies.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Published results, run again."""
+"""Published results, reproduced."""
 
 import json
 import os
@@ -12,7 +12,7 @@ PAPERS = ("moc", "postal", "cm5", "lh", "bcast")
 
 @dataclass(frozen=True)
 class Claim:
-    """What became of a paper's claim.
+    """The outcome of a paper's claim.
 
     Attributes
     ----------
@@ -21,17 +21,17 @@ class Claim:
     verdict : str
         ``"met"``, ``"met-fitted"`` (with parameters that were fitted to this very figure), ``"missed"`` or ``"not-run"``.
     published, ours : object
-        What the paper has, and what we have.
+        The paper's result, and ours.
     unit : str or None
         The unit of the numbers.
     error_percent : float or None
-        How far ours is from the published, where that is known. [%]
+        How far ours is from the published one, where that is known. [%]
     ran : str
         What was run for it.
     note : str
-        What is reported about it: what failed, and why we think it did.
+        A remark: what failed, and why, as far as we know.
     fitted : str or None
-        Which parameters were fitted to the claim, or chosen by it.
+        The parameters that were fitted to the claim, or chosen by it.
     rule_changed : str or None
         How the claim's rule was changed after a run.
     """
@@ -49,20 +49,20 @@ class Claim:
 
     @property
     def is_met(self) -> bool:
-        """Whether it is met, if only with parameters that were fitted to it."""
+        """Whether it is met, possibly with parameters that were fitted to it."""
         return self.verdict.startswith("met")
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What became of every claim of some papers.
+    """The outcome of every claim of some papers.
 
     Attributes
     ----------
     claims : list of Claim
         All of them, in the order of the papers.
     html : str
-        The report with the figures drawn anew: one page that needs no network.
+        The report with the redrawn figures: one self-contained page.
     """
 
     claims: list[Claim]
@@ -74,7 +74,7 @@ class Reproduction:
         Parameters
         ----------
         path
-            Where to; what is there is replaced.
+            The file; an existing one is replaced.
         """
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
@@ -85,17 +85,17 @@ class Reproduction:
 
 
 def reproduce(*papers: str) -> Reproduction:
-    """Run the claims of papers again, on all cores.
+    """Reproduce the claims of papers, on all cores.
 
     Parameters
     ----------
     *papers
-        Which: ``"moc"``, ``"postal"``, ``"cm5"``, ``"lh"`` and ``"bcast"``; all, if left out.
+        Any of ``"moc"``, ``"postal"``, ``"cm5"``, ``"lh"`` and ``"bcast"``; by default all.
 
     Returns
     -------
     Reproduction
-        What became of each claim, and the report.
+        The outcome of each claim, and the report.
 
     Raises
     ------

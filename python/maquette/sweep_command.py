@@ -1,4 +1,4 @@
-"""What `maquette sweep` can do where pip has installed it: write Parquet, and have other computers work on it."""
+"""What `maquette sweep` can also do when installed by pip: write Parquet, and use other computers."""
 
 import json
 import re
@@ -11,30 +11,30 @@ from maquette._maquette import MaquetteError
 from maquette.executors import Client, Executor, named
 from maquette.sweeping import Sweep, check_ending, write_parquet
 
-#: A file that is to be written, and an executor, as words of a command line.
+#: An output file, and an executor, as words of a command line.
 _PARQUET = re.compile(r"(?:--out=)?(.+\.parquet)")
 _EXECUTOR = re.compile(r"--executor(?:=(.*))?")
 
-#: What runs a command line, and gives its exit status.
+#: A function that runs a command line, and returns its exit status.
 _Run = Callable[[list[str]], int]
 #: The exit statuses of bad input, of what has failed, and after Ctrl-C.
 _BAD_INPUT, _FAILED, _INTERRUPTED = 2, 1, 130
 
 
 def is_one(arguments: Sequence[str]) -> bool:
-    """Whether a command line asks for a sweep that the command by itself can't do."""
+    """Whether a command line asks for a sweep that the command alone cannot do."""
     return arguments[:1] == ["sweep"] and any(_PARQUET.fullmatch(word) or _EXECUTOR.fullmatch(word) for word in arguments)
 
 
 def main(arguments: Sequence[str], run: _Run) -> int:
-    """Do what a command line means.
+    """Run such a command line.
 
     Parameters
     ----------
     arguments
-        Its words, after its name.
+        Its words, after the command's name.
     run
-        What runs a command line, without Parquet and executors.
+        The function that runs a command line without Parquet and executors.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str], run: _Run) -> int:
 
 
 def _run_anywhere(words: list[str], run: _Run) -> int:
-    """Run a sweep where it says: what an executor has done is all in the journal, which the command makes a table of."""
+    """Run a sweep on the executor that it names: the results go to the journal, from which the command writes the table."""
     place = next((number for number, word in enumerate(words) if _EXECUTOR.fullmatch(word)), None)
     if place is None:
         return run(words)
@@ -77,7 +77,7 @@ def _run_anywhere(words: list[str], run: _Run) -> int:
 
 
 def _run_on(executor: Executor | Client, words: list[str]) -> int:
-    """Have an executor do all points; gives the exit status, if something went wrong."""
+    """Have an executor run all points; returns the exit status if something went wrong."""
     try:
         text, out = _maquette.sweep_to_run(["maquette", *words])
     except SystemExit as error:

@@ -21,18 +21,18 @@ from maquette.inputs import as_json
 from maquette.showing import figure
 from maquette.tables import Table
 
-#: How long a task of an executor shall take at least. [s]
+#: How long a task of an executor should take at least. [s]
 _TASK_S = 0.1
-#: Of how many points at most it is measured how long they take.
+#: The most points that are timed to choose the size of a task.
 _SAMPLE = 64
-#: The columns of the table that are no field that is swept.
+#: The columns of the table that are not swept fields.
 _RESULTS = ("makespan_ps", "messages", "packets", "mean_blocking_ps", "error")
-#: As many bars a chart has at most in a notebook, and as many rows a table.
+#: The most bars of a chart in a notebook, and the most rows of a table.
 _BARS, _ROWS = 12, 200
 
 
 class Sweep:
-    """An experiment that runs with all combinations of some values, and what is done of it.
+    """An experiment that runs with all combinations of some values, and the points finished so far.
 
     It speaks the Arrow PyCapsule interface, as its `table` does.
 
@@ -41,26 +41,26 @@ class Sweep:
     experiment
         The path of its file, TOML or JSON, or its fields; ``docs/EXPERIMENT.md`` has all of them.
     over
-        The values of each field that is swept: ``"machine"``, ``"seed"``, ``"ranks"``, ``"placement"``, ``"engine"``, a parameter of the
+        The values of each swept field: ``"machine"``, ``"seed"``, ``"ranks"``, ``"placement"``, ``"engine"``, a parameter of the
         program such as ``"bytes"``, or a field of the machine's description with a ``.`` in it, such as ``"channels.buffers"``.
     out
-        The file that the table is written to once all is done: it ends in ``.arrow``, ``.csv`` or ``.parquet``. What is done is kept
-        beside it meanwhile; the same sweep to the same file goes on from there.
+        The file to which the table is written at the end: it ends in ``.arrow``, ``.csv`` or ``.parquet``. Finished points are kept
+        next to it meanwhile; the same sweep to the same file resumes from there.
 
     Attributes
     ----------
     points : int
-        How many points it has.
+        The number of points.
     done : int
-        How many are done.
+        The number of finished points.
     table : Table
-        A row for each point that is done, in order: a column for each field that is swept; then makespan_ps, messages, packets,
+        A row for each finished point, in order: a column for each swept field; then makespan_ps, messages, packets,
         mean_blocking_ps and error, each of which may be missing. [ps]
 
     Raises
     ------
     ValueError, TypeError, OSError
-        If the experiment has no such field, or a value is not allowed; if a file can't be read or written, or is kept of another sweep.
+        If the experiment has no such field, or a value is not allowed; if a file cannot be read or written, or belongs to another sweep.
     """
 
     def __init__(
@@ -79,40 +79,40 @@ class Sweep:
 
     @property
     def points(self) -> int:
-        """How many points it has."""
+        """The number of points."""
         return self._sweep.points
 
     @property
     def done(self) -> int:
-        """How many are done."""
+        """The number of finished points."""
         return self._sweep.done
 
     @property
     def table(self) -> Table:
-        """A row for each point that is done."""
+        """A row for each finished point."""
         return Table("sweep", self._sweep.stream())
 
     def run(self, executor: Executor | Client | None = None) -> "Sweep":
-        """Run the points that are not done.
+        """Run the remaining points.
 
-        After Ctrl-C, or where an executor fails, what is done stays: run it again, and it goes on.
+        After Ctrl-C, or if an executor fails, finished points are kept: run it again to resume.
 
         Parameters
         ----------
         executor
             What runs them: any with the `submit` of `concurrent.futures`, such as a `ProcessPoolExecutor` or the `MPIPoolExecutor` of
-            ``mpi4py.futures``; or a `Client` of ``dask.distributed``. All cores of this computer in this process, if left out. Its workers
-            need this package in the same version, and the files that the experiment names. Points go to them in tasks of some 100 ms or more.
+            ``mpi4py.futures``; or a `Client` of ``dask.distributed``; by default all cores of this computer, in this process. Its workers
+            need the same version of this package, and the files that the experiment names. They get points in tasks of some 100 ms or more.
 
         Returns
         -------
         Sweep
-            This one.
+            Itself.
 
         Raises
         ------
         MaquetteError
-            If the executor fails: it is broken, or a task has failed again and again with its worker, or a scheduler has had no worker for a
+            If the executor fails: it is broken, or a task has failed repeatedly with its worker, or a scheduler has had no worker for a
             minute.
         """
         self.run_points(executor)
@@ -122,12 +122,12 @@ class Sweep:
         return self
 
     def run_points(self, executor: Executor | Client | None = None) -> None:
-        """Run the points that are not done, as `run` does, but write no table: what is done stays in the file beside it.
+        """Run the remaining points like `run`, but write no table: finished points stay in the file next to it.
 
         Parameters
         ----------
         executor
-            As that of `run`.
+            As in `run`.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Sweep:
             raise MaquetteError(f"{told}; what is done is kept: run it again to go on") from error
 
     def _measure_batch(self) -> int:
-        """How many points make a task of the wanted length, as some that are spread over those left take here; they are done then."""
+        """The number of points that make a task of the wanted length, measured by running a sample of the remaining ones, which are then done."""
         left = self._sweep.left()
         began, count = time.perf_counter(), 0
         for point in left[:: max(len(left) // _SAMPLE, 1)]:
@@ -172,7 +172,7 @@ class Sweep:
         Parameters
         ----------
         path
-            Where to: it ends in ``.arrow``, ``.csv`` or ``.parquet``, for which polars or pyarrow is needed.
+            The file: it ends in ``.arrow``, ``.csv`` or ``.parquet``, which needs polars or pyarrow.
         """
         path = Path(path)
         check_ending(path)
@@ -189,7 +189,7 @@ class Sweep:
         return self.points
 
     def _repr_html_(self) -> str:
-        """The points that are done, for a notebook."""
+        """The finished points, for a notebook."""
         table = self.table.to_dict()
         fields = [name for name in table if name not in _RESULTS]
         points = list(zip(*table.values(), strict=True))
@@ -213,19 +213,19 @@ def sweep(
 ) -> Sweep:
     """Run an experiment with all combinations of some values.
 
-    A point that fails is a row with its error. The same table comes out whatever the executor.
+    A point that fails becomes a row with its error. The table is the same whatever the executor.
 
     Parameters
     ----------
     experiment, over, out
-        As those of `Sweep`.
+        As in `Sweep`.
     executor
-        As that of `Sweep.run`.
+        As in `Sweep.run`.
 
     Returns
     -------
     Sweep
-        What came out, as a table.
+        The results, as a table.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def sweep(
 
 
 def write_parquet(table: Any, path: Path) -> None:
-    """Write a table that speaks Arrow, or the Arrow file of that path."""
+    """Write as Parquet a table that speaks Arrow, or the Arrow file of that path."""
     if importlib.util.find_spec("polars") is not None:
         import polars
 
@@ -252,7 +252,7 @@ def write_parquet(table: Any, path: Path) -> None:
 
 
 def _rows_of(sweep: str, points: Sequence[int], version: str) -> list[str]:
-    """What comes of some points of a sweep: what an executor runs."""
+    """The rows of some points of a sweep: the function that an executor runs."""
     if _version() != version:
         raise RuntimeError(f"found maquette {_version()} at a worker; allowed is {version}, as where the sweep is")
     return _known(sweep).rows_of(list(points))
@@ -284,7 +284,7 @@ def check_ending(path: Path) -> None:
 
 @contextmanager
 def _progress(sweep: Sweep) -> Iterator[None]:
-    """Tell a terminal how far a sweep is, after a second."""
+    """Show the progress of a sweep on a terminal, after a second."""
     ended = threading.Event()
 
     def tell() -> None:

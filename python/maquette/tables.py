@@ -1,4 +1,4 @@
-"""Tables of what came of a run, for polars, pandas, pyarrow, DuckDB and whatever else speaks Arrow."""
+"""Tables of results, for polars, pandas, pyarrow, DuckDB and anything else that reads Arrow."""
 
 import io
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Table:
-    """A table that Arrow's readers take as it is.
+    """A table that Arrow readers take directly.
 
     It speaks the Arrow PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``
     and ``duckdb.sql("select max(finish_ps) from ranks")`` take it. Columns whose names end in ``_ps`` are times in whole picoseconds.
@@ -14,7 +14,7 @@ class Table:
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     columns : list of str
         The names of its columns.
     """
@@ -40,12 +40,12 @@ class Table:
         return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A capsule with an Arrow stream of it: each call begins anew.
+        """A capsule with an Arrow stream of the table: each call starts a new one.
 
         Parameters
         ----------
         requested_schema
-            A capsule with the schema that the reader would like best; it may be another.
+            A capsule with the schema that the reader would prefer; it need not be followed.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class Table:
         return f"<maquette.Table {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
 
     def _read(self) -> Any:
-        # It is only needed where somebody looks at a table, and takes longer to import than all of this.
+        # Needed only when a table is read, and slower to import than the whole package.
         import nanoarrow  # type: ignore[import-untyped]
 
         return nanoarrow.ArrayStream.from_readable(io.BytesIO(self._stream))

@@ -1,4 +1,4 @@
-"""What is best on a machine, and what a machine is like."""
+"""What is best on a machine, and what its parameters are."""
 
 import json
 import tomllib
@@ -13,7 +13,7 @@ from maquette.machine import Machine
 from maquette.showing import figure, time
 from maquette.tables import Table
 
-#: As many bars a chart has at most.
+#: The most bars of a chart.
 _BARS = 12
 
 
@@ -24,7 +24,7 @@ class Prediction:
     Attributes
     ----------
     algorithm : str
-        Which.
+        The algorithm.
     time_ps : int
         How long it takes. [ps]
     source : str
@@ -38,30 +38,30 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which algorithm is the quickest on a machine.
+    """Which algorithm is the fastest on a machine.
 
     Attributes
     ----------
     question : str
-        What was asked for.
+        The question.
     machine : str
         The name of the machine.
     ranks : int
-        How many ranks take part.
+        The number of ranks.
     bytes : int
-        The size of a message, of the mean one where they differ. [B]
+        The size of a message, or the mean size if they differ. [B]
     t0_ps : int
         How long a sender is busy with a message. [ps]
     lambda_ : float
-        How many times as long a message is on its way.
+        How many times as long a message takes to arrive.
     lower_bound_ps : int
-        What no algorithm can be quicker than. [ps]
+        A bound that no algorithm can beat. [ps]
     predictions : list of Prediction
-        All algorithms, the quickest first: those that were simulated, then those that were estimated.
+        All algorithms, the fastest first: those that were simulated, then those that were estimated.
     left_out : dict
-        Algorithms that do not come into question, and why.
+        Algorithms that are ruled out, and why.
     budget_wanted : float or None
-        The budget with which all that is promising would have been simulated, in millions, if it is more than there was.
+        The budget that would have sufficed to simulate all promising algorithms, in millions, if it exceeds the given one.
     """
 
     question: str
@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def quickest(self) -> Prediction:
-        """The quickest."""
+        """The fastest algorithm."""
         return self.predictions[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,27 +107,27 @@ def plan(
     traffic: MatrixLike | None = None,
     budget: float | None = None,
 ) -> Plan:
-    """Say which algorithm is the quickest on a machine, and how far it is from the best there can be.
+    """Find the fastest algorithm on a machine, and how far it is from a lower bound.
 
     Parameters
     ----------
     operation
-        What is to be done.
+        The operation.
     machine
-        On what: a `Machine`, or what makes one.
+        A `Machine`, or anything that describes one.
     lambda_
-        In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender needs
-        for it.
+        In place of a machine, the postal model: a message takes this many times as long to arrive as it keeps its sender
+        busy.
     ranks
-        How many take part; all nodes, or as many as the matrix has, if left out.
+        The number of ranks; by default all nodes, or as many as the matrix has.
     bytes
-        The size of the message, of what a rank has, or of a message from each to each; 1 KiB, if left out. With a matrix that
-        says only where something is sent, the size of that; 1 B, if left out.
+        The size of the message, of a rank's data, or of a message from each to each; by default 1 KiB. With a matrix that
+        says only where something is sent, the size of these messages; by default 1 B.
     traffic
-        For an all-to-all exchange: what each rank has for each other, a square matrix of bytes, shape (ranks, ranks), as numbers or
+        For an all-to-all exchange: the bytes that each rank sends to each other, a square matrix of shape (ranks, ranks), as numbers or
         in a file that ends in ``.csv``, ``.mtx`` or ``.npy``.
     budget
-        How much may be run, in millions of packets times channels that they cross; 20, if left out.
+        How much may be simulated, in millions of packets times channels that they cross; by default 20.
 
     Returns
     -------
@@ -163,18 +163,18 @@ def plan(
 
 
 class Schedule:
-    """Who sends when, in an exchange of messages.
+    """The schedule of an exchange: which rank sends to which in each step.
 
     Attributes
     ----------
     algorithm : str
-        Which algorithm made it.
+        The algorithm that made it.
     ranks : int
-        Among how many ranks.
+        The number of ranks.
     steps : int
-        How many steps carry messages.
+        The number of steps that carry messages.
     least_steps : int
-        How many are needed at least.
+        The least number of steps for these messages.
     total_bytes : int
         The size of all messages together. [B]
     bytes_in_step : int
@@ -182,7 +182,7 @@ class Schedule:
     most_bytes_of_a_rank : int
         What the busiest rank sends, or receives. [B]
     lower_bound_ps : int or None
-        What no schedule of these messages can be quicker than on the machine that was named. [ps]
+        A bound that no schedule of these messages can beat on the given machine. [ps]
     transfers : Table
         A row for each message of each step: step, source, destination, bytes.
     """
@@ -205,12 +205,12 @@ class Schedule:
         return Table("transfers", self._made.stream())
 
     def check(self) -> None:
-        """Check that every message is sent once, and that in a step nobody sends twice or receives twice.
+        """Check that every message is sent once, and that no rank sends twice or receives twice in a step.
 
         Raises
         ------
         ValueError
-            If that is not so: with the step and the rank.
+            If not: with the step and the rank.
         """
         if (wrong := self._made.wrong()) is not None:
             raise ValueError(wrong)
@@ -221,28 +221,28 @@ class Schedule:
         return told
 
     def to_json(self) -> str:
-        """It as ``maquette run schedule`` reads it."""
+        """The schedule as JSON, for ``maquette run schedule``."""
         return self._made.to_json()
 
     def to_goal(self, pacing: str = "free-running", order: str = "alternating") -> str:
-        """It as GOAL text, for ``maquette run goal`` and LogGOPSim.
+        """The schedule as GOAL text, for ``maquette run goal`` and LogGOPSim.
 
         Parameters
         ----------
         pacing
             What keeps the ranks in step: ``"free-running"``, ``"receiver-confirmed"`` or ``"barrier"``.
         order
-            What a rank does first that both sends and receives in a step, such as ``"alternating"``.
+            What a rank does first if it both sends and receives in a step, such as ``"alternating"``.
         """
         return self._made.to_goal(pacing, order)
 
     def to_msccl(self) -> str:
-        """It as XML for MSCCL.
+        """The schedule as XML for MSCCL.
 
         Raises
         ------
         ValueError
-            If that can't hold it, since messages are forwarded.
+            If MSCCL XML cannot express it, because messages are forwarded.
         """
         return self._made.to_msccl()
 
@@ -300,33 +300,33 @@ def schedule(
     machine: MachineLike | None = None,
     branch: int | None = None,
 ) -> Schedule | list[Schedule]:
-    """Make the schedule of an exchange: in which step who sends to whom.
+    """Make the schedule of an exchange: which rank sends to which in each step.
 
     Parameters
     ----------
     traffic
-        What each rank has for each other, a square matrix of bytes, shape (ranks, ranks), as numbers or in a file that ends in
+        The bytes that each rank sends to each other, a square matrix of shape (ranks, ranks), as numbers or in a file that ends in
         ``.csv``, ``.mtx`` or ``.npy``. Either this, `complete` or `random`.
     algorithm
-        Who decides when a message goes (``maquette schedule --help`` lists them); all for any messages, if left out.
+        The algorithm (``maquette schedule --help`` lists them); by default all that work for any messages.
     complete
-        A complete exchange among so many ranks.
+        A complete exchange among this many ranks.
     random
-        Random messages: among how many ranks, and how many in percent of those of a complete exchange.
+        Random messages: the number of ranks, and the number of messages in percent of those of a complete exchange.
     bytes
-        The size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there;
-        256 B, if left out.
+        The size of a message of a complete exchange, of random ones, and of those that a matrix marks without a size;
+        by default 256 B.
     seed
-        What random messages follow from.
+        The seed of random messages.
     machine
-        Whose tree the messages through the root are counted for, and whose times a lower bound is told for.
+        The machine whose tree determines the messages through the root, and whose times determine a lower bound.
     branch
-        How many ranks each branch below the root of a tree has; those of the machine, or a quarter, if left out.
+        How many ranks each branch below the root of a tree has; by default those of the machine, or a quarter.
 
     Returns
     -------
     Schedule or list of Schedule
-        That of the algorithm, or those of all.
+        The schedule of the algorithm, or those of all.
 
     Raises
     ------
@@ -347,9 +347,9 @@ class FittedParameter:
     Attributes
     ----------
     field : str
-        Which.
+        The field.
     before : str or None
-        What the description said before, if it did.
+        Its value in the description before, if it had one.
     value : str
         Its best value, with its unit.
     confidence_95 : str or None
@@ -371,20 +371,20 @@ class FittedParameter:
 
 @dataclass(frozen=True)
 class FittedTime:
-    """A measured time beside what was simulated.
+    """A measured time and the simulated one.
 
     Attributes
     ----------
     line : int
-        In which line of the file, from 1; the first has the names of the columns.
+        Its line in the file, from 1; the first has the names of the columns.
     what : str
         What was measured, in words.
     held : bool
         Whether it was held back: nothing was fitted to it.
     measured_ps, simulated_ps : int
-        What was measured, and what was simulated with the best values. [ps]
+        The measured time, and the one simulated with the best values. [ps]
     error : float
-        By how much that is more than what was measured, as a share of it.
+        By how much the simulated time exceeds the measured one, as a share of the latter.
     """
 
     line: int
@@ -402,15 +402,15 @@ class Calibration:
     Attributes
     ----------
     parameters : list of FittedParameter
-        What was fitted.
+        The fitted parameters.
     times : list of FittedTime
-        To what, and what it is worth.
+        The measured times, fitted and held back, with their errors.
     mean_absolute_error_fitted, mean_absolute_error_held : float or None
-        The mean relative error of the times that were fitted to, and of those that were held back; None where there are none.
+        The mean relative error of the fitted times, and of those held back; None if there are none.
     evaluations : int
         How often all times were simulated.
     description : str
-        The description with the fitted values, in TOML; its comments stay.
+        The description with the fitted values, in TOML; its comments are kept.
     """
 
     parameters: list[FittedParameter]
@@ -447,12 +447,12 @@ def calibrate(
     Parameters
     ----------
     machine
-        A `Machine`, or what makes one.
+        A `Machine`, or anything that describes one.
     times
-        What was measured: a file in CSV, or rows such as ``{"program": "one-way", "ranks": 2, "bytes": 8, "time": "16 us"}``.
-        ``maquette calibrate --help`` says which programs and columns there are.
+        The measured times: a CSV file, or rows such as ``{"program": "one-way", "ranks": 2, "bytes": 8, "time": "16 us"}``.
+        ``maquette calibrate --help`` lists the programs and columns.
     fit
-        The fields that are fitted, and the ranges of their values: ``{"node.processor_send": ("10 us", "200 us")}``, or texts such as
+        The fields to fit, and the ranges of their values: ``{"node.processor_send": ("10 us", "200 us")}``, or texts such as
         ``"node.processor_send=10us..200us"``.
     evaluations
         How often at most all times are simulated, each time with other values.
@@ -488,24 +488,24 @@ def calibrate(
 
 @dataclass(frozen=True)
 class Postal:
-    """What the postal model says of a broadcast and of an all-reduce.
+    """The results of the postal model for a broadcast and for an all-reduce.
 
     Attributes
     ----------
     lambda_ : float
         The latency of a message in steps.
     nodes : int
-        How many nodes take part.
+        The number of nodes.
     gamma : float
-        What a broadcast grows by in a step.
+        The factor by which a broadcast grows per step.
     lower_bound_steps : float
-        What no broadcast is quicker than, in steps.
+        A lower bound of any broadcast, in steps.
     trees : dict
         How many steps a broadcast takes over each tree, by its name.
     delay_receive_steps, delay_send_steps : float
-        How many steps a census takes, in its two ways.
+        How many steps a census takes, in its two variants.
     one_alpha_for_all : tuple of float or None
-        The least and the most of the shares that serve 2 to `nodes` nodes alike, if there are any.
+        The smallest and the largest share that serves 2 to `nodes` nodes alike, if there is one.
     """
 
     lambda_: float
@@ -529,23 +529,23 @@ class Postal:
 def postal(
     lambda_: float | Fraction | str, nodes: int, *, alpha: float | None = None, t0: int | str | None = None
 ) -> Postal:
-    """Say what the postal model says: how fast a broadcast can be, and which trees are.
+    """Ask the postal model how fast a broadcast can be, and which trees achieve it.
 
     Parameters
     ----------
     lambda_
         The latency of a message in steps.
     nodes
-        How many nodes take part.
+        The number of nodes.
     alpha
-        Also say how long the tree takes in which a source always keeps this share of its nodes, from 0.5 to under 1.
+        Also compute the time of the tree in which a source always keeps this share of its nodes, from 0.5 to under 1.
     t0
-        How long a step is: a text such as ``"70 us"``, or a number. [ps]
+        The length of a step: a text such as ``"70 us"``, or a number. [ps]
 
     Returns
     -------
     Postal
-        What it says.
+        The results.
 
     Raises
     ------
