@@ -1,11 +1,11 @@
 """
-A dragonfly whose groups all turn to one neighbour
+A dragonfly whose groups all send to one neighbour
 ==================================================
 
 In a dragonfly any two groups are joined by a single channel each way. Uniform traffic spreads over all of them. But let every node send to
-one that is half-way round the machine (*tornado*), and the eight nodes of a group share two channels: on the shortest way, the network
-takes two eighths of what is offered, however much that is. Valiant's remedy sends each packet first to a group that is drawn at random: it
-takes twice the channels, and gives everybody the same.
+one that is half-way round the machine (*tornado*), and the eight nodes of a group share two channels: by shortest paths, the network
+accepts two eighths of what is offered, however much that is. Valiant's remedy sends each packet first to a group drawn at random: it
+uses twice the channels, but all pairs of groups fare alike.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ def dragonfly(rule: str, virtual_channels: int) -> mq.Machine:
 
 
 # %%
-# Detours of two groups need a third virtual channel, or packets could wait for each other in a cycle. (With two, the machine is refused,
-# with the channels that would be in it.)
+# Detours through another group need a third virtual channel, or packets could wait for each other in a cycle. (With two, the machine is
+# refused, with the channels of that cycle.)
 
 machines = {"minimal": dragonfly("minimal", 2), "valiant": dragonfly("valiant", 3)}
 rates = [0.1, 0.2, 0.3, 0.45, 0.6, 0.8]
@@ -33,7 +33,7 @@ accepted = {
 }
 
 # %%
-# What arrives over what is offered. A line that leaves the diagonal has found the network's end.
+# Accepted over offered traffic. Where a line leaves the diagonal the network saturates.
 
 figure, axes = plt.subplots()
 for (rule, pattern), arrived in accepted.items():

@@ -1,9 +1,9 @@
 """
-Fit a machine to times that were measured
-=========================================
+Fit a machine to measured times
+===============================
 
-A model is worth what it predicts. Here are ten times as one may measure them on a cluster; half of them are fitted to, by the three costs
-of the LogGP model: overhead of a message (o), latency (L), time of a byte (G). The others are held back, and show what the model is worth.
+A model is worth what it predicts. Here are ten times such as one measures on a cluster. Three costs of the LogGP model are fitted to half of
+them: overhead of a message (o), latency (L), time of a byte (G). The others are held back, and show what the model is worth.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +33,7 @@ for parameter in fitted.parameters:
     print(f"{parameter.field} = {parameter.value}, +- {parameter.confidence_95} (before: {parameter.before})")
 
 # %%
-# The points that were fitted to lie on the line, as they should. That the open ones do, too, is the news: nobody has shown these to the fit.
+# The fitted points lie on the line, as they should. The news is that the open ones do, too: the fit has never seen them.
 
 figure, axes = plt.subplots()
 for held, label, inside in [(False, "fitted to", "C0"), (True, "held back", "none")]:
@@ -45,7 +45,7 @@ axes.set(xscale="log", yscale="log", xlabel="measured [us]", ylabel="simulated [
 axes.legend()
 
 # %%
-# ``fitted.machine`` is the machine with these values: ask it what was not measured.
+# ``fitted.machine`` is the machine with these values: ask it about things that were not measured.
 
 (run, untuned) = (mq.run("all-reduce", machine, ranks=32, bytes="64 KiB") for machine in (fitted.machine, "loggp"))
 print(f"An all-reduce of 64 KiB on 32 ranks would take {run.makespan_ps / 1e6:.0f} us; before the fit, {untuned.makespan_ps / 1e6:.0f} us.")

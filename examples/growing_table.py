@@ -2,9 +2,9 @@
 A hash table that grows while it is used
 ========================================
 
-LH*LH spreads a hash table over servers, and takes one more when those that it has are full. No client is told: a request that goes to a
-wrong server is sent on, and its client learns from the answer. So splits cost no pause, and clients that are behind the times are a few
-messages dearer than those that know everything.
+LH*LH spreads a hash table over servers, and adds one when they fill up. No client is told: a request that reaches the wrong server is
+forwarded, and its client learns from the answer. So splits cause no pause, and clients with an outdated image cost only a few
+messages more than those that know everything.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ splits = run.found["splits"]
 course = run.found["build"]["course"]
 
 # %%
-# The slope of the upper curve is how many inserts are done a second. With each server that comes in the table gets quicker, until the clients
-# themselves are what takes the time: then more servers only make room.
+# The slope of the upper curve is the rate of inserts. Each new server makes the table faster, until the clients themselves are the
+# bottleneck: then more servers only add room.
 
 seconds = [point["at_ps"] / 1e12 for point in course]
 figure, (above, below) = plt.subplots(2, 1, sharex=True, height_ratios=[2, 1])
@@ -32,7 +32,7 @@ below.step([0.0, *(split["at_ps"] / 1e12 for split in splits), seconds[-1]], [*r
 below.set(xlabel="time [s]", ylabel="servers")
 
 # %%
-# What the clients did not know has cost them next to nothing: LH* promises that nothing is sent on more than twice.
+# The clients' ignorance cost them next to nothing: LH* guarantees that no request is forwarded more than twice.
 
 forwards, messages = run.found["forwards"], run.found["messages_per_insert"]["mean"]
 print(f"{forwards['all']} of 20,000 inserts were sent on; an insert took {messages:.3f} messages, two of which it needs in any case.")

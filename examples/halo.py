@@ -2,9 +2,9 @@
 A stencil that computes while its boundaries travel
 ===================================================
 
-A rank of a stencil swaps boundaries with its neighbours and computes what lies inside. The inside needs nobody's boundary, so both can go
-on at once. If they do, a step takes as long as the longer of the two, and no longer their sum: communication costs nothing as long as there
-is enough to compute behind which it hides.
+A rank of a stencil swaps boundaries with its neighbours and computes its interior. The interior needs no other rank's boundary, so the two
+can overlap. If they do, a step takes as long as the longer of the two instead of their sum: communication costs nothing as long as there
+is enough computation to hide it.
 """
 
 import array
@@ -15,11 +15,11 @@ import maquette as mq
 
 
 # %%
-# The program is an async function, called once for each rank. ``gather`` lets operations of a rank go on at once, and ends with the last.
+# The program is an async function, called once for each rank. ``gather`` lets operations of a rank overlap, and ends with the last.
 
 
 async def halo(endpoint: mq.Endpoint, compute_us: float, overlaps: bool) -> float:
-    """Swap boundaries with both neighbours of a ring, and compute what lies between; gives what came from the left."""
+    """Swap boundaries with both neighbours of a ring, and compute the interior; returns the boundary from the left."""
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     boundary = array.array("d", [float(endpoint.rank)] * 8192)
     exchange = mq.gather(
@@ -39,7 +39,7 @@ async def halo(endpoint: mq.Endpoint, compute_us: float, overlaps: bool) -> floa
 
 
 # %%
-# The boundaries are real data, so it can be checked that each rank has its left neighbour's.
+# The boundaries are real data, so we can check that each rank has its left neighbour's.
 
 machine = mq.Machine("infiniband-128")
 computing_us = [2.5 * step for step in range(17)]
@@ -49,7 +49,7 @@ after, behind = (
 assert all(run.returned == [float((rank - 1) % 64) for rank in range(64)] for run in after + behind)
 
 # %%
-# The dashed line is what computing alone takes. Left of the kink the boundaries are what one waits for, right of it they are free.
+# The dashed line is computing alone. Left of the kink a step waits for the boundaries, right of it they are free.
 
 figure, axes = plt.subplots()
 axes.plot(computing_us, [run.makespan_ps / 1e6 for run in after], marker=".", label="first swap, then compute")

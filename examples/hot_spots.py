@@ -3,8 +3,8 @@ Hot spots, as they grow and melt
 ================================
 
 All ranks of a mesh report to one. It can take in one message at a time, so the others wait, and in a wormhole network they wait *in the
-network*: each holds the channels that it has come through, and whoever needs these waits, too, wherever he wants to go. The jam grows
-backwards from the hot spot and takes in those who have nothing to do with it. Pfister and Norton called that *tree saturation* (1985).
+network*: each packet holds the channels that it has come through, and any packet that needs these waits, too, wherever it is bound. The jam
+grows backwards from the hot spot and catches unrelated messages. Pfister and Norton called this *tree saturation* (1985).
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ FROM, TO = 0, 7
 
 
 async def report(endpoint: mq.Endpoint, to_one: bool) -> int:
-    """Send 512 B to the hot spot, if asked to. Two ranks have other things to do: one sends the other 64 B. Gives when a rank is done. [ps]"""
+    """Send 512 B to the hot spot, if asked to. Two ranks do something else: one sends the other 64 B. Returns when a rank is done. [ps]"""
     if endpoint.rank == FROM:
         await endpoint.send(TO, size=64)
     elif endpoint.rank == TO:
@@ -34,8 +34,8 @@ async def report(endpoint: mq.Endpoint, to_one: bool) -> int:
 
 
 # %%
-# The log of packets says of each and of every channel on its way when it asked for the channel, and when it got it. In between its header
-# waits, at the router from which the channel leads.
+# The packet log says for each packet and each channel of its route when the packet asked for the channel, and when it got it. In between its
+# header waits, at the router from which the channel leads.
 
 machine = mq.Machine("booksim-mesh-8x8")
 run = mq.run(report, machine, to_one=True, record=["packets"])
@@ -74,7 +74,7 @@ def draw(frame: int) -> list[Artist]:
 animation = FuncAnimation(figure, draw, frames=60, interval=100)
 
 # %%
-# The message from corner to corner along the first row has nothing to do with the hot spot, three rows away. See how late it is.
+# The message from corner to corner along the first row has nothing to do with the hot spot, three rows away, and yet it is late.
 
 alone = mq.run(report, machine, to_one=False)
 print(f"64 B along the first row: {alone.returned[TO] / 1e3:.0f} ns alone, {run.returned[TO] / 1e3:.0f} ns beside the hot spot")

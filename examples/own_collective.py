@@ -1,9 +1,9 @@
 """
-A collective of one's own, beside the built-in ones
+A collective of your own, next to the built-in ones
 ===================================================
 
-On a torus of three dimensions an all-reduce can go along one dimension after the other: each rank adds up with those of its own row, then
-with those of its column, then with those of its pillar, and at every stage only what it is left responsible for. No message leaves its
+On a torus of three dimensions an all-reduce can go along one dimension after another: each rank reduces with those of its own row, then
+with those of its column, then with those of its pillar, and at every stage only its remaining share. No message leaves its
 ring, and the rings are short. (Barnett and others describe such algorithms for meshes, as *bucket* algorithms: "Interprocessor Collective
 Communication Library", 1994.) It is not among the built-in algorithms, so here it is, in thirty lines.
 """
@@ -18,12 +18,12 @@ SIDE = 6
 Vector = NDArray[np.float64]
 
 # %%
-# Along a ring of n ranks, an array of n blocks is reduced in n - 1 rounds: in each, a block goes on to the right and is added there to what
-# that rank has. Collecting the sums goes round once more. In between, the block that is left is all-reduced in the other dimensions.
+# Along a ring of n ranks, an array of n blocks is reduced in n - 1 rounds: in each, a block moves to the right and is added to that rank's
+# own. Collecting the sums goes round once more. In between, the one remaining block is all-reduced in the other dimensions.
 
 
 async def all_reduce(endpoint: mq.Endpoint, vector: Vector, rings: list[list[int]]) -> Vector:
-    """The sum of all ranks' vectors, along the rings in which this rank stands, one for each dimension."""
+    """The sum of all ranks' vectors, along the rings of this rank, one for each dimension."""
     if not rings:
         return vector
     ring, *others = rings
@@ -46,7 +46,7 @@ async def all_reduce(endpoint: mq.Endpoint, vector: Vector, rings: list[list[int
 
 
 async def along_dimensions(endpoint: mq.Endpoint, bytes: int) -> float:
-    """All-reduce a vector in which every element is this rank's number; gives the least of the sums."""
+    """All-reduce a vector in which every element is this rank's number; returns the least of the sums."""
     x, y, z = np.unravel_index(endpoint.rank, (SIDE, SIDE, SIDE))
     number = np.arange(SIDE**3).reshape(SIDE, SIDE, SIDE)
     rings = [number[:, y, z].tolist(), number[x, :, z].tolist(), number[x, y, :].tolist()]
@@ -54,7 +54,7 @@ async def along_dimensions(endpoint: mq.Endpoint, bytes: int) -> float:
 
 
 # %%
-# A program of one's own runs on every machine that the built-in ones run on, in the same simulation: so the times compare.
+# A program of your own runs on every machine that the built-in ones run on, in the same simulation, so the times are comparable.
 
 machine = mq.Machine("torus-512", set={"topology.torus.sides": f"[{SIDE}, {SIDE}, {SIDE}]"})
 sizes = [1728 * 4**power for power in range(5)]
@@ -67,7 +67,7 @@ times_us["along dimensions"] = [run.makespan_ps / 1e6 for run in runs]
 assert all(run.returned == [float(sum(range(SIDE**3)))] * SIDE**3 for run in runs)
 
 # %%
-# For long vectors it is the quickest, since nobody gets into anybody's way; for short ones recursive doubling has fewer rounds.
+# For long vectors it is the fastest, since its messages never contend; for short ones recursive doubling has fewer rounds.
 
 figure, axes = plt.subplots()
 for algorithm, times in times_us.items():

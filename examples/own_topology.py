@@ -1,10 +1,10 @@
 """
-A topology of one's own: a random graph against a torus
-=======================================================
+A topology of your own: a random graph against a torus
+======================================================
 
-Jellyfish (Singla, Hong, Popa and Godfrey, 2012) says: with the same switches and the same number of cables, a random graph has shorter ways
-than a regular one, and so carries more. Any graph of networkx is a machine here, so we can look whether that holds for an exchange in which
-everybody sends to everybody.
+Jellyfish (Singla, Hong, Popa and Godfrey, 2012) says: with the same switches and the same number of cables, a random graph has shorter paths
+than a regular one, and so carries more. Maquette can simulate any networkx graph, so we can test whether that holds for an all-to-all
+exchange.
 """
 
 from typing import Any
@@ -30,9 +30,9 @@ machines = {
 }
 
 # %%
-# Both have 64 routers with a node each, and 128 cables. ``up-down`` is a routing that cannot deadlock on any graph: Maquette proves that of
-# every machine before it runs anything, and refuses it otherwise. But it sends much by way of few routers. A torus has a better one, which
-# goes along one dimension after the other, and needs two virtual channels for the rings.
+# Both have 64 routers with a node each, and 128 cables. ``up-down`` is a routing that cannot deadlock on any graph: Maquette proves that for
+# every machine before it runs anything, and refuses it otherwise. But it sends much traffic through few routers. A torus has a better one,
+# which goes along one dimension after another, and needs two virtual channels for the rings.
 
 channels = {**PARTS["channels"], "virtual_channels": 2}
 own_routing = {**PARTS, "channels": channels, "topology": {"torus": {"sides": [SIDE, SIDE]}}, "switching": {"mode": "virtual-cut-through"}}
@@ -44,7 +44,7 @@ for name, run in runs.items():
 
 # %%
 # Left the random graph, right how much each channel between routers has carried, the busiest first. With the same routing the random graph
-# wins, as promised. With its own the torus spreads its load evenly, and beats both: a topology without its routing says little.
+# wins, as promised. With its own routing the torus spreads its load evenly, and beats both: a topology alone, without its routing, says little.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5))
 for name, run in runs.items():

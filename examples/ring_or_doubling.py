@@ -19,9 +19,9 @@ times_us = {
 }
 
 # %%
-# Rabenseifner's algorithm halves the data from round to round: few rounds *and* few bytes. On 64 ranks of a fat tree it leaves the ring no
-# place of its own. The step in each line is where messages exceed 16 KiB: from then on a sender asks its receiver first. The ring, whose
-# messages are a 64th of the data, is the last to come there.
+# Rabenseifner's algorithm halves the data from round to round: few rounds *and* few bytes. On 64 ranks of a fat tree it leaves no size
+# at which the ring is best. The step in each line is where messages exceed 16 KiB: from then on a sender asks its receiver first. The ring, whose
+# messages are a 64th of the data, is the last to get there.
 
 figure, axes = plt.subplots()
 for algorithm, times in times_us.items():

@@ -2,9 +2,9 @@
 The exchange of a sparse matrix
 ===============================
 
-To multiply a sparse matrix by a vector, each rank needs the elements of the vector in whose columns its rows have something. Who needs how
-much of whom follows from the matrix, and is irregular. A schedule says in which step each message goes, so that nobody is in two at once.
-Here is how much the order of the messages is worth, and the order of the rows.
+To multiply a sparse matrix by a vector, each rank needs those elements of the vector in whose columns its rows have non-zeros. Which rank
+needs how much from which other follows from the matrix, and is irregular. A schedule assigns each message to a step, so that no rank takes
+part in two at once. This example shows how much the order of the messages matters, and the order of the rows.
 """
 
 import tempfile
@@ -20,7 +20,7 @@ RANKS, SIDE = 32, 64
 random = np.random.default_rng(seed=1)
 
 # %%
-# The matrix is that of a five-point stencil on a square, with some long-range couplings; rank r has the r-th share of the rows.
+# The matrix is that of a five-point stencil on a square, with some long-range couplings; rank r owns the r-th share of the rows.
 
 place = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
 couplings = [(place[1:], place[:-1]), (place[:, 1:], place[:, :-1])]
@@ -31,7 +31,7 @@ edges = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
 
 
 def traffic(order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What each rank has for each other: 8 B for each element that the other needs, once. [B]"""
+    """The bytes that each rank sends to each other: 8 B, once, for each element that the other needs. [B]"""
     owner = order * RANKS // (SIDE * SIDE)
     needs = np.unique(np.stack([owner[edges[:, 1]], owner[edges[:, 0]], edges[:, 1]], axis=1), axis=0)
     matrix = np.zeros((RANKS, RANKS), dtype=np.int64)
@@ -56,8 +56,8 @@ with tempfile.TemporaryDirectory() as folder:
         times_ms[name] = {each: run.makespan_ps / 1e9 for each, run in runs.items()}
 
 # %%
-# Left, what each rank sends to each other: the hubs are lines, the stencil is the diagonal. In the order in which they come, rows need their
-# neighbours and the hubs; at random, everybody needs everybody alike.
+# Left, what each rank sends to each other: the hubs are lines, the stencil is the diagonal. In their natural order rows need their
+# neighbours and the hubs; in random order every rank needs every other alike.
 
 figure, all_axes = plt.subplots(1, 3, figsize=(12, 4), width_ratios=[1, 1, 1.3])
 for axes, (name, matrix) in zip(all_axes, matrices.items(), strict=False):
@@ -73,9 +73,9 @@ ordered, shuffled = times_ms.values()
 print({name: {each: f"{time:.2f} ms" for each, time in times.items()} for name, times in times_ms.items()})
 
 # %%
-# In ``linear`` everybody sends to rank 0 first, then to rank 1, and so on: the receiver takes them one by one, and all others wait. Any schedule
-# that keeps them apart is several times as quick; among those the differences are small. Rows in a bad order mean more bytes, but a CM-5 pays
-# for messages rather than for bytes: a good schedule hardly feels it.
+# In ``linear`` all ranks send to rank 0 first, then to rank 1, and so on: the receiver takes them one by one, and all others wait. Any schedule
+# that keeps them apart is several times as fast; among those the differences are small. Rows in a bad order mean more bytes, but on a CM-5
+# messages cost more than bytes: a good schedule hardly suffers.
 
 assert all(5 * min(times.values()) < times["linear"] for times in times_ms.values())
 assert matrices["rows at random"].sum() > 1.5 * matrices["rows as they come"].sum()

@@ -2,9 +2,9 @@
 A sweep on dask
 ===============
 
-Which placement of a job is the best, for how large a message, and does that depend on luck? That is a sweep: an experiment with all
+Which placement of a job is the best, for which message size, and does that depend on luck? That is a sweep: an experiment with all
 combinations of some values. Here it runs on the workers of a dask cluster; ``client`` could as well be that of a thousand cores elsewhere.
-The same table comes out as on one core.
+The table is the same as on one core.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from distributed import Client, SubprocessCluster
 import maquette as mq
 
 # %%
-# What is run, in the form that ``maquette run`` reads from a file, and over what it is swept.
+# The experiment, in the form that ``maquette run`` reads from a file, and the values over which it is swept.
 
 experiment = {
     "machine": {"name": "infiniband-128"},
@@ -30,7 +30,7 @@ over: dict[str, Sequence[int | str]] = {
 }
 
 # %%
-# Two workers, each a process of its own. Points are handed out in tasks of a tenth of a second, since a task costs dask a millisecond.
+# Two workers, each a separate process. Points are handed out in tasks of a tenth of a second, since a task costs dask a millisecond.
 
 workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
 with SubprocessCluster(**workers) as cluster, Client(cluster) as client:  # type: ignore[arg-type, no-untyped-call]
@@ -54,8 +54,8 @@ axes.set(xscale="log", yscale="log", xlabel="bytes from each to each", ylabel="t
 axes.legend()
 
 # %%
-# Ranks in order fill two switches, and half of their messages stay below one. Scattered or at random nearly all go through the spine: where luck
-# puts them then costs some percent, and the more, the larger the messages are.
+# Ranks in order fill two switches, and half of their messages stay below one. Scattered or at random nearly all go through the spine: then luck
+# in placement costs some percent, and more for larger messages.
 
 assert sweep.table.to_dict() == mq.sweep(experiment, over).table.to_dict()
 assert (times.loc["in-order", "max"] < times.loc["random", "min"]).all()

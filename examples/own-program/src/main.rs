@@ -1,5 +1,5 @@
-//! A program of one's own, on two models and for real: the ranks add up what each of them has, around a ring, and the last
-//! one tells all others along the binomial tree of the catalogue.
+//! A program of your own, on two models and for real: the ranks add up their numbers around a ring, and the last
+//! rank sends the sum to all others along the binomial tree of the catalogue.
 
 use maquette::programs::broadcast::binomial;
 use maquette::{Duration, Endpoint, Message, Options, Program, Rank, Result, Simulated, UdpWorld, World};
