@@ -1,4 +1,4 @@
-//! Names the version: `MAQUETTE_VERSION` is that of the package and, where it is built from a commit, which one.
+//! Names the version: `MAQUETTE_VERSION` is that of the package and, if it is built from a commit, that commit.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ fn commit() -> Option<String> {
     if Path::new(&git(&["rev-parse", "--show-toplevel"])?) != root {
         return None;
     }
-    // Whatever checks out another commit, or makes one, writes there.
+    // Checking out or making a commit writes to these files.
     for written in ["HEAD", "logs/HEAD"] {
         println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--path-format=absolute", "--git-path", written])?);
     }

@@ -1,4 +1,4 @@
-//! What is chosen by its name: the names, and what each means, stand where the thing is.
+//! Options chosen by name. The names and their meanings are defined next to the type itself.
 
 use std::ffi::OsStr;
 
@@ -11,11 +11,11 @@ use launch::wire::Repair;
 use programs::schedule::{Pacing, SendReceiveOrder};
 use studies::PaperName;
 
-/// One of a few things that have names.
+/// One of a few named alternatives.
 pub(super) trait Choice: Copy + Send + Sync + 'static {
     /// All of them.
     fn choices() -> Vec<Self>;
-    /// What it is called.
+    /// Its name.
     fn name(self) -> &'static str;
     /// What it means, for the help.
     fn about(self) -> &'static str;
@@ -29,7 +29,7 @@ pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
     }))
 }
 
-/// Suggests the nearest of the names where the parser sees none: of short ones it takes two swapped letters for another name.
+/// Suggests the nearest name where the parser suggests none: in short names it takes two swapped letters for another name.
 #[derive(Clone)]
 pub(super) struct Suggesting<P>(pub(super) P);
 
@@ -52,7 +52,7 @@ impl<P: TypedValueParser> TypedValueParser for Suggesting<P> {
     }
 }
 
-/// What a value is called on the command line.
+/// The name of a value on the command line.
 pub(super) fn value_name(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
 }

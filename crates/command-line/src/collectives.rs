@@ -1,4 +1,4 @@
-//! `maquette collectives`: a program written for MPI, run with what does its collectives by a plan.
+//! `maquette collectives`: runs a program written for MPI with a library that carries out its collectives by a plan.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -18,7 +18,7 @@ use super::failure::{Failure, warn};
 use super::preloaded::{self, Library};
 use super::settings::Settings;
 
-/// What is preloaded.
+/// The preloaded library.
 const LIBRARY: Library = Library {
     name: "libmaquette_collectives.so",
     variable: "MAQUETTE_COLLECTIVES_LIBRARY",
@@ -26,7 +26,7 @@ const LIBRARY: Library = Library {
 };
 /// Names the file with the plan to the ranks.
 const PLAN_VARIABLE: &str = "MAQUETTE_COLLECTIVES_PLAN";
-/// Names the file for what was called.
+/// Names the file for the report of calls.
 const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
 
 /// Run a program written for MPI, and do its collectives by a plan.
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// What was called, and by what it was done: a line of what the ranks report.
+/// A function and what carried it out: a line of the ranks' report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Line {
     function: String,
@@ -63,7 +63,7 @@ struct Line {
     calls: u64,
 }
 
-/// What came out.
+/// The result.
 #[derive(Debug, Serialize)]
 struct Done {
     plan: String,
@@ -86,7 +86,7 @@ impl Arguments {
         let told = [(PLAN_VARIABLE, path.as_os_str()), (REPORT_VARIABLE, report.as_os_str())];
         let ended = preloaded::run(&self.command, &library, &told);
         let calls = reported(&report);
-        // Nobody else looks for it.
+        // Nothing else uses it.
         let _ = fs::remove_dir_all(folder);
         let ended = ended?;
         let status = status_of(ended);
@@ -106,7 +106,7 @@ impl Arguments {
         Ok(CommandOutput { text: if json { super::json(&done) } else { done.in_words() }, status })
     }
 
-    /// That the plan was made for the machine that is named.
+    /// Checks that the plan was made for the named machine.
     fn check_machine(&self, plan: &Plan) -> Result<(), Failure> {
         let Some(name) = &self.machine else {
             return match self.settings.first() {
@@ -131,12 +131,12 @@ impl Arguments {
     }
 }
 
-/// What the ranks have reported; none, if they have not.
+/// The report of the ranks, if there is one.
 fn reported(path: &Path) -> Option<Vec<Line>> {
     serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
 }
 
-/// A new folder in which nobody else can put anything.
+/// A new folder in which no other user can put anything.
 fn own_folder() -> Result<PathBuf, Failure> {
     /// How many of the same name may have been left behind by others.
     const TRIES: u32 = 100;
@@ -152,7 +152,7 @@ fn own_folder() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The exit status that tells how the program has ended.
+/// The exit status that tells how the program ended.
 fn status_of(ended: ExitStatus) -> i32 {
     ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

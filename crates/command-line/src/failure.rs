@@ -1,4 +1,4 @@
-//! Why a command did not do what it was asked, and how that is told.
+//! Why a command failed, and how that is reported.
 
 use std::io::{self, Write};
 
@@ -16,10 +16,10 @@ use formats::interrupt;
 use formats::output::Unwritable;
 use launch::LaunchError;
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// A machine that cannot be had.
+    /// A machine that cannot be loaded.
     #[error(transparent)]
     Machine(#[from] machines::Error),
     /// A schedule that cannot be read.
@@ -28,7 +28,7 @@ pub(super) enum Failure {
     /// A schedule of an exchange that cannot be read.
     #[error(transparent)]
     Steps(#[from] programs::schedule::ReadError),
-    /// A pattern of messages that is none.
+    /// An invalid pattern of messages.
     #[error(transparent)]
     Pattern(#[from] programs::schedule::PatternError),
     /// A traffic matrix that cannot be read.
@@ -39,7 +39,7 @@ pub(super) enum Failure {
     Unreadable {
         /// The file, as it was asked for.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         cause: std::io::Error,
     },
     /// A file that cannot be written.
@@ -55,7 +55,7 @@ pub(super) enum Failure {
         /// What is allowed.
         allowed: String,
     },
-    /// A program that the machine or its own parameters do not let run, or that came to no end.
+    /// A program that the machine or its own parameters rule out, or that never ended.
     #[error(transparent)]
     Program(#[from] endpoint::Error),
     /// An application that has no pattern.
@@ -86,10 +86,10 @@ pub(super) enum Failure {
     /// A table that cannot be served.
     #[error(transparent)]
     Store(#[from] store::serve::Error),
-    /// Certificates or keys that TLS can't be spoken with.
+    /// Certificates or keys that TLS cannot use.
     #[error(transparent)]
     Tls(#[from] store::tls::Error),
-    /// A member of a pool that can't be asked.
+    /// A member of a pool that cannot be asked.
     #[error(transparent)]
     StoreClient(#[from] store::client::Error),
     /// Hosts that cannot be read.
@@ -98,22 +98,22 @@ pub(super) enum Failure {
     /// Ranks that could not be started, or did not end well.
     #[error(transparent)]
     Launch(#[from] launch::LaunchError),
-    /// MPI that cannot begin, or that does not do what it is asked for.
+    /// MPI that cannot be initialized, or that fails.
     #[error(transparent)]
     Mpi(Box<real_worlds::MpiStartError>),
-    /// A command line that another one holds.
+    /// An error in a command line within another one.
     #[error(transparent)]
     Usage(Box<clap::Error>),
-    /// A program of somebody's own that can't be run, or that failed.
+    /// A user's program that cannot be run, or that failed.
     #[error("{}", .0.problem)]
     OwnProgram(OwnProgramFailure),
     /// An experiment that cannot be run.
     #[error(transparent)]
     Experiment(experiment::Error),
-    /// A plan that can't be read.
+    /// A plan that cannot be read.
     #[error(transparent)]
     Plan(#[from] plan_format::PlanError),
-    /// A program that could not be run with a library of ours, or of which that has not brought what was asked for.
+    /// A program that could not be run with a preloaded library, or whose library did not deliver the result.
     #[error("{problem}")]
     Preloaded {
         /// What is wrong.
@@ -121,7 +121,7 @@ pub(super) enum Failure {
         /// What to do about it.
         hint: String,
     },
-    /// It was asked to end before it was done.
+    /// The command was interrupted before it was done.
     #[error("interrupted")]
     Interrupted,
 }
@@ -139,12 +139,12 @@ impl From<experiment::Error> for Failure {
 }
 
 impl Failure {
-    /// That `argument` was `found` to be something else than what is `allowed`.
+    /// An `argument` that was `found` to be something other than what is `allowed`.
     pub(super) fn argument(argument: impl Into<String>, found: impl ToString, allowed: impl ToString) -> Failure {
         Failure::Argument { argument: argument.into(), found: found.to_string(), allowed: allowed.to_string() }
     }
 
-    /// The exit status that tells it.
+    /// The exit status for it.
     pub(super) fn status(&self) -> i32 {
         match self {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
@@ -162,7 +162,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it, if there is more to say than what is wrong.
+    /// What to do about it, if there is advice beyond the error itself.
     fn hint(&self) -> Option<String> {
         match self {
             Failure::Machine(error) => error.hint(),
@@ -174,10 +174,10 @@ impl Failure {
         }
     }
 
-    /// Tells it on standard error.
+    /// Prints it on standard error.
     pub(super) fn print(&self) {
         if let Failure::Usage(error) = self {
-            // If nobody reads it, there is nobody to tell.
+            // If it cannot be printed, there is nobody to tell.
             let _ = error.print();
             return;
         }
@@ -188,22 +188,22 @@ impl Failure {
     }
 }
 
-/// Tells on standard error of something that may not be as it was meant.
+/// Prints a warning on standard error.
 pub(super) fn warn(text: &str) {
     tell("warning", AnsiColor::Yellow, text);
 }
 
-/// Tells on standard error of something that is good to know.
+/// Prints a note on standard error.
 pub(super) fn note(text: &str) {
     tell("note", AnsiColor::Cyan, text);
 }
 
-/// Tells something on standard error, in colour on a terminal.
+/// Prints something on standard error, in colour on a terminal.
 fn tell(what: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    // In one piece, as other ranks may have something to tell at the same time.
+    // In one piece, since other ranks may print at the same time.
     let mut line = AutoStream::new(Vec::new(), AutoStream::choice(&io::stderr()));
     let _ = writeln!(line, "{style}{what}:{style:#} {text}");
-    // If nobody reads standard error, there is nobody to tell.
+    // If standard error cannot be written to, there is nobody to tell.
     let _ = io::stderr().write_all(&line.into_inner());
 }

@@ -1,7 +1,7 @@
-//! The command `maquette`: one file a command.
+//! The command `maquette`: one file per command.
 //!
-//! A command reads its arguments, checks everything that a person can get wrong before it runs anything, and gives
-//! what is to be printed as a whole. Printing, errors and exit statuses are dealt with once, here.
+//! A command reads its arguments, checks everything that a user can get wrong before it runs anything, and returns
+//! its whole output. Printing, errors and exit statuses are handled once, in this file.
 
 mod calibrate;
 mod cast;
@@ -59,12 +59,12 @@ struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
     /// Print JSON, for programs to read.
-    // Without an order of its own its place in every help would follow from the number of commands.
+    // Without an explicit order its place in each help text would depend on the number of commands.
     #[arg(long, global = true, display_order = 500)]
     json: bool,
 }
 
-/// What a newcomer is told who gives no command.
+/// What is printed when no command is given.
 const WELCOME: &str = "\
 Maquette runs message-passing programs on models of machines, simulated to the flit. Three things to try:
 
@@ -104,7 +104,7 @@ enum Command {
     Manual(shell::Manual),
 }
 
-/// What a command has to say.
+/// The output of a command.
 #[derive(Debug, Default)]
 struct CommandOutput {
     /// What goes to standard output.
@@ -119,8 +119,8 @@ impl From<String> for CommandOutput {
     }
 }
 
-/// Runs a command line, its program's name first, and gives the exit status. Whoever runs several calls [`interrupt::forget`]
-/// between them; not at the beginning, so that no signal is lost that comes before the command does.
+/// Runs a command line, with the program's name first, and returns the exit status. A caller that runs several calls
+/// [`interrupt::forget`] between them, but not before the first, so that no early signal is lost.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     run_with(arguments, None)
 }
@@ -150,7 +150,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn 
 /// The sweep that a command line asks for.
 ///
 /// # Errors
-/// The exit status, where the line is wrong or asks for something else; what is wrong is printed.
+/// The exit status, if the line is wrong or asks for something else; the error has been printed.
 pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<SweepToRun, i32> {
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
@@ -164,7 +164,7 @@ pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<Swe
     }
 }
 
-/// Reads a command line; gives the exit status where it asks for help or is wrong, which is printed.
+/// Reads a command line; returns the exit status if it asks for help or is wrong, after printing the help or the error.
 fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
     CommandLine::try_parse_from(line).map_err(|error| {
         let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(line)).flatten();
@@ -172,7 +172,7 @@ fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
             failure.print();
             return failure.status();
         }
-        // Help or a complaint. If nobody reads it, there is nobody to tell.
+        // Help or an error. If it cannot be printed, there is nobody to tell.
         let _ = error.print();
         error.exit_code()
     })
@@ -209,7 +209,7 @@ impl Command {
     }
 }
 
-/// Prints to standard output; gives an exit status if that cannot be done.
+/// Prints to standard output; returns an exit status if that fails.
 fn print(text: &str) -> Option<i32> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -223,14 +223,14 @@ fn print(text: &str) -> Option<i32> {
     }
 }
 
-/// Does `work`, which may take long, and gives what comes out, if it was not asked to end before.
+/// Does `work`, which may take long, and returns its result unless interrupted.
 fn unless_interrupted<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     interrupt::unless_requested(work).ok_or(Failure::Interrupted)?
 }
 
-/// As [`unless_interrupted`]; whoever waits long is told that it `does` something.
+/// Like [`unless_interrupted`]; after a while it shows on the terminal what it `does`.
 fn working<T: Send + 'static>(
     does: &str,
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
@@ -241,13 +241,13 @@ fn working<T: Send + 'static>(
 
 /// A value as JSON on one line.
 fn json(value: &impl serde::Serialize) -> String {
-    // Only maps whose keys are no strings cannot be written, and there are none.
+    // Only maps with keys other than strings cannot be written, and there are none.
     let mut text = serde_json::to_string(value).unwrap_or_default();
     text.push('\n');
     text
 }
 
-/// How many runs this computer can go on with at once.
+/// How many runs this computer can do in parallel.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

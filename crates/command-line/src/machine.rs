@@ -57,7 +57,7 @@ impl Arguments {
     }
 }
 
-/// A name and what stands beside it.
+/// A name and its value.
 fn row(name: &str, value: impl Display) -> [String; 2] {
     [name.to_string(), value.to_string()]
 }
@@ -86,7 +86,7 @@ fn described(machine: &Machine, facts: &Facts) -> String {
     text
 }
 
-/// The rule of routing, and the virtual channels where there are several.
+/// The routing rule, and the virtual channels if there are several.
 fn routing(network: &FlitNetwork) -> String {
     let rule = network.routing.name();
     match network.virtual_channels() {
@@ -169,7 +169,7 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     rows
 }
 
-/// What of the messaging the description chooses.
+/// The parameters of messaging that the description chooses.
 fn messages(messaging: &Messaging) -> String {
     let chosen: Vec<String> = messaging.chosen().iter().map(|(name, value)| format!("{name} {value}")).collect();
     chosen.join(", ")

@@ -12,7 +12,7 @@ use report::terminal::{Side, columns};
 #[command(after_help = "Example:\n  maquette machines --json")]
 pub(super) struct Arguments {}
 
-/// What is listed of a machine.
+/// What is listed about a machine.
 #[derive(Serialize)]
 struct Line {
     name: &'static str,

@@ -48,9 +48,9 @@ pub(super) struct Arguments {
     write: Option<PathBuf>,
 }
 
-/// How many random messages there are, if nothing else is asked for. [percent of those of a complete exchange]
+/// The default number of random messages. [percent of those of a complete exchange]
 const USUAL_DENSITY: u8 = 25;
-/// The size of each.
+/// The default size of each.
 const USUAL_SIZE: Bytes = Bytes(256);
 
 /// Whose traffic.
@@ -150,7 +150,7 @@ impl Arguments {
         self.seed.unwrap_or(1)
     }
 
-    /// What is made.
+    /// What is generated.
     fn experiment(&self, application: Option<Application>) -> Provenance {
         let mut parameters = json!({"name": self.title(), "parts": self.parts, "synthetic": self.synthetic});
         if application.is_none() {
@@ -158,7 +158,7 @@ impl Arguments {
             parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
         }
         let experiment = Provenance::of("pattern").given(parameters);
-        // It stands in the first line of the text.
+        // The first line of the text has it.
         if self.name == Name::ConjugateGradient { experiment } else { experiment.seeded(self.seed(), false) }
     }
 
@@ -199,7 +199,7 @@ impl Arguments {
     }
 }
 
-/// What is told of a pattern.
+/// The reported figures of a pattern.
 struct Figures {
     messages: usize,
     percent: f64,

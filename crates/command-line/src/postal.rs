@@ -1,4 +1,4 @@
-//! `maquette postal`: what the postal model says of a broadcast and of an all-reduce.
+//! `maquette postal`: the results of the postal model for a broadcast and for an all-reduce.
 
 use clap::Args;
 use programs::postal::{Alpha, AlphaRange, Delay, Lambda, Steps, break_even, gamma};
@@ -10,7 +10,7 @@ use super::{CommandOutput, json};
 use report::terminal::{Side, columns, rounded};
 use tuning::theory::{MOST_NODES, Theory, first_nodes, name};
 
-/// As many entries of a look-up table are shown to a person.
+/// The most entries of a look-up table that the text shows.
 const SHOWN: usize = 40;
 
 /// Say what the postal model says: how fast a broadcast can be, and which trees are.
@@ -42,7 +42,7 @@ impl Arguments {
     }
 }
 
-/// What is told a person.
+/// The output as text.
 struct Text<'a>(&'a Theory);
 
 impl Text<'_> {
@@ -108,7 +108,7 @@ impl Text<'_> {
     }
 }
 
-/// Which alphas are optimal for the nodes of a range.
+/// The alphas that are optimal for the nodes of a range.
 fn optimal(range: &AlphaRange) -> String {
     let (fewest, most) = (range.partitions.fewest(), range.partitions.most());
     let kept = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };

@@ -1,4 +1,4 @@
-//! Programs that are run with a library of ours preloaded into their processes.
+//! Programs that run with one of our libraries preloaded into their processes.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::failure::Failure;
 use formats::interrupt;
 
-/// How long to wait between two looks whether the program has ended.
+/// The time between two checks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A library that is preloaded.
@@ -18,14 +18,14 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(crate) struct Library {
     /// Its file.
     pub(crate) name: &'static str,
-    /// What names it, if it is not beside the command.
+    /// The environment variable that names it, if it is not next to the command.
     pub(crate) variable: &'static str,
-    /// What it is built of.
+    /// The package that builds it.
     pub(crate) package: &'static str,
 }
 
 impl Library {
-    /// Where it is: named, or beside this command.
+    /// Where it is: at the named path, or next to this command.
     pub(crate) fn find(self) -> Result<PathBuf, Failure> {
         let Library { name, variable, package } = self;
         #[allow(clippy::disallowed_methods)] // where a part of the installation is, which is no part of a simulation
@@ -42,7 +42,7 @@ impl Library {
     }
 }
 
-/// Runs `command` to its end with the library at `library` preloaded, and told by its environment what it is to do.
+/// Runs `command` to its end with the library at `library` preloaded, which is configured through its environment.
 pub(crate) fn run(command: &[OsString], library: &Path, told: &[(&str, &OsStr)]) -> Result<ExitStatus, Failure> {
     let (program, arguments) = command
         .split_first()
@@ -61,14 +61,14 @@ pub(crate) fn run(command: &[OsString], library: &Path, told: &[(&str, &OsStr)])
             return if interrupt::requested() { Err(Failure::Interrupted) } else { Ok(status) };
         }
         if interrupt::requested() {
-            // On a terminal it was told to end, too; elsewhere nobody else tells it.
+            // On a terminal it received the signal, too; elsewhere only this command can end it.
             let _ = child.kill();
         }
         thread::sleep(PAUSE);
     }
 }
 
-/// What is preloaded: the library, and what was to be preloaded anyway.
+/// What to preload: the library, and whatever was to be preloaded anyway.
 fn beside_others(library: &Path) -> OsString {
     let mut preloaded = OsString::from(library);
     #[allow(clippy::disallowed_methods)] // the program inherits the environment, with one library more

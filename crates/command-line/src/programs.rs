@@ -1,4 +1,4 @@
-//! `maquette programs`: what can be run, and the algorithms of collectives with what they cost.
+//! `maquette programs`: the programs that can be run, and the algorithms of collectives with their costs.
 
 use clap::Args;
 use experiment::Error;
@@ -16,7 +16,7 @@ const LEGEND: &str =
     "n ranks, s bytes; t0, a step; lambda, the latency in steps; T_lambda(n), the least number of steps in which
 the postal model reaches n ranks; o, L, G as in LogGP: overhead, latency, time of a byte";
 
-/// What those of exchanges mean.
+/// What those of the formulas of exchanges mean.
 const LEGEND_OF_EXCHANGES: &str =
     "n ranks, s bytes of each message; D, the most messages that one rank sends or receives, and W, the most bytes, in a complete
 exchange n - 1 and (n - 1) s; o, L, G as in LogGP: overhead, latency, time of a byte";
@@ -47,7 +47,7 @@ impl Arguments {
     }
 }
 
-/// What is told of an algorithm.
+/// What is printed about an algorithm.
 struct Algorithm {
     name: &'static str,
     about: &'static str,
@@ -88,7 +88,7 @@ fn list(programs: &[Description]) -> String {
     columns([Side::Left, Side::Left], &rows)
 }
 
-/// What a doc comment says first, on one line, without the stop at its end.
+/// The first paragraph of a doc comment, on one line, without its final full stop.
 fn first_paragraph(text: &str) -> String {
     let first = text.split("\n\n").next().unwrap_or_default();
     first.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
@@ -114,7 +114,7 @@ fn text(program: &Description) -> String {
     text + "\n" + legend + "\n"
 }
 
-/// What a parameter may be, and usually is.
+/// The allowed values of a parameter, and its default.
 fn allowed(parameter: &Parameter) -> String {
     let usual = parameter.default.as_ref().map(|default| format!("; usually {default}")).unwrap_or_default();
     let allowed = match &parameter.kind {

@@ -1,4 +1,4 @@
-//! How far a long run is, on standard error, if that is a terminal.
+//! The progress of a long run, on standard error, if that is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -10,23 +10,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Steps of a bar that shows a share.
 const STEPS: u64 = 1000;
 
-/// So long nothing is shown: what is over soon leaves the terminal as it was.
+/// How long nothing is shown, so that short runs leave the terminal untouched.
 const UNSHOWN: Duration = Duration::from_secs(1);
-/// How often the time that has passed is shown anew.
+/// How often the elapsed time is updated.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Something to be shown once it has gone on for a while, and only on a terminal.
+/// A progress display that appears only after a while, and only on a terminal.
 struct Late {
     bar: ProgressBar,
-    /// What ends the thread that waits until it is to be shown.
+    /// Ends the thread that waits until it is time to show it.
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Late {
-    /// What `template` draws, of a length if that is known.
+    /// A display drawn by `template`, with a length if that is known.
     fn new(length: Option<u64>, template: &str) -> Late {
         let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
-        // A template that cannot be read would leave the usual style, which tells as much.
+        // If a template could not be read, the default style would say as much.
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -48,7 +48,7 @@ impl Drop for Late {
     fn drop(&mut self) {
         if let Some((over, thread)) = self.waiting.take() {
             drop(over);
-            // It does nothing that could fail; and if it did, there would be nothing to show.
+            // The thread does nothing that could fail; and if it did, there would be nothing to show.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
@@ -76,18 +76,18 @@ impl Bar {
     }
 }
 
-/// A bar for data on its way: how much there is, how fast it comes, how long it will take.
+/// A bar for a data transfer: how much has arrived, how fast, and how long the rest will take.
 pub(super) struct DataBar(ProgressBar);
 
 impl DataBar {
-    /// One of which nothing is known yet but a few words.
+    /// One that shows only a few words so far.
     pub(super) fn new(words: String) -> DataBar {
         let bar = ProgressBar::new_spinner();
         bar.set_message(words);
         DataBar(bar)
     }
 
-    /// Shows that `done` of `of` bytes are there, and a few words more.
+    /// Shows that `done` of `of` bytes have arrived, and a few words more.
     pub(super) fn show(&self, done: u64, of: u64) {
         if self.0.length() != Some(of) {
             self.0.set_length(of);
@@ -106,7 +106,7 @@ impl DataBar {
         self.0.tick();
     }
 
-    /// Tells something on standard error meanwhile.
+    /// Prints something on standard error meanwhile.
     pub(super) fn aside(&self, tell: impl FnOnce()) {
         self.0.suspend(tell);
     }

@@ -1,4 +1,4 @@
-//! Quantities on the command line, with what is allowed told.
+//! Quantities on the command line; errors say what is allowed.
 
 use quantities::{Duration, Rate};
 
@@ -7,7 +7,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     text.parse().map_err(|error: quantities::ParseError| format!("{error}; {}", error.hint()))
 }
 
-/// Reads a length of time, in seconds where no unit is given.
+/// Reads a length of time, in seconds if it has no unit.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         duration(&format!("{text} s"))

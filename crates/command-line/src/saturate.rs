@@ -1,4 +1,4 @@
-//! `maquette saturate`: at which load a network gives way.
+//! `maquette saturate`: the load at which a network saturates.
 
 use std::path::PathBuf;
 

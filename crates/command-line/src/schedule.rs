@@ -1,4 +1,4 @@
-//! `maquette schedule`: who sends when, in an exchange of messages.
+//! `maquette schedule`: the schedules of an exchange of messages.
 
 mod text;
 
@@ -94,7 +94,7 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug)]
 struct Random {
     ranks: u32,
-    /// How many, in millionths of those of a complete exchange.
+    /// Their number, in millionths of that of a complete exchange.
     millionths: u64,
 }
 
@@ -114,7 +114,7 @@ fn random(text: &str) -> Result<Random, String> {
     Ok(Random { ranks, millionths: (percent * 10_000.0).round() as u64 })
 }
 
-/// What is to be done with one schedule.
+/// What to do with one schedule.
 struct Wanted {
     branch: Branch,
     print: bool,
@@ -124,7 +124,7 @@ struct Wanted {
     order: SendReceiveOrder,
 }
 
-/// What came out of one schedule.
+/// The result for one schedule.
 struct Made {
     traffic: Messages,
     /// The file that the schedule is from.
@@ -174,7 +174,7 @@ impl Arguments {
         Ok(CommandOutput { text: text::one(&made, &experiment, as_json), status: i32::from(wrong) })
     }
 
-    /// That nothing is printed about messages that are not made.
+    /// Checks that options about messages come with messages.
     fn check_messages(&self) -> Result<(), Failure> {
         if let Some(seed) = self.seed.filter(|_| self.random.is_none()) {
             return Err(Failure::argument("--seed", seed, "none but with --random: nothing else is random"));
@@ -185,7 +185,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// That what only GOAL text has was not asked for without one.
+    /// Checks that options of GOAL text come with a GOAL file.
     fn check_goal(&self, files: &[ScheduleFile]) -> Result<(), Failure> {
         let allowed = "none but with --write FILE.goal: it is a matter of GOAL text";
         if files.iter().any(|file| file.format == Format::Goal) {
@@ -201,7 +201,7 @@ impl Arguments {
         self.seed.unwrap_or(1)
     }
 
-    /// What is scheduled, but for the files that are read.
+    /// What is scheduled, except for the input files.
     fn experiment(&self, branch: &Branch) -> Provenance {
         let mut parameters = json!({
             "algorithm": self.algorithm.map(Exchange::name),
@@ -227,7 +227,7 @@ impl Arguments {
         if self.random.is_some() { experiment.seeded(self.seed(), false) } else { experiment }
     }
 
-    /// Whose messages are to be sent, if given.
+    /// The source of the messages, if given.
     fn source(&self) -> Option<Source> {
         match (&self.traffic, self.complete, self.random) {
             (Some(path), ..) => Some(Source::File(path.clone())),
@@ -237,7 +237,7 @@ impl Arguments {
         }
     }
 
-    /// The branches below the root of the tree that is meant.
+    /// The branches below the root of the chosen tree.
     fn branch(&self) -> Result<Branch, Failure> {
         let Some(name) = &self.machine else {
             if let Some(setting) = self.settings.first() {
@@ -251,7 +251,7 @@ impl Arguments {
     }
 }
 
-/// That nothing says what to schedule; the groups of arguments do not let it come to that.
+/// The error that nothing says what to schedule; the groups of arguments exclude it.
 fn nothing() -> Failure {
     Failure::argument("--traffic", "nothing", "a matrix, or --complete, --random or --read")
 }
@@ -260,14 +260,14 @@ fn nothing() -> Failure {
 enum Branch {
     /// A quarter of them.
     Quarter,
-    /// As it was asked for.
+    /// As given on the command line.
     Ranks(u32),
-    /// As this machine has it.
+    /// As in this machine.
     Machine(Box<Machine>),
 }
 
 impl Branch {
-    /// How many that is of so many ranks.
+    /// How many that is among `all` ranks.
     fn of(&self, all: u32) -> Result<u32, Failure> {
         match self {
             Branch::Quarter => Ok(all.div_ceil(4)),
@@ -286,7 +286,7 @@ impl Branch {
 }
 
 impl Wanted {
-    /// The schedule in the file `path`, for `traffic` or what it moves itself.
+    /// The schedule in the file `path`, for `traffic` or the messages of the schedule itself.
     fn of_file(self, path: &Path, traffic: Option<Messages>) -> Result<Made, Failure> {
         let (schedule, file) = schedule_file::read(path)?;
         let title = path.display().to_string();
@@ -298,7 +298,7 @@ impl Wanted {
         Ok(Made { file: Some(file), ..self.of(&schedule, name, traffic, false)? })
     }
 
-    /// The schedule that `algorithm` makes of `traffic`.
+    /// The schedule that `algorithm` makes for `traffic`.
     fn of_algorithm(self, algorithm: Exchange, traffic: Messages) -> Result<Made, Failure> {
         let schedule = traffic.schedule(algorithm)?;
         let name = Name::Algorithm(algorithm.name());
@@ -340,7 +340,7 @@ impl Source {
     }
 }
 
-/// What is reported about the schedules of all algorithms for any messages.
+/// The figures of the schedules of all algorithms that work for any messages.
 fn compared(traffic: &Arc<Messages>, branch: u32) -> Result<Vec<Told>, Failure> {
     let spinner = Spinner::new();
     let told = traffic.algorithms().map(|algorithm| {

@@ -1,4 +1,4 @@
-//! The files that the schedule of an exchange is written to, and read from.
+//! Files to which the schedule of an exchange is written, and from which it is read.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use formats::output::WholeFile;
 /// The longest schedule that is read.
 const LONGEST: Bytes = Bytes(256 << 20);
 
-/// A file for a schedule, in the format that its name ends in.
+/// A file for a schedule, in the format given by its ending.
 pub(super) struct ScheduleFile {
     file: WholeFile,
     pub(super) format: Format,
 }
 
-/// In which form a schedule is written.
+/// The format in which a schedule is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// For `maquette run schedule`.
@@ -38,10 +38,10 @@ impl Format {
         Format::ALL.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|pair| pair.1)
     }
 
-    /// The text of `schedule`, which is called `name`. GOAL text has the messages of `pacing`, and `order`.
+    /// The text of `schedule`, which is called `name`. GOAL text also follows `pacing` and `order`.
     ///
     /// # Errors
-    /// Messages that MSCCL XML can't hold.
+    /// Messages that MSCCL XML cannot express.
     pub(super) fn content(
         self,
         schedule: &Schedule,
@@ -63,7 +63,7 @@ impl ScheduleFile {
     /// Begins the file `path`, for the schedule of an algorithm that `forwards` messages or does not.
     ///
     /// # Errors
-    /// An ending that stands for no format, or for one that can't hold the schedule; a file that can't be written.
+    /// An ending that stands for no format, or for one that cannot express the schedule; a file that cannot be written.
     pub(super) fn create(path: &Path, forwards: bool) -> Result<ScheduleFile, Failure> {
         let Some(format) = Format::of(path) else {
             return Err(Failure::argument("--write", path.display(), "a name that ends in .json, .goal or .xml"));
@@ -78,16 +78,16 @@ impl ScheduleFile {
     /// Writes all of `content`.
     ///
     /// # Errors
-    /// A file that can't be written.
+    /// A file that cannot be written.
     pub(super) fn fill(self, content: &str) -> Result<(), Failure> {
         Ok(self.file.fill(content.as_bytes())?)
     }
 }
 
-/// Reads the schedule in the file `path`, as [`Format::Json`] has it; with the digest of what is in it.
+/// Reads the schedule in the file `path`, which is in [`Format::Json`]; also returns the digest of its contents.
 ///
 /// # Errors
-/// A file that can't be read, or that holds no schedule.
+/// A file that cannot be read, or that holds no schedule.
 pub(super) fn read(path: &Path) -> Result<(Schedule, InputFile), Failure> {
     let text = input::read(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.to_path_buf(), cause })?;
     Ok((Schedule::from_json(&path.display().to_string(), &text)?, InputFile::new(path, &text)))

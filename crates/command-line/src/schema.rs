@@ -1,4 +1,4 @@
-//! `maquette schema`: what may stand in the files that people write.
+//! `maquette schema`: the schemas of the files that users write.
 
 use clap::{Args, ValueEnum};
 use experiment::schema;

@@ -1,4 +1,4 @@
-//! `--set FIELD=VALUE`, and the machine that is meant by a name or a file and such settings.
+//! `--set FIELD=VALUE`, and the machine given by a name or a file and such settings.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Settings {
     }
 }
 
-/// Notes that the description called `name` is read, if it is in a file.
+/// Records that the description called `name` is an input, if it is in a file.
 pub(super) fn noted(name: &OsStr) -> Result<OsString, Failure> {
     if ::machines::is_file_name(name) {
         let path = Path::new(name);

@@ -1,4 +1,4 @@
-//! `maquette completions` and `maquette manual`: what shells and `man` know of the command.
+//! `maquette completions` and `maquette manual`: what shells and `man` know about the command.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -5,7 +5,7 @@ use quantities::Bytes;
 use super::failure::Failure;
 use formats::traffic_matrix::TrafficMatrix;
 
-/// The largest message that can be asked for: its packets can be counted, however small they are. [B]
+/// The largest message allowed: its packets can be counted, however small they are. [B]
 pub(super) const MOST_BYTES: u64 = 2 << 30;
 /// The most sizes of a list.
 const MOST_SIZES: usize = 1_000;
@@ -19,7 +19,7 @@ pub(super) fn size(text: &str) -> Result<Bytes, String> {
     Ok(size)
 }
 
-/// That a size of messages was only `asked` for where the matrix does not say it itself.
+/// Checks that a size of messages was `asked` for only if the matrix has no sizes.
 pub(super) fn check_size(asked: Option<Bytes>, matrix: &TrafficMatrix) -> Result<(), Failure> {
     match asked {
         Some(bytes) if matrix.has_sizes => {

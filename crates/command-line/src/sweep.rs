@@ -1,4 +1,4 @@
-//! `maquette sweep`: an experiment again and again, each time with other values.
+//! `maquette sweep`: an experiment with all combinations of some values.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -51,12 +51,12 @@ pub(super) struct Arguments {
     executor: Option<String>,
 }
 
-/// A sweep as data: whoever has other computers runs its points there.
+/// A sweep as data, so that its points can be run on other computers.
 #[derive(Debug)]
 pub struct SweepToRun {
-    /// Its experiment, and over what it is swept, in JSON.
+    /// Its experiment, and the values over which it is swept, in JSON.
     pub json: String,
-    /// The file that its table is to be written to; what is done is kept beside it.
+    /// The file for its table; finished points are kept next to it.
     pub out: Option<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ fn axis(text: &str) -> Result<Axis, String> {
     Ok(Axis { name: name.trim().to_owned(), values })
 }
 
-/// In which form a table is written.
+/// The format in which a table is written.
 #[derive(Clone, Copy)]
 enum Form {
     Arrow,
@@ -94,7 +94,7 @@ impl Form {
 
     fn content(self, sweep: &Sweep, rows: &[Row]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        // Memory takes whatever is written to it.
+        // Writing to memory cannot fail.
         let _ = match self {
             Form::Arrow => sweep.write_arrow(rows, false, &mut bytes),
             Form::Csv => sweep.write_csv(rows, &mut bytes),
@@ -104,12 +104,12 @@ impl Form {
 }
 
 impl Arguments {
-    /// In which form the table is written, if it is.
+    /// The format in which the table is written, if it is.
     fn form(&self) -> Result<Option<Form>, Failure> {
         self.out.as_deref().map(Form::of).transpose()
     }
 
-    /// What is swept, over what.
+    /// The sweep that the arguments describe.
     fn sweep(&self) -> Result<Sweep, Failure> {
         let path = &self.experiment;
         files::reads(path).map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
@@ -124,7 +124,7 @@ impl Arguments {
         Ok(Sweep::new(Experiment::read(path)?, axes)?)
     }
 
-    /// It as data.
+    /// The sweep as data.
     pub(super) fn to_run(&self) -> Result<SweepToRun, Failure> {
         self.form()?;
         Ok(SweepToRun { json: self.sweep()?.json().to_string(), out: self.out.clone() })
@@ -157,7 +157,7 @@ impl Arguments {
     }
 }
 
-/// A sweep that goes on.
+/// A sweep in progress.
 struct Work<'a> {
     sweep: &'a Sweep,
     journal: Mutex<Option<Journal>>,
@@ -165,7 +165,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs what is not done, until someone asks to end.
+    /// Runs the remaining points, until interrupted.
     fn run(&mut self, threads: usize) -> Result<(), Failure> {
         let Work { sweep, journal, done } = self;
         let journal: &Mutex<Option<Journal>> = journal;

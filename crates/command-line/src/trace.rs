@@ -1,4 +1,4 @@
-//! `maquette trace`: a program written for MPI, run with what writes down its calls.
+//! `maquette trace`: runs a program written for MPI with a library that records its calls.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use super::CommandOutput;
 use super::failure::{self, Failure};
 use super::preloaded::{self, Library};
 
-/// What ranks are run with.
+/// The preloaded library.
 const LIBRARY: Library =
     Library { name: "libmaquette_trace.so", variable: "MAQUETTE_TRACE_LIBRARY", package: "maquette-mpi-trace" };
 
@@ -73,7 +73,7 @@ impl Arguments {
             traced
         });
         if traced.is_err() {
-            // Only what this command made, and only if nothing is in it.
+            // Only a folder that this command made, and only if it is empty.
             let _ = fs::remove_dir(&folder);
         }
         let traced = traced?;
@@ -83,7 +83,7 @@ impl Arguments {
         Ok(traced.in_words().into())
     }
 
-    /// The folder for the trace, by its full name, since ranks may run in others.
+    /// The folder for the trace, by its full name, since ranks may run in other folders.
     fn empty_folder(&self) -> Result<PathBuf, Failure> {
         let unwritable = |cause| formats::output::Unwritable { path: self.out.clone(), cause };
         fs::create_dir_all(&self.out).map_err(unwritable)?;
@@ -131,7 +131,7 @@ impl Arguments {
 }
 
 impl Traced {
-    /// Adds the file of a rank; gives how many ranks there are.
+    /// Adds the file of a rank; returns the number of ranks.
     fn add(&mut self, path: &Path) -> Result<u32, Failure> {
         let unreadable = |cause| Failure::Unreadable { path: path.to_path_buf(), cause };
         let damaged = |damage| match damage {
@@ -169,7 +169,7 @@ impl Traced {
     }
 }
 
-/// That ranks wrote nothing.
+/// The error that ranks wrote nothing.
 fn missing(rank: u32, size: u32, status: ExitStatus) -> Failure {
     let ended = if status.success() { String::new() } else { format!("; it ended with {status}") };
     if rank == 0 {

@@ -1,4 +1,4 @@
-//! Open-loop traffic, as `maquette run traffic` and `maquette saturate` are given it.
+//! Open-loop traffic, as given to `maquette run traffic` and `maquette saturate`.
 
 use std::ffi::OsString;
 
@@ -52,7 +52,7 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// The machine that is meant.
+    /// The machine.
     pub(super) fn machine(&self) -> Result<Machine, Failure> {
         let given = [("--hot-node", self.hot_node.is_some()), ("--hot-fraction", self.hot_fraction.is_some())];
         if let Some((argument, _)) = given.iter().find(|given| given.1 && self.pattern != PatternName::HotSpot) {
@@ -62,7 +62,7 @@ impl Traffic {
         self.settings.load(&self.machine)
     }
 
-    /// It, as data, with what moves the flits.
+    /// The traffic as data, with the engine that moves the flits.
     pub(super) fn open_loop(&self, engine: Engine) -> OpenLoop {
         OpenLoop {
             pattern: self.pattern,

@@ -1,4 +1,4 @@
-//! `maquette cast` as people use it: a process for the sender and one for each receiver, on this machine.
+//! `maquette cast` as users run it: a process for the sender and one for each receiver, on this machine.
 
 mod processes;
 
@@ -11,14 +11,14 @@ use std::process::Output;
 use cast::interface::hears_multicast;
 use processes::{Process, maquette, output, until};
 
-/// A folder that is removed at the end, and a group that no other test has.
+/// A folder that is removed at the end, and a multicast group that no other test uses.
 struct Place {
     folder: PathBuf,
     group: String,
 }
 
 impl Place {
-    /// None where this machine has no multicast.
+    /// None if this machine has no multicast.
     fn new(number: u8) -> Option<Place> {
         let group = Ipv4Addr::new(239, 255, 79, number);
         if let Err(error) = hears_multicast(group, Ipv4Addr::LOCALHOST) {
@@ -43,7 +43,7 @@ impl Place {
         self.cast(&[&["receive", "--from", &self.group, "--into", into][..], more].concat())
     }
 
-    /// Waits until pieces have come into that folder, but not all.
+    /// Waits until some, but not all, pieces have arrived in that folder.
     fn until_pieces_are_in(&self, into: &str) {
         let into = self.folder.join(into);
         let pieces = || fs::metadata(unfinished(&into)?.join("pieces")).ok().filter(|pieces| pieces.len() > 0);
@@ -61,7 +61,7 @@ impl Drop for Place {
     }
 }
 
-/// The folder of what is not whole.
+/// The folder of unfinished files.
 fn unfinished(into: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(into).ok()?.map(|entry| entry.unwrap().path());
     entries.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".maquette-cast-"))
@@ -250,7 +250,7 @@ fn a_sender_says_how_many_of_those_it_waited_for_came() {
     assert!(place.same("file", "made/with/all/above/file"));
 }
 
-/// Nothing was sent yet, and it is known already.
+/// The error comes before anything is sent.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_told_at_once() {
     let Some(place) = Place::new(7) else { return };

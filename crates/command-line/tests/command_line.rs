@@ -1,6 +1,6 @@
 //! Whole command lines: what they print, on which stream, with which exit status.
 //!
-//! Each file of tests/command_line is a text with commands and what they must answer. To write down what they answer now,
+//! Each file of tests/command_line is a text with commands and their expected output. To record their present output,
 //! run this with `TRYCMD=overwrite` in the environment, and read the difference.
 
 use std::time::Duration;

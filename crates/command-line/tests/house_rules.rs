@@ -1,5 +1,5 @@
-//! Rules of this house that no lint checks: how long functions and files may be, which way the arrows between crates
-//! run, and that nothing is left to be done later without being recorded elsewhere.
+//! Rules of this project that no lint checks: how long functions and files may be, which way dependencies between crates
+//! run, and that no work is postponed by a mark in the code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ const FUNCTION_LINES: usize = 70;
 /// The most lines of a file.
 const FILE_LINES: usize = 800;
 
-/// Which of the workspace's crates each may depend on; and, after the bar, which more for its tests.
+/// The crates of the workspace on which each may depend; and, second, those that its tests may use besides.
 const ARROWS: [(&str, &[&str], &[&str]); 25] = [
     ("quantities", &[], &[]),
     ("endpoint", &["quantities"], &[]),
@@ -124,7 +124,7 @@ fn functions_and_files_are_short() {
 
 #[test]
 fn nothing_is_marked_to_be_done_later() {
-    // Put together here, so that this file does not hold them.
+    // Put together at run time, so that this file does not contain them.
     let marks = ["TO-DO", "FIX-ME", "X-XX", "to-do!", "unimple-mented!"].map(|mark| mark.replace('-', ""));
     let mut found = Vec::new();
     for path in sources() {
@@ -159,20 +159,20 @@ fn arrows_between_crates_run_one_way() {
     }
 }
 
-/// Crates that call what the compiler knows nothing of.
+/// Crates that call or are called by code outside the compiler's knowledge.
 const UNSAFE: [&str; 4] = ["mpi", "mpi-collectives", "mpi-preload", "mpi-trace"];
 
 #[test]
 fn what_is_unsafe_stays_where_it_is_allowed() {
     let allowed: Vec<PathBuf> = UNSAFE.iter().map(|name| root().join("crates").join(name)).collect();
-    // Put together here, so that this file does not hold it.
+    // Put together at run time, so that this file does not contain it.
     let allows = ["allow(", "unsafe_code"].concat();
     for path in sources().into_iter().filter(|path| !allowed.iter().any(|folder| path.starts_with(folder))) {
         assert!(!fs::read_to_string(&path).unwrap().contains(&allows), "{}: {allows}", path.display());
     }
 }
 
-/// A test of the tests: one line more than is allowed is noticed, whatever the language.
+/// A test of the test: one line more than allowed is noticed, whatever the language.
 #[test]
 fn a_function_of_71_lines_is_too_long() {
     let body = |line: &str| format!("{line}\n").repeat(FUNCTION_LINES - 1);
@@ -261,8 +261,8 @@ impl<'a> Visit<'a> for Found {
     }
 }
 
-/// Functions of Python, TypeScript and JavaScript in their usual form: all that is indented below the first line, and
-/// what closes its brackets.
+/// Functions of Python, TypeScript and JavaScript in their usual form: everything indented below the first line, and
+/// the line that closes its brackets.
 fn indented_functions(text: &str) -> Vec<Function> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();

@@ -16,7 +16,7 @@ fn launch(arguments: &[&str]) -> Output {
     output(maquette(&["launch"]).args(arguments))
 }
 
-/// What a launch that goes well says as JSON.
+/// The JSON output of a successful launch.
 fn launched(arguments: &[&str]) -> Value {
     let ended = launch(&[arguments, &["--json"]].concat());
     assert!(ended.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ended.stderr));
@@ -58,7 +58,7 @@ fn a_broadcast_in_hardware_is_copied_once() {
         return;
     }
     let copies = report["copied_bytes"].as_f64().unwrap() / report["bytes"].as_f64().unwrap();
-    // What a busy computer makes a rank send again is counted, too.
+    // Retransmissions, which a busy computer can cause, are counted, too.
     assert!((1.0..1.5).contains(&copies), "{copies} copies of each byte");
 }
 
@@ -71,7 +71,7 @@ fn losses_are_repaired_in_every_way_within_any_window() {
     }
 }
 
-/// What is predicted is on the disk, with its digest, before the first of it is measured: a measurement that fails leaves it there.
+/// Predictions are on disk, with their digest, before the first of them is measured: a measurement that fails leaves them there.
 #[test]
 fn a_rehearsal_predicts_before_it_measures() {
     let folder = std::env::temp_dir().join(format!("maquette-rehearse-{}", std::process::id()));
@@ -110,7 +110,7 @@ fn a_program_that_is_stuck_ends() {
     let hosts = folder.join("hosts.txt");
     fs::write(&hosts, "here 127.0.0.1 2\n").unwrap();
     let hosts = hosts.to_str().unwrap();
-    // `true` starts nobody.
+    // `true` starts no rank.
     let gone = launch(&["--hosts", hosts, "--shell", "true {host}", "ping-pong"]);
     assert_eq!((gone.status.code(), told(&gone).contains("on here is gone: exit status: 0")), (Some(1), true));
     let late = launch(&["--hosts", hosts, "--shell", "sleep 60 {host}", "--timeout", "1s", "ping-pong"]);
@@ -120,7 +120,7 @@ fn a_program_that_is_stuck_ends() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Ranks of two hosts that are this computer, at an address that only they have, with a ping-pong that goes on for hours.
+/// Ranks of two hosts that are this computer, at an address that only they use, with a ping-pong that takes hours.
 fn endless(folder: &Path, address: &str, shell: &str) -> Process {
     fs::create_dir_all(folder).unwrap();
     let hosts = folder.join("hosts.txt");
@@ -129,7 +129,7 @@ fn endless(folder: &Path, address: &str, shell: &str) -> Process {
     Process::start(maquette(&["launch", "--hosts", hosts.to_str().unwrap(), "--shell", shell]).args(program))
 }
 
-/// The processes that the process of that number has started.
+/// The processes that the process `of` has started.
 fn children(of: u32) -> Vec<PathBuf> {
     let processes = fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
     let parent = format!("PPid:\t{of}\n");
@@ -147,7 +147,7 @@ fn ranks(address: &str) -> Vec<String> {
     ranks.map(|process| process.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Waits until there are so many ranks at that address.
+/// Waits until there are `count` ranks at that address.
 fn until_there_are(count: usize, address: &str) -> Vec<String> {
     until(&format!("{count} ranks"), || Some(ranks(address)).filter(|there| there.len() == count))
 }
@@ -166,7 +166,7 @@ fn when_the_launch_is_interrupted_no_rank_stays() {
 
 #[test]
 fn ctrl_c_on_a_terminal_is_for_the_launcher_alone() {
-    // A terminal interrupts all that it has in the foreground, which is a group of processes.
+    // A terminal interrupts its foreground process group.
     let mut launch = maquette(&["launch", "--local", "2", "ping-pong", "--bytes", "8", "--rounds", "1000000001"]);
     let mut launch = Process::start(launch.process_group(0));
     let launcher = launch.child().id();

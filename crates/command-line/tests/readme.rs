@@ -1,4 +1,4 @@
-//! The commands that the README shows answer as it says.
+//! The commands in the README print what it shows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The pages in `docs` that are made from the types are those of this version, and what the schemas say holds of the files that are there.
+//! The pages in `docs` generated from the types are up to date, and the existing files follow the schemas.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A page that is another one than what `maquette schema` prints is written anew, and then complained of.
+/// A page that differs from the output of `maquette schema` is rewritten, and the test then fails.
 fn is_current(name: &str, page: &str) {
     let path = root().join("docs").join(name);
     let found = fs::read_to_string(&path).unwrap_or_default();

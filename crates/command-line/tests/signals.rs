@@ -1,4 +1,4 @@
-//! Signals as the command finds them when it is started.
+//! Signal dispositions that the command inherits.
 
 mod processes;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use processes::{Process, maquette, output, until};
 
-/// As under `nohup`, or in the background of a script: then it is not asked to end by these, and says nothing of it.
+/// As under `nohup`, or in the background of a script: these signals do not stop it, and it does not mention them.
 #[test]
 fn signals_that_are_ignored_stay_ignored() {
     let script = "trap '' INT HUP; \"$1\" machines --json";
@@ -17,7 +17,7 @@ fn signals_that_are_ignored_stay_ignored() {
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
 }
 
-/// What tests start ends when it is interrupted also where the tests themselves were started to ignore that.
+/// Processes that tests start can be interrupted even if the tests themselves ignore interrupts.
 #[test]
 fn what_tests_start_can_be_interrupted_although_they_cannot() {
     let endless = maquette(&["run", "equal-dist", "--machine", "moc-3-2", "--messages", "4000000000"]);
@@ -30,6 +30,6 @@ fn what_tests_start_can_be_interrupted_although_they_cannot() {
     });
     process.signal("-INT");
     let status = process.ended().status;
-    // Before it has said what it does when it is interrupted, the signal itself ends it.
+    // Until it has installed its handler, the signal itself ends it.
     assert!(status.code() == Some(130) || status.signal() == Some(2), "{status}");
 }

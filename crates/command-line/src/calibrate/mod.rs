@@ -99,7 +99,7 @@ impl Arguments {
     }
 }
 
-/// A failure, with the name of the file that it is about.
+/// A failure, with the name of the file that it concerns.
 fn in_file(error: CalibrationError, times: &std::path::Path) -> Failure {
     match error {
         CalibrationError::Program { line, cause } => {

@@ -1,4 +1,4 @@
-//! What was fitted, as text.
+//! The result of a fit, as text.
 
 use quantities::Duration;
 
@@ -6,7 +6,7 @@ use experiment::Provenance;
 use report::terminal::{Side, columns, rounded, signed_percent};
 use tuning::calibrate::{Calibration, Estimate, Fitted, Outcome};
 
-/// What was fitted to what.
+/// The fit and its data.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a str,
     pub(super) experiment: &'a Provenance,

@@ -1,4 +1,4 @@
-//! `maquette cast key`: a secret for those who cast to each other.
+//! `maquette cast key`: a secret that the sender and the receivers of casts share.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Where sender and receivers meet: what both of them are told in the same words.
+//! Where sender and receivers meet: the options that both have in common.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use quantities::shown_path;
 
 use crate::failure::{Failure, warn};
 
-/// Where they meet by default: an address for use within an organisation, and a port that nothing known has.
+/// Where they meet by default: an address for use within an organisation, and a port that no well-known service uses.
 pub(super) const GROUP: &str = "239.255.77.66:7447";
 
 /// Which network, and which key.
@@ -30,7 +30,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The place to meet at `group`.
+    /// The meeting at `group`.
     pub(super) fn meeting(&self, group: SocketAddrV4) -> Result<Meeting, Failure> {
         let interface = interface::find(&self.interface)
             .map_err(|error| Failure::argument("--interface", error.found, error.allowed))?;
@@ -57,7 +57,7 @@ pub(super) fn group(text: &str) -> Result<SocketAddrV4, String> {
     })
 }
 
-/// That the `other`, at that address, cannot be understood because of its version.
+/// The message that the `other`, at that address, cannot be understood because of its version.
 pub(super) fn other_version(other: &str, version: u8, at: Ipv4Addr) -> String {
     format!(
         "the {other} at {at} has version {version} of the protocol of casts, and this is version {VERSION}: both sides need the same \

@@ -72,7 +72,7 @@ impl Arguments {
             let output =
                 received.map(|received| if as_json { as_json_text(&received, sealed) } else { text(&received) });
             match (output, keep) {
-                // Somebody may wait for each, and this one may never end.
+                // A reader may wait for each, and this command may never end.
                 (Ok(text), true) => return print(&text).is_none(),
                 (Err(reason), true) => warn(&format!("not received: {reason}")),
                 (output, false) => last = Some(output),
@@ -93,7 +93,7 @@ impl Arguments {
     }
 }
 
-/// What this machine is called.
+/// The name of this machine.
 fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     if name.trim().is_empty() { "receiver".to_string() } else { name.trim().to_string() }
@@ -122,7 +122,7 @@ fn as_json_text(received: &Received, sealed: bool) -> String {
     }))
 }
 
-/// Why what is sent from that address cannot be received.
+/// Why a cast from that address cannot be received.
 fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
     match why {
         Mismatch::Sealed => format!("{from} sends here with a key: --key-file is needed to receive it"),
@@ -134,7 +134,7 @@ fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
     }
 }
 
-/// What a person sees meanwhile.
+/// What the user sees meanwhile.
 struct Watching {
     bar: DataBar,
 }

@@ -90,7 +90,7 @@ impl Arguments {
     }
 }
 
-/// What it is called: as the first, and how many others there are.
+/// The title of a cast: the first file, and the number of others.
 fn title(listing: &Listing, files: &[PathBuf]) -> String {
     let first = listing.manifest.entries().first().map_or("nothing", |entry| entry.name.as_str());
     let first = first.split('/').next().unwrap_or(first);
@@ -130,7 +130,7 @@ fn as_json_text(sent: &Sent, count: usize, size: Bytes, sealed: bool) -> String 
     }))
 }
 
-/// Why a receiver at that address cannot read what is sent.
+/// Why a receiver at that address cannot read the cast.
 fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
     match why {
         Mismatch::Sealed => format!("the receiver at {from} has no key: it needs --key-file to receive this"),
@@ -144,7 +144,7 @@ fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
     }
 }
 
-/// What a person sees meanwhile.
+/// What the user sees meanwhile.
 struct Watching {
     bar: DataBar,
     receivers: Option<u32>,

@@ -1,42 +1,42 @@
-//! What is not the same in two answers: each leaf of one beside that of the other.
+//! The differences between two answers, leaf by leaf.
 
 use experiment::Provenance;
 use serde_json::Value;
 
-/// What is not compared: what was run, which is told apart; and the steps of the critical path, of which the sums are.
+/// What is not compared: the provenance, which is reported separately; and the steps of the critical path, whose sums are compared.
 const LEFT_OUT: [&str; 2] = [Provenance::KEY, "critical_path.steps"];
 
-/// A value that is not the same in both.
+/// A value that differs between the two.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Difference {
-    /// Where it stands: `channels[3].busy_ps`.
+    /// Its place: `channels[3].busy_ps`.
     pub(super) place: String,
-    /// What it was; nothing, if it was not there.
+    /// Its value before, if it was there.
     pub(super) before: Option<Value>,
-    /// What it is.
+    /// Its value after, if it is there.
     pub(super) after: Option<Value>,
 }
 
 impl Difference {
-    /// How much more it is, as a share of what it was, where both are numbers and it was not nothing.
+    /// The relative change, if both are numbers and the first is not zero.
     pub(super) fn change(&self) -> Option<f64> {
         let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
         let (before, after) = (number(&self.before)?, number(&self.after)?);
         (before != 0.0).then(|| (after - before) / before)
     }
 
-    /// How much it weighs: what is not a number in both comes first.
+    /// Its weight: values that are not numbers in both come first.
     pub(super) fn weight(&self) -> f64 {
         self.change().map_or(f64::INFINITY, f64::abs)
     }
 
-    /// Of what it is: the first part of its place.
+    /// The group it belongs to: the first part of its place.
     pub(super) fn group(&self) -> &str {
         self.place.split(['.', '[']).next().unwrap_or_default()
     }
 }
 
-/// What differs between two answers by more than `tolerance`, a share of the larger number.
+/// The values that differ between two answers by more than `tolerance`, a share of the larger number.
 pub(super) fn between(before: &Value, after: &Value, tolerance: f64) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", (Some(before), Some(after)), tolerance, &mut found);

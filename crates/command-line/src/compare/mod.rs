@@ -18,7 +18,7 @@ use difference::{Difference, between};
 
 /// The largest answer that is read.
 const LONGEST: Bytes = Bytes(1 << 30);
-/// Of each kind so many differences are shown to a person: those that weigh most.
+/// The most differences of each kind that the text shows: those of the greatest weight.
 const SHOWN: usize = 5;
 
 /// Say what changed between two runs: makespan, jobs, ranks, channels, routers, message times, the critical path.
@@ -127,7 +127,7 @@ fn section(head: &str, differences: &[Difference], most: usize) -> String {
     format!("{head}{}\n", columns([Side::Left, Side::Right, Side::Left, Side::Right, Side::Right], &rows))
 }
 
-/// A value as a person reads it: times with their unit.
+/// A value for people to read: times with their unit.
 fn in_words(place: &str, value: &Value) -> String {
     let is_time = place.ends_with("_ps") || place.starts_with("finish_ps[");
     match value {

@@ -1,4 +1,4 @@
-//! `maquette launch`: a program as processes that speak over UDP, or over MPI.
+//! `maquette launch`: a program as processes that communicate over UDP, or over MPI.
 
 pub(super) mod over_mpi;
 mod own_options;
@@ -33,9 +33,9 @@ use launch::hosts::{self, Host, MOST_RANKS};
 use launch::wire::{Repair, Tuning};
 use launch::{Launch, LaunchError, Shell, launch, random_group};
 
-/// How long a launch may take, if nothing else is asked for.
+/// How long a launch may take by default.
 const USUAL_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
-/// The most that a launch can repeat its program: all times of a rank fit into what it may say.
+/// The most repetitions of a program: all times of a rank must fit into its message to the launcher.
 const MOST_REPEATS: i64 = 50_000;
 /// The longest file of hosts that is read.
 const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
@@ -133,7 +133,7 @@ fn group(text: &str) -> Result<SocketAddrV4, String> {
     group.ok_or_else(|| "allowed is a group of 224.0.0.0/4 with a port, such as 239.255.1.2:7000".to_owned())
 }
 
-/// Reads a length of time that is more than none.
+/// Reads a length of time greater than zero.
 fn some_time(text: &str) -> Result<Duration, String> {
     duration(text)
         .and_then(|time| if time.is_zero() { Err("allowed is more than no time".to_owned()) } else { Ok(time) })
@@ -166,8 +166,8 @@ impl Arguments {
     }
 }
 
-/// What ranks are told of the program that the words mean, and what it is. It is looked at as a rank does, so that nobody is
-/// started in vain.
+/// The description of the program given by the words that ranks receive, and its provenance. The program is checked as a rank
+/// would check it, so that no rank is started in vain.
 fn prepared(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Value, Provenance), Failure> {
     if let Some(program) = OwnProgram::of(words)? {
         own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
@@ -178,7 +178,7 @@ fn prepared(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Resu
     Ok((json!(experiment), provenance))
 }
 
-/// The experiment that the words of a program mean, as after `maquette run`.
+/// The experiment given by the words of a program, as after `maquette run`.
 fn experiment(words: &[String], ranks: u32) -> Result<Experiment, Failure> {
     let seed = || Arg::new("seed").long("seed").value_name("S").value_parser(value_parser!(u64));
     let programs = commands(|command, _| command.arg(seed().help("What random choices follow from; 1, if left out")));
@@ -207,20 +207,20 @@ const OF_A_MODEL: [(&str, &str); 7] = [
     ("--timeline", "none: only of a model it is known what ranks and channels did when"),
 ];
 
-/// Of programs that can run in the postal model in place of a machine, what says so; in others a tree may be made for a latency.
+/// The options by which a program runs in the postal model in place of a machine; in other programs they describe a tree's latency.
 const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
     ("--lambda", "none: launched ranks run on real hosts, not in the postal model"),
     ("--t0", "none: launched ranks run on real hosts, not in the postal model"),
 ];
 
-/// That nothing is asked of a launch that only a model can do.
+/// Refuses options that only a model can follow.
 fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
     let called = |known: &Description, name: &str| known.name == name || known.aliases.contains(&name);
     let described = descriptions().into_iter().find(|known| program.first().is_some_and(|name| called(known, name)));
     let can_be_postal = described.is_some_and(|known| known.in_postal_model && !known.has("lambda"));
     let postal = OF_THE_POSTAL_MODEL.iter().filter(|_| can_be_postal);
     let refused: Vec<&(&str, &str)> = OF_A_MODEL.iter().chain(postal).collect();
-    // What comes after `--` is no option.
+    // Words after `--` are not options.
     let words = || program.iter().take_while(|word| *word != "--");
     for (word, next) in words().zip(words().skip(1).map(Some).chain([None])) {
         let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
@@ -232,7 +232,7 @@ fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a launch is, of the program that `provenance` tells of.
+/// The provenance of a launch of the program that `provenance` describes.
 fn launched(provenance: Provenance, launch: &Launch, hosts: Option<InputFile>) -> Provenance {
     let Tuning { window, repair, rate, patience, trusted_network } = launch.tuning;
     let mut provenance = provenance.given(json!({
@@ -271,7 +271,7 @@ impl Options {
         }
     }
 
-    /// What is to be started on those hosts.
+    /// The launch on those hosts.
     pub(super) fn plan(self, hosts: Vec<Host>, experiment: Value) -> Result<Launch, Failure> {
         let all_here = self.local.is_some() || hosts.iter().all(|host| host.address.is_loopback());
         let shell = match self.shell.clone() {
@@ -307,7 +307,7 @@ impl Options {
         })
     }
 
-    /// The group; none where none is wanted, or this computer, on which all ranks are, lets nobody multicast.
+    /// The multicast group; none if none is wanted, or if all ranks are on this computer and it does not allow multicast.
     fn group_of(&self, all_here: bool) -> Result<Option<SocketAddrV4>, Failure> {
         if self.no_multicast {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! `maquette launch --mpi`: this process is one of those that an `mpiexec`, or a batch system, has started.
 //!
-//! All of them do the same. Rank 0 says what there is to be said, but for what happens to one rank alone while the program runs: that
-//! rank says it, and ends all others.
+//! All of them do the same. Rank 0 prints everything, except for a failure of a single rank while the program runs: that rank
+//! reports it and ends all others.
 
 use std::cell::RefCell;
 use std::net::Ipv4Addr;
@@ -27,13 +27,13 @@ use formats::interrupt;
 /// Whether a rank can begin; if not, why.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Begins {
-    /// On which computer.
+    /// Its computer.
     computer: String,
-    /// What keeps it from that, and the exit status that tells it.
+    /// What prevents it, and the exit status for that.
     problem: Option<(String, i32)>,
 }
 
-/// Runs the program of `words` on all ranks of MPI.
+/// Runs the program of `words` on all MPI ranks.
 pub(super) fn execute(
     options: &Options,
     words: &[String],
@@ -45,7 +45,7 @@ pub(super) fn execute(
     let prepared = Program::of(words, ranks, own);
     let computers = match all_begin(&mut world, prepared.as_ref().err()) {
         Ok(computers) => computers,
-        // All have the same to say.
+        // All would report the same.
         Err(others) => {
             let failure = prepared.err().unwrap_or(others);
             let status = failure.status();
@@ -71,7 +71,7 @@ pub(super) fn execute(
     Ok(text::summary(words, by, &records, &provenance, as_json).into())
 }
 
-/// Begins MPI as the options say; the process ends when it is asked to.
+/// Initializes MPI as the options say; the process ends when it receives a signal to stop.
 pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     refuse_others(options)?;
     let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
@@ -80,14 +80,14 @@ pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     Ok(world)
 }
 
-/// What is run.
+/// The program to run.
 enum Program {
     OfTheCatalogue(Box<::experiment::Experiment>, u32),
     Own(OwnProgram),
 }
 
 impl Program {
-    /// The program that the words mean, on so many ranks, and what it is.
+    /// The program given by the words, on `ranks` ranks, and its provenance.
     fn of(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Program, Provenance), Failure> {
         refuse_a_models(words)?;
         if let Some(program) = OwnProgram::of(words)? {
@@ -108,10 +108,10 @@ impl Program {
     }
 }
 
-/// Whether all ranks can begin; gives on which computers they are.
+/// Checks that all ranks can begin; returns their computers.
 ///
 /// # Errors
-/// Why the first cannot that can't.
+/// The reason of the first rank that cannot.
 pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<String>, Failure> {
     let problem = problem.map(|failure| (failure.to_string(), failure.status()));
     let all = told_by_all(world, &Begins { computer: world.computer(), problem })?;
@@ -123,7 +123,7 @@ pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Resu
     Ok(all.into_iter().map(|begins| begins.computer).collect())
 }
 
-/// Says why this rank can't go on, and ends all: others may wait for it.
+/// Reports why this rank cannot continue, and ends all ranks, since others may wait for it.
 pub(crate) fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
     let problem = format!("rank {} on {}: {failure}", world.rank(), world.computer());
     let failure = own_program::OwnProgramFailure { problem, status: failure.status() };
@@ -131,7 +131,7 @@ pub(crate) fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
     world.abort(failure.status)
 }
 
-/// Ends this process when it is asked to: nothing is left half done, and mpiexec ends the others.
+/// Ends this process on a signal to stop: nothing is left half done, and mpiexec ends the others.
 fn end_when_asked_to() {
     thread::spawn(|| {
         while !interrupt::requested() {
@@ -142,7 +142,7 @@ fn end_when_asked_to() {
     });
 }
 
-/// What a launch is, of the program that `provenance` tells of.
+/// The provenance of a launch of the program that `provenance` describes.
 fn launched(provenance: Provenance, options: &Options, library: &str) -> Provenance {
     provenance.given(json!({
         "repeat": options.repeat,
@@ -151,7 +151,7 @@ fn launched(provenance: Provenance, options: &Options, library: &str) -> Provena
     }))
 }
 
-/// That nothing is asked for that has no effect with MPI.
+/// Refuses options that have no effect with MPI.
 fn refuse_others(options: &Options) -> Result<(), Failure> {
     let started = "none with --mpi: mpiexec, or the batch system, says where ranks run";
     let carried = "none with --mpi: the library carries messages as it does";
@@ -180,7 +180,7 @@ fn refuse_others(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// That `--mpi-library` stands beside `--mpi`.
+/// Refuses `--mpi-library` without `--mpi`.
 pub(crate) fn refuse_a_library(library: Option<&Path>) -> Result<(), Failure> {
     match library {
         Some(path) => Err(Failure::argument("--mpi-library", path.display(), "a library beside --mpi only")),

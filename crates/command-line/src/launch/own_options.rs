@@ -1,4 +1,4 @@
-//! Which words of the command line are whose: options of `launch` may also stand after the program.
+//! Sorts the words of the command line: options of `launch` may also come after the program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(super) fn take(
     if own.len() > 1 {
         let usage = |error| Failure::Usage(Box::new(error));
         let mut matches = command.try_get_matches_from(own).map_err(usage)?;
-        // What is not among these words keeps the value that it has from before the program.
+        // An option that is not among these words keeps its value from before the program.
         let left_out = |id: &&str| matches.value_source(id) != Some(ValueSource::CommandLine);
         let ids: Vec<String> = matches.ids().map(Id::as_str).filter(left_out).map(str::to_owned).collect();
         ids.iter().for_each(|id| drop(matches.try_clear_id(id)));
@@ -47,7 +47,7 @@ pub(super) fn take(
     Ok((options, program, json))
 }
 
-/// The command that is this one: `told`, or as this process was started, by itself or by Python.
+/// The command to start on hosts: the one given, or the one by which this process was started, directly or by Python.
 pub(super) fn command(told: Option<OsString>) -> Result<Vec<OsString>, Failure> {
     if let Some(told) = told {
         return Ok(vec![told]);

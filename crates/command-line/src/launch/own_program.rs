@@ -1,4 +1,4 @@
-//! Programs of one's own, in the language that the command is called from: `FILE.py:FUNCTION`.
+//! Users' programs in the language from which the command is called: `FILE.py:FUNCTION`.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use quantities::Bytes;
 /// The longest file of a program that is read.
 const LONGEST: Bytes = Bytes(64 << 20);
 
-/// A function in a file, and its arguments. Every host has the file where this one has it.
+/// A function in a file, and its arguments. The file has the same path on every host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnProgram {
@@ -26,39 +26,39 @@ pub struct OwnProgram {
     pub function: String,
     /// Its arguments, as on the command line.
     pub arguments: Vec<String>,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
-/// Why a program of one's own was not run, or how it failed.
+/// Why a user's program was not run, or how it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnProgramFailure {
-    /// What is to be told.
+    /// The message to print.
     pub problem: String,
-    /// The exit status that tells it.
+    /// The exit status for it.
     pub status: i32,
 }
 
-/// The language that the command is called from.
+/// The language from which the command is called.
 pub trait OwnPrograms {
-    /// Looks whether there is `program` and takes its arguments, so that no rank is started in vain.
+    /// Checks that `program` exists and takes its arguments, so that no rank is started in vain.
     ///
     /// # Errors
     /// What is wrong with it.
     fn check(&self, program: &OwnProgram) -> Result<(), OwnProgramFailure>;
 
-    /// Runs `program` as a rank, as often as that is to run it; the record has what it returned.
+    /// Runs `program` as a rank, as often as required; the record has what it returned.
     ///
     /// # Errors
     /// How it, or the network, failed.
     fn run(&self, program: &OwnProgram, rank: &mut Running) -> Result<Record, OwnProgramFailure>;
 }
 
-/// The key under which ranks are told of such a program.
+/// The key under which ranks receive such a program.
 const KEY: &str = "own_program";
 
 impl OwnProgram {
-    /// The program that the words mean, if they mean one: `FILE.py:FUNCTION`, then its arguments and `--seed`.
+    /// The program that the words name, if they do: `FILE.py:FUNCTION`, then its arguments and `--seed`.
     pub(super) fn of(words: &[String]) -> Result<Option<OwnProgram>, Failure> {
         let Some((file, function)) = words.first().and_then(|word| word.rsplit_once(':')) else { return Ok(None) };
         if Path::new(file).extension().is_none_or(|extension| extension != "py") {
@@ -84,17 +84,17 @@ impl OwnProgram {
         Ok(Some(OwnProgram { file, function: function.to_owned(), arguments, seed }))
     }
 
-    /// What ranks are told.
+    /// The program as ranks receive it.
     pub(super) fn as_experiment(&self) -> Value {
         json!({ KEY: self })
     }
 
-    /// The program that a rank was told of, if it is one of somebody's own.
+    /// The program that a rank received, if it is a user's.
     pub(super) fn told(experiment: &Value) -> Option<OwnProgram> {
         serde_json::from_value(experiment.get(KEY)?.clone()).ok()
     }
 
-    /// What it is, on so many ranks.
+    /// Its provenance, on `ranks` ranks.
     pub(super) fn provenance(&self, ranks: u32) -> Result<Provenance, Failure> {
         let unreadable = |cause| Failure::Unreadable { path: self.file.clone(), cause };
         let content = input::read(&self.file, LONGEST).map_err(unreadable)?;
@@ -104,7 +104,7 @@ impl OwnProgram {
     }
 }
 
-/// That programs of one's own can be had.
+/// The language of users' programs, if there is one.
 pub(super) fn language(own: Option<&dyn OwnPrograms>) -> Result<&dyn OwnPrograms, Failure> {
     let allowed = "a program of `maquette programs`; those in Python need the command that pip installs";
     own.ok_or_else(|| Failure::argument("PROGRAM", "a file of Python", allowed))

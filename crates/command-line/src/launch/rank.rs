@@ -18,7 +18,7 @@ use launch::wire::{Ended, Hello, LONGEST, Roster, read_line, write_line};
 
 /// How long it may take to reach the launcher.
 const REACH: time::Duration = time::Duration::from_secs(10);
-/// How often the launcher is called that hangs up, and how long after the first time: each time it is twice as long.
+/// How often a launcher that hangs up is called; the pause doubles each time.
 const CALLS: u32 = 10;
 const PAUSE: time::Duration = time::Duration::from_millis(10);
 /// The longest secret. [B]
@@ -46,7 +46,7 @@ impl RankArguments {
         let address = socket.local_addr().map_err(system("the UDP socket"))?;
         let hello = Hello { token: secret.token_of(self.rank), rank: self.rank, address, machine: machine() };
         let met = self.meet(&hello).map_err(system("the launcher"))?;
-        // A launcher that gives up says nothing more.
+        // A launcher that gives up sends nothing more.
         let Some((roster, mut launcher, lines)) = met else { return Ok(CommandOutput::default()) };
         thread::spawn(move || end_with(lines));
         let ended = run(Rank(self.rank), &roster, socket, &secret, own);
@@ -54,8 +54,8 @@ impl RankArguments {
         Ok(CommandOutput::default())
     }
 
-    /// Calls the launcher and gives what it says, and the connection; nothing if it is gone. Among many strangers it may hang up before
-    /// it has heard who calls: then it is called again.
+    /// Calls the launcher and returns its roster and the connection; nothing if it is gone. Among many strangers it may hang up before
+    /// it knows who is calling: then it is called again.
     fn meet(&self, hello: &Hello) -> io::Result<Option<(Roster, TcpStream, BufReader<TcpStream>)>> {
         let mut pause = PAUSE;
         for call in 0..CALLS {
@@ -98,20 +98,20 @@ fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret, own: Optio
     }
 }
 
-/// What the launcher writes to the standard input.
+/// The secret that the launcher writes to the standard input.
 fn secret() -> io::Result<Secret> {
     let mut line = String::new();
     io::BufRead::read_line(&mut BufReader::new(io::stdin().lock().take(LONGEST_SECRET)), &mut line)?;
     Ok(Secret::of_line(&line))
 }
 
-/// What tells one machine, since it was last started, from others. One without a name is like no other.
+/// Identifies a machine since its last boot. One without an identity is equal to no other.
 fn machine() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/random/boot_id");
     name.map_or_else(|_| format!("process {}", std::process::id()), |name| name.trim_end().to_owned())
 }
 
-/// Ends this process when the launcher is gone: nobody wants to know the result.
+/// Ends this process when the launcher is gone: nothing needs the result any more.
 fn end_with(mut launcher: impl Read) {
     while matches!(launcher.read(&mut [0; 64]), Ok(1..)) {}
     std::process::exit(1);

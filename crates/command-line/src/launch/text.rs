@@ -1,4 +1,4 @@
-//! What is printed about a launch.
+//! The printed report of a launch.
 
 use std::net::SocketAddrV4;
 
@@ -9,13 +9,13 @@ use experiment::Provenance;
 use launch::wire::Record;
 use report::terminal::{Side, columns, rounded};
 
-/// All that ranks did, together.
+/// The sum over all ranks.
 fn total(records: &[Record], of: impl Fn(&Record) -> u64) -> u64 {
     records.iter().map(of).sum()
 }
 
-/// How long each run of the program took: from when the first rank began, or the one for which all others wait, until the last had
-/// ended. Where ranks have no clock in common, how long the busiest was busy.
+/// How long each run of the program took: from when the first rank began, or the one for which all others wait, until the last
+/// ended. If the ranks have no common clock, how long the busiest was busy.
 pub(crate) fn times(records: &[Record]) -> Vec<Duration> {
     let runs = records.iter().map(|record| record.times.len()).min().unwrap_or(0);
     let run = |number: usize| {
@@ -39,7 +39,7 @@ pub(super) enum Network<'a> {
     Udp(Option<SocketAddrV4>),
     /// A library of MPI.
     Mpi {
-        /// What it says of itself.
+        /// Its own version string.
         library: &'a str,
         /// The computer of each rank.
         computers: &'a [String],
@@ -99,7 +99,7 @@ fn text(
     format!("{program}\non {ranks} by {network}\n{what}\n{}{returned}", columns([Side::Left, Side::Left], &rows))
 }
 
-/// What became of the datagrams that carried messages of so many bytes.
+/// The fate of the datagrams that carried messages of `bytes` in total.
 fn datagrams(records: &[Record], bytes: u64) -> Vec<[String; 2]> {
     let (datagrams, repeated) = (total(records, |it| it.datagrams), total(records, |it| it.repeated));
     let copied = total(records, |it| it.copied);
@@ -126,13 +126,13 @@ fn datagrams(records: &[Record], bytes: u64) -> Vec<[String; 2]> {
     rows
 }
 
-/// What a rank's program returned, in a line; nothing where that is nothing.
+/// What a rank's program returned, in a line, if it returned anything.
 fn returned(rank: u32, record: &Record) -> Option<String> {
     let returned = record.returned.as_ref().filter(|returned| !returned.is_null())?;
     Some(format!("rank {rank}: {returned}\n"))
 }
 
-/// From whom to whom messages were sent that no program received, and how many.
+/// The messages that no program received: sender, receiver and number.
 fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)> {
     records.iter().enumerate().flat_map(move |(from, record)| {
         record.sent_to.iter().enumerate().filter_map(move |(to, sent)| {
@@ -186,7 +186,7 @@ fn json_of(words: &[String], network: Network<'_>, records: &[Record], times: &[
 /// A count of a record.
 type Count = fn(&Record) -> u64;
 
-/// What is told of the datagrams of each rank, and of all.
+/// What is reported about the datagrams of each rank, and of all.
 const OF_DATAGRAMS: [(&str, Count); 6] = [
     ("datagrams", |it| it.datagrams),
     ("copied_bytes", |it| it.copied),

@@ -10,7 +10,7 @@ use quantities::{Bytes, Duration};
 use super::row;
 use report::terminal::bytes_per_second;
 
-/// What of a channel makes it like others: all but where it leads.
+/// What makes channels alike: everything except where they lead.
 type Kind = (Duration, Duration, Duration, u32, u32);
 
 fn kind(channel: &Channel) -> Kind {
@@ -18,7 +18,7 @@ fn kind(channel: &Channel) -> Kind {
     (flit_time, wire_latency, credit_latency, buffer, virtual_channels)
 }
 
-/// The channels of a network, those that are alike in one row; how packets are made; what routers do.
+/// The channels of a network, like ones in one row; the packets; the routers.
 pub(super) fn network(network: &FlitNetwork) -> Vec<[String; 2]> {
     let mut kinds: Vec<(Kind, usize)> = Vec::new();
     for channel in &network.channels {
@@ -82,7 +82,7 @@ fn router(network: &FlitNetwork) -> String {
     format!("routes a header in {delay}; {switching}, {arbitration} arbitration, {selection} selection{waits}")
 }
 
-/// What messages cost the nodes.
+/// The costs of messages at the nodes.
 pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
     let side = |processor: Duration, message: Duration, packet: Duration| {
         format!("processor {processor} a message; communication processor {message} a message, {packet} a packet")
@@ -129,7 +129,7 @@ fn over(send: SendMode) -> &'static str {
     }
 }
 
-/// How a message gets across.
+/// The protocol of a message.
 fn across(protocol: Protocol) -> String {
     match protocol {
         Protocol::Eager => "data packets at once".to_string(),

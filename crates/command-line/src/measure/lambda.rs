@@ -93,7 +93,7 @@ impl Arguments {
         experiment.given(parameters)
     }
 
-    /// How the experiments are run, if they can be.
+    /// The survey that runs the experiments, if it is possible.
     fn survey(&self, machine: &Machine) -> Result<Survey, Failure> {
         let allowed = || format!("3 to {}, the nodes of {}", machine.nodes, machine.name);
         if machine.nodes < 3 {
@@ -106,7 +106,7 @@ impl Arguments {
             }
             (Some(nodes), _) => nodes,
             (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => machine.nodes,
-            // All of its nodes are as far from each other: a few are as good as all.
+            // All of its nodes are equally far from each other: a few are as good as all.
             (None, Interconnect::LogGp(_)) => machine.nodes.min(self.from.max(MOST_PARTNERS).saturating_add(1)),
         };
         let partners = self.partners.unwrap_or(USUAL_PARTNERS.min(ranks - 1));
@@ -121,14 +121,14 @@ impl Arguments {
     }
 }
 
-/// What both experiments give for a size.
+/// The results of both experiments for a size.
 pub(super) struct Row {
     pub(super) bytes: Bytes,
     pub(super) one_answer: Measured,
     pub(super) all_answered: Measured,
 }
 
-/// What is measured for each size, as far as it came before someone asked to end.
+/// The measurements for each size, up to an interruption.
 fn measure(machine: &Machine, survey: Survey, sizes: &[Bytes], threads: usize) -> Result<Vec<Row>, Failure> {
     let both = |&bytes| [Experiment::OneAnswer, Experiment::AllAnswered].map(|experiment| (experiment, bytes));
     let pieces: Vec<(Experiment, Bytes)> = sizes.iter().flat_map(both).collect();

@@ -1,4 +1,4 @@
-//! What was measured, as text, as JSON and as a page.
+//! The measurements, as text, as JSON and as a page.
 
 use machines::model::Machine;
 use programs::measure::{Figure, Measured};
@@ -11,7 +11,7 @@ use report::terminal::{Side, columns, rounded, signed_percent};
 use report::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, element, legend};
 use tuning::latency::Survey;
 
-/// What was measured on which machine, and how.
+/// The measurements, their machine and their method.
 pub(super) struct Outcome {
     pub(super) machine: Machine,
     pub(super) experiment: Provenance,
@@ -109,7 +109,7 @@ impl Outcome {
         }
     }
 
-    /// As the first experiment gives them.
+    /// t0 by the first experiment.
     fn time_chart(&self, names: &[(String, Mark); 2]) -> LineChart {
         let [sender, receiver] = names.each_ref();
         let sent = |row: &Row| row.one_answer.send_time.value * 1e-12;

@@ -1,4 +1,4 @@
-//! `maquette plan check`: how good are the picks?
+//! `maquette plan check`: how good are the planner's picks?
 
 use std::ffi::OsString;
 
@@ -17,7 +17,7 @@ use report::terminal::{Side, columns, rounded};
 use tuning::planner::check::{Case, Checked, Places};
 use tuning::planner::{BUDGET, Effort};
 
-/// So near to the best a pick shall be.
+/// How near to the best a pick has to be.
 const NEAR: f64 = 0.05;
 
 /// Compare the planner's picks with the best of all algorithms, over random questions.
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     threads: Option<u16>,
 }
 
-/// A question and what came out.
+/// A question and the result.
 type Answered = (String, Checked);
 
 impl Arguments {
@@ -61,7 +61,7 @@ impl Arguments {
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
         let answered = map(&numbers, &watch, |&number| self.answer(&places, number));
         drop(bar);
-        // Nothing stands for what was not asked, or not answered, when someone asked to end.
+        // Questions not asked, or not answered, before an interruption are None.
         let answered = answered.into_iter().flatten().filter_map(Result::transpose);
         let answered = answered.collect::<endpoint::Result<Vec<Answered>>>()?;
         if answered.is_empty() {
@@ -95,7 +95,7 @@ impl Arguments {
         Ok(Places { machines, postal: self.machines.is_empty() })
     }
 
-    /// A question, and how good the pick for it is; nothing if it was asked to end before that was known.
+    /// A question, and how good the pick for it is; nothing if interrupted before that was known.
     fn answer(&self, places: &Places, number: u64) -> endpoint::Result<Option<Answered>> {
         let case = Case::drawn(self.seed, number, places)?;
         let effort = Effort {

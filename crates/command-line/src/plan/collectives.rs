@@ -1,4 +1,4 @@
-//! `maquette plan collectives`: a file by which the collectives of an MPI program go.
+//! `maquette plan collectives`: writes the plan that the collectives of an MPI program follow.
 
 use std::path::PathBuf;
 
@@ -21,9 +21,9 @@ use report::terminal::{Side, columns, rounded};
 use tuning::planner::Effort;
 use tuning::planner::collectives::{Pick, Wanted, picks, plan_of};
 
-/// The sizes that are looked at, if no others are asked for.
+/// The default sizes.
 const USUAL_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
-/// The size of what a matrix only says that it is there.
+/// The size of a message that a matrix marks without a size.
 const USUAL_ENTRY: Bytes = Bytes(1);
 
 /// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, and exchanges by a matrix.

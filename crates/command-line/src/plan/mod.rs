@@ -1,4 +1,4 @@
-//! `maquette plan`: which algorithm is the quickest here?
+//! `maquette plan`: which algorithm is the fastest on this machine?
 
 mod check;
 mod collectives;
@@ -119,10 +119,10 @@ impl Arguments {
     }
 }
 
-/// The size of what a matrix only says that it is there, if none is asked for.
+/// The default size of a message that a matrix marks without a size.
 const USUAL_ENTRY: Bytes = Bytes(1);
 
-/// A traffic matrix, but for what is in it.
+/// Facts about a traffic matrix, without its contents.
 struct Traffic {
     ranks: u32,
     /// What is printed about it.
@@ -131,7 +131,7 @@ struct Traffic {
     file: InputFile,
 }
 
-/// Plans what is asked of the ranks that take part, with the messages of `traffic`, if that is given.
+/// Plans the operation for the ranks that take part, with the messages of `traffic`, if that is given.
 fn output(
     place: &Place,
     traffic: Option<Traffic>,

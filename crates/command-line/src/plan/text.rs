@@ -1,4 +1,4 @@
-//! What was planned, as text.
+//! The plan, as text.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use formats::traffic_matrix::TrafficMatrix;
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Plan, Prediction, Question, Source};
 
-/// What was planned.
+/// The plan and its context.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a Machine,
     pub(super) experiment: &'a Provenance,
@@ -73,7 +73,7 @@ impl Report<'_> {
         Ok(text)
     }
 
-    /// What is asked for, with sizes.
+    /// The question, with sizes.
     fn asked(&self) -> String {
         match self.question {
             Question::Irregular(_) => format!("{} of {} on the mean", self.question.name(), self.question.bytes()),
@@ -81,7 +81,7 @@ impl Report<'_> {
         }
     }
 
-    /// By how much the quickest is before the next that is not as quick.
+    /// By how much the fastest leads over the next one that is not equally fast.
     fn margin(&self) -> String {
         let Some((first, others)) = self.plan.predictions.split_first() else { return String::new() };
         let comparable = |it: &&Prediction| it.source == first.source;
@@ -106,7 +106,7 @@ impl Report<'_> {
         format!("{} ({}): {distance}", rounded(bound.time), bound.reason)
     }
 
-    /// What the postal model says of messages that are not cut, with the measured t0 and lambda.
+    /// The result of the postal model for messages that are not segmented, with the measured t0 and lambda.
     fn postal(&self) -> Result<Option<String>, Failure> {
         let Report { question, plan, .. } = self;
         let (Question::Broadcast { ranks, bytes } | Question::AllReduce { ranks, bytes }) = question else {
@@ -129,7 +129,7 @@ impl Report<'_> {
     }
 }
 
-/// How many times as long one is as the other.
+/// The ratio of two durations.
 fn ratio(one: Duration, other: Duration) -> f64 {
     one.picoseconds() as f64 / other.picoseconds().max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! The messages of the quickest algorithm, written to a file.
+//! The messages of the fastest algorithm, written to a file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,21 +8,21 @@ use crate::failure::Failure;
 use crate::schedule_file::{Format, ScheduleFile};
 use tuning::planner::{Plan, Question};
 
-/// A file that a schedule is to be written to.
+/// A file for a schedule.
 pub(super) struct Written {
     path: PathBuf,
     file: ScheduleFile,
 }
 
 impl Written {
-    /// Begins the file `path` for what answers `question`.
+    /// Begins the file `path` for the answer to `question`.
     pub(super) fn create(path: &Path, question: &Question) -> Result<Written, Failure> {
         let forwards = matches!(question, Question::Broadcast { .. } | Question::AllReduce { .. });
         Ok(Written { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
     }
 
-    /// Writes the messages of the quickest that is made of messages, and that the format can hold; gives what is to be said
-    /// of it.
+    /// Writes the messages of the fastest algorithm that consists of messages and that the format can express; returns a remark
+    /// about it.
     pub(super) fn fill(self, plan: &Plan, question: &Question, machine: &Machine) -> Result<String, Failure> {
         let Written { path, file } = self;
         for candidate in plan.predictions.iter().map(|prediction| &prediction.candidate) {

@@ -1,4 +1,4 @@
-//! What a rehearsal leaves behind: the fitted description, what was predicted, what came out.
+//! The output of a rehearsal: the fitted description, the predictions, the outcome.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tuning::rehearsal::Predictions;
 use super::text::Told;
 use crate::failure::Failure;
 
-/// Where it is kept.
+/// The output folder.
 pub(super) struct Folder(PathBuf);
 
 const FITTED: &str = "fitted.toml";
@@ -20,10 +20,10 @@ const OUTCOME: &str = "outcome.json";
 const PAGE: &str = "index.html";
 
 impl Folder {
-    /// The folder `path`, which is made if it is not there.
+    /// The folder `path`, which is created if it does not exist.
     ///
     /// # Errors
-    /// That it has predictions, which nothing may replace; that it can't be made.
+    /// If it has predictions, which nothing may replace, or if it cannot be created.
     pub(super) fn new(path: &Path) -> Result<Folder, Failure> {
         if path.join(PREDICTIONS).exists() {
             let allowed = "another folder: what was predicted stays as it is";
@@ -33,10 +33,10 @@ impl Folder {
         Ok(Folder(path.to_owned()))
     }
 
-    /// Writes down what is predicted; gives the digest of the file.
+    /// Writes the predictions; returns the digest of the file.
     ///
     /// # Errors
-    /// A file that can't be written.
+    /// A file that cannot be written.
     pub(super) fn write_predictions(&self, predictions: &Predictions) -> Result<String, Failure> {
         let wrong =
             |error: serde_json::Error| Failure::from(Error::parameter("predictions", error, "what JSON can hold"));
@@ -46,10 +46,10 @@ impl Folder {
         Ok(InputFile::new(&path, text.as_bytes()).blake3().to_owned())
     }
 
-    /// Writes down what came out, and the page that shows it.
+    /// Writes the outcome, and the page that shows it.
     ///
     /// # Errors
-    /// A file that can't be written.
+    /// A file that cannot be written.
     pub(super) fn write_outcome(&self, told: &Told<'_>, provenance: &Provenance) -> Result<(), Failure> {
         WholeFile::create(&self.0.join(OUTCOME))?.fill(crate::json(&told.json(provenance)).as_bytes())?;
         Ok(WholeFile::create(&self.0.join(PAGE))?.fill(told.page(provenance).as_bytes())?)

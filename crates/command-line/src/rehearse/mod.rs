@@ -1,4 +1,4 @@
-//! `maquette rehearse`: predicts what a machine will do, then has it do that, and says how good the predictions were.
+//! `maquette rehearse`: predicts the times of programs on a machine, then measures them, and says how good the predictions were.
 
 mod folder;
 mod over_mpi;
@@ -65,30 +65,30 @@ pub(super) struct Arguments {
     file: PathBuf,
 }
 
-/// The processes that programs are measured on.
+/// The processes on which programs are measured.
 trait Processes {
     /// How many there are.
     fn count(&self) -> u32;
-    /// Who says so, after `1 to 8`.
+    /// The source of that number, after `1 to 8`.
     fn who_counts(&self) -> &'static str;
-    /// Runs a program so often; gives what each of its ranks did.
+    /// Runs a program `repeat` times; returns what each of its ranks did.
     fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure>;
-    /// Where a rehearsal comes from, with what there is to say of them.
+    /// The provenance of a rehearsal, completed with the facts about them.
     fn told(&mut self, provenance: Provenance) -> Provenance;
 }
 
-/// A rehearsal that is about to begin: everything that a person can get wrong has been looked at.
+/// A rehearsal that is about to begin: everything that a user can get wrong has been checked.
 struct Ready<'a> {
     processes: &'a mut dyn Processes,
     repeat: u32,
     folder: Folder,
 }
 
-/// In how many passes over all programs these run as often as they have to: what changes slowly on a computer, such as how warm it is, then
-/// meets all of them, and not the first ones.
+/// The number of passes over all programs in which their runs are divided, so that slow changes of a computer, such as its temperature,
+/// affect all of them and not just the first ones.
 const PASSES: u32 = 3;
 
-/// The times of a program's runs, each with whether a rank lost its processor meanwhile.
+/// The times of a program's runs, each with a mark whether a rank lost its processor meanwhile.
 type Runs = Vec<(Duration, bool)>;
 
 impl Arguments {
@@ -130,7 +130,7 @@ impl Arguments {
     }
 }
 
-/// That there is enough to fit to.
+/// Checks that there are enough programs to fit to.
 fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
     if programs < fields {
         let allowed = format!("{fields} at least, one for each field");
@@ -139,7 +139,7 @@ fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// That every program can run on these processes.
+/// Checks that every program can run on these processes.
 fn check<'a>(questions: impl Iterator<Item = &'a Question>, processes: &dyn Processes) -> Result<(), Failure> {
     for question in questions {
         if question.ranks > processes.count() {
@@ -152,12 +152,12 @@ fn check<'a>(questions: impl Iterator<Item = &'a Question>, processes: &dyn Proc
     Ok(())
 }
 
-/// A fit that takes all cores, until someone asks to end.
+/// A fit that uses all cores, until interrupted.
 fn effort<'a>(progress: &'a (dyn Fn(tuning::calibrate::Progress) + Sync)) -> Effort<'a> {
     Effort { evaluations: EVALUATIONS, threads: cores(), interrupted: interrupt::flag(), progress }
 }
 
-/// What the programs take on the machine that the description means.
+/// The times of the programs on the machine of the description.
 fn predict(description: &str, questions: &[Question], bar: &Bar) -> Result<Predictions, Failure> {
     let machine = machines::Description::parse(description, "fitted.toml")?.resolve()?;
     let interrupted: &AtomicBool = interrupt::flag();
@@ -181,7 +181,7 @@ fn seconds_since_1970() -> u64 {
 }
 
 impl Ready<'_> {
-    /// The times of a program that runs so often.
+    /// The times of a program that runs `repeat` times.
     fn measure(&mut self, question: &Question, repeat: u32) -> Result<Runs, Failure> {
         let records = self.processes.run(question, repeat)?;
         let short = |run: usize| records.iter().any(|record| record.preempted.get(run).is_some_and(|&times| times > 0));
@@ -202,7 +202,7 @@ impl Ready<'_> {
         Ok(all)
     }
 
-    /// What is to be fitted to.
+    /// Measures the times to which the description is fitted.
     fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
         let nothing = || Failure::argument("repeat", "0", "1 or more");
         let all = self.measure_all(questions, bar)?;
@@ -212,7 +212,7 @@ impl Ready<'_> {
         questions.iter().zip(all).map(measured).collect()
     }
 
-    /// What was predicted, beside what it takes.
+    /// Measures what was predicted, and compares.
     fn compare_all(&mut self, questions: &[Question], all: &Predictions, bar: &Bar) -> Result<Vec<Compared>, Failure> {
         let runs = self.measure_all(questions, bar)?;
         Ok(all
@@ -224,7 +224,7 @@ impl Ready<'_> {
     }
 }
 
-/// What is known of a fit, for a page or a person.
+/// The facts about a fit, in words.
 fn fitted_in_words(outcome: &Outcome) -> Vec<(String, String)> {
     let value = |estimate: &tuning::calibrate::Estimate| {
         let error = estimate.confidence.map(|half| format!(" \u{b1} {}", estimate.parameter.text_of_error(half)));

@@ -1,8 +1,8 @@
-//! Programs that are measured on the ranks of MPI, which somebody else has started.
+//! Programs measured on the MPI ranks that mpiexec or a batch system has started.
 //!
 //! ```text
-//!     rank 0      reads, fits, predicts, writes | tells: run this on the first n | ... | tells: it is over, with that status
-//!     the others  wait, almost without use of their processors | run it if they are of those | ... | end with that status
+//!     rank 0      reads, fits, predicts, writes | orders: run this on the first n | ... | orders: end, with this status
+//!     the others  wait, with almost idle processors | run it if they are among those | ... | end with this status
 //! ```
 
 use std::cell::RefCell;
@@ -25,24 +25,24 @@ use crate::failure::Failure;
 use crate::launch::Options;
 use crate::launch::over_mpi::{all_begin, begin, end_all};
 
-/// What rank 0 tells all others.
+/// The orders of rank 0 to all others.
 #[derive(Serialize, Deserialize)]
 enum Order {
     /// The first ranks run a program, again and again.
     Run { experiment: Box<Experiment>, ranks: u32, repeat: u32 },
-    /// It is over.
+    /// The rehearsal is over.
     End { status: i32 },
 }
 
-/// All ranks of MPI, and those of them that have run a program together.
+/// All MPI ranks, and the groups of them that have run a program together.
 pub(super) struct OverMpi {
     all: MpiWorld,
     patience: Option<Duration>,
-    /// By their number; nothing where this rank is none of them.
+    /// By their number; None where this rank is not among them.
     parts: BTreeMap<u32, Option<Rc<RefCell<MpiWorld>>>>,
 }
 
-/// Has rank 0 rehearse, and the others do what that tells them to: all end with the same status, and rank 0 says why.
+/// Has rank 0 rehearse, and the others follow its orders: all end with the same status, and rank 0 reports why.
 pub(super) fn on_all_ranks(
     options: &Options,
     rehearse: impl FnOnce(&mut OverMpi) -> Result<CommandOutput, Failure>,
@@ -61,13 +61,13 @@ pub(super) fn on_all_ranks(
 }
 
 impl OverMpi {
-    /// Does what rank 0 tells, to the end.
+    /// Follows the orders of rank 0, to the end.
     fn obey(&mut self) -> Result<CommandOutput, Failure> {
         loop {
             match hear_from_first(&mut self.all)? {
                 Order::Run { experiment, ranks, repeat } => match self.take_part(&experiment, ranks, repeat) {
                     Ok(_) => {}
-                    // Rank 0 knows it, too, and ends the rehearsal.
+                    // Rank 0 knows this, too, and ends the rehearsal.
                     Err(NotRun::NobodyBegins(_)) => {}
                     Err(NotRun::NoWorld(failure)) => return Err(failure),
                 },
@@ -76,7 +76,7 @@ impl OverMpi {
         }
     }
 
-    /// Runs a program, if this is one of its ranks; gives what each of them did.
+    /// Runs a program, if this is one of its ranks; returns what each of them did.
     fn take_part(&mut self, experiment: &Experiment, ranks: u32, repeat: u32) -> Result<Vec<Record>, NotRun> {
         let Some(part) = self.part(ranks).map_err(NotRun::NoWorld)? else { return Ok(Vec::new()) };
         let prepared = experiment.prepare_for_real(ranks).map_err(Failure::from);
@@ -90,7 +90,7 @@ impl OverMpi {
         Ok(told.unwrap_or_else(|error| end_all(&part.borrow(), &error.into())))
     }
 
-    /// The world of the first ranks, which all make together when it is asked for first; nothing where this rank is none of them.
+    /// The world of the first ranks, which all ranks create together on first use; None if this rank is not among them.
     fn part(&mut self, ranks: u32) -> Result<Option<Rc<RefCell<MpiWorld>>>, Failure> {
         if let Some(part) = self.parts.get(&ranks) {
             return Ok(part.clone());
@@ -101,7 +101,7 @@ impl OverMpi {
         Ok(part)
     }
 
-    /// Ends MPI, as all ranks do together.
+    /// Finalizes MPI, which all ranks do together.
     fn end(self) -> Result<(), Failure> {
         let worlds = self.parts.into_values().flatten().filter_map(|part| Some(Rc::into_inner(part)?.into_inner()));
         let mut worlds = worlds.chain([self.all]);
@@ -111,9 +111,9 @@ impl OverMpi {
 
 /// Why a program was not run.
 enum NotRun {
-    /// One of its ranks can't begin, and none has.
+    /// One of its ranks cannot begin, and none has.
     NobodyBegins(Failure),
-    /// The library makes no world of its ranks.
+    /// The library cannot create a world of its ranks.
     NoWorld(Failure),
 }
 
@@ -131,7 +131,7 @@ impl Processes for OverMpi {
         tell_others(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
         self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {
             NotRun::NobodyBegins(failure) => failure,
-            // The others may be in the middle of making it.
+            // The others may be in the middle of creating it.
             NotRun::NoWorld(failure) => end_all(&self.all, &failure),
         })
     }

@@ -1,4 +1,4 @@
-//! Programs that are measured as processes of our own, on this computer or on others, over UDP.
+//! Programs measured on processes that the rehearsal itself starts, on this computer or on others, over UDP.
 
 use experiment::Provenance;
 use formats::input::InputFile;
@@ -13,11 +13,11 @@ use crate::failure::Failure;
 use crate::launch::{Options, over_mpi};
 use crate::unless_interrupted;
 
-/// The hosts on which processes are started, anew for every program.
+/// The hosts on which new processes are started for every program.
 pub(super) struct OverUdp {
     options: Options,
     hosts: Vec<Host>,
-    /// What names them.
+    /// The file that names them.
     file: Option<InputFile>,
 }
 

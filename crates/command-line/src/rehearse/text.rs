@@ -1,4 +1,4 @@
-//! What is printed about a rehearsal, and its page.
+//! The printed report of a rehearsal, and its page.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use tuning::rehearsal::{Compared, Judgement};
 use super::fitted_in_words;
 use crate::progress::Bar;
 
-/// So many predictions are shown to a person: those that are furthest off.
+/// The most predictions that the text shows: those with the largest errors.
 const SHOWN: usize = 8;
 
-/// Shows how far a fit is.
+/// Shows the progress of a fit.
 pub(super) fn show_fit(bar: &Bar, most: u32, progress: Progress) {
     match progress {
         Progress::Searching { evaluations, share, .. } => {
@@ -25,7 +25,7 @@ pub(super) fn show_fit(bar: &Bar, most: u32, progress: Progress) {
     }
 }
 
-/// All that there is to tell.
+/// Everything that is reported.
 pub(super) struct Told<'a> {
     pub(super) calibration: &'a Calibration,
     pub(super) fitted: &'a Outcome,
@@ -35,7 +35,7 @@ pub(super) struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// It, as a JSON object.
+    /// The report as a JSON object.
     pub(super) fn json(&self, provenance: &Provenance) -> Value {
         let Told { calibration, fitted, hash, judgement } = self;
         let fitted_to = calibration.measurements.iter().zip(&fitted.fitted).map(|(measurement, fitted)| {
@@ -51,7 +51,7 @@ impl Told<'_> {
         }))
     }
 
-    /// It, for a person.
+    /// The report as text.
     pub(super) fn text(&self, folder: &Path, provenance: &Provenance) -> String {
         let Told { calibration, fitted, hash, judgement } = self;
         let mut rows: Vec<[String; 2]> = fitted_in_words(fitted).into_iter().map(<[String; 2]>::from).collect();
@@ -75,7 +75,7 @@ impl Told<'_> {
         )
     }
 
-    /// What came out, in names and words.
+    /// The outcome, as names and words.
     fn verdicts(&self) -> Vec<[String; 2]> {
         let Judgement { compared, picks, .. } = self.judgement;
         let (runs, left_out) = compared.iter().fold((0, 0), |sum, it| (sum.0 + it.runs, sum.1 + it.left_out));
@@ -98,7 +98,7 @@ impl Told<'_> {
         rows
     }
 
-    /// Its page, in HTML.
+    /// The page, in HTML.
     pub(super) fn page(&self, provenance: &Provenance) -> String {
         let row = |it: &Compared| Row {
             what: it.prediction.what.clone(),

@@ -1,4 +1,4 @@
-//! What runs gave, kept in a file beside the report: a line that says what simulated them, then one of JSON for each run.
+//! The results of runs, kept in a file next to the report: a line that identifies the simulator, then a line of JSON for each run.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -35,9 +35,9 @@ struct Line<'a> {
     answer: std::borrow::Cow<'a, RawValue>,
 }
 
-/// What runs gave.
+/// The kept results of runs.
 pub(super) struct KeptRuns {
-    /// What earlier commands found out.
+    /// The results of earlier commands.
     earlier: BTreeMap<String, String>,
     /// How many of these were asked for.
     found: AtomicUsize,
@@ -45,10 +45,10 @@ pub(super) struct KeptRuns {
 }
 
 impl KeptRuns {
-    /// The runs whose answers are kept in `folder`; none if they are to be made `again`, or were simulated by something else.
+    /// The results kept in `folder`; none if the runs are to be made `again`, or were made by another version of the simulator.
     ///
     /// # Errors
-    /// A file that can't be read or written.
+    /// A file that cannot be read or written.
     pub(super) fn open(folder: &Path, again: bool) -> Result<KeptRuns, Failure> {
         let path = folder.join(NAME);
         let unwritable = |cause| Unwritable { path: path.clone(), cause };
@@ -69,7 +69,7 @@ impl KeptRuns {
         Ok(KeptRuns { earlier, found: AtomicUsize::new(0), file: Mutex::new(file) })
     }
 
-    /// How many runs were not made again, in a line; nothing if all were made.
+    /// A line that says how many runs were not repeated; empty if all were made.
     pub(super) fn told(&self) -> String {
         match self.found.load(Ordering::Relaxed) {
             0 => String::new(),
@@ -79,8 +79,8 @@ impl KeptRuns {
     }
 }
 
-/// How long the part of `text` is that can be used, which begins with `head` and ends before a line that was cut short, and what
-/// its runs gave. [B]
+/// The length of the usable part of `text`, which begins with `head` and ends before a truncated line, and the results in
+/// it. [B]
 fn answers_below(head: &str, text: &str) -> (usize, BTreeMap<String, String>) {
     let mut answers = BTreeMap::new();
     let mut lines = text.split_inclusive('\n');
@@ -110,7 +110,7 @@ impl Keeper for KeptRuns {
         if let Ok(mut line) = serde_json::to_string(&line) {
             line.push('\n');
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            // Where there is no room, the run is made again the next time.
+            // If there is no room, the run is repeated the next time.
             let _ = file.write_all(line.as_bytes());
         }
     }

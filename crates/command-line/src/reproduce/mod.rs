@@ -1,4 +1,4 @@
-//! `maquette reproduce`: a paper's claims, run again.
+//! `maquette reproduce`: reproduces the claims of papers.
 
 mod kept;
 
@@ -61,7 +61,7 @@ impl Arguments {
         }
         let judged = |outcomes: &[Outcome]| {
             if !as_json {
-                // Whoever does not read on does not mind; the report is written all the same.
+                // A reader that has stopped reading does not mind; the report is written all the same.
                 let _ = bar.aside(|| print(&studies::verdicts(outcomes)));
             }
         };

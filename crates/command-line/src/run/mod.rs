@@ -18,18 +18,18 @@ use super::CommandOutput;
 use super::failure::Failure;
 use program::{RunOptions, commands};
 
-/// What is run.
+/// What to run.
 #[derive(Debug)]
 pub(super) enum Arguments {
-    /// A program of the catalogue, and where the experiment that it means is written, in place of running it.
+    /// A program of the catalogue; with a path, its experiment is written there instead of being run.
     Program(Box<Experiment>, Option<PathBuf>),
-    /// The experiment in a file, and what is asked for beside it.
+    /// The experiment in a file, with further options.
     File(simulation::FileOptions),
     /// Open-loop traffic.
     Traffic(Box<traffic::Arguments>),
 }
 
-/// What a program's subcommands are called in the help.
+/// The description of the command in the help.
 const ABOUT: &str = "Run a program on a model of a machine";
 
 impl Args for Arguments {
@@ -100,8 +100,8 @@ impl FromArgMatches for Arguments {
     }
 }
 
-/// What is wrong with a line whose options are unknown: of `run WORD --machine M`, that WORD is no program, if it is none, as then the
-/// line is read as that of a file.
+/// The error of a line with unknown options: for `run WORD --machine M`, that WORD is not a program, if it is not, since then WORD
+/// is read as the name of a file.
 pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     let [_, run, word, ..] = line else { return None };
     let is_program =

@@ -65,7 +65,7 @@ impl RunOptions {
             None if program.in_postal_model => postal(command),
             None => command.mut_arg("machine", |machine| machine.required(true)),
         };
-        // First on what it runs, then what the program is told, then what is written down.
+        // First the machine, then the program's parameters, then the outputs.
         let places = [("machine", 1), ("nodes", 4), ("placement", 5), ("set", 6), ("engine", 7), ("seed", 8)];
         let places = places.into_iter().chain([
             ("critical_path", 300),
@@ -77,7 +77,7 @@ impl RunOptions {
         places.fold(command, |command, (name, place)| command.mut_arg(name, |argument| argument.display_order(place)))
     }
 
-    /// The experiment that they mean, of the program called `name`, and where it is to be written.
+    /// The experiment of the program called `name` with these options, and the file to write it to.
     pub(super) fn experiment(
         self,
         name: &str,
@@ -152,7 +152,7 @@ fn command(program: &Description) -> Command {
     Command::new(program.name).visible_aliases(program.aliases.iter().copied()).args(arguments)
 }
 
-/// Paragraphs whose lines are as long as who prints them likes.
+/// Joins the lines of paragraphs, for the printer to wrap.
 fn unwrapped(text: &str) -> String {
     let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
     paragraphs.collect::<Vec<String>>().join("\n\n")
@@ -199,7 +199,7 @@ fn named(names: &[(String, String)]) -> impl TypedValueParser<Value = String> {
     Suggesting(PossibleValuesParser::new(values.collect::<Vec<PossibleValue>>()))
 }
 
-/// A program with what it was told, and the latency and step that it was told, where it has such parameters.
+/// A program with its parameters, and its latency and step, if it has such parameters.
 pub(crate) struct Chosen {
     pub(crate) choice: Choice,
     postal: Option<(Option<Lambda>, Option<Duration>)>,

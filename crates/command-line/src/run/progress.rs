@@ -1,4 +1,4 @@
-//! How far a simulated run is, for those who wait.
+//! The progress of a simulated run.
 
 use virtual_worlds::stop::{Progress, Reached};
 
@@ -6,27 +6,27 @@ use crate::progress::{Bar, Spinner};
 use formats::interrupt::BETWEEN_LOOKS;
 use report::terminal::rounded;
 
-/// How far the run is that goes on: a process has one.
+/// The progress of the present run: a process has one.
 static PROGRESS: Progress = Progress::new();
 
-/// After so many looks it is shown anew: four times a second.
+/// The number of looks between updates of the display: four updates a second.
 const LOOKS: u128 = 250 / BETWEEN_LOOKS.as_millis();
 
-/// How far a run is, as it is shown.
+/// The progress of a run, as displayed.
 pub(super) struct Shown {
     looks: u128,
     how: How,
 }
 
 enum How {
-    /// As a share of so many messages.
+    /// As a share of a known number of messages.
     Share(Bar, u64),
-    /// Where nobody knows how many there will be.
+    /// If their number is not known.
     Sign(Spinner),
 }
 
 impl Shown {
-    /// That of a run that has not begun, and where it says how far it is. It may be known how many messages there will be.
+    /// The display for a run that has not begun, and the place where the run publishes its progress. The number of messages may be known.
     pub(super) fn new(messages: Option<u64>) -> (&'static Progress, Shown) {
         PROGRESS.reset();
         let how = match messages {
@@ -36,7 +36,7 @@ impl Shown {
         (&PROGRESS, Shown { looks: 0, how })
     }
 
-    /// Looks how far it is.
+    /// Updates the display.
     pub(super) fn look(&mut self) {
         self.looks += 1;
         if !self.looks.is_multiple_of(LOOKS) {

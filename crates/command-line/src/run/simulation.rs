@@ -1,4 +1,4 @@
-//! A simulated run: progress while it goes on, then what came out.
+//! A simulated run: progress while it goes on, then the result.
 
 use std::path::{Path, PathBuf};
 
@@ -13,15 +13,15 @@ use super::summary;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, working};
 
-/// The experiment in a file, and what is asked for beside what that says.
+/// The experiment in a file, with further options.
 #[derive(Debug)]
 pub(crate) struct FileOptions {
     pub(crate) path: PathBuf,
-    /// To run each of its jobs by itself, too.
+    /// Whether to also run each of its jobs by itself.
     pub(crate) alone: bool,
-    /// To write a page to this file.
+    /// The file for a page of the run.
     pub(crate) report: Option<PathBuf>,
-    /// To tell the critical path.
+    /// Whether to report the critical path.
     pub(crate) critical_path: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn run_file(options: FileOptions, as_json: bool) -> Result<CommandOut
     experiment.write.report = report.or(experiment.write.report);
     let run = working("prepares the run", move || {
         experiment.prepare().map_err(|error| match error {
-            // On no option of the command line, but in the file.
+            // Not an option of the command line, but a field of the file.
             Error::Parameter { name, found, allowed } => {
                 let problem = format!("{name}: found {found}; allowed is {allowed}");
                 Error::Text { file: path.display().to_string(), place: None, problem, meant: None }.into()
@@ -51,7 +51,7 @@ fn read(path: &Path) -> Result<Experiment, Failure> {
     Ok(Experiment::read(path)?)
 }
 
-/// That `path` is the name of a file, and not that of a program with a mistake in it.
+/// Checks that `path` is the name of a file, and not a misspelt program.
 pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.extension().is_some() || path.components().count() > 1 || path.exists() {
         return Ok(());
@@ -64,7 +64,7 @@ pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
     Err(Failure::argument("PROGRAM", found, allowed))
 }
 
-/// Runs `experiment` and says what came out.
+/// Runs `experiment` and reports the result.
 pub(super) fn run(experiment: Experiment, as_json: bool) -> Result<CommandOutput, Failure> {
     let run = working("prepares the run", move || Ok(experiment.prepare()?))?;
     simulate(run, as_json)
@@ -80,7 +80,7 @@ fn simulate(run: Run, as_json: bool) -> Result<CommandOutput, Failure> {
     Ok(summary::summary(&ended, as_json).into())
 }
 
-/// Writes `experiment` to the file `path`, for others to run.
+/// Writes `experiment` to the file `path`, to be run later.
 pub(super) fn write(experiment: &Experiment, path: &Path) -> Result<CommandOutput, Failure> {
     let text = experiment.to_toml().map_err(|error| Failure::argument("--write-experiment", error, "other values"))?;
     let file = WholeFile::create(path)?;

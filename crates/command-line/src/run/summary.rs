@@ -1,4 +1,4 @@
-//! What is printed about a run that has ended.
+//! The printed report of a finished run.
 
 use std::cmp::Reverse;
 
@@ -16,10 +16,10 @@ use report::run::MessageTimes;
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Bound, busiest};
 
-/// How many of the busiest channels and of the hottest routers are shown to a person.
+/// How many of the busiest channels and of the hottest routers the text shows.
 const SHOWN: usize = 5;
 
-/// What is printed about a run that has ended.
+/// The printed report of a finished run.
 pub(super) fn summary(ended: &Ended, as_json: bool) -> String {
     let network = match &ended.machine.interconnect {
         Interconnect::Flits(network) => Some(network),
@@ -28,7 +28,7 @@ pub(super) fn summary(ended: &Ended, as_json: bool) -> String {
     if as_json { json(ended) } else { text(ended, network) }
 }
 
-/// The least time that the busiest rank can need, where there is one.
+/// A lower bound for the time of the busiest rank, if there is one.
 fn bound(ended: &Ended) -> Option<Finding> {
     let (messages, bytes) = ended.notes.busiest?;
     let Bound { time, reason } = busiest(&ended.machine, messages, bytes);
@@ -77,7 +77,7 @@ fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     text
 }
 
-/// What the critical path went to, and how long messages took, if that was asked for.
+/// How the time of the critical path is divided, and how long messages took, if that was asked for.
 fn critical_path(ended: &Ended) -> Vec<[String; 2]> {
     let (Some(path), Some(timeline)) = (&ended.critical_path, &ended.answer.timeline) else { return Vec::new() };
     let parts = path.parts();
@@ -97,7 +97,7 @@ fn critical_path(ended: &Ended) -> Vec<[String; 2]> {
     rows
 }
 
-/// What came of several jobs, and of the machine that they shared.
+/// The results of several jobs, and of the machine that they shared.
 fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     let answer = &ended.answer;
     let count = if ended.jobs.len() == 1 { "a job".to_owned() } else { format!("{} jobs", ended.jobs.len()) };
@@ -136,7 +136,7 @@ fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     text
 }
 
-/// What a run tells of itself, and what only the command knows: how quick it can be at best, and what messages took of memory.
+/// The run's own figures, and those that only the command knows: the lower bound of its time, and the memory that messages took.
 fn json(ended: &Ended) -> String {
     let mut object = ended.json();
     if let Some(bound) = bound(ended) {
@@ -154,7 +154,7 @@ fn not_received(unreceived: &[Unreceived]) -> Option<[String; 2]> {
     (messages > 0).then(|| ["not received".to_string(), messages.to_string()])
 }
 
-/// What became of frames.
+/// The fate of frames.
 fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
     let Dropped { at_switch, lost, at_ring } = ethernet.dropped;
     let dropped = [(at_switch, "at the switch"), (lost, "on the way"), (at_ring, "at full nodes")];
@@ -169,7 +169,7 @@ fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
     rows
 }
 
-/// What broadcasts took of memory at who took most, and what the buffers for them may come to hold on all nodes: with one for all receivers,
+/// The memory that broadcasts took at the node that took most, and what their buffers may hold on all nodes: with one for all receivers,
 /// and with a channel to each.
 fn memory(messaging: &MessagingStatistics, answer: &Answer) -> Option<[String; 2]> {
     let most = messaging.broadcast_memory.iter().max().filter(|most| most.0 > 0)?;
@@ -180,7 +180,7 @@ fn memory(messaging: &MessagingStatistics, answer: &Answer) -> Option<[String; 2
     Some(["memory".to_string(), text])
 }
 
-/// What the buffers for a broadcast to all ranks may come to hold.
+/// What the buffers for a broadcast to all ranks may hold.
 struct Memory {
     shared: Bytes,
     separate: Bytes,
@@ -208,7 +208,7 @@ fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
     })
 }
 
-/// A value as a person writes it: strings without quotes.
+/// A value as people write it: strings without quotes.
 fn bare(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

@@ -1,4 +1,4 @@
-//! `maquette run traffic`: packets that are born at a given rate, whether or not the network keeps up.
+//! `maquette run traffic`: packets injected at a given rate, whether or not the network keeps up.
 
 use std::cmp::Reverse;
 
@@ -21,7 +21,7 @@ use experiment::place;
 use formats::interrupt;
 use report::terminal::{Side, columns};
 
-/// How many of the busiest channels are shown to a person.
+/// How many of the busiest channels the text shows.
 const SHOWN: usize = 5;
 
 /// Offer a network packets at a given rate: latency, accepted throughput.
@@ -106,10 +106,10 @@ fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome
     text + &busiest(network, outcome)
 }
 
-/// What the verdict is drawn from.
+/// The evidence for the verdict.
 fn evidence(evidence: &Evidence) -> [[String; 2]; 2] {
     let percent = |Estimate { value, margin }| {
-        // Adding nought makes nought of its negative, which nobody wants to read.
+        // Adding zero turns a negative zero, which looks odd, into zero.
         let rounded = (1e4 * value).round() / 1e2 + 0.0;
         format!("{rounded:.2}% +- {:.2}%", 100.0 * margin)
     };

@@ -1,4 +1,4 @@
-//! What is printed about schedules.
+//! The printed report of schedules.
 
 use programs::schedule::Measures;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use report::terminal::{Side, columns, rounded};
 use tuning::exchange::{Messages, Name, Told};
 use tuning::planner::Bound;
 
-/// How wide a printed schedule is. [letters]
+/// The width of a printed schedule. [characters]
 pub(super) const WIDTH: usize = 100;
 
-/// What is known of a schedule, for people.
+/// The figures of a schedule, as text.
 fn rows(told: &Told) -> [[String; 2]; 4] {
     let Measures { steps, carrying_steps, least_steps, messages, transfers, .. } = told.measures;
     let Measures { bytes, bytes_in_step, most_bytes_of_a_rank: least, .. } = told.measures;
@@ -39,7 +39,7 @@ fn heading(traffic: &Messages) -> String {
     format!("{title}: {} messages among {} ranks{share}", pattern.messages().len(), pattern.ranks())
 }
 
-/// One schedule, with itself as a table and with its check, where these were asked for.
+/// One schedule, with its table and its check, if these were asked for.
 pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String {
     let Made { traffic, told, table, checked, .. } = made;
     if as_json {

@@ -13,7 +13,7 @@ use quantities::Bytes;
 use super::first_line;
 use crate::failure::Failure;
 
-/// The longest file with certificates or a key that is read: all authorities that browsers trust take a quarter of a mebibyte.
+/// The longest file with certificates or a key that is read: all CAs that browsers trust take a quarter of a mebibyte.
 const LONGEST: Bytes = Bytes(4 << 20);
 
 /// Options of a server about TLS.
@@ -34,11 +34,11 @@ pub(super) struct ServerTls {
     tls_members_ca: Option<PathBuf>,
 }
 
-/// What a server needs to speak TLS: with clients, and with other members.
+/// TLS of a server: with clients, and with other members.
 pub(super) type Secured = (Option<Acceptor>, Option<Tls>);
 
 impl ServerTls {
-    /// What the server needs to speak TLS, as far as it is to.
+    /// TLS of the server, as far as the options ask for it.
     pub(super) fn secured(&self) -> Result<Secured, Failure> {
         let Some(own) = certified_key(self.tls_certificate.as_deref(), self.tls_key.as_deref())? else {
             return Ok((None, None));
@@ -74,7 +74,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// How a client asks that waits for so long.
+    /// The options of a client that waits at most for `patience`.
     pub(super) fn options(&self, patience: Duration) -> Result<Options, Failure> {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
         Ok(Options { password, patience, tls: self.connector()? })

@@ -23,15 +23,15 @@ use crate::progress::Bar;
 use crate::quantity::seconds;
 use crate::{CommandOutput, json};
 
-/// As many keys are stored, or taken out, at a time before a test and after all.
+/// How many keys are stored at a time before a test, or deleted at a time at the end.
 const AT_A_TIME: u64 = 512;
-/// So long nothing is shown anew, and nobody looks for Ctrl-C.
+/// How often the display is updated and Ctrl-C is checked.
 const LOOK: WallDuration = WallDuration::from_millis(50);
-/// The longest time that is told exactly. [ns]
+/// The longest time that is recorded exactly. [ns]
 const LONGEST: u64 = 60_000_000_000;
-/// Values begin at so many places of the same bytes.
+/// The number of places in the same bytes at which values begin.
 const VALUES: u64 = 4_096;
-/// The largest value and the most clients, keys and requests under way that are allowed.
+/// The largest value and the most clients, keys and pending requests allowed.
 const LARGEST_VALUE: Bytes = Bytes(64 << 20);
 const MOST_CLIENTS: u64 = 10_000;
 const MOST_KEYS: u64 = 1 << 40;
@@ -78,7 +78,7 @@ pub(super) struct Arguments {
     access: Access,
 }
 
-/// What is stored: the value of a key is a part of the same bytes, which follows from its number.
+/// The stored values: that of a key is a slice of the same bytes, chosen by its number.
 struct Records {
     bytes: Vec<u8>,
     size: usize,
@@ -111,7 +111,7 @@ struct Test {
     reads: f64,
 }
 
-/// What a test has found.
+/// The result of a test.
 struct Found {
     test: Test,
     requests: u64,
@@ -122,7 +122,7 @@ struct Found {
     counts: Counts,
 }
 
-/// Of one client.
+/// The result of one client.
 struct Part {
     requests: u64,
     wrong: u64,
@@ -131,7 +131,7 @@ struct Part {
     counts: Counts,
 }
 
-/// What the clients of a test have in common.
+/// The shared state of a test's clients.
 struct Course<'a> {
     arguments: &'a Arguments,
     member: SocketAddr,
@@ -139,7 +139,7 @@ struct Course<'a> {
     options: &'a Options,
     test: Test,
     begins: Barrier,
-    /// Requests that clients have taken on.
+    /// Requests that clients have taken.
     taken: AtomicU64,
     is_over: AtomicBool,
 }
@@ -185,7 +185,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Stores all keys, or takes them out, many at a time.
+    /// Stores all keys, or deletes them, many at a time.
     fn of_all_keys(&self, pool: &mut Pool, bar: &Bar, stored: Option<&Records>) -> Result<(), Failure> {
         let what = if stored.is_some() { "storing keys" } else { "taking out keys" };
         for first in (0..self.keys).step_by(AT_A_TIME as usize) {
@@ -282,7 +282,7 @@ impl Course<'_> {
     /// One client, from its connections to its last reply.
     fn client(&self, number: u64) -> Result<Part, Error> {
         let pool = Pool::open(&[self.member], self.options.clone());
-        // The others wait for this one, also if it has come to nothing.
+        // The others wait for this one, even if it has failed.
         self.begins.wait();
         let part = pool.and_then(|pool| self.ask(pool, number));
         if part.is_err() {
@@ -327,7 +327,7 @@ impl Course<'_> {
         (number, draws.share() < self.test.reads)
     }
 
-    /// Takes on as many requests as are sent together, or as there are left.
+    /// Takes as many requests as are sent together, or as are left.
     fn take(&self) -> u64 {
         let Arguments { pipeline, requests, .. } = *self.arguments;
         let before = self.taken.fetch_add(pipeline, Ordering::Relaxed);

@@ -17,9 +17,9 @@ use crate::progress::Spinner;
 use crate::quantity::seconds;
 use crate::{CommandOutput, json};
 
-/// As long the member may take to answer.
+/// How long the member may take to answer.
 const PATIENCE: WallDuration = WallDuration::from_secs(5);
-/// So often it is asked how far it has come.
+/// How often it is asked for its progress.
 const LOOK: WallDuration = WallDuration::from_millis(100);
 
 /// Have a member leave a pool in order
@@ -40,14 +40,14 @@ pub(super) struct Arguments {
     access: Access,
 }
 
-/// How far the member has come.
+/// The progress of the member.
 struct Progress {
     has_left: bool,
     /// How many servers are still there.
     servers: i64,
-    /// The others, and where each is now.
+    /// The servers that have moved, and where each is now.
     moved: Vec<(i64, String)>,
-    /// Members that have not heard of it all yet.
+    /// Members that do not know of all moves yet.
     waits: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl Arguments {
 }
 
 impl Progress {
-    /// Has the member leave, if it does not yet.
+    /// Tells the member to leave, if it is not leaving yet.
     fn ask(client: &mut Client) -> Result<Progress, Error> {
         let reply = client.ask(&[b"CLUSTER", b"DRAIN"])?;
         let part = |place: usize| reply.list().get(place);

@@ -1,4 +1,4 @@
-//! What `maquette store serve` shows to whoever runs it.
+//! What `maquette store serve` shows to its operator.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -66,12 +66,12 @@ impl Observability {
         }
     }
 
-    /// What the pages are made of.
+    /// The files of the pages.
     pub(super) fn assets() -> Assets {
         Assets { page: store_page::html(), script: store_page::SCRIPT }
     }
 
-    /// What is written down.
+    /// The log, as the options ask for it.
     pub(super) fn log(&self) -> Log {
         let format = match self.log_format {
             LogFormat::Text => Format::Text,

@@ -16,9 +16,9 @@ use crate::progress::Spinner;
 use crate::quantity::seconds;
 use crate::{CommandOutput, json};
 
-/// As long a member may take to answer.
+/// How long a member may take to answer.
 const PATIENCE: WallDuration = WallDuration::from_secs(5);
-/// So often a member is asked how many servers there are.
+/// How often a member is asked for the number of servers.
 const LOOK: WallDuration = WallDuration::from_millis(100);
 
 /// Which way.
@@ -94,7 +94,7 @@ impl Asked {
             let info = client.ask(&[b"CLUSTER", b"INFO"])?.text();
             let mut lines = info.lines().filter_map(|line| line.strip_prefix("cluster_servers:"));
             there = lines.next().and_then(|servers| servers.parse::<i64>().ok());
-            // Records may ask for more still, or for fewer.
+            // The records may still require more, or fewer.
             is_there = self.servers == 0
                 || there.zip(due).is_some_and(|(there, due)| match way {
                     Way::Grow => there >= due,

@@ -22,18 +22,18 @@ use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};
 use formats::interrupt;
 
-/// Other members call this much above the clients' port, and clients that follow slots that much.
+/// The port for other members is this much above the clients' port, and the port for clients that follow slots that much.
 const TO_MEMBERS_PORT: u16 = 10_000;
 const TO_SLOTS_PORT: u16 = 20_000;
-/// So many records go from one server to another at a time.
+/// The most records that go from one server to another at a time.
 const CHUNK: u64 = 256;
-/// After how long a request is sent again that no server has answered. [ms]
+/// After how long an unanswered request is sent again. [ms]
 const PATIENCE: u64 = 1_000;
-/// As many parity members a group has at most.
+/// The most parity members of a group.
 const MOST_PARITY: u32 = 2;
-/// A member says that it is there four times within this, and so within less nobody is taken for lost. [ms]
+/// The least patience: a member reports four times within this time, so none is taken for lost sooner. [ms]
 const LEAST_PARITY_PATIENCE: u64 = 500;
-/// The largest value that may be allowed: what Redis allows.
+/// The largest value that may be allowed: that of Redis.
 const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 
 /// Serve a table until it is interrupted
@@ -217,7 +217,7 @@ impl Arguments {
     fn pool(&self, password: Option<&[u8]>, tls: Option<Tls>) -> Result<Pool, Failure> {
         // There is one address at least, by default.
         let address = self.bind.first().copied().unwrap_or(IpAddr::from([127, 0, 0, 1]));
-        // Where there is none so much above, it is one that is free.
+        // If there is no port that much higher, any free one is used.
         let port = |given: Option<u16>, above: u16| match (given, self.port) {
             (Some(given), _) => given,
             (None, 0) => 0,
@@ -242,7 +242,7 @@ impl Arguments {
             most_servers: MOST_SERVERS,
             chunk: CHUNK,
         };
-        // A member's clock counts microseconds for milliseconds.
+        // A member's clock counts microseconds in place of milliseconds.
         let policy = Policy { growth, servers_each: self.servers, patience: Duration::from_microseconds(PATIENCE) };
         Ok(Pool {
             members: (address, port(self.members_port, TO_MEMBERS_PORT)).into(),
@@ -264,7 +264,7 @@ impl Arguments {
         })
     }
 
-    /// What groups are to survive, if there is parity of members.
+    /// The losses that groups are to survive, if there is parity.
     fn promise(&self) -> Result<Option<Promise>, Failure> {
         let patience = self.parity_patience.picoseconds() / 1_000_000_000;
         if self.parity > MOST_PARITY {
@@ -286,7 +286,7 @@ impl Arguments {
         }
     }
 
-    /// Whether its directory may say what it is.
+    /// Whether its directory may determine its role.
     fn is_known(&self) -> bool {
         self.data.as_deref().is_some_and(|directory| directory.join("lock").exists())
     }
@@ -320,7 +320,7 @@ impl Arguments {
     }
 }
 
-/// Says what was being written when the process or the machine ended: nobody was promised that.
+/// Reports what was being written when the process or the machine ended: none of it had been acknowledged.
 fn tell_what_was_lost(found: &Found) {
     if let Some(torn) = &found.torn {
         let (path, at, bytes) = (quantities::shown_path(&torn.path), torn.at, torn.bytes);
@@ -328,14 +328,14 @@ fn tell_what_was_lost(found: &Found) {
     }
 }
 
-/// A number that nobody can guess.
+/// A number that cannot be guessed.
 fn random() -> std::io::Result<[u8; 32]> {
     let mut number = [0; 32];
     getrandom::fill(&mut number).map_err(std::io::Error::other)?;
     Ok(number)
 }
 
-/// Numbers that nobody else has.
+/// Random numbers that are unique to this process.
 fn chance() -> Result<[u64; 3], Failure> {
     let mut numbers = [0; 3];
     for number in &mut numbers {

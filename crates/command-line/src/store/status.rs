@@ -14,7 +14,7 @@ use super::address;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, json};
 
-/// As long a member may take to answer.
+/// How long a member may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Show how a pool of stores stands
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 
 /// A member that has a part of the table.
 struct Member {
-    /// Where clients reach it that follow slots.
+    /// Its address for clients that follow slots.
     address: SocketAddr,
     /// Its slots, from the first to the last of each range.
     slots: Vec<(i64, i64)>,
@@ -50,7 +50,7 @@ struct Server {
     memory: u64,
 }
 
-/// What of a member's INFO is told, and under which name.
+/// The fields of a member's INFO that are reported, and their names.
 const COUNTS: [(&str, &str); 4] = [
     ("answered", "pool_requests_answered"),
     ("forwarded", "pool_requests_forwarded"),

@@ -1,4 +1,4 @@
-//! Whatever can change a result is in the result: an option with another value gives another experiment.
+//! A result records everything that can change it: an option with another value makes another experiment.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::output;
 use crate::CommandLine;
 use experiment::Provenance;
 
-/// A command line, and what makes others of it: `--option value`, `--option`, or `this=>that` for a word in its place.
+/// A command line, and changes to it: `--option value`, `--option`, or `this=>that` to replace a word.
 type Case = (&'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[
@@ -385,8 +385,8 @@ const CASES: &[Case] = &[
     ("postal --lambda 2 --nodes 4", &["--lambda 3", "--nodes 5", "--alpha 0.6", "--t0 1us"]),
 ];
 
-/// Options that say where a result goes, how it is shown, or how quickly it is there; and those of GOAL text, which only a written
-/// file shows.
+/// Options that determine where a result goes, how it is shown, or how fast it is computed; and those of GOAL text, which only affect
+/// a written file.
 const OF_NO_RESULT: &[&str] = &[
     "help",
     "json",
@@ -442,7 +442,7 @@ fn whatever_changes_a_result_is_in_it() {
     }
 }
 
-/// Commands that simulate nothing, or that are no model's: what a launch says of itself is tested with real ranks.
+/// Commands that simulate nothing, or that use no model: the provenance of a launch is tested with real ranks.
 const NOT_SIMULATING: [&str; 15] = [
     "compare",
     "machines",
@@ -488,7 +488,7 @@ fn command_words(line: &str) -> String {
     named.max_by_key(String::len).unwrap_or_else(|| panic!("{line} has no command"))
 }
 
-/// The commands that have no further ones, with their words.
+/// The commands without subcommands, with their words.
 fn leaves(words: String, command: &Command) -> Vec<(String, Command)> {
     if !command.has_subcommands() {
         return vec![(words, command.clone())];

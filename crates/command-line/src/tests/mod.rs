@@ -1,4 +1,4 @@
-//! What holds of all commands.
+//! What holds for all commands.
 
 mod experiment;
 mod options;
@@ -6,7 +6,7 @@ mod options;
 use super::{CommandLine, CommandOutput, Failure};
 use clap::Parser;
 
-/// What a command line says, whose words have single spaces between them.
+/// The output of a command line, whose words are separated by single spaces.
 fn output(line: &str, json: bool) -> Result<CommandOutput, Failure> {
     let words = std::iter::once("maquette").chain(line.split(' '));
     let parsed = CommandLine::try_parse_from(words).map_err(|error| Failure::Usage(Box::new(error)))?;

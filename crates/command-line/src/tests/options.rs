@@ -19,7 +19,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("run all-to-all --lambda 2 --nodes 8 --set o=1us", "--set"),
     ("plan broadcast --lambda 2 --ranks 8 --set o=1us", "--set"),
     ("schedule --complete 4 --algorithm greedy --set buffers=4", "--set"),
-    // On a machine the tree is made for no latency.
+    // On a machine this tree is not built for a latency.
     ("run broadcast --machine moc-2-1 --algorithm binomial --lambda 2", "--lambda"),
     ("run broadcast --machine moc-2-1 --algorithm linear --lambda 2", "--lambda"),
     ("run broadcast --machine cm5-32 --algorithm hardware --lambda 2", "--lambda"),
@@ -34,11 +34,11 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("run all-reduce --machine moc-2-1 --algorithm ring --alpha 0.6", "--alpha"),
     ("run broadcast --machine moc-2-1 --algorithm binomial --segment 1KiB", "--segment"),
     ("run broadcast --machine cm5-32 --algorithm hardware --order permuted", "--order"),
-    // The matrix says it.
+    // The matrix has the sizes.
     ("run all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
     ("plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
     ("schedule --traffic tests/command_line/plan.in/traffic.csv --algorithm greedy --bytes 8", "--bytes"),
-    // Nobody asks for the map, and nobody reads.
+    // No client asks for the map, and none reads.
     ("run linear-hash-growth --machine loggp --map-time 1us", "--map-time"),
     ("run linear-hash-growth --machine loggp --map-size 8", "--map-size"),
     ("run linear-hash-growth --machine loggp --routing moved --asked-for-map 2", "--asked-for-map"),
@@ -46,10 +46,10 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     // Nothing is forwarded.
     ("run all-to-all --machine moc-2-1 --algorithm greedy --reshuffle 1ns", "--reshuffle"),
     ("run all-to-all --machine moc-2-1 --algorithm bruck --pacing barrier", "--pacing"),
-    // Nobody both sends and receives in a step.
+    // No rank both sends and receives in a step.
     ("run all-to-all --machine moc-2-1 --algorithm linear --order sendrecv", "--order"),
     ("run schedule tests/schedules/linear.json --machine moc-2-1 --order sendrecv", "--order"),
-    // Nothing but a sendrecv will do.
+    // Only a sendrecv works.
     ("run all-to-all --machine moc-2-1 --algorithm bruck --order alternating", "--order"),
     ("run all-to-all --machine moc-2-1 --nodes 3 --algorithm pairwise --order alternating", "--order"),
     // No GOAL text is written.
@@ -68,7 +68,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("run traffic --machine moc-2-1 --rate 0.1 --hot-node 3", "--hot-node"),
     ("run traffic --machine moc-2-1 --rate 0.1 --pattern transpose --hot-fraction 0.3", "--hot-fraction"),
     ("saturate --machine moc-2-1 --hot-node 3", "--hot-node"),
-    // Launched ranks are on no model.
+    // Launched ranks use no model.
     ("launch --local 2 ping-pong --machine moc-2-1", "--machine"),
     ("launch --local 2 ping-pong --machine=moc-2-1", "--machine"),
     ("launch --local 2 ping-pong --nodes 2", "--nodes"),

@@ -1,15 +1,15 @@
-//! Processes that tests start. Each can be interrupted, whatever the process of the tests was started to ignore, such as SIGINT in the
-//! background of a script; none is waited for without limit; and none stays.
+//! Processes that tests start. Each can be interrupted, whatever signals the tests inherited as ignored, such as SIGINT in the
+//! background of a script; none is waited for without limit; and none is left behind.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nothing that is waited for may take longer.
+/// The longest wait for anything.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The command with these arguments. `env` gives it the signals that a terminal would, and becomes it.
+/// The command with these arguments. `env` resets its signals to what a terminal would set, and then becomes the command.
 pub fn maquette(arguments: &[&str]) -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_maquette")]).args(arguments);
@@ -21,7 +21,7 @@ pub fn output(command: &mut Command) -> Output {
     Process::start(command).ended()
 }
 
-/// A process; it is killed where its end is not waited for.
+/// A process; it is killed if nothing waits for its end.
 #[derive(Debug)]
 pub struct Process(Option<Child>);
 
@@ -42,7 +42,7 @@ impl Process {
         signal(which, &process);
     }
 
-    /// Waits until it ends; what it has printed, and how it ended.
+    /// Waits until it ends; returns what it has printed, and how it ended.
     pub fn ended(mut self) -> Output {
         let child = self.0.take().unwrap();
         let process = child.id().to_string();
@@ -53,7 +53,7 @@ impl Process {
             Err(RecvTimeoutError::Disconnected) => panic!("nobody waits for it"),
             Err(RecvTimeoutError::Timeout) => {
                 signal("-KILL", &process);
-                // Not even this is certain: its own children may still have its pipes.
+                // Even this may not end by itself: its own children may still hold its pipes.
                 let printed = ended.recv_timeout(Duration::from_secs(10));
                 panic!("it has not ended within {LIMIT:?}, and was killed: {printed:?}");
             }
@@ -64,13 +64,13 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
-            // One that has ended already cannot be killed, and need not.
+            // One that has already ended cannot be killed, and need not be.
             let _ = child.kill().and_then(|()| child.wait());
         }
     }
 }
 
-/// Sends a signal to the process of that number.
+/// Sends a signal to the process with that number.
 pub fn signal(which: &str, process: &str) {
     assert!(Command::new("kill").args([which, "--", process]).status().unwrap().success());
 }
