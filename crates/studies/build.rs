@@ -1,10 +1,10 @@
-//! Names what simulates the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources that an answer hangs on.
+//! Identifies the simulator of the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources on which an answer depends.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Where these sources are, from the root of the workspace.
+/// The places of these sources, from the root of the workspace.
 const SOURCES: [&str; 11] = [
     "Cargo.lock",
     "crates/endpoint/src",
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// All files at or below `path`, in order of their names; none where there is no such path, as in a package of a part.
+/// All files at or below `path`, in order of their names; none if there is no such path, as in a package of part of the workspace.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(if path.is_file() { vec![path.to_path_buf()] } else { Vec::new() });

@@ -1,4 +1,4 @@
-//! Collectives that a program in Python waits for.
+//! Collectives that a program in Python awaits.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyList};
 use crate::errors::{of_experiment, of_program};
 use crate::request::Call;
 
-/// The collectives of a run, each made once.
+/// The collectives of a run, each created once.
 pub struct Collectives<'run> {
     machine: &'run Model,
     choice: &'run MachineChoice,
@@ -26,17 +26,17 @@ pub struct Collectives<'run> {
 }
 
 impl<'run> Collectives<'run> {
-    /// None yet, on a machine and what it was asked for as.
+    /// An empty set, for a machine and the choice that named it.
     pub fn new(machine: &'run Model, choice: &'run MachineChoice, seed: u64) -> Collectives<'run> {
         Collectives { machine, choice, seed, is_real: false, site: OnceCell::new(), made: RefCell::default() }
     }
 
-    /// The same for real ranks, on no model of a machine.
+    /// The same for real ranks, without a model of a machine.
     pub fn for_real(self) -> Collectives<'run> {
         Collectives { is_real: true, ..self }
     }
 
-    /// Takes part in a collective as a rank; gives the data that it ends with, or a list of them for each rank.
+    /// Takes part in a collective as a rank; returns the data that the rank ends with, or a list with the data from each rank.
     pub async fn call<'py, E: Endpoint>(
         &self,
         endpoint: &E,

@@ -1,4 +1,4 @@
-//! The command `maquette`, and how a signal reaches what runs.
+//! The command `maquette`, and how a signal reaches the running work.
 
 use std::ffi::OsString;
 use std::sync::atomic::Ordering;
@@ -21,8 +21,8 @@ const BETWEEN_SIGNAL_CHECKS: Duration = Duration::from_millis(50);
 /// The number of Ctrl-C's signal.
 const SIGINT: i32 = 2;
 
-/// The signal whose handler raised `error`: one that `main` set raises `SystemExit` with 128 and the signal, as a shell counts;
-/// any other stands for Ctrl-C.
+/// The signal whose handler raised `error`: a handler set by `main` raises `SystemExit` with 128 plus the signal, like a shell;
+/// any other error stands for Ctrl-C.
 fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
     let status = error
         .is_instance_of::<PySystemExit>(py)
@@ -33,7 +33,7 @@ fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
     }
 }
 
-/// Runs a command line, its program's name first, and gives the exit status.
+/// Runs a command line, with the program's name first, and returns the exit status.
 #[pyfunction]
 pub fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
     interrupt::forget();
@@ -41,7 +41,7 @@ pub fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
     on_a_thread(py, work, |error| interrupt::request(signal_of(py, &error)))
 }
 
-/// Programs in files of Python, by way of `maquette.own_programs`.
+/// Programs in Python files, through `maquette.own_programs`.
 struct ProgramsInPython;
 
 impl OwnPrograms for ProgramsInPython {
@@ -57,15 +57,15 @@ impl OwnPrograms for ProgramsInPython {
     }
 }
 
-/// What begins a rank of `program`.
+/// The Python function that begins a rank of `program`.
 fn begin<'py>(py: Python<'py>, program: &OwnProgram) -> PyResult<Bound<'py, PyAny>> {
     let OwnProgram { file, function, arguments, .. } = program;
     py.import("maquette.own_programs")?.call_method1("begin_of", (file, function, arguments))
 }
 
-/// How an exception is told, and with which exit status.
+/// The message and exit status for an exception.
 fn told(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
-    // Only a value of its own has its traceback.
+    // Only the exception's value has its traceback.
     let error = error.into_value(py);
     let asked = || -> PyResult<(String, i32)> {
         py.import("maquette.own_programs")?.call_method1("problem_of", (&error,))?.extract()
@@ -74,7 +74,7 @@ fn told(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
     OwnProgramFailure { problem, status }
 }
 
-/// Does `work`, which looks whether it is asked to end; gives what came out, unless a signal came before that.
+/// Does `work`, which checks whether it is asked to stop; returns its result, unless a signal came first.
 ///
 /// # Errors
 /// What the handler of the signal raised.
@@ -89,14 +89,14 @@ pub fn unless_interrupted<T: Send + 'static>(py: Python<'_>, work: impl FnOnce()
     Err(error)
 }
 
-/// Does `work` on a thread of its own, so that this one can hand Python its signals; what a handler raises goes to `signalled`.
+/// Does `work` on a thread of its own, so that this one can pass signals to Python; what a handler raises goes to `signalled`.
 fn on_a_thread<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
     mut signalled: impl FnMut(PyErr),
 ) -> PyResult<T> {
     let (done, mut result) = mpsc::channel();
-    // Whoever waited may have been told to stop waiting.
+    // The receiver may have stopped waiting.
     thread::spawn(move || drop(done.send(work())));
     loop {
         let come;

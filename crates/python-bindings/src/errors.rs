@@ -27,7 +27,7 @@ create_exception!(
     "The connection broke before the reply: whether the command was carried out is not known."
 );
 
-/// What went wrong in a run.
+/// The exception for a failed run.
 pub fn of_program(error: &ProgramError) -> PyErr {
     let text = error.to_string();
     match error {
@@ -40,7 +40,7 @@ pub fn of_program(error: &ProgramError) -> PyErr {
     }
 }
 
-/// Why an experiment can't be run, or came to no end; with what to do about it.
+/// The exception for an experiment that cannot be run, or never ended; with advice.
 pub fn of_experiment(error: &Error) -> PyErr {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     let text = match error {
@@ -58,12 +58,12 @@ pub fn of_experiment(error: &Error) -> PyErr {
     }
 }
 
-/// That `name` was `found` to be something of another type than is `allowed`.
+/// The error that `name` was `found` to have a type other than what is `allowed`.
 pub fn wrong_type(name: &str, found: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     wrong::<PyTypeError>(name, found, allowed)
 }
 
-/// That `name` was `found` to have another value than is `allowed`.
+/// The error that `name` was `found` to have a value other than what is `allowed`.
 pub fn wrong_value(name: &str, found: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     wrong::<PyValueError>(name, found, allowed)
 }

@@ -20,10 +20,10 @@ use crate::machine::Machine;
 use crate::request::{if_given, size, whole};
 use crate::tuning::FileOrText;
 
-/// How wide a printed schedule is. [letters]
+/// The width of a printed schedule. [characters]
 const WIDTH: usize = 100;
 
-/// Who sends when.
+/// A schedule of an exchange.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct Schedule {
     schedule: schedule::Schedule,
@@ -35,7 +35,7 @@ pub struct Schedule {
 
 #[pymethods]
 impl Schedule {
-    /// What is known of it, in JSON.
+    /// Its figures, as JSON.
     fn json(&self) -> String {
         let mut object = self.told.json();
         object["traffic"] = json!(self.messages.title);
@@ -51,22 +51,22 @@ impl Schedule {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What is wrong with it, if something is.
+    /// What is wrong with it, if anything is.
     fn wrong(&self) -> Option<String> {
         check(&self.schedule, (!self.forwards).then_some(&self.messages.pattern)).wrong
     }
 
-    /// It as a table of text, a column a step.
+    /// The schedule as a text table, one column per step.
     fn text(&self) -> String {
         self.schedule.table(WIDTH)
     }
 
-    /// It in JSON, as `maquette run schedule` reads it.
+    /// The schedule as JSON, for `maquette run schedule`.
     fn to_json(&self) -> String {
         self.schedule.to_json()
     }
 
-    /// It as GOAL text.
+    /// The schedule as GOAL text.
     fn to_goal(&self, pacing: &str, order: &str) -> PyResult<String> {
         let pacing = quantities::by_name(pacing, &Pacing::all(), Pacing::name);
         let order = quantities::by_name(order, &SendReceiveOrder::all(), SendReceiveOrder::name);
@@ -74,7 +74,7 @@ impl Schedule {
         Ok(self.schedule.to_goal(pacing.map_err(wrong("pacing"))?, order.map_err(wrong("order"))?))
     }
 
-    /// It as MSCCL XML.
+    /// The schedule as MSCCL XML.
     fn to_msccl(&self) -> PyResult<String> {
         let text = self.schedule.to_msccl(self.told.name.text());
         text.map_err(|error| PyValueError::new_err(format!("{error}; allowed is a schedule that MSCCL XML can hold")))
@@ -88,10 +88,10 @@ const TRANSFERS: [ColumnOf<(u32, Transfer)>; 4] = [
     ColumnOf("bytes", Kind::Unsigned64, |(_, transfer)| transfer.bytes.0.into()),
 ];
 
-/// Whose messages: a matrix, so many ranks of a complete exchange, or so many ranks and millionths of random ones with a seed.
+/// The messages: a matrix, the ranks of a complete exchange, or the ranks, density in millionths and seed of random ones.
 type Asked<'py> = (Option<FileOrText>, Bound<'py, PyAny>, Option<(u32, u64, u64)>, Bound<'py, PyAny>);
 
-/// The schedules of these messages: that of `algorithm`, or those of all.
+/// The schedules of these messages: that of `algorithm`, or those of all algorithms.
 #[pyfunction]
 pub fn schedules(
     py: Python<'_>,
@@ -120,7 +120,7 @@ pub fn schedules(
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
 }
 
-/// How the messages are scheduled.
+/// The messages and how to schedule them.
 struct Question {
     algorithm: Option<Exchange>,
     branch: Option<u32>,

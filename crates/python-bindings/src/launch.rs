@@ -23,10 +23,10 @@ use crate::program::PythonProgram;
 use crate::request::{if_given, large, whole};
 use crate::run::{first_raised, stop_of_this_thread};
 
-/// What stands for a machine where there is none.
+/// Stands in for a machine where there is none.
 const NO_MACHINE: &str = "loggp";
 
-/// Runs a program in Python on so many ranks; `begin` begins a rank of it. Gives what each has returned.
+/// Runs a program in Python on `ranks` ranks; `begin` begins a rank of it. Returns what each has returned.
 #[pyfunction]
 pub fn launch_own<'py>(
     py: Python<'py>,
@@ -60,8 +60,8 @@ pub fn launch_own<'py>(
     PyList::new(py, returned.map_err(|error| of_program(&error))?)
 }
 
-/// Runs a program in Python as one rank of those that run elsewhere; `begin` begins it. The record has what it has returned, as
-/// JSON, or where that can't be, as Python shows it.
+/// Runs a program in Python as one rank, while the others run elsewhere; `begin` begins it. The record has its return value, as
+/// JSON or, if that is impossible, as its Python representation.
 pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> PyResult<Record> {
     let py = begin.py();
     let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
@@ -82,7 +82,7 @@ pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> Py
 /// The longest value that a rank sends back. [B]
 const LONGEST_VALUE: usize = 3 << 20;
 
-/// A value as JSON, or where that can't be, the text by which Python shows it.
+/// A value as JSON or, if that is impossible, as its Python representation.
 fn as_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let text = value.py().import("json")?.call_method1("dumps", (value,)).and_then(|text| text.extract::<String>());
     let value = match text.ok().and_then(|text| Some((text.len(), serde_json::from_str(&text).ok()?))) {
@@ -101,7 +101,7 @@ fn as_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
 }
 
-/// Runs the program of the catalogue called `name` on so many ranks, with `parameters` in JSON. Gives what it found out, in JSON.
+/// Runs the program of the catalogue called `name` on `ranks` ranks, with `parameters` in JSON. Returns its results, as JSON.
 #[pyfunction]
 pub fn launch_named(
     py: Python<'_>,

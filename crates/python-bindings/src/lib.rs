@@ -1,6 +1,6 @@
-//! Maquette as a Python module. Glue only: what it does is in the other crates, and how it reads in Python in `python/maquette`.
+//! Maquette as a Python module. Glue only: the functionality is in the other crates, and the Python interface in `python/maquette`.
 //!
-//! A program in Python is a coroutine that the world itself resumes: `program` is what stands between the two.
+//! A program in Python is a coroutine that the world itself resumes: `program` connects the two.
 
 mod collectives;
 mod command;

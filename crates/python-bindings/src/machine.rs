@@ -1,4 +1,4 @@
-//! A machine, worked out once for all that runs on it.
+//! A machine, resolved once for all runs on it.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use pyo3::prelude::*;
 use crate::command::unless_interrupted;
 use crate::errors::of_experiment;
 
-/// A machine, worked out, and what it was asked for as.
+/// A resolved machine, and the choice that named it.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct Machine {
     pub choice: MachineChoice,
     pub model: Arc<Model>,
 }
 
-/// A page with a chart of bars and the table behind it: title and lead, what the bars measure and what each is, the bars, the table.
+/// A page with a bar chart and the table behind it: title and lead, the labels of the two axes, the bars, the table.
 #[pyfunction]
 pub fn figure_page(
     told: (String, String),
@@ -34,7 +34,7 @@ pub fn figure_page(
 
 #[pymethods]
 impl Machine {
-    /// The machine that `choice` means, in JSON: the fields of a machine in an experiment.
+    /// The machine given by `choice`, as JSON: the fields of a machine in an experiment.
     #[staticmethod]
     fn load(py: Python<'_>, choice: &str) -> PyResult<Machine> {
         let choice: MachineChoice =
@@ -61,12 +61,12 @@ impl Machine {
         self.model.nodes
     }
 
-    /// It with a map, as a page.
+    /// The machine with a map, as a page.
     fn html(&self) -> String {
         experiment::machine_page(&self.model)
     }
 
-    /// All that a world knows of it, in JSON.
+    /// Everything that a world knows about it, as JSON.
     fn json(&self) -> String {
         export::json(&self.model)
     }

@@ -1,6 +1,6 @@
-//! Programs for real, over MPI: this process is one rank of those that an mpiexec has started.
+//! Programs for real, over MPI: this process is one of the ranks that an mpiexec has started.
 //!
-//! MPI begins with the first launch and ends with the process, on the thread that began it: there is no second time.
+//! MPI is initialized with the first launch and finalized with the process, on the same thread: it cannot be initialized twice.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::request::{if_given, large};
 enum World {
     NotBegun,
     Goes(Rc<RefCell<MpiWorld>>),
-    /// A rank could not go on, and others may wait for it.
+    /// A rank could not continue, and others may wait for it.
     Failed(Rc<RefCell<MpiWorld>>),
     Ended,
 }
@@ -32,7 +32,7 @@ thread_local! {
     static WORLD: RefCell<World> = const { RefCell::new(World::NotBegun) };
 }
 
-/// The world of this thread, which begins with the first launch.
+/// The world of this thread, which is created with the first launch.
 fn world(library: Option<PathBuf>) -> PyResult<Rc<RefCell<MpiWorld>>> {
     WORLD.with_borrow_mut(|world| match world {
         World::Goes(world) => Ok(Rc::clone(world)),
@@ -52,7 +52,7 @@ fn world(library: Option<PathBuf>) -> PyResult<Rc<RefCell<MpiWorld>>> {
     })
 }
 
-/// Has this rank run something, and gives what all ranks did, as JSON.
+/// Has this rank run something, and returns what all ranks did, as JSON.
 fn launched(library: Option<PathBuf>, run: impl FnOnce(&mut Running) -> PyResult<Record>) -> PyResult<String> {
     let world = world(library)?;
     let done = run(&mut Running::on_mpi(Rc::clone(&world), 1)).and_then(|record| {
@@ -65,7 +65,7 @@ fn launched(library: Option<PathBuf>, run: impl FnOnce(&mut Running) -> PyResult
     done
 }
 
-/// Runs a program in Python as this process's rank; `begin` begins it. Gives the records of all ranks, as JSON.
+/// Runs a program in Python as this process's rank; `begin` begins it. Returns the records of all ranks, as JSON.
 #[pyfunction]
 pub fn launch_own_on_mpi(
     begin: Bound<'_, PyAny>,
@@ -76,7 +76,7 @@ pub fn launch_own_on_mpi(
     launched(library, |rank| run_as_rank(begin, seed, rank))
 }
 
-/// Runs the program of the catalogue called `name`, with `parameters` in JSON. Gives the records of all ranks, as JSON.
+/// Runs the program of the catalogue called `name`, with `parameters` in JSON. Returns the records of all ranks, as JSON.
 #[pyfunction]
 pub fn launch_named_on_mpi(
     name: &str,
@@ -90,12 +90,12 @@ pub fn launch_named_on_mpi(
     let mut experiment = Experiment { seed, ..Experiment::of(choice, MachineChoice::default()) };
     let ranks = world(library)?.borrow().size();
     experiment.jobs.iter_mut().for_each(|job| job.ranks = Some(ranks));
-    // All ranks find the same wrong with it, before any of them runs.
+    // All ranks find the same errors in it, before any of them runs.
     let prepared = experiment.prepare_for_real(ranks).map_err(|error| of_experiment(&error))?;
     launched(None, |rank| prepared.run(rank).map_err(|error| of_program(&error)))
 }
 
-/// This process ends, and MPI with it, if it has begun; where a rank has failed, so do all others.
+/// Finalizes MPI as this process ends, if it was initialized; if a rank has failed, ends all others, too.
 #[pyfunction]
 pub fn end_mpi() -> PyResult<()> {
     match WORLD.replace(World::Ended) {

@@ -1,4 +1,4 @@
-//! Packets that are born whether or not the network keeps up, and the load at which it does not.
+//! Open-loop traffic, injected whether or not the network keeps up, and the load at which it saturates.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::errors::of_experiment;
 use crate::machine::Machine;
 use crate::tuning::cores;
 
-/// What is offered, from its fields in JSON.
+/// The offered traffic, from its fields in JSON.
 fn read(fields: &str) -> PyResult<OpenLoop> {
     let fields: Value = serde_json::from_str(fields).map_err(|error| PyValueError::new_err(error.to_string()))?;
     if let Some(name) = fields["pattern"].as_str() {
@@ -28,7 +28,7 @@ fn read(fields: &str) -> PyResult<OpenLoop> {
     Ok(offered)
 }
 
-/// What comes of offering this to `machine` at `rate`, in JSON.
+/// The result of offering this to `machine` at `rate`, as JSON.
 #[pyfunction]
 pub fn traffic(py: Python<'_>, machine: &Machine, rate: f64, fields: &str) -> PyResult<String> {
     let (offered, model) = (read(fields)?, Arc::clone(&machine.model));
@@ -46,7 +46,7 @@ pub fn traffic(py: Python<'_>, machine: &Machine, rate: f64, fields: &str) -> Py
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
 }
 
-/// The load at which `machine` saturates, in JSON.
+/// The load at which `machine` saturates, as JSON.
 #[pyfunction]
 pub fn saturate(py: Python<'_>, machine: &Machine, precision: f64, fields: &str) -> PyResult<String> {
     let (offered, model) = (read(fields)?, Arc::clone(&machine.model));

@@ -1,11 +1,11 @@
-//! Where a rank of a program in Python is: its number, its time.
+//! The place of a rank of a program in Python: its number and its time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
 use quantities::Time;
 
-/// Which rank this is, of how many, and what time it is there. [ps]
+/// The rank's number, the number of ranks, and the rank's time. [ps]
 #[pyclass(frozen, subclass, module = "maquette._maquette")]
 pub struct Place {
     #[pyo3(get)]

@@ -1,7 +1,7 @@
 //! A program in Python: a coroutine for each rank, which the world resumes when an operation of the rank is over.
 //!
-//! A coroutine yields requests, which are carried out on the rank's endpoint, and is sent what came of each. There is no
-//! event loop and no thread beside the world, so a run is as deterministic as any other.
+//! A coroutine yields requests, which are carried out on the rank's endpoint, and is sent the result of each. There is no
+//! event loop and no further thread, so a run is as deterministic as any other.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -31,17 +31,17 @@ pub struct Raised {
 
 /// A program in Python.
 pub struct PythonProgram<'py, 'run> {
-    /// Begins a rank, from its number and how many there are: gives its endpoint, and an iterator that yields its requests.
+    /// Begins a rank, given its number and the number of ranks: returns its endpoint, and an iterator that yields its requests.
     pub begin: Bound<'py, PyAny>,
-    /// What ranks have raised, the first one first.
+    /// The exceptions of ranks, in the order in which they were raised.
     pub raised: &'run RefCell<Vec<Raised>>,
     /// Ends the run.
     pub stop: &'static AtomicBool,
-    /// What ranks can do together.
+    /// The collectives of the run.
     pub collectives: &'run Collectives<'run>,
 }
 
-/// What a coroutine is sent, or what is raised in it.
+/// The value that a coroutine is sent, or the exception raised in it.
 type Given<'py> = PyResult<Bound<'py, PyAny>>;
 
 impl Program for PythonProgram<'_, '_> {
@@ -67,8 +67,8 @@ impl<'py> PythonProgram<'py, '_> {
         Ok((place.cast_into()?, steps.cast_into()?))
     }
 
-    /// Notes what a rank has raised. The others go on, so that it can be told what they waited for; but not after what is no
-    /// error, such as Ctrl-C.
+    /// Records what a rank has raised. The others continue, so that the report can say what they waited for, but not after an
+    /// exception that is not an error, such as Ctrl-C.
     fn failed<E: Endpoint>(&self, endpoint: &E, error: PyErr) -> Error {
         if !error.is_instance_of::<PyException>(self.begin.py()) {
             self.stop.store(true, Ordering::Relaxed);
@@ -86,7 +86,7 @@ struct PythonRank<'py, 'run, E> {
     collectives: &'run Collectives<'run>,
 }
 
-/// A coroutine that is driven beside others.
+/// A coroutine that is driven concurrently with others.
 type Driven<'py, 'a> = Pin<Box<dyn Future<Output = Given<'py>> + 'a>>;
 
 impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
@@ -120,7 +120,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 let ended = first(self.beside(&all), py).await;
                 close(&all).and(ended)
             }
-            // Its future is large, and few are under way at once.
+            // Its future is large, and few are pending at once.
             Request::Collective(call) => Box::pin(self.collectives.call(self.endpoint, call, py)).await,
         }
     }
@@ -133,13 +133,13 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         }
     }
 
-    /// Several coroutines, each to be driven beside the others.
+    /// Several coroutines, to be driven concurrently.
     fn beside(&self, all: &[Bound<'py, PyIterator>]) -> Vec<Driven<'py, '_>> {
         all.iter().map(|steps| Box::pin(self.drive(steps.clone())) as Driven<'py, '_>).collect()
     }
 }
 
-/// Ends coroutines that nobody will resume, so that they do at once what they do in the end. One that has ended stays as it is.
+/// Closes coroutines that will not be resumed, so that their `finally` blocks run now. One that has ended is left alone.
 fn close(all: &[Bound<'_, PyIterator>]) -> PyResult<()> {
     all.iter().try_for_each(|steps| steps.call_method0("close").map(drop))
 }
@@ -156,7 +156,7 @@ fn throw<'py>(steps: &Bound<'py, PyIterator>, error: PyErr) -> PyResult<PySendRe
     }
 }
 
-/// Waits until all have ended, or one has raised an error; then the others are left where they are.
+/// Waits until all have ended, or one has raised an error; the others are then left where they are.
 async fn gather<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'py> {
     let mut returned: Vec<Option<Bound<'py, PyAny>>> = all.iter().map(|_| None).collect();
     let ended = poll_fn(|context| {
@@ -177,7 +177,7 @@ async fn gather<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'p
     Ok(PyTuple::new(py, returned.into_iter().flatten().collect::<Vec<_>>())?.into_any())
 }
 
-/// Waits until one has ended: gives its place and what it returned.
+/// Waits until one has ended: returns its index and its return value.
 async fn first<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'py> {
     let ended = poll_fn(|context| {
         for (place, driven) in all.iter_mut().enumerate() {

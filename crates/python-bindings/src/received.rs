@@ -4,7 +4,7 @@ use endpoint::Message;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A message: who sent it, its tag, what it says or only how large it is. [B]
+/// A message: its source, its tag, and its data or just its size. [B]
 #[pyclass(frozen, module = "maquette")]
 pub struct Received {
     #[pyo3(get)]

@@ -1,4 +1,4 @@
-//! What a program in Python asks of its machine: a tuple, whose first element is a [`Verb`].
+//! The requests of a program in Python to its machine: tuples whose first element is a [`Verb`].
 
 use bytes::Bytes as Content;
 use endpoint::{Message, Operation, Source, Tag, Tags};
@@ -10,43 +10,43 @@ use quantities::{Bytes, Duration, ParseError, Rank, Time};
 
 use crate::errors::{wrong_type, wrong_value};
 
-/// What is asked.
+/// The kind of a request.
 #[pyclass(frozen, module = "maquette._maquette")]
 #[derive(Clone, Copy, Debug)]
 pub enum Verb {
     /// With the receiver, the tag, the data and the size.
     Send,
-    /// With the sender, the tag and the deadline, each of which may be none.
+    /// With the sender, the tag and the deadline, each of which may be None.
     Receive,
-    /// With how long.
+    /// With the duration.
     Compute,
-    /// With until when.
+    /// With the end time.
     SleepUntil,
     /// With the data and the size.
     Multicast,
     /// With the sender.
     ReceiveMulticast,
-    /// With iterators of requests, all of which are to end.
+    /// With iterators of requests, all of which must end.
     Gather,
-    /// With iterators of requests, one of which is to end.
+    /// With iterators of requests, one of which must end.
     First,
-    /// With the name of a collective, its parameters in JSON, and a pair of data and size, or none, for each message.
+    /// With the name of a collective, its parameters in JSON, and for each message a pair of data and size, or None.
     Collective,
 }
 
-/// What a program in Python asks, understood.
+/// A parsed request of a program in Python.
 pub enum Request<'py> {
     /// An operation of its endpoint.
     Operation(Operation),
-    /// That all of these end.
+    /// To wait until all of these end.
     Gather(Vec<Bound<'py, PyIterator>>),
-    /// That one of these ends.
+    /// To wait until one of these ends.
     First(Vec<Bound<'py, PyIterator>>),
-    /// That the rank takes part in a collective.
+    /// To take part in a collective.
     Collective(Call),
 }
 
-/// A collective as a rank calls it.
+/// A rank's call of a collective.
 pub struct Call {
     pub name: String,
     /// Its parameters, in JSON.
@@ -55,10 +55,10 @@ pub struct Call {
 }
 
 impl<'py> Request<'py> {
-    /// What the program has yielded.
+    /// Parses what the program has yielded.
     ///
     /// # Errors
-    /// `TypeError` where that is no request, or a part of another type; `ValueError` for a value that is not allowed.
+    /// `TypeError` if that is not a request, or a part of it has the wrong type; `ValueError` for a value that is not allowed.
     pub fn read(yielded: &Bound<'py, PyAny>) -> PyResult<Request<'py>> {
         let request = yielded.cast_exact::<PyTuple>().map_err(|_| foreign(yielded))?;
         let verb = request.get_item(0).map_err(|_| foreign(yielded))?;
@@ -103,7 +103,7 @@ fn all<'py>(request: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyIterator
     request.iter().skip(1).map(|each| Ok(each.cast_into::<PyIterator>()?)).collect()
 }
 
-/// What `read` makes of what was found, unless that is none.
+/// The object that was found, parsed by `read`, unless it is None.
 pub fn if_given<T>(
     name: &str,
     found: &Bound<'_, PyAny>,
@@ -119,23 +119,23 @@ fn tag(found: &Bound<'_, PyAny>) -> PyResult<Tag> {
     if tag <= Tag::LARGEST { Ok(tag) } else { Err(wrong_value("tag", found, &allowed())) }
 }
 
-/// A whole number of 32 bits.
+/// A 32-bit integer.
 pub fn whole(name: &str, found: &Bound<'_, PyAny>) -> PyResult<u32> {
     found.extract().map_err(|error| misfit(name, found, error, &format!("a whole number from 0 to {}", u32::MAX)))
 }
 
-/// A whole number of 64 bits.
+/// A 64-bit integer.
 pub fn large(name: &str, found: &Bound<'_, PyAny>) -> PyResult<u64> {
     found.extract().map_err(|error| misfit(name, found, error, &format!("a whole number from 0 to {}", u64::MAX)))
 }
 
-/// That what was found is of another type, or beyond what is allowed.
+/// The error that an object has the wrong type, or a value that is not allowed.
 fn misfit(name: &str, found: &Bound<'_, PyAny>, error: PyErr, allowed: &str) -> PyErr {
     let is_type = error.is_instance_of::<PyTypeError>(found.py());
     if is_type { wrong_type(name, found, allowed) } else { wrong_value(name, found, allowed) }
 }
 
-/// A quantity as a text with its unit, or a whole number of what is `counted`.
+/// A quantity as a text with its unit, or an integer of what is `counted`.
 fn quantity<T>(name: &str, found: &Bound<'_, PyAny>, of: fn(u64) -> T, counted: &str, example: &str) -> PyResult<T>
 where
     T: std::str::FromStr<Err = ParseError>,
@@ -168,7 +168,7 @@ fn message_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<Option<Message>> {
     if none { Ok(None) } else { message(&pair.get_item(0)?, &pair.get_item(1)?).map(Some) }
 }
 
-/// A message with this data, of this size: one of them may be none. With both it begins with the data.
+/// A message with this data, of this size: one of them may be None. With both it begins with the data.
 fn message(data: &Bound<'_, PyAny>, length: &Bound<'_, PyAny>) -> PyResult<Message> {
     let length = if_given("size", length, size)?;
     if data.is_none() || data.is_instance_of::<PyString>() {
@@ -193,7 +193,7 @@ fn message(data: &Bound<'_, PyAny>, length: &Bound<'_, PyAny>) -> PyResult<Messa
     }
 }
 
-/// The bytes of an object: those of `bytes` themselves, which nobody can change, and a copy of all others.
+/// The bytes of an object: those of `bytes` themselves, which are immutable, and a copy of all others.
 fn content(data: &Bound<'_, PyAny>) -> PyResult<Content> {
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(Content::from_owner(PyBackedBytes::from(bytes.clone())));

@@ -1,4 +1,4 @@
-//! Runs, and what came of them.
+//! Runs and their results.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -24,14 +24,14 @@ use crate::machine::Machine;
 use crate::program::{PythonProgram, Raised};
 use crate::request::{if_given, large, whole};
 
-/// What came of a run.
+/// The result of a run.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct Ended {
     ended: experiment::Ended,
 }
 
 impl Ended {
-    /// When each rank ended: on the clock of the run.
+    /// When each rank ended, on the clock of the run.
     fn finish(&self) -> &[Time] {
         match &self.ended.jobs[..] {
             [only] => &only.finish,
@@ -86,7 +86,7 @@ impl Ended {
         self.ended.warnings.clone()
     }
 
-    /// What the programs found out, in JSON: an object.
+    /// The results of the programs, as a JSON object.
     fn found_json(&self) -> String {
         let of_jobs = self.ended.jobs.iter().flat_map(|job| &job.findings);
         let findings = self.ended.findings.iter().chain(of_jobs);
@@ -95,17 +95,17 @@ impl Ended {
         Value::Object(found).to_string()
     }
 
-    /// All of it, in JSON: an object.
+    /// The whole result, as a JSON object.
     fn json(&self) -> String {
         self.ended.json().to_string()
     }
 
-    /// Its pictures in short, as a page. Where no timeline was recorded, fewer of them.
+    /// A short page of its pictures, fewer if no timeline was recorded.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.ended.excerpt()).map_err(|error| of_experiment(&error))
     }
 
-    /// Writes the page with its pictures to the file `path`, if a timeline was recorded; says whether it was.
+    /// Writes the page with its pictures to the file `path`, if a timeline was recorded; returns whether it was.
     fn write_report(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         if self.ended.answer.timeline.is_none() {
             return Ok(false);
@@ -115,7 +115,7 @@ impl Ended {
         Ok(true)
     }
 
-    /// The table called `name`, as an Arrow stream; none where it was not recorded.
+    /// The table called `name`, as an Arrow stream; None if it was not recorded.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let name = quantities::by_name(name, &TableName::all(), TableName::name);
         let name = name.map_err(|error| PyValueError::new_err(format!("table: {error}")))?;
@@ -124,7 +124,7 @@ impl Ended {
     }
 }
 
-/// How a program runs, whichever it is.
+/// How a program runs, whether of the catalogue or the user's.
 struct How {
     ranks: Option<u32>,
     placement: Placement,
@@ -136,7 +136,7 @@ struct How {
 /// What is recorded, as it comes from Python: packets, the timeline.
 type Recorded = (bool, bool);
 
-/// How a program runs, as it comes from Python: ranks, placement, engine, seed, what is recorded.
+/// How a program runs, as it comes from Python: ranks, placement, engine, seed, recording.
 type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>, Recorded);
 
 impl How {
@@ -190,7 +190,7 @@ pub fn run_experiment(
     do_it(py, read.map_err(|error| of_experiment(&error))?, None, recording(recorded))
 }
 
-/// Does an experiment, on the machine that it names, or on that one if it is worked out already.
+/// Runs an experiment, on the machine that it names, or on `machine` if that has already been resolved.
 fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>, recording: Recording) -> PyResult<Ended> {
     let work = move || {
         files::forget();
@@ -205,18 +205,18 @@ fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>, re
 }
 
 thread_local! {
-    /// Ends the run of a program in Python on this thread. There is one such run at a time, as it has the thread to itself.
+    /// Stops the run of a program in Python on this thread. There is one such run at a time, since it has the thread to itself.
     static STOP: &'static AtomicBool = Box::leak(Box::default());
 }
 
-/// What ends the run of a program in Python on this thread, which has not been asked to end yet.
+/// The flag that stops the run of a program in Python on this thread, reset.
 pub fn stop_of_this_thread() -> &'static AtomicBool {
     let stop = STOP.with(|stop| *stop);
     stop.store(false, Ordering::Relaxed);
     stop
 }
 
-/// Runs a program in Python, which was told `parameters`, in JSON; `begin` begins a rank of it. Gives what each rank has returned, and what came of the run.
+/// Runs a program in Python with `parameters`, in JSON; `begin` begins a rank of it. Returns the ranks' return values and the result.
 #[pyfunction]
 pub fn run_own<'py>(
     py: Python<'py>,
@@ -243,7 +243,7 @@ pub fn run_own<'py>(
     Ok((PyList::new(py, returned)?, Ended { ended }))
 }
 
-/// What the first rank has raised that has raised something, with notes on where and when, and on the other ranks.
+/// The exception of the first failing rank, with notes on where and when, and on the other ranks.
 pub fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
     let others = raised.len().saturating_sub(1);
     let Some(Raised { rank, time, error }) = raised.into_iter().next() else { return Ok(None) };

@@ -17,19 +17,19 @@ use store::tls::{CertifiedKey, Connector, Pem};
 
 use crate::errors::{CommandRefused, NoAnswer, OutcomeUnknown};
 
-/// What a handler of a signal has raised while the client waited.
+/// What a signal handler has raised while the client waited.
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// The longest file with certificates or a key that is read.
 const LONGEST: Bytes = Bytes(4 << 20);
 
-/// The files of CAs, and of an own certificate with its key; and the name that certificates have, if it is not an address.
+/// The files of CAs, and of the client's certificate with its key; and the name in the certificates, if it is not an address.
 type Tls = (PathBuf, Option<(PathBuf, PathBuf)>, Option<String>);
 
-/// A client of a pool. Threads may share it: one asks after the other.
+/// A client of a pool. Threads may share it: they take turns.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct StoreClient {
-    /// None, once it is closed.
+    /// None once it is closed.
     pool: Mutex<Option<Pool>>,
     raised: Raised,
 }
@@ -60,7 +60,7 @@ impl StoreClient {
         Ok(StoreClient { pool: Mutex::new(Some(pool)), raised })
     }
 
-    /// Sends commands together. Of each, what came of it, or the exception that tells why nothing did.
+    /// Sends commands together. Returns the reply to each, or the exception that says why there is none.
     fn execute<'py>(&self, py: Python<'py>, commands: Vec<Vec<PyBackedBytes>>) -> PyResult<Bound<'py, PyList>> {
         let answers = py.detach(|| {
             let mut pool = held(&self.pool);
@@ -79,8 +79,8 @@ impl StoreClient {
         PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// How often requests were sent, MOVED was told, the image was adjusted, requests had to wait, all slots were asked for, connections
-    /// were opened.
+    /// How often requests were sent, MOVED was received, the image was adjusted, requests had to wait, all slots were asked for, and
+    /// connections were opened.
     fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64)> {
         let counts = py.detach(|| held(&self.pool).as_ref().map(Pool::counts));
         let Counts { sent, moved, adjustments, delays, maps, connections } = counts.ok_or_else(closed)?;
@@ -93,7 +93,7 @@ impl StoreClient {
     }
 }
 
-/// What a mutex holds. Whoever panicked has left nothing behind that could not be used.
+/// The contents of a mutex, which are usable even after a panic.
 fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -112,7 +112,7 @@ fn address(member: &str) -> PyResult<SocketAddr> {
     })
 }
 
-/// What a client needs that speaks TLS.
+/// The TLS connector of a client.
 fn connector((authorities, own, name): Tls) -> PyResult<Connector> {
     let own =
         own.map(|(certificate, key)| Ok::<_, PyErr>(CertifiedKey { certificate: pem(certificate)?, key: pem(key)? }));

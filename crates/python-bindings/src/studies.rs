@@ -1,4 +1,4 @@
-//! Published results, run again.
+//! Published results, reproduced.
 
 use formats::interrupt;
 use pyo3::exceptions::PyValueError;
@@ -9,7 +9,7 @@ use crate::command::unless_interrupted;
 use crate::errors::MaquetteError;
 use crate::tuning::cores;
 
-/// Runs the claims of these papers again: gives what became of each, a line of JSON each, and the report.
+/// Reproduces the claims of these papers: returns the outcome of each as a line of JSON, and the report.
 #[pyfunction]
 pub fn reproduce(py: Python<'_>, papers: Vec<String>) -> PyResult<(String, String)> {
     let named = |name: &String| quantities::by_name(name, &PaperName::all(), PaperName::name);

@@ -17,7 +17,7 @@ use crate::command::unless_interrupted;
 use crate::errors::of_experiment;
 use crate::tuning::cores;
 
-/// An experiment that runs with all combinations of some values, and what is done of it.
+/// An experiment that runs with all combinations of some values, and the points finished so far.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct Sweep {
     swept: Arc<Swept>,
@@ -25,10 +25,10 @@ pub struct Sweep {
     journal: Arc<Mutex<Option<Journal>>>,
 }
 
-/// The sweep that a command line asks for, its program's name first: it in JSON, and the file for its table.
+/// The sweep that a command line asks for, with the program's name first: the sweep as JSON, and the file for its table.
 ///
 /// # Errors
-/// `SystemExit` with the exit status, where the line is wrong, which was told then, or asks for help.
+/// `SystemExit` with the exit status, if the line is wrong, which has been reported, or asks for help.
 #[pyfunction]
 pub fn sweep_to_run(arguments: Vec<OsString>) -> PyResult<(String, Option<PathBuf>)> {
     let sweep = command_line::sweep_to_run(arguments).map_err(PySystemExit::new_err)?;
@@ -41,8 +41,8 @@ fn wrong(error: impl ToString) -> PyErr {
 
 #[pymethods]
 impl Sweep {
-    /// The sweep of the experiment in the file `path`, or with these fields, over axes, both in JSON. What is done of it is kept beside the file
-    /// `out`, if there is one.
+    /// The sweep over `axes` of the experiment in the file `path` or with these fields, both in JSON. Finished points are kept next to
+    /// the file `out`, if there is one.
     #[new]
     fn new(path: Option<PathBuf>, fields: Option<&str>, axes: &str, out: Option<PathBuf>) -> PyResult<Sweep> {
         files::forget();
@@ -61,31 +61,31 @@ impl Sweep {
         })
     }
 
-    /// It in JSON: an experiment, and over what it is swept.
+    /// The sweep as JSON: an experiment, and the axes over which it is swept.
     fn json(&self) -> String {
         self.swept.json().to_string()
     }
 
-    /// How many points it has.
+    /// The number of points.
     #[getter]
     fn points(&self) -> usize {
         self.swept.points()
     }
 
-    /// How many are done.
+    /// The number of finished points.
     #[getter]
     fn done(&self) -> usize {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// The points that are not done, in order.
+    /// The remaining points, in order.
     fn left(&self) -> Vec<usize> {
         let mut is_done = vec![false; self.points()];
         self.rows.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|row| is_done[row.point] = true);
         (0..self.points()).filter(|&point| !is_done[point]).collect()
     }
 
-    /// Runs some points on all cores, and keeps what comes of them; ends early where a signal came, with what its handler raised.
+    /// Runs some points on all cores, and keeps their results; ends early on a signal, with what its handler raised.
     fn run(&self, py: Python<'_>, points: Vec<usize>) -> PyResult<()> {
         let (swept, rows, journal) = (Arc::clone(&self.swept), Arc::clone(&self.rows), Arc::clone(&self.journal));
         let work = move || {
@@ -107,7 +107,7 @@ impl Sweep {
         }
     }
 
-    /// What comes of some points, a JSON object each; nothing is kept.
+    /// The results of some points, a JSON object each; nothing is kept.
     fn rows_of(&self, py: Python<'_>, points: Vec<usize>) -> PyResult<Vec<String>> {
         let swept = Arc::clone(&self.swept);
         let work = move || points.into_iter().map(|point| swept.run(point)).collect::<Vec<Row>>();
@@ -115,7 +115,7 @@ impl Sweep {
         rows.iter().map(|row| serde_json::to_string(row).map_err(wrong)).collect()
     }
 
-    /// Keeps rows that somebody else has worked out.
+    /// Keeps rows computed elsewhere.
     fn keep(&self, rows: Vec<String>) -> PyResult<()> {
         for row in rows {
             let row: Row = serde_json::from_str(&row).map_err(wrong)?;
@@ -126,7 +126,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// The table of what is done, as an Arrow stream.
+    /// The table of the finished points, as an Arrow stream.
     fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +152,7 @@ impl Sweep {
         written.map_err(|error| of_experiment(&error.into()))
     }
 
-    /// Removes what was kept on disk: the table is written.
+    /// Removes what was kept on disk, once the table is written.
     fn conclude(&self) -> PyResult<()> {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
         journal.map_or(Ok(()), Journal::remove).map_err(|error| of_experiment(&error))

@@ -1,4 +1,4 @@
-//! What is best on a machine, and what a machine is like.
+//! What is best on a machine, and what its parameters are.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::errors::{of_experiment, of_program};
 use crate::machine::Machine;
 use crate::request::{duration, if_given, size, whole};
 
-/// What a text that Python hands over is called in errors.
+/// The name in errors of a text that Python hands over.
 const FROM_PYTHON: &str = "the matrix";
 
-/// What is in a file: its path, or the text that stands for it.
+/// The contents of a file: its path, or the text itself.
 #[derive(FromPyObject)]
 pub enum FileOrText {
     Path(PathBuf),
@@ -32,7 +32,7 @@ pub enum FileOrText {
 }
 
 impl FileOrText {
-    /// What it is called.
+    /// Its name.
     pub fn title(&self) -> String {
         match self {
             FileOrText::Path(path) => path.display().to_string(),
@@ -60,15 +60,15 @@ impl FileOrText {
     }
 }
 
-/// How many pieces of work are done at once, by default.
+/// The default number of threads.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// What a plan is asked: the operation, ranks, bytes, a matrix, the budget in millions.
+/// The question to the planner: the operation, ranks, bytes, a matrix, the budget in millions.
 type Asked<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<FileOrText>, Option<f64>);
 
-/// Which algorithm is the quickest on `machine`, in JSON.
+/// The fastest algorithm on `machine`, as JSON.
 #[pyfunction]
 pub fn plan(py: Python<'_>, machine: &Machine, asked: Asked<'_>) -> PyResult<String> {
     let (operation, ranks, bytes, matrix, budget) = asked;
@@ -94,7 +94,7 @@ pub fn plan(py: Python<'_>, machine: &Machine, asked: Asked<'_>) -> PyResult<Str
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
 }
 
-/// What is asked, of so many ranks.
+/// The question, for `ranks` ranks.
 fn question(
     operation: &str,
     ranks: u32,
@@ -114,7 +114,7 @@ fn question(
     }
 }
 
-/// Fits fields of the description of `machine` to measured times: gives what came out, in JSON, and the fitted description.
+/// Fits fields of the description of `machine` to measured times: returns the result, as JSON, and the fitted description.
 #[pyfunction]
 pub fn calibrate(
     py: Python<'_>,
@@ -157,7 +157,7 @@ fn of_calibration(error: CalibrationError) -> PyErr {
     }
 }
 
-/// What the postal model says of `nodes` nodes, in JSON.
+/// The results of the postal model for `nodes` nodes, as JSON.
 #[pyfunction]
 pub fn postal(lambda: &str, nodes: Bound<'_, PyAny>, alpha: Option<&str>, t0: Bound<'_, PyAny>) -> PyResult<String> {
     let wrong = |name: &'static str, error: String| PyValueError::new_err(format!("{name}: {error}"));

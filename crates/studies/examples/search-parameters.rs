@@ -1,9 +1,9 @@
-//! The searches that chose the parameters of the studies, run again.
+//! The searches that chose the parameters of the studies, to be repeated.
 //!
-//! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` tries what was tried and prints what came out. They are
-//! the same every time: what is random in them follows from the seeds of their walks, which those of `moc` and `cm5-nodes` take as a
-//! first and a number: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs. The costs of the
-//! Delta were fitted by `maquette calibrate`, with the command that its preset names.
+//! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` repeats a search and prints its results. They are
+//! the same every time: everything random follows from the seeds of the walks, which `moc` and `cm5-nodes` take as a first seed
+//! and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs. The costs
+//! of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), String> {
     let numbers: Vec<u64> = arguments.iter().filter_map(|text| text.parse().ok()).collect();
     let first = numbers.first().copied().unwrap_or(0);
     let seeds = first..first + numbers.get(1).copied().unwrap_or(20);
-    // A search goes on for long, beside other work.
+    // A search takes long, and runs beside other work.
     let threads = numbers.get(2).map_or(1, |threads| *threads as usize);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads };
     match arguments.first().map(String::as_str) {
@@ -98,9 +98,9 @@ fn node(what: &str, found: &cm5::node_search::Found) {
     told(outcomes);
 }
 
-/// One set of costs: besides fields of the description, `reshuffle` and `gather` are the transform's and the applications',
-/// `random_gradient` is whether conjugate gradient has a random pattern, and `draws` how many patterns of each density of table 11 are
-/// drawn to see how likely the printed orders are.
+/// Judges one set of costs: besides fields of the description, `reshuffle` and `gather` are costs of the transform and of the
+/// applications, `random_gradient` says whether conjugate gradient has a random pattern, and `draws` how many patterns of each density
+/// of table 11 are drawn to see how likely the printed orders are.
 fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let mut take = |name: &str| {
         let index = settings.iter().position(|(field, _)| field == name)?;

@@ -1,7 +1,7 @@
-//! What a paper claims, and what must come out for it to be met: `experiments/<paper>/claims.toml`, read and checked.
+//! The claims of a paper, and the conditions under which they are met: `experiments/<paper>/claims.toml`, read and checked.
 //!
-//! The file holds every published number, every threshold and the reason for it; a study computes quantities, and knows of none of
-//! them. A claim is met when each of its conditions holds for every number of its quantity:
+//! The file holds every published number, every threshold and the reason for it; a study computes quantities, and knows none of
+//! these. A claim is met when each of its conditions holds for every number of its quantity:
 //!
 //! ```toml
 //! [[claim]]
@@ -40,29 +40,29 @@ use super::runs::Gap;
 pub struct Claim {
     /// Its name: paper, place, subject.
     pub id: String,
-    /// What sort of statement it is.
+    /// The kind of statement it is.
     pub kind: Kind,
     /// Where the paper makes it.
     pub source: String,
     /// What the paper states, in our words.
     pub says: String,
-    /// The published number or numbers, where there are any.
+    /// The published number or numbers, if there are any.
     pub published: Option<Value>,
     /// Their unit.
     pub unit: Option<String>,
-    /// Which parameters were fitted to what it states, or chosen by it, where any were.
+    /// The parameters that were fitted to what it states, or chosen by it, if any.
     pub fitted: Option<String>,
-    /// How its rule was changed after a run, where it was.
+    /// How its rule was changed after a run, if it was.
     pub rule_changed: Option<String>,
-    /// What is to be known of how it is judged, where the conditions do not say it.
+    /// A remark on how it is judged, if the conditions do not say it.
     pub remark: Option<String>,
-    /// What must come out. All of them, and there is at least one.
+    /// Its conditions, all of which must hold; there is at least one.
     pub conditions: Vec<Condition>,
     /// In which line of the file it stands, from 1.
     pub line: usize,
 }
 
-/// What must come out of a quantity that the study computes.
+/// A condition on a quantity that the study computes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The name of the quantity.
@@ -73,23 +73,23 @@ pub struct Condition {
     pub bound: Bound,
     /// The reason for the tolerance.
     pub because: Option<String>,
-    /// Why we think that it does not hold, where it does not.
+    /// Why we think that it does not hold, if it does not.
     pub missed_because: Option<String>,
-    /// Whether parameters were fitted to what it looks at.
+    /// Whether parameters were fitted to the numbers that it tests.
     pub data: Option<Data>,
     /// In which line of the file it stands, from 1.
     pub line: usize,
 }
 
-/// What sort of statement a claim is.
+/// The kind of statement that a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// It comes out to the last digit.
+    /// A result that must be reproduced to the last digit.
     Exact,
     /// A printed measurement.
     Number,
-    /// Who is faster, where a curve bends, where curves cross.
+    /// What is faster, where a curve bends, where curves cross.
     Order,
 }
 
@@ -107,13 +107,13 @@ impl Kind {
 /// The claims of a paper.
 #[derive(Clone, Debug)]
 pub struct Claims {
-    /// The file that they stand in.
+    /// The file that has them.
     pub file: &'static str,
     /// All of them, in its order.
     pub all: Vec<Claim>,
 }
 
-/// What is wrong with a file of claims.
+/// An error in a file of claims.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {problem}{}", did_you_mean(.meant.as_deref()))]
 pub struct ClaimsError {
@@ -123,7 +123,7 @@ pub struct ClaimsError {
     pub line: usize,
     /// What is wrong there: the field, what was found, what is allowed.
     pub problem: String,
-    /// The nearest name to one that there is not.
+    /// The nearest name to an unknown one.
     pub meant: Option<String>,
 }
 
@@ -201,7 +201,7 @@ impl Claims {
     }
 }
 
-/// What turns what is written into claims, and says where something is wrong.
+/// Turns the text into claims, and says where something is wrong.
 struct Reader<'a> {
     file: &'static str,
     text: &'a str,
@@ -216,7 +216,7 @@ impl Reader<'_> {
         ClaimsError { file: self.file, line: self.line(&span), problem, meant: None }
     }
 
-    /// What the parser says, with the nearest name to one that there is not.
+    /// The parser's error, with the nearest name to an unknown one.
     fn wrong(&self, error: &toml::de::Error) -> ClaimsError {
         let message = error.message().trim_end();
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -300,7 +300,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is published of a quantity: under its name, where there are several numbers.
+/// The published number of a quantity: under its name, if there are several numbers.
 fn printed<'a>(published: Option<&'a Value>, quantity: &str) -> Option<&'a Value> {
     match published? {
         Value::Table(table) => table.get(quantity),
@@ -308,7 +308,7 @@ fn printed<'a>(published: Option<&'a Value>, quantity: &str) -> Option<&'a Value
     }
 }
 
-/// A number, whole or not.
+/// A number, integer or not.
 fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
@@ -318,8 +318,8 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
 }
 
 impl Claim {
-    /// What is published of `quantity`: a number for each of so many cases. One number stands for all of them, and a row for each of
-    /// several rows of cases.
+    /// The published numbers of `quantity`, one for each of the `cases`. A single number stands for all of them, and a single row for each
+    /// of several rows of cases.
     pub fn printed_for(&self, quantity: &str, cases: usize) -> Option<Vec<f64>> {
         let value = printed(self.published.as_ref(), quantity)?;
         let row = number(value).map(|number| vec![number]).or_else(|| numbers(value))?;
@@ -327,7 +327,7 @@ impl Claim {
         whole.then(|| row.repeat(cases / row.len()))
     }
 
-    /// The published number of that name; of a claim with one number, that one.
+    /// The published number of that name; if the claim has a single number, that one.
     ///
     /// # Errors
     /// A gap, when there is none.
@@ -415,7 +415,7 @@ mod tests {
         assert!(error.contains("claims.toml:12: `id`: `p.q` is there twice"), "{error}");
     }
 
-    /// What was fitted and what it was fitted to go together.
+    /// Fitted parameters come with training data, and the reverse.
     #[test]
     fn fitted_parameters_and_training_data_go_together() {
         let training = condition("equals = 3\ndata = 'training'").unwrap_err();

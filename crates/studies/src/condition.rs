@@ -1,19 +1,19 @@
-//! What a quantity must be: at least, at most, equal to something, or near what is published.
+//! What a quantity must be: at least, at most or equal to something, or near the published number.
 
 use serde::Deserialize;
 
-/// Whether parameters were fitted to what a condition looks at.
+/// Whether parameters were fitted to the numbers that a condition tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Data {
     /// They were fitted to it, or chosen by it.
     Training,
-    /// They were fitted to other numbers of the same kind, and this one was kept for the test.
+    /// They were fitted to other numbers of the same kind, and this one was held back for the test.
     HeldBack,
 }
 
 impl Data {
-    /// What a report calls it.
+    /// Its name in a report.
     pub fn words(self) -> &'static str {
         match self {
             Data::Training => "fitted to",
@@ -25,7 +25,7 @@ impl Data {
 /// What a quantity must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// Not outside of these.
+    /// Within these limits.
     Between {
         /// The least that it may be.
         least: Option<Limit>,
@@ -34,7 +34,7 @@ pub enum Bound {
     },
     /// Exactly that.
     Equals(f64),
-    /// Near what is published of it.
+    /// Near its published number.
     Near(Tolerance),
 }
 
@@ -47,18 +47,18 @@ pub struct Limit {
     pub included: bool,
 }
 
-/// How far a number may lie from what is published.
+/// How far a number may lie from the published one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// By so much.
+    /// By this much.
     Absolute(f64),
-    /// By such a share. [%]
+    /// By this share. [%]
     Percent(f64),
-    /// It may be so many times as much, or as little.
+    /// By this factor, up or down.
     Factor(f64),
 }
 
-/// The bounds of a condition as they are written, each where it is.
+/// The bounds of a condition as written, each if it is there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The least.
@@ -71,7 +71,7 @@ pub struct Limits {
     pub below: Option<f64>,
     /// Exactly that.
     pub equals: Option<f64>,
-    /// At most so far from what is published.
+    /// At most this far from the published number.
     pub within: Option<f64>,
     /// The same in percent of it.
     pub within_percent: Option<f64>,
@@ -112,7 +112,7 @@ impl Limits {
 }
 
 impl Bound {
-    /// Itself, where some number can be so.
+    /// The bound itself, if some number can satisfy it.
     fn sound(self, name: &str) -> Result<Bound, String> {
         let found = |value: f64, allowed: &str| Err(format!("`{name}` is {value}; allowed is {allowed}"));
         match self {
@@ -127,7 +127,7 @@ impl Bound {
         }
     }
 
-    /// Whether somebody decided how far it goes, which needs a reason.
+    /// Whether it is a matter of judgement, which needs a reason.
     pub fn is_tolerance(self) -> bool {
         match self {
             Bound::Between { least, most } => [least, most].into_iter().flatten().any(|limit| limit.included),
@@ -136,7 +136,7 @@ impl Bound {
         }
     }
 
-    /// Whether `value` is so, where that is `published` of it. What is no number never is.
+    /// Whether `value` satisfies it, given the `published` number. A NaN never does.
     pub fn holds(self, value: f64, published: Option<f64>) -> bool {
         match (self, published) {
             (Bound::Between { least, most }, _) => {
@@ -150,7 +150,7 @@ impl Bound {
         }
     }
 
-    /// It in words: `at least 3 and less than 5`.
+    /// The bound in words: `at least 3 and less than 5`.
     pub fn words(self, published: Option<f64>) -> String {
         match self {
             Bound::Between { least, most } => {

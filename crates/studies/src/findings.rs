@@ -1,47 +1,47 @@
-//! What a study computes for a claim: quantities by name. What they must be, it does not know.
+//! What a study computes for a claim: quantities by name. It does not know what they must be.
 
 use serde_json::Value;
 
-/// What our runs say of a claim.
+/// What our runs say about a claim.
 #[derive(Clone, Debug)]
 pub struct Findings {
     /// Our own number or numbers, or what we found in a few words.
     pub ours: Ours,
     /// How far ours is from the published one, where both are numbers. [%]
     pub error_percent: Value,
-    /// What the conditions of the claim are about.
+    /// The quantities that the conditions of the claim test.
     pub quantities: Vec<Quantity>,
 }
 
-/// What stands beside what is published.
+/// Our counterpart of the published numbers.
 #[derive(Clone, Debug)]
 pub enum Ours {
     /// Numbers, or a few words.
     Value(Value),
-    /// What is told of how many numbers are as they must be, and of how many there are.
+    /// A report made from how many numbers are as they must be, and how many there are.
     Counted(fn(usize, usize) -> Value),
 }
 
-/// A quantity of which a condition says what it must be.
+/// A quantity that a condition tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     /// Its name in claims.toml.
     pub name: &'static str,
-    /// Its number in each case that was looked at.
+    /// Its number in each case.
     pub cases: Vec<Case>,
 }
 
 /// A number of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Which case it is, in words; nothing where there is but one.
+    /// The case, in words; empty if there is only one.
     pub place: String,
     /// The number.
     pub value: f64,
 }
 
 impl Findings {
-    /// Numbers that stand beside the published ones, and how far they are from them. [%]
+    /// Numbers to compare with the published ones, and their deviations. [%]
     pub fn numbers(ours: Value, error_percent: Value) -> Findings {
         Findings { ours: Ours::Value(ours), error_percent, quantities: Vec::new() }
     }
@@ -51,7 +51,7 @@ impl Findings {
         Findings::numbers(Value::String(ours.into()), Value::Null)
     }
 
-    /// What `say` makes of how many numbers are as they must be, and of how many there are.
+    /// A report that `say` makes from how many numbers are as they must be, and how many there are.
     pub fn counted(say: fn(usize, usize) -> Value) -> Findings {
         Findings { ours: Ours::Counted(say), ..Findings::words("") }
     }

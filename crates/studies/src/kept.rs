@@ -1,7 +1,7 @@
-//! Answers that are kept from one reproduction to the next, so that what has not changed is not run again.
+//! Answers kept from one reproduction to the next, so that unchanged runs are not repeated.
 //!
-//! An answer hangs on the run and on what simulates it. The run is known by its paper and by every field of its job; what
-//! simulates it, by [`VERSION`].
+//! An answer depends on the run and on the simulator. The run is identified by its paper and by every field of its job; the
+//! simulator, by [`VERSION`].
 
 use std::fmt::Debug;
 
@@ -10,19 +10,19 @@ use serde::de::DeserializeOwned;
 
 use super::runs::Job;
 
-/// A hash of the sources of everything that an answer hangs on: engines, programs, presets, jobs.
+/// A hash of the sources of everything on which an answer depends: engines, programs, presets, jobs.
 pub const VERSION: &str = env!("MAQUETTE_SIMULATED_BY");
 
 /// Where answers are kept.
 pub trait Keeper: Sync {
     /// The answer to `run` as JSON, if there is one of this [`VERSION`].
     fn find(&self, run: &str) -> Option<String>;
-    /// Keeps the answer to `run`. Where that can't be done, the run is made again the next time.
+    /// Keeps the answer to `run`. If that fails, the run is repeated the next time.
     fn keep(&self, run: &str, answer: &str);
 }
 
-/// The answer to a `job` of `paper`: the kept one, or what `run` gives, which is kept then. Failures are not kept, nor is what
-/// hangs on the wall time of a run.
+/// The answer to a `job` of `paper`: the kept one, or that of `run`, which is then kept. Failures are not kept, nor are answers
+/// that depend on the wall time of a run.
 ///
 /// # Errors
 /// Those of `run`.
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(runs(20), 3, "runs that are divisible by ten are about wall time");
     }
 
-    /// What the quickest runs of a paper give is the same when it was kept in between.
+    /// The answers of a paper's fastest runs are the same after having been kept.
     fn comes_back<J: Job + Debug, A: Serialize + DeserializeOwned + Debug>(
         jobs: Vec<J>,
         run: fn(&J) -> Result<A, String>,

@@ -1,6 +1,6 @@
-//! A paper's claims, run again: what it states, what we find, and whether that agrees.
+//! The claims of papers, reproduced: what a paper states, what we find, and whether they agree.
 //!
-//! A paper is a list of [`Study`]s, one a figure. Each says what must be run, judges the claims that hang on it, and
+//! A paper is a list of [`Study`]s, one per figure. Each says what must be run, judges the claims that depend on it, and
 //! draws the figure. Runs that several studies need are made once.
 
 pub mod bcast;
@@ -37,36 +37,36 @@ use serde::de::DeserializeOwned;
 
 /// A figure or section of a paper: what must be run for it, how its claims are judged, how it is drawn.
 pub struct Study<J, A> {
-    /// What the paper calls it: `figure 5`.
+    /// Its name in the paper: `figure 5`.
     pub place: &'static str,
-    /// What it is about.
+    /// Its subject.
     pub title: &'static str,
-    /// The claims that hang on it.
+    /// The claims that depend on it.
     pub claims: &'static [&'static str],
     /// What must be run.
     pub jobs: fn() -> Vec<J>,
-    /// What the runs say of one of its claims: the quantities that its conditions are about.
+    /// What the runs say about one of its claims: the quantities that its conditions test.
     pub judge: Judge<J, A>,
-    /// The figure, with its caption; nothing where there is none.
+    /// The figure, with its caption, if there is one.
     pub draw: Draw<J, A>,
 }
 
-/// What the runs say of a claim.
+/// What the runs say about a claim.
 pub type Judge<J, A> = fn(&Claim, &Runs<J, A>) -> Result<Findings, Gap>;
-/// The figure that the runs give, with the published numbers of the claims.
+/// The figure drawn from the runs, with the published numbers of the claims.
 pub type Draw<J, A> = fn(&Claims, &Runs<J, A>) -> Result<Option<Drawing>, Gap>;
 
-/// A figure, drawn again.
+/// A redrawn figure.
 pub struct Drawing {
     /// The keys of its lines and bars.
     pub legend: Option<Element>,
     /// Its charts or tables.
     pub panels: Vec<Element>,
-    /// What they show.
+    /// Their caption.
     pub caption: String,
 }
 
-/// The papers whose claims can be run.
+/// The papers whose claims can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaperName {
     /// Simulation of a Mesh of Clos Wormhole Network.
@@ -110,7 +110,7 @@ impl PaperName {
     }
 }
 
-/// What became of every claim of some papers.
+/// The outcome of every claim of some papers.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
     /// One for every claim, in the order of the papers.
@@ -121,12 +121,12 @@ pub struct Reproduction {
     pub interrupted: bool,
 }
 
-/// Runs the claims of `papers` again, one paper after the other, the one with the least work first, so that there is something to
-/// read soon. `watch` is told of the progress of all, and `judged` of the claims of a paper as soon as they are. With a `keeper`,
-/// what was run before is not run again.
+/// Reproduces the claims of `papers`, one paper after another, the one with the least work first, so that there is soon something to
+/// read. `watch` receives the overall progress, and `judged` the claims of each paper as soon as they are judged. With a `keeper`,
+/// earlier runs are not repeated.
 ///
 /// # Errors
-/// What is wrong with a file of claims.
+/// An error in a file of claims.
 pub fn reproduce(
     papers: &[PaperName],
     watch: &Watch<'_>,
@@ -162,7 +162,7 @@ fn chapter(paper: PaperName, watch: &Watch<'_>, keeper: Option<&dyn Keeper>) -> 
     }
 }
 
-/// `run`, which is not run again where `keeper` has an answer of `paper`.
+/// `run`, which is skipped where `keeper` has an answer of `paper`.
 fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
     keeper: Option<&dyn Keeper>,
     paper: PaperName,
@@ -171,7 +171,7 @@ fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
     move |job| kept::once(keeper, paper.name(), job, &run)
 }
 
-/// What a reproduction of `paper` takes: how many runs, and about how many seconds of one core.
+/// The cost of a reproduction of `paper`: the number of runs, and roughly how many seconds of one core.
 pub fn estimate(paper: PaperName) -> (usize, f64) {
     match paper {
         PaperName::Moc => costs(&moc::STUDIES, moc::PACKET_HOPS_PER_SECOND),
@@ -187,10 +187,10 @@ fn costs<J: Job, A>(studies: &[Study<J, A>], per_second: f64) -> (usize, f64) {
     (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / per_second)
 }
 
-/// What is printed about a paper as a whole.
+/// A paper as a whole, as the report describes it.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub key: &'static str,
     /// The heading of its report.
     pub title: &'static str,
@@ -198,13 +198,13 @@ pub struct Paper {
     pub lead: &'static str,
     /// Its claims.
     pub claims: Claims,
-    /// What the reader must know of how it was run.
+    /// What the reader must know about how it was run.
     pub remarks: Vec<&'static str>,
-    /// The figures of the machines that were used: name, then what was assumed.
+    /// The machines that were used: name, then assumed parameters.
     pub machines: Vec<(String, String)>,
 }
 
-/// What is found of one paper.
+/// The findings for one paper.
 #[derive(Clone, Debug)]
 pub struct Chapter {
     paper: Paper,
@@ -228,7 +228,7 @@ fn conclude<J: Job, A: Send>(
     Ok(Chapter { paper, outcomes, sections, interrupted })
 }
 
-/// What became of a claim of `file`; nothing where no study treats it.
+/// The outcome of a claim of `file`; nothing if no study treats it.
 fn judge<J: Job, A>(
     studies: &[Study<J, A>],
     file: &'static str,
@@ -252,7 +252,7 @@ fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
     }
 }
 
-/// Verdicts as a table for a terminal, with remarks on each claim that was not met, or was fitted, or whose rule was
+/// Verdicts as a table for a terminal, with remarks on each claim that was not met, that was fitted, or whose rule was
 /// changed.
 pub fn verdicts(outcomes: &[Outcome]) -> String {
     let width = outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
@@ -277,7 +277,7 @@ impl Reproduction {
         }
     }
 
-    /// One JSON object a claim, each on a line of its own.
+    /// One JSON object per claim, each on a line of its own.
     pub fn json_lines(&self) -> String {
         let experiment = Provenance::of("reproduce");
         let object = |outcome: &Outcome| experiment.beside(serde_json::to_value(outcome).unwrap_or_default());
@@ -285,7 +285,7 @@ impl Reproduction {
         self.outcomes.iter().map(line).collect()
     }
 
-    /// How many claims came out how, in a line, and what was run, in another.
+    /// A line with the number of claims for each verdict, and another with what was run.
     pub fn tally_text(&self) -> String {
         let counts =
             Verdict::ALL.iter().zip(self.tally()).map(|(verdict, count)| format!("{count} {}", verdict.words()));
@@ -297,7 +297,7 @@ impl Reproduction {
         Verdict::ALL.map(|verdict| self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count())
     }
 
-    /// The exit status of the command: 1 when a claim was missed, 130 when it was interrupted, else 0.
+    /// The exit status of the command: 1 if a claim was missed, 130 if it was interrupted, else 0.
     pub fn exit_status(&self) -> u8 {
         let [_, _, missed, _] = self.tally();
         match (missed, self.interrupted) {

@@ -1,4 +1,4 @@
-//! What became of a claim: the conditions of the file, held against what the study found.
+//! The outcome of a claim: the conditions of the file, compared with the findings of the study.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::runs::Gap;
 pub enum Verdict {
     /// Our own run shows it.
     Met,
-    /// Our own run shows it with parameters that were fitted to it, or chosen by it: it says that such parameters exist.
+    /// Our own run shows it with parameters that were fitted to it, or chosen by it: it shows that such parameters exist.
     MetFitted,
     /// Our own run shows something else.
     Missed,
@@ -36,7 +36,7 @@ impl Verdict {
     /// All of them, in the order of a tally.
     pub const ALL: [Verdict; 4] = [Verdict::Met, Verdict::MetFitted, Verdict::Missed, Verdict::NotRun];
 
-    /// What a tally calls claims with this verdict.
+    /// The words of a tally for claims with this verdict.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Met => "met",
@@ -55,38 +55,38 @@ impl Verdict {
 /// One number of a condition, and whether it is as it must be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// The quantity that it is a number of.
+    /// Its quantity.
     pub quantity: String,
     /// Whether it is as it must be.
     pub holds: bool,
-    /// The number, what it is of, and what it must be.
+    /// The number, its meaning, and what it must be.
     pub says: String,
-    /// Why we think that it is not as it must be, where it is not.
+    /// Why we think that it is not as it must be, if it is not.
     pub reason: Option<String>,
 }
 
-/// What became of a claim: the line that `--json` prints, and the conditions behind it.
+/// The outcome of a claim: the line that `--json` prints, and the conditions behind it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// The claim's name.
     pub id: String,
-    /// What sort of statement it is.
+    /// The kind of statement it is.
     pub kind: Kind,
-    /// What the paper has: numbers, or the statement.
+    /// The paper's result: numbers, or the statement.
     pub published: Value,
-    /// What we have.
+    /// Our result.
     pub ours: Value,
     /// The unit of the numbers.
     pub unit: Option<String>,
-    /// How far ours is from the published. [%]
+    /// The deviation of ours from the published one. [%]
     pub error_percent: Value,
     /// Whether the claim is met.
     pub verdict: Verdict,
     /// What was run for it.
     pub ran: String,
-    /// What is reported about it: what failed, and why we think it did.
+    /// A remark: what failed, and why we think it did.
     pub note: String,
-    /// Which parameters were fitted to the claim, or chosen by it.
+    /// The parameters that were fitted to the claim, or chosen by it.
     pub fitted: Option<String>,
     /// How the claim's rule was changed after a run.
     pub rule_changed: Option<String>,
@@ -96,10 +96,10 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What became of `claim` of `file`, given what our runs say of it.
+    /// The outcome of `claim` of `file`, given what our runs say about it.
     ///
     /// # Errors
-    /// When the file names a quantity that is not computed, or does not name one that is.
+    /// If the file names a quantity that is not computed, or does not name one that is.
     pub fn of(
         file: &'static str,
         claim: &Claim,
@@ -138,7 +138,7 @@ impl Outcome {
         })
     }
 
-    /// What is reported about it, line by line.
+    /// The remarks about it, line by line.
     pub fn remarks(&self) -> Vec<String> {
         let note = Some(self.note.clone()).filter(|note| !note.is_empty());
         let fitted = self.fitted.as_ref().map(|what| format!("fitted: {what}"));
@@ -152,10 +152,10 @@ impl Outcome {
     }
 }
 
-/// What is printed about a condition that no number was found for.
+/// What is printed about a condition without any number.
 const NOTHING_LOOKED_AT: &str = "nothing was looked at";
 
-/// Every condition of `claim`, held against each number of its quantity.
+/// Every condition of `claim`, checked for each number of its quantity.
 fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Check>, ClaimsError> {
     let error = |line, problem: String, meant: Option<&str>| ClaimsError {
         file,
@@ -185,7 +185,7 @@ fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Che
     Ok(checks)
 }
 
-/// A condition, held against each number of its quantity. Without any number it does not hold.
+/// A condition, checked for each number of its quantity. Without any number it does not hold.
 fn checks_of(claim: &Claim, condition: &Condition, quantity: &Quantity) -> Vec<Check> {
     let Condition { what, bound, data, missed_because, .. } = condition;
     let check = |holds, says: String| {
@@ -206,7 +206,7 @@ fn checks_of(claim: &Claim, condition: &Condition, quantity: &Quantity) -> Vec<C
     each.collect()
 }
 
-/// A number as a condition shows it: whole, or with four significant digits.
+/// A number as a condition shows it: an integer, or four significant digits.
 fn number(value: f64) -> String {
     if !value.is_finite() || value.fract() == 0.0 {
         return report::fixed(value, 0);
@@ -278,7 +278,7 @@ mod tests {
         );
     }
 
-    /// What was fitted to a claim is met in another way than what came out by itself; missed is missed.
+    /// A claim met with parameters fitted to it has a verdict of its own; missed is missed.
     #[test]
     fn a_claim_that_was_fitted_says_so() {
         let mut fitted = claim("");

@@ -6,10 +6,10 @@ use super::outcome::{Check, Outcome, Verdict};
 use super::{Chapter, Claim, Condition, Drawing, Gap, Job, Paper, Runs, Study};
 use report::{Cell, Element, Page, Table, compact, element, fixed};
 
-/// How many conditions of a claim are shown without being asked for.
+/// How many conditions of a claim are shown without expanding them.
 const SHOWN_AT_ONCE: usize = 5;
 
-/// The whole report: a page of its own for one paper, one page with a part for each of several.
+/// The whole report: a page for a single paper, or one page with a part for each of several.
 pub fn page(chapters: &[Chapter]) -> String {
     let command = ["maquette reproduce"].into_iter().chain(chapters.iter().map(|chapter| chapter.paper.key));
     let command: Vec<&str> = command.collect();
@@ -40,7 +40,7 @@ pub fn page(chapters: &[Chapter]) -> String {
     .html()
 }
 
-/// What is printed about one paper.
+/// The sections about one paper.
 pub fn sections<J: Job, A>(
     paper: &Paper,
     studies: &[Study<J, A>],
@@ -62,7 +62,7 @@ fn tally(outcomes: &[&Outcome]) -> Element {
     element("ul").class("tally").child(all).children(Verdict::ALL.map(entry))
 }
 
-/// Where everything is.
+/// The table of contents.
 fn contents<J: Job, A>(paper: &Paper, studies: &[Study<J, A>]) -> Element {
     let links = studies.iter().map(|study| {
         let target = format!("#{}", anchor(paper, study.place));
@@ -80,7 +80,7 @@ fn badge(verdict: Verdict) -> Element {
     element("span").class(format!("verdict {}", verdict.name())).text(text)
 }
 
-/// The table at the top: each claim with its verdict, and a link to where it is treated.
+/// The table at the top: each claim with its verdict and a link to its section.
 fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome]) -> Element {
     let mut table = Table::with_head(&["claim", "verdict", "where", "kind", "published", "ours", "error"]).stacking();
     for outcome in outcomes {
@@ -140,7 +140,7 @@ fn figure(place: &str, drawing: Drawing) -> Element {
         .child(element("figcaption").text(caption))
 }
 
-/// What the paper says, what we found, and whether that agrees.
+/// What the paper says, what we found, and whether they agree.
 fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
     let head = element("p").class("head").child(element("code").text(&claim.id)).child(badge(outcome.verdict));
     let mut list = element("dl");
@@ -176,7 +176,7 @@ fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
     element("div").class(class).attribute("id", &claim.id).child(head).child(list)
 }
 
-/// What must come out of a quantity, and why that is asked.
+/// What a quantity must be, and why.
 fn rule(condition: &Condition) -> Element {
     let Condition { what, bound, because, data, .. } = condition;
     let data = data.map_or(String::new(), |data| format!(" ({})", data.words()));
@@ -192,7 +192,7 @@ fn ours(outcome: &Outcome) -> String {
     }
 }
 
-/// The conditions that fail, then, on demand, all of them; a few are shown at once.
+/// The conditions that fail and, expandable, all of them; a few are shown at once.
 fn conditions(all: &[Check]) -> Vec<Element> {
     if all.len() <= SHOWN_AT_ONCE {
         return vec![checks(&mut all.iter())];
@@ -214,7 +214,7 @@ fn error(value: &Value) -> String {
     if value.is_null() { String::new() } else { format!("{} %", plain(value)) }
 }
 
-/// A value as a person reads it: numbers briefly, several of them by name.
+/// A value for people to read: numbers rounded, several of them by name.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

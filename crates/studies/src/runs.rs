@@ -9,13 +9,13 @@ use experiment::parallel;
 
 /// Something that can be run.
 pub trait Job: Clone + Ord + Display + Send + Sync {
-    /// About how much work it is, in units that only have to agree among jobs.
+    /// Its approximate work, in units that only have to agree among jobs.
     fn cost(&self) -> f64;
     /// Whether its wall time is measured, so that nothing may run beside it.
     fn alone(&self) -> bool;
 }
 
-/// How far the runs are.
+/// The progress of the runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress<'a> {
     /// Runs that have ended.
@@ -24,11 +24,11 @@ pub struct Progress<'a> {
     pub total: usize,
     /// The share of the work that has been done, from 0 to 1.
     pub share: f64,
-    /// The run that ended last; nothing before the first.
+    /// The run that ended last, if one has.
     pub last: Option<&'a str>,
 }
 
-/// Where the runs tell how far they are, and whether they are to stop.
+/// Where the runs report their progress, and learn whether to stop.
 pub struct Watch<'a> {
     /// Called from any thread whenever a run has ended.
     pub progress: &'a (dyn Fn(Progress<'_>) + Sync),
@@ -38,13 +38,13 @@ pub struct Watch<'a> {
     pub threads: usize,
 }
 
-/// What came out of the runs that ended.
+/// The results of the finished runs.
 #[derive(Clone, Debug)]
 pub struct Runs<J, A> {
     ended: BTreeMap<J, Result<A, String>>,
 }
 
-/// Why a run's answer is not there.
+/// Why a run's answer is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gap {
     /// It was not run: which.
@@ -54,14 +54,14 @@ pub enum Gap {
 }
 
 impl<J: Job, A> Runs<J, A> {
-    /// Runs that were made elsewhere, and what came out.
+    /// Runs that were made elsewhere, with their results.
     pub fn of(ended: impl IntoIterator<Item = (J, A)>) -> Runs<J, A> {
         Runs { ended: ended.into_iter().map(|(job, answer)| (job, Ok(answer))).collect() }
     }
-    /// What came out of `job`.
+    /// The result of `job`.
     ///
     /// # Errors
-    /// When it was not run, or failed.
+    /// If it was not run, or failed.
     pub fn get(&self, job: &J) -> Result<&A, Gap> {
         match self.ended.get(job) {
             Some(Ok(answer)) => Ok(answer),
@@ -85,8 +85,8 @@ pub fn plan<J: Job>(jobs: impl IntoIterator<Item = J>) -> Vec<J> {
     distinct.into_iter().collect()
 }
 
-/// Runs all of `jobs` by `run`: those that bear company on `watch.threads` threads, the longest first, then the others
-/// one by one. What comes out does not depend on which thread ran what.
+/// Runs all of `jobs` by `run`: those that may run beside others on `watch.threads` threads, the longest first, then the rest
+/// one by one. The results do not depend on which thread ran what.
 pub fn run_all<J: Job, A: Send>(
     jobs: &[J],
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),

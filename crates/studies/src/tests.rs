@@ -1,4 +1,4 @@
-//! What holds for every study.
+//! Properties of every study.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use quantities::{Duration, splitmix64};
 
 use super::*;
 
-/// Every claim of `paper` has exactly one of `studies`, and there are so many claims.
+/// Every claim of `paper` belongs to exactly one of `studies`, and there are as many claims as expected.
 fn has_one_study_for_each<J, A>(paper: Result<Paper, ClaimsError>, studies: &[Study<J, A>], claims: usize) {
     let paper = paper.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(paper.claims.all.len(), claims, "{}", paper.key);
@@ -28,14 +28,14 @@ fn every_claim_has_exactly_one_study() {
     has_one_study_for_each(bcast::paper(), &bcast::STUDIES, 6);
 }
 
-/// A report has nothing that a browser would fetch.
+/// Checks that a report has nothing that a browser would fetch.
 pub(super) fn fetches_nothing(html: &str) {
     for forbidden in ["http:", "https:", "<script", "@import", "url(", " src="] {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
 }
 
-/// A claim with two sets of runs that no world made: one that meets it, and one that must not.
+/// A claim with two made-up sets of runs: one that meets it, and one that must not.
 pub(super) struct Case<J, A> {
     pub claim: &'static str,
     pub sound: fn(&J) -> A,
@@ -44,7 +44,7 @@ pub(super) struct Case<J, A> {
     pub fails: &'static str,
 }
 
-/// Each of `cases` comes out as it says, and every claim that needs runs has one.
+/// Checks that each of `cases` is judged as it says, and that every claim that needs runs has a case.
 pub(super) fn each_judge_can_say_no<J: Job, A: Send>(
     studies: &[Study<J, A>],
     paper: Result<Paper, ClaimsError>,
@@ -64,8 +64,8 @@ pub(super) fn each_judge_can_say_no<J: Job, A: Send>(
     }
 }
 
-/// Every condition of the claims of `cases` fails with some runs: those that meet the claim, each changed at random by
-/// `change`. But for those that `no_run_decides`: they are computed without any run, and have a test beside their study.
+/// Checks that every condition of the claims of `cases` fails with some runs: those that meet the claim, each changed at random by
+/// `change`. Those that `no_run_decides` are excepted: they are computed without any run, and tested next to their study.
 pub(super) fn every_condition_can_fail<J: Job, A: Send>(
     studies: &[Study<J, A>],
     paper: Result<Paper, ClaimsError>,
@@ -73,7 +73,7 @@ pub(super) fn every_condition_can_fail<J: Job, A: Send>(
     change: fn(A, &mut Random) -> A,
     no_run_decides: &[&str],
 ) {
-    /// So many sets of runs are tried.
+    /// How many sets of runs are tried.
     const SEEDS: u64 = 60;
     let paper = paper.unwrap_or_else(|error| panic!("{error}"));
     let mut never = BTreeSet::new();
@@ -92,7 +92,7 @@ pub(super) fn every_condition_can_fail<J: Job, A: Send>(
         let by_chance = |seed: u64| {
             let changed = |job: &J| {
                 let mut random = Random::of(seed, &job.to_string());
-                // Of the first seeds all runs are changed, of later ones some.
+                // With the first seeds all runs are changed, with later ones some.
                 if random.below(seed + 1) < 2 { change(sound(job), &mut random) } else { sound(job) }
             };
             note(outcome(studies, &paper, claim, &changed))
@@ -103,7 +103,7 @@ pub(super) fn every_condition_can_fail<J: Job, A: Send>(
     assert_eq!(never.iter().map(String::as_str).collect::<Vec<_>>(), no_run_decides, "{}", paper.key);
 }
 
-/// The quantities of the checks that do not hold, each once.
+/// The quantities whose checks do not hold, each once.
 fn failed(checks: &[Check]) -> Vec<String> {
     let mut failed: Vec<String> = Vec::new();
     for check in checks.iter().filter(|check| !check.holds) {
@@ -135,7 +135,7 @@ fn outcome<J: Job, A: Send>(
     judged.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Numbers that follow from a seed.
+/// Random numbers from a seed.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -156,14 +156,14 @@ impl Random {
         10.0_f64.powf(self.below(401) as f64 / 100.0 - 2.0)
     }
 
-    /// A time that many times as long, or no time at all.
+    /// A time multiplied by a random factor, or no time at all.
     pub(super) fn longer(&mut self, time: Duration) -> Duration {
         let factor = if self.below(8) == 0 { 0.0 } else { self.factor() };
         Duration::from_picoseconds((time.picoseconds() as f64 * factor) as u64)
     }
 }
 
-/// A number just outside of what `bound` allows, on each side that it has.
+/// A number just outside of `bound`, on each side that it has.
 fn outside(bound: Bound, published: Option<f64>) -> Vec<f64> {
     let step = |value: f64| value.abs().max(1.0) * 1e-6;
     match bound {
@@ -254,8 +254,8 @@ fn a_tally_tells_what_was_fitted_from_what_was_not() {
     assert_eq!(met.exit_status(), 0);
 }
 
-/// The claims that are fitted or chosen by what they test are marked, and no others: the ten that are met so, and table 11, which
-/// is missed.
+/// The claims whose parameters were fitted to or chosen by what they test are marked, and no others: the ten that are met this way,
+/// and table 11, which is missed.
 #[test]
 fn what_was_fitted_is_marked() {
     let papers = papers();

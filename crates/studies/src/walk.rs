@@ -1,48 +1,48 @@
-//! A random walk through costs that a paper does not print, towards the numbers that it prints. All of it follows from a seed.
+//! A random walk through costs that a paper does not print, towards the numbers that it prints. It is determined by a seed.
 
 use quantities::splitmix64::Draws;
 
-/// A field of a description that is searched for, and between what: its logarithm is drawn evenly.
+/// A field of a description to search, and its range: its logarithm is drawn uniformly.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
     /// The field.
     pub field: &'static str,
-    /// The least that it may be.
+    /// Its least value.
     pub least: f64,
-    /// The most.
+    /// Its greatest value.
     pub most: f64,
-    /// Its unit, as descriptions write it.
+    /// Its unit, as written in descriptions.
     pub unit: &'static str,
 }
 
-/// A place: a number for each range.
+/// A point of the search: a number for each range.
 pub type Place = Vec<f64>;
 
-/// Draws places.
+/// Draws points.
 #[derive(Clone, Debug)]
 pub struct Walk<'a> {
     ranges: &'a [Range],
     draws: Draws,
 }
 
-/// How often a step changes a number.
+/// The probability that a step changes a number.
 const CHANGED: f64 = 0.35;
-/// How far it then goes, in a long step and in a short one: the standard deviation of its logarithm.
+/// How far the number then moves, in a long step and in a short one: the standard deviation of its logarithm.
 const STRIDES: [f64; 2] = [0.35, 0.08];
 
 impl<'a> Walk<'a> {
-    /// A walk within `ranges` that follows from `seed`.
+    /// A walk within `ranges`, determined by `seed`.
     pub fn new(ranges: &'a [Range], seed: u64) -> Walk<'a> {
         Walk { ranges, draws: Draws(seed) }
     }
 
-    /// Anywhere.
+    /// A point anywhere in the ranges.
     pub fn anywhere(&mut self) -> Place {
         let ranges = self.ranges;
         ranges.iter().map(|range| range.least * (range.most / range.least).powf(self.draws.share())).collect()
     }
 
-    /// A step from `place`: some of its numbers are others, one at least.
+    /// A step from `place`: at least one of its numbers changes.
     pub fn step(&mut self, place: &[f64]) -> Place {
         let ranges = self.ranges;
         let one = (self.draws.share() * ranges.len() as f64) as usize;
@@ -50,7 +50,7 @@ impl<'a> Walk<'a> {
         let mut next = Place::with_capacity(place.len());
         for (index, (range, value)) in ranges.iter().zip(place).enumerate() {
             let changed = self.draws.share() < CHANGED || index == one;
-            // Three even draws make a bell, of standard deviation one half.
+            // The sum of three uniform draws is bell-shaped, with a standard deviation of one half.
             let bell = (0..3).map(|_| self.draws.share()).sum::<f64>() - 1.5;
             let factor = if changed { (2.0 * stride * bell).exp() } else { 1.0 };
             next.push((value * factor).clamp(range.least, range.most));
@@ -90,7 +90,7 @@ mod tests {
         let within =
             |place: &Place| place.iter().zip(&ranges).all(|(at, range)| (range.least..=range.most).contains(at));
         assert!(path(1).iter().all(within));
-        // A step from the edge can end there.
+        // A step from an edge can end there.
         let moves = path(1).windows(2).filter(|two| two[0] != two[1]).count();
         assert!(moves > 400, "{moves} of 500 steps go somewhere");
         assert_eq!(path(1), path(1));

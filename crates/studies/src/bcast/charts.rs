@@ -12,19 +12,19 @@ pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
     LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
 }
 
-/// The level axis of sizes.
+/// The horizontal axis of sizes.
 pub fn sizes(ticks: &[u32]) -> Axis {
     let ticks: Vec<f64> = ticks.iter().copied().map(f64::from).collect();
     Axis::logarithmic("message size [B]", Measure::Bytes).at(&ticks)
 }
 
-/// The level axis of the numbers of nodes.
+/// The horizontal axis of the numbers of nodes.
 pub fn nodes(numbers: &[u32]) -> Axis {
     let ticks: Vec<f64> = numbers.iter().copied().map(f64::from).collect();
     Axis::linear("nodes", Measure::Plain).at(&ticks)
 }
 
-/// The upright axis of times.
+/// The vertical axis of times.
 pub fn times() -> Axis {
     Axis::linear("broadcast and reply [\u{b5}s]", Measure::Microseconds).reaching(0.0)
 }
@@ -43,7 +43,7 @@ pub fn mark(system: System) -> Mark {
     })
 }
 
-/// The mark of what is printed of it.
+/// The mark of its printed numbers.
 pub fn printed_mark(system: System) -> Mark {
     Mark { broken: true, ..mark(system) }
 }

@@ -10,7 +10,7 @@ use report::{Axis, Measure, legend};
 const NODES: u32 = 4;
 /// The sizes. [B]
 const SIZES: [u32; 9] = [8, 32, 64, 128, 256, 512, 1024, 2048, 4096];
-/// Messages that are sent to receivers that come late: those that are short, and those that are long. [B]
+/// The sizes of messages to late receivers: short ones, and long ones. [B]
 const SHORT: [u32; 3] = [8, 256, PUSHED];
 const LONG: [u32; 3] = [16 << 10, 64 << 10, 256 << 10];
 
@@ -35,7 +35,7 @@ fn broadcast(system: System, bytes: u32) -> Job {
     Job::Broadcast { system, nodes: NODES, bytes }
 }
 
-/// When all late receivers have the message [us], and how many packets were sent again for it.
+/// When all late receivers have the message [us], and how many packets were retransmitted for it.
 fn late(runs: &Results, system: System, bytes: u32) -> Result<(f64, u64), Gap> {
     let measured = runs.get(&Job::Late { system, bytes })?;
     Ok((measured.time.microseconds(), measured.resent.iter().sum()))

@@ -1,4 +1,4 @@
-//! Figure 6: what a shared buffer saves of memory.
+//! Figure 6: how much memory a shared buffer saves.
 
 use endpoint::{Message, Tag};
 use machines::model::Interconnect;
@@ -17,7 +17,7 @@ use report::{Axis, Mark, Measure, fixed, legend};
 /// The numbers of nodes.
 const NUMBERS: [u32; 8] = [2, 4, 8, 16, 32, 64, 96, 128];
 const MOST: u32 = NUMBERS[NUMBERS.len() - 1];
-/// What is printed: M_save(n) = 0.386 (1 - 1/n).
+/// The printed factor: M_save(n) = 0.386 (1 - 1/n).
 const FACTOR: f64 = 0.386;
 /// A message that fills any window. [B]
 const LONG: usize = 1 << 20;
@@ -44,8 +44,8 @@ fn ours() -> Result<Parameters, Gap> {
     }
 }
 
-/// What is saved where everything is counted that the sending side of rank 0 of `n` holds, with all queues and buffers full: by a broadcast,
-/// beside a channel to every rank. What receives is as large in both cases.
+/// The share of memory that a broadcast saves over a channel to every rank, counting everything that the sending side of rank 0 of `n`
+/// holds, with all queues and buffers full. The receiving side is equally large in both cases.
 fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
     let push = Push { first: u32::MAX, second: 0 };
     let full = Parameters { push, broadcast_protocol: BroadcastProtocol::Simple, ..*parameters };
@@ -58,12 +58,12 @@ fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
     engine.drain(Time::ZERO);
     let (channels, shared) = engine.memory();
     let receiving = Points::of(parameters).receive * f64::from(n);
-    // The paper counts a point for the root itself, too.
+    // The paper counts a point for the root itself as well.
     let channels = channels as f64 * f64::from(n) / f64::from(n - 1);
     Ok(1.0 - (shared as f64 + receiving) / (channels + receiving))
 }
 
-/// What the printed sizes give is arithmetic with printed numbers, so it is told and decides nothing.
+/// The saving by the printed sizes is arithmetic with printed numbers, so it is reported but decides nothing.
 fn judge(claim: &Claim, counted: f64) -> Result<Findings, Gap> {
     let of_sizes = Points::PUBLISHED.saved(MOST) * 100.0;
     let printed = claim.printed("saved_at_128_percent")?;

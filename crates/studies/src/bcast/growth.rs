@@ -1,4 +1,4 @@
-//! What figures 4 and 5 have in common: a broadcast of one size over the number of nodes, beside the tree.
+//! The common part of figures 4 and 5: a broadcast of one size over the number of nodes, compared with the tree.
 
 use serde_json::{Map, Value, json};
 
@@ -12,13 +12,13 @@ use report::{Axis, Mark, Measure, legend};
 /// The numbers of nodes.
 pub const NUMBERS: [u32; 7] = [2, 3, 4, 5, 6, 7, 8];
 
-/// What is run for it.
+/// The runs for it.
 pub fn jobs(bytes: u32) -> Vec<Job> {
     let of = |system| NUMBERS.map(|nodes| Job::Broadcast { system, nodes, bytes });
     System::ALL.into_iter().flat_map(of).collect()
 }
 
-/// What comes of messages of `bytes`. A time is looked at where one is published.
+/// The findings for messages of `bytes`. A time is compared where one is published.
 pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Gap> {
     let of = |name| {
         Ok(match name {
@@ -40,7 +40,7 @@ pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Gap>
     Ok(found.into_iter().fold(findings, |findings, (name, value)| findings.with_number(name, value)))
 }
 
-/// The times, and how they grow, with what is printed.
+/// The times, and how they grow, with the printed numbers.
 pub fn draw(claim: &Claim, runs: &Results, bytes: u32) -> Result<Drawing, Gap> {
     let line = |system: System, of: &dyn Fn(u32) -> Result<f64, Gap>| -> Result<Line, Gap> {
         let point = |nodes| Ok((f64::from(nodes), of(nodes)?));

@@ -1,4 +1,4 @@
-//! One run of the study: what is sent on which system, or over a network that loses what.
+//! One run of the study: a message or broadcast on a system, or over a lossy network.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl System {
     /// All of them, in the order of the figures.
     pub const ALL: [System; 3] = [System::PushPull, System::Simple, System::Mpich];
 
-    /// What the figures call it.
+    /// Its name in the figures.
     pub fn name(self) -> &'static str {
         match self {
             System::PushPull => "PPBCAST",
@@ -43,7 +43,7 @@ impl System {
         }
     }
 
-    /// What is changed in it.
+    /// The changes to it.
     pub fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             System::PushPull | System::Mpich => &[],
@@ -53,17 +53,17 @@ impl System {
     }
 }
 
-/// What goes wrong on the network.
+/// The faults of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// A frame is lost now and then.
     Little,
-    /// Frames are lost alone and in bursts, come twice, and overtake each other.
+    /// Frames are lost singly and in bursts, duplicated, and reordered.
     Much,
 }
 
 impl Trouble {
-    /// What is set for it.
+    /// The settings for it.
     pub fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Trouble::Little => &[("loss", "0.001")],
@@ -78,7 +78,7 @@ impl Trouble {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Trouble::Little => "0.1 % of frames lost",
@@ -97,25 +97,25 @@ pub enum Job {
     },
     /// A broadcast, and a message of the same size back, again and again.
     Broadcast {
-        /// On which system.
+        /// The system.
         system: System,
-        /// On how many nodes.
+        /// The number of nodes.
         nodes: u32,
         /// The size of the message. [B]
         bytes: u32,
     },
     /// One broadcast to receivers that are late.
     Late {
-        /// On which system.
+        /// The system.
         system: System,
         /// The size of the message. [B]
         bytes: u32,
     },
-    /// Broadcasts of many sizes whose every byte is looked at.
+    /// Broadcasts of many sizes, every byte of which is checked.
     Lossy {
-        /// What goes wrong.
+        /// The faults.
         trouble: Trouble,
-        /// What decides what is lost.
+        /// The seed of the losses.
         seed: u32,
     },
 }
@@ -124,7 +124,7 @@ impl Job {
     /// How often it is done.
     pub fn rounds(&self) -> u32 {
         match *self {
-            // Each round of a long message is like the other.
+            // All rounds of a long message are alike.
             Job::PingPong { bytes } if bytes > 1 << 16 => 10,
             Job::PingPong { .. } | Job::Broadcast { .. } => ROUNDS,
             Job::Late { .. } | Job::Lossy { .. } => 1,

@@ -1,4 +1,4 @@
-//! Broadcasts over a network that loses frames, and what its log says of who was sent what again.
+//! Broadcasts over a network that loses frames, and what its log says about retransmissions.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use endpoint::{Endpoint, Message, Needs, Program, Result};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::{FrameFate, FrameRecord};
 
-/// Who broadcasts.
+/// The rank that broadcasts.
 pub const ROOT: Rank = Rank(0);
-/// The sizes of the messages, in turn: of one packet, of two, pushed as a whole, pulled, longer than a window. [B]
+/// The sizes of the messages, in turn: one packet, two packets, pushed as a whole, pulled, longer than a window. [B]
 const SIZES: [usize; 5] = [8, 256, 860, 4_096, 40_000];
 
-/// Rank 0 broadcasts so many messages of bytes, and everyone looks at each.
+/// Rank 0 broadcasts a number of messages, and every rank checks each.
 pub struct Checked {
-    /// How many.
+    /// Their number.
     pub messages: u32,
 }
 
@@ -26,7 +26,7 @@ fn message(number: u32) -> Message {
 
 impl Program for Checked {
     const NEEDS: Needs = Needs::MULTICAST;
-    /// How many of the messages were the ones that should come next, byte by byte.
+    /// How many of the messages were the expected next ones, byte by byte.
     type Output = u32;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u32> {
@@ -44,7 +44,7 @@ impl Program for Checked {
     }
 }
 
-/// One broadcast, for which all receivers come late.
+/// One broadcast, for which all receivers are late.
 pub struct ToLate {
     pub bytes: Bytes,
     pub late: Duration,
@@ -52,7 +52,7 @@ pub struct ToLate {
 
 impl Program for ToLate {
     const NEEDS: Needs = Needs::MULTICAST;
-    /// How many messages were the one that was broadcast: one, if all is well.
+    /// How many messages equalled the one that was broadcast: one, if all is well.
     type Output = u32;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u32> {
@@ -66,8 +66,8 @@ impl Program for ToLate {
     }
 }
 
-/// How often something new was broadcast to all while a receiver that was sent something again had not reported since. `header` is all that
-/// a report has.
+/// How often a new packet was broadcast to all while a receiver of a retransmission had not yet reported since. A report consists of
+/// `header` alone.
 pub fn broadcast_while_behind(log: &[FrameRecord], header: Bytes) -> u32 {
     let mut events: Vec<(Time, Event)> = log.iter().filter_map(|frame| event(frame, header)).collect();
     events.sort();
@@ -90,14 +90,14 @@ pub fn broadcast_while_behind(log: &[FrameRecord], header: Bytes) -> u32 {
     count
 }
 
-/// What the root did or learned, in the order of one instant.
+/// What the root did or learned; the order of the variants is that within one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A report of that receiver has come, which was sent then.
+    /// A report from that receiver arrived, which was sent at that time.
     Reported(Rank, Time),
-    /// Something was broadcast.
+    /// A new packet was broadcast.
     Broadcast,
-    /// That receiver was sent something again, which arrived there then.
+    /// A packet was retransmitted to that receiver, where it arrived at that time.
     SentAgain(Rank, Time),
 }
 

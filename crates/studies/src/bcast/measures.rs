@@ -1,15 +1,15 @@
-//! What the study reads off its runs.
+//! The quantities that the study derives from its runs.
 
 use super::Results;
 use super::job::{Job, System};
 use crate::Gap;
 
-/// Half of what a message there and back takes. [us]
+/// Half the round-trip time of a message. [us]
 pub fn one_way(runs: &Results, bytes: u32) -> Result<f64, Gap> {
     Ok(runs.get(&Job::PingPong { bytes })?.time.microseconds() / 2.0)
 }
 
-/// What a broadcast and its reply take. [us]
+/// The time of a broadcast and its reply. [us]
 pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, Gap> {
     Ok(runs.get(&Job::Broadcast { system, nodes, bytes })?.time.microseconds())
 }
@@ -25,7 +25,7 @@ pub fn faster(runs: &Results, nodes: u32, bytes: u32) -> Result<f64, Gap> {
     Ok((1.0 - ours? / tree?) * 100.0)
 }
 
-/// By how much ours is off what is printed. [%]
+/// The deviation of our number from the printed one. [%]
 pub fn off(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }

@@ -1,6 +1,6 @@
 //! The broadcast study: reliable messages and broadcasts over a switched Ethernet, beside a tree over TCP.
 //!
-//! One file a figure or section. How the machines' costs were chosen, and what we take a latency of a broadcast to be, is in
+//! One file per figure or section. How the machines' costs were chosen, and what we take a latency of a broadcast to be, is in
 //! experiments/bcast/parameters.md.
 
 mod charts;
@@ -24,7 +24,7 @@ pub use simulate::{Measured, run};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};
 
-/// What came out of the runs of the study.
+/// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
 /// A figure or section of the study.
 pub type StudyOfBroadcast = Study<Job, Measured>;
@@ -36,14 +36,14 @@ pub const FRAMES_PER_SECOND: f64 = 5e5;
 pub const STUDIES: [StudyOfBroadcast; 6] =
     [section2::STUDY, section3::STUDY, figure3::STUDY, figure4::STUDY, figure5::STUDY, figure6::STUDY];
 
-/// The claims: the file, and what stands in it.
+/// The claims: the file and its contents.
 const FILE: &str = "experiments/bcast/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/bcast/claims.toml");
 
-/// What is printed about the study as a whole.
+/// The study as a whole, as the report describes it.
 ///
 /// # Errors
-/// What is wrong with the file of claims.
+/// An error in the file of claims.
 pub fn paper() -> Result<Paper, ClaimsError> {
     let about = |preset: &str| machines::load(preset).map_or_else(|error| error.to_string(), |machine| machine.about);
     Ok(Paper {

@@ -1,4 +1,4 @@
-//! Where the costs of the nodes come from: scans against the four printed numbers that they were fitted to.
+//! The origin of the nodes' costs: scans against the four printed numbers to which they were fitted.
 //!
 //! Nothing is random in these runs.
 
@@ -27,18 +27,18 @@ const MPICH: [&[Setting]; 2] = [
     &[("receive", "15 us"), ("receive", "20 us"), ("receive", "25 us")],
 ];
 
-/// Some costs, and what comes of them.
+/// Some costs, and their results.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The costs.
     pub settings: Vec<Setting>,
-    /// The sum of how far the printed numbers are off, whichever way. [%]
+    /// The sum of the absolute deviations from the printed numbers. [%]
     pub off: f64,
     /// The numbers, in words.
     pub says: String,
 }
 
-/// The costs of both grids, those of each that come nearest to the printed numbers first.
+/// The costs of both grids, each with those nearest to the printed numbers first.
 ///
 /// # Errors
 /// Why one cannot be run.
@@ -66,7 +66,7 @@ pub fn search(watch: &Watch<'_>) -> Result<[Vec<Found>; 2], String> {
     Ok([ranked(&MESSAGING, watch, &messaging)?, ranked(&MPICH, watch, &mpich)?])
 }
 
-/// By how much a broadcast of 256 bytes takes longer to all nodes than to two. [%]
+/// How much longer a broadcast of 256 bytes to all nodes takes than one to two. [%]
 fn growth(system: System, settings: &[Setting]) -> Result<f64, String> {
     let time = |nodes| run_with(&Job::Broadcast { system, nodes, bytes: 256 }, settings);
     Ok(off(time(NODES)?.time.microseconds(), time(2)?.time.microseconds()))
@@ -82,7 +82,7 @@ fn judged(settings: &[Setting], numbers: &[(&Claim, &str, f64)]) -> Result<Found
     Ok(Found { settings: settings.to_vec(), off: sum, says: says.join(", ") })
 }
 
-/// What comes of every combination of `grid`, the best first.
+/// The results of every combination of `grid`, the best first.
 fn ranked(
     grid: &[&[Setting]],
     watch: &Watch<'_>,
@@ -95,7 +95,7 @@ fn ranked(
     }
     let progress = |_, _| {};
     let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
-    // With some costs a run comes to no end: they are told of, last.
+    // With some costs a run never ends: they are listed last.
     let ended = |settings: &Vec<Setting>| {
         of(settings).unwrap_or_else(|why| Found { settings: settings.clone(), off: f64::INFINITY, says: why })
     };

@@ -24,7 +24,7 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     draw,
 };
 
-/// What gets across. [MB/s]
+/// The bandwidth. [MB/s]
 fn bandwidth(runs: &Results, bytes: u32) -> Result<f64, Gap> {
     Ok(f64::from(bytes) / one_way(runs, bytes)?)
 }

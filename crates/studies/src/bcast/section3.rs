@@ -1,4 +1,4 @@
-//! Section 3: who lost something gets it again, and nobody else; and everything arrives once, in order, undamaged.
+//! Section 3: only receivers that lost a packet get it again; and everything arrives once, in order, undamaged.
 
 use super::job::{Job, NODES, Trouble};
 use super::simulate::{MESSAGES, Measured};
@@ -6,7 +6,7 @@ use super::{Results, StudyOfBroadcast};
 use crate::{Claims, Drawing, Findings, Gap};
 use report::{Cell, Table};
 
-/// What decides what is lost.
+/// The seeds of the losses.
 const SEEDS: std::ops::RangeInclusive<u32> = 1..=100;
 const TROUBLES: [Trouble; 2] = [Trouble::Little, Trouble::Much];
 
@@ -20,20 +20,20 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     draw,
 };
 
-/// What all runs with one trouble came to.
+/// The sum over all runs with the same faults.
 #[derive(Default)]
 struct Sum {
     messages: u32,
     right: u32,
     lost: u64,
     resent: u64,
-    /// Runs in which every report came through, and what became of their receivers.
+    /// Runs in which every report came through, and the fate of their receivers.
     clear: u32,
-    /// How often something new was broadcast while one of them was behind.
+    /// How often a new packet was broadcast while one of them was behind.
     while_behind: u32,
-    /// Receivers that lost something and got it again.
+    /// Receivers that lost a packet and got it again.
     lost_and_resent: u32,
-    /// Those that lost nothing and got nothing again.
+    /// Receivers that lost nothing and got nothing again.
     neither: u32,
     /// All others.
     otherwise: u32,

@@ -17,23 +17,23 @@ use experiment::simulate::simulate;
 pub const MESSAGES: u32 = 10;
 /// By how much late receivers are late.
 const LATE: Duration = Duration::from_microseconds(2_000);
-/// Who replies to a broadcast: the last that the root of MPICH's tree serves itself.
+/// The rank that replies to a broadcast: the last that the root of MPICH's tree serves itself.
 const REPLIER: Rank = Rank(1);
-/// What is left out of the rounds at either end: the quickest and the slowest tenth.
+/// The share of the rounds that is left out at either end: the fastest and the slowest tenth.
 const LEFT_OUT: usize = 10;
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// What a round took at the root, on the mean over the middle of all rounds; of a single broadcast, until the last node had it.
+    /// The time of a round at the root, averaged over the middle of all rounds; for a single broadcast, until the last node had it.
     pub time: Duration,
-    /// For each rank, how many messages were right, of those it should have had.
+    /// For each rank, how many messages were right, out of those that it should have had.
     pub right: Vec<(u32, u32)>,
-    /// For each rank, how many packets the root sent to it again.
+    /// For each rank, how many packets the root retransmitted to it.
     pub resent: Vec<u64>,
     /// For each rank, how many frames for it were lost.
     pub lost: Vec<u64>,
-    /// How often something new was broadcast while a receiver was behind.
+    /// How often a new packet was broadcast while a receiver was behind.
     pub broadcast_while_behind: u32,
 }
 
@@ -97,7 +97,7 @@ fn lossy(trouble: Trouble, seed: u32) -> Result<Measured, String> {
 }
 
 impl Measured {
-    /// What was lost and sent again.
+    /// The losses and retransmissions of a run.
     fn of(answer: &Answer) -> Measured {
         let resent_to = |rank: usize| {
             let repeated = answer.messaging.iter().flat_map(|messaging| &messaging.repeated);
@@ -112,14 +112,14 @@ impl Measured {
     }
 }
 
-/// The machine of `system`, with what is `changed` beside.
+/// The machine of `system`, with further settings `changed`.
 fn machine(system: System, changed: &[(&str, &str)]) -> Result<Machine, String> {
     let settings = system.settings().iter().chain(changed);
     let settings: Vec<_> = settings.map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
     machines::load_with(system.preset(), &settings).map_err(|error| error.to_string())
 }
 
-/// What each rank ended with.
+/// The result of each rank.
 type Ends<T> = Vec<endpoint::Result<T>>;
 
 /// Runs `program`, with a log of all frames.
@@ -136,7 +136,7 @@ fn in_words(error: endpoint::Error) -> String {
     error.to_string()
 }
 
-/// The mean without the quickest and the slowest tenth.
+/// The mean without the fastest and the slowest tenth.
 fn middle_mean(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     let out = times.len() / LEFT_OUT;

@@ -1,4 +1,4 @@
-//! The study as a whole: its claims and its shape. It is quick enough to be run as it is.
+//! The study as a whole: its claims and its shape. It is fast enough to run in full.
 
 use std::sync::atomic::AtomicBool;
 
@@ -37,7 +37,7 @@ fn took(microseconds: f64) -> Measured {
     Measured { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), ..Measured::default() }
 }
 
-/// Everything as it is printed, or as it must be where nothing is.
+/// Everything as printed, or as it must be where nothing is printed.
 fn as_printed(job: &Job) -> Measured {
     match *job {
         Job::PingPong { bytes } => took(2.0 * f64::max(30.1, f64::from(bytes) / 12.1)),
@@ -62,7 +62,7 @@ fn as_printed(job: &Job) -> Measured {
     }
 }
 
-/// The same, but for some broadcasts that take so many times as long.
+/// The same, except that some broadcasts take `times` as long.
 fn slower(job: &Job, times: f64, system: System, nodes: u32) -> Measured {
     let measured = as_printed(job);
     let is_it = matches!(*job, Job::Broadcast { system: one, nodes: of, .. } if one == system && of == nodes);
@@ -153,7 +153,7 @@ fn every_judge_can_say_no() {
     each_judge_can_say_no(&STUDIES, paper(), &CASES);
 }
 
-/// Every number of a run, changed at random.
+/// The run with every number changed at random.
 fn changed(measured: Measured, random: &mut Random) -> Measured {
     let Measured { time, right, resent, lost, broadcast_while_behind } = measured;
     let some = |random: &mut Random, counts: Vec<u64>| counts.iter().map(|_| random.below(2)).collect();

@@ -11,19 +11,19 @@ pub fn times(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
     LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
 }
 
-/// The level axis of message sizes.
+/// The horizontal axis of message sizes.
 pub fn sizes(ticks: &[u32]) -> Axis {
     let ticks: Vec<f64> = ticks.iter().copied().map(f64::from).collect();
     Axis::linear("message size [B]", Measure::Bytes).at(&ticks)
 }
 
-/// The level axis of machine sizes.
+/// The horizontal axis of machine sizes.
 pub fn machines(nodes: &[u32]) -> Axis {
     let ticks: Vec<f64> = nodes.iter().copied().map(f64::from).collect();
     Axis::logarithmic("nodes", Measure::Plain).at(&ticks)
 }
 
-/// The upright axis of times.
+/// The vertical axis of times.
 pub fn milliseconds() -> Axis {
     Axis::linear("time [ms]", Measure::Plain).reaching(0.0)
 }
@@ -33,7 +33,7 @@ pub fn many_milliseconds() -> Axis {
     Axis::logarithmic("time [ms]", Measure::Plain)
 }
 
-/// Ours, and by how much it is off what is printed.
+/// Our number, and its deviation from the printed one.
 pub fn beside(ours: f64, off: f64, digits: usize) -> String {
     format!("{} ({})", report::fixed(ours, digits), report::signed_percent(off))
 }

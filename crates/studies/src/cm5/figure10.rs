@@ -15,7 +15,7 @@ const SIZES: [u32; 13] = [16, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 256
 const MACHINES: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
 /// The message sizes of figure 11. [B]
 const DRAWN: [u32; 4] = [256, 1024, 2048, 4096];
-/// The machines on which two broadcasts cross, and what the size is called. [B]
+/// The machines on which two broadcasts cross, and the name of the size where they do. [B]
 const CROSSINGS: [(u32, &str); 2] = [(NODES, "from_bytes_32"), (MANY_NODES, "from_bytes_256")];
 
 /// The study.
@@ -42,7 +42,7 @@ fn time(runs: &Results, how: How, nodes: u32, bytes: u32) -> Result<f64, Gap> {
     milliseconds(runs, Job::Broadcast { how, nodes, bytes })
 }
 
-/// The size from which on recursive broadcast is faster than the control network at all sizes: between two sizes that
+/// The size from which on recursive broadcast is always faster than the control network: between two sizes that
 /// were run, where straight lines cross. [B]
 fn crossing(runs: &Results, nodes: u32) -> Result<f64, Gap> {
     let ahead = |bytes| Ok(time(runs, How::Hardware, nodes, bytes)? - time(runs, How::Recursive, nodes, bytes)?);

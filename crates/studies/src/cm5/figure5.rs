@@ -14,9 +14,9 @@ use report::{Mark, legend};
 pub const ALGORITHMS: [Complete; 4] = [Complete::Linear, Complete::Pairwise, Complete::Recursive, Complete::Balanced];
 /// The sizes of the figure. [B]
 const SIZES: [u32; 9] = [0, 64, 128, 256, 512, 1024, 1536, 1920, 2048];
-/// Up to here messages are small. [B]
+/// Up to this size messages are small. [B]
 const SMALL: u32 = 128;
-/// From here on they are large. [B]
+/// From this size on they are large. [B]
 const LARGE: u32 = 1024;
 
 /// The study.

@@ -15,9 +15,9 @@ use report::legend;
 
 /// The machines. Those of up to 32 nodes are the first nodes of the smaller preset, the others of the larger.
 const NODES: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
-/// The sizes of the messages, and the figure that each is in. [B]
+/// The sizes of the messages [B], and the figure of each.
 const SIZES: [(u32, u32); 4] = [(0, 6), (256, 6), (512, 7), (1920, 8)];
-/// Machines that count as small, up to here, and as large, from here on.
+/// Machines up to the first size count as small, from the second on as large.
 const SMALL: u32 = 16;
 const LARGE: u32 = 256;
 /// The algorithms of the figures.
@@ -55,7 +55,7 @@ fn times_of(runs: &Results, nodes: u32, bytes: u32) -> Result<Times, Gap> {
     Ok(Times { pairwise: pairwise?, recursive: recursive?, balanced: balanced? })
 }
 
-/// What the text says of messages of that size on so many nodes: quantities by name, each a quotient of two times.
+/// The text's statements about messages of that size on `nodes` nodes: quantities by name, each a quotient of two times.
 fn quotients(nodes: u32, bytes: u32, times: &Times) -> Vec<(&'static str, f64)> {
     let Times { pairwise, recursive, balanced } = *times;
     let (least, most) = (pairwise.min(balanced), pairwise.max(balanced));

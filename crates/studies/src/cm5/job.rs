@@ -24,7 +24,7 @@ pub enum How {
 }
 
 impl How {
-    /// What figures call it.
+    /// Its name in the figures.
     pub const fn name(self) -> &'static str {
         match self {
             How::Linear => "linear",
@@ -39,13 +39,13 @@ impl How {
 pub enum Job {
     /// An empty message from node 0 of 32.
     Empty {
-        /// To which node.
+        /// The receiving node.
         to: u32,
     },
-    /// All nodes send to the one whose number differs by `distance` at once, as fast as the network takes it: nodes cost
+    /// All nodes at once send to the one whose number differs by `distance`, as fast as the network accepts: the nodes cost
     /// nothing.
     Flow {
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u32,
         /// 1, 4, 16, ...: which bit of the number.
         distance: u32,
@@ -54,25 +54,25 @@ pub enum Job {
     Exchange {
         /// How.
         algorithm: Complete,
-        /// Among how many nodes.
+        /// The number of nodes.
         nodes: u32,
         /// Size of a message. [B]
         bytes: u32,
     },
     /// A two-dimensional Fourier transform.
     Transform {
-        /// How blocks are exchanged.
+        /// The exchange of blocks.
         algorithm: Complete,
-        /// On how many nodes.
+        /// The number of nodes.
         nodes: u32,
-        /// Numbers a side.
+        /// Numbers per side.
         size: u32,
     },
     /// A broadcast from node 0.
     Broadcast {
         /// How.
         how: How,
-        /// To how many nodes, that one included.
+        /// The number of nodes, node 0 included.
         nodes: u32,
         /// Size of the message. [B]
         bytes: u32,
@@ -85,26 +85,26 @@ pub enum Job {
         percent: u32,
         /// Their size. [B]
         bytes: u32,
-        /// Which of the patterns.
+        /// The number of the pattern.
         pattern: u32,
     },
-    /// The pattern of an application, with the density and the mean size that are printed of it, on 32 nodes.
+    /// The pattern of an application, with its printed density and mean size, on 32 nodes.
     Application {
         /// Which.
         application: Application,
         /// How it is scheduled.
         algorithm: Irregular,
-        /// Which mesh, or which random pattern.
+        /// The number of the mesh, or of the random pattern.
         mesh: u32,
     },
 }
 
-/// Bytes of a packet that are the message's. [B]
+/// Payload of a packet. [B]
 const PAYLOAD: u32 = 16;
-/// Bytes that each node sends where the network alone is measured. [B]
+/// Bytes that each node sends when the network alone is measured. [B]
 pub const FLOW_BYTES: u32 = 16384;
 
-/// Packets of a message, the two that announce it included.
+/// Packets of a message, including the two that announce it.
 fn packets(bytes: u32) -> f64 {
     f64::from(bytes.div_ceil(PAYLOAD).max(1) + 2)
 }
@@ -137,7 +137,7 @@ impl AnyJob for Job {
             Job::Random { percent, bytes, .. } => f64::from(percent) * 9.92 * packets(bytes) * hops(NODES),
             Job::Application { application, .. } => {
                 let printed = application.printed();
-                // And the mesh has to be made, which takes as long as some twenty packets for each of its vertices.
+                // And the mesh has to be generated, which takes as long as some twenty packets for each of its vertices.
                 let messages = f64::from(printed.percent) * 9.92 * packets(printed.mean_bytes) * hops(NODES);
                 messages + f64::from(application.vertices()) * 120.0
             }

@@ -1,10 +1,10 @@
-//! What the study reads off its runs.
+//! The quantities that the study derives from its runs.
 
 use super::Results;
 use super::job::Job;
 use crate::Gap;
 
-/// A mean over runs, and how well it is known.
+/// A mean over runs, and its precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean.
@@ -34,12 +34,12 @@ pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Job>) -> Result<Vec<f
     jobs.into_iter().map(|job| milliseconds(runs, job)).collect()
 }
 
-/// By how much ours is off what is printed. [%]
+/// The deviation of our number from the printed one. [%]
 pub fn off(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }
 
-/// The mean of how far figures are off, whichever way. [%]
+/// The mean of the absolute deviations. [%]
 pub fn mean_off(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let each: Vec<f64> = pairs.into_iter().map(|(ours, printed)| off(ours, printed).abs()).collect();
     mean_of(&each).value

@@ -1,6 +1,6 @@
 //! The CM-5 study: scheduling complete and irregular exchanges on a fat tree whose sends wait for their receivers.
 //!
-//! One file a figure or table. How the costs of the nodes were chosen is in experiments/cm5/parameters.md.
+//! One file per figure or table. How the costs of the nodes were chosen is in experiments/cm5/parameters.md.
 
 mod charts;
 mod figure10;
@@ -25,7 +25,7 @@ pub use simulate::{Measured, Setup, TransformCosts, run, run_with};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};
 
-/// What came out of the runs of the study.
+/// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
 /// A figure or section of the study.
 pub type StudyOfCm5 = Study<Job, Measured>;
@@ -46,14 +46,14 @@ pub const STUDIES: [StudyOfCm5; 9] = [
     table12::STUDY,
 ];
 
-/// The claims: the file, and what stands in it.
+/// The claims: the file and its contents.
 const FILE: &str = "experiments/cm5/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/cm5/claims.toml");
 
-/// What is printed about the study as a whole.
+/// The study as a whole, as the report describes it.
 ///
 /// # Errors
-/// What is wrong with the file of claims.
+/// An error in the file of claims.
 pub fn paper() -> Result<Paper, ClaimsError> {
     let about = |preset: &str| machines::load(preset).map_or_else(|error| error.to_string(), |machine| machine.about);
     Ok(Paper {

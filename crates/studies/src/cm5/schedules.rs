@@ -23,10 +23,10 @@ const TABLE_6: [[u64; 8]; 8] = [
     [1, 0, 1, 1, 0, 1, 0, 1],
     [1, 1, 0, 0, 1, 0, 1, 0],
 ];
-/// Table 3, a step a line; where the first step is printed with 3 <-> 6 it must be 2 <-> 6.
+/// Table 3, one step per line; the 3 <-> 6 printed in the first step must be 2 <-> 6.
 const TABLE_3: [&str; 3] =
     ["0 <-> 4, 1 <-> 5, 2 <-> 6, 3 <-> 7", "0 <-> 2, 1 <-> 3, 4 <-> 6, 5 <-> 7", "0 <-> 1, 2 <-> 3, 4 <-> 5, 6 <-> 7"];
-/// Table 10, a step a line; where step 5 is printed with 2 <-> 4 it must be 4 -> 2, since P has no message from 2 to 4.
+/// Table 10, one step per line; the 2 <-> 4 printed in step 5 must be 4 -> 2, since P has no message from 2 to 4.
 const TABLE_10: [&str; 6] = [
     "0 <-> 1, 2 <-> 3, 4 <-> 5, 6 <-> 7",
     "0 <-> 3, 1 <-> 2, 4 <-> 7, 5 <-> 6",
@@ -54,7 +54,7 @@ struct Entry {
     due: Vec<Vec<Transfer>>,
     /// Whether the text says how many steps carry messages.
     counted: bool,
-    /// What the schedule must bring across; of one that forwards messages, what goes between the processors.
+    /// The messages that the schedule must deliver; if it forwards messages, those that go between the processors.
     pattern: Pattern,
 }
 
@@ -65,7 +65,7 @@ fn failed(why: impl ToString) -> Gap {
 /// The step, from 0, in which a message from i to j goes.
 type StepOf = fn(u32, u32) -> u32;
 
-/// In step i, i receives.
+/// In step i, processor i receives.
 fn linear(_: u32, j: u32) -> u32 {
     j
 }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::tests::failing;
 
-    /// Which conditions fail once each table has that fault.
+    /// The conditions that fail if each table has that fault.
     fn with(fault: fn(&mut Entry)) -> Vec<String> {
         let mut entries = entries().unwrap();
         entries.iter_mut().for_each(fault);

@@ -1,5 +1,5 @@
-//! Where the costs of applications come from: a scan over both of the Fourier transform, against the figures of table 5 that are for
-//! training, and one over the time to gather a byte, against those of table 12.
+//! The origin of the applications' costs: a scan over both costs of the Fourier transform, against the training figures of table 5,
+//! and one over the time to gather a byte, against those of table 12.
 //!
 //! The costs of a node were fitted by `maquette calibrate`; the preset `cm5-32` says how, and `experiments/cm5/table11.csv` has the
 //! times with the seeds of their patterns.
@@ -18,24 +18,24 @@ use crate::Watch;
 
 /// How long a floating-point operation takes. [ns]
 const OPERATIONS: [u64; 7] = [570, 580, 588, 594, 600, 608, 620];
-/// What it takes to pack a block. [ns]
+/// The time to pack a block. [ns]
 const BLOCKS: [u64; 7] = [5_000, 8_000, 11_000, 12_500, 14_000, 17_000, 20_000];
 
-/// Two costs, and how far the figures are off with them on the mean. [%]
+/// Two costs, and the mean deviations of the figures with them. [%]
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// The costs.
     pub costs: TransformCosts,
-    /// The figures that they are fitted to.
+    /// The deviation of the figures to which they are fitted.
     pub training: f64,
-    /// Those of pairwise, recursive and balanced exchange that were held back.
+    /// That of the held-back figures of pairwise, recursive and balanced exchange.
     pub held_back: f64,
 }
 
-/// Every pair of costs, that with the least error over the training figures first. Nothing is random in it.
+/// Every pair of costs, the one with the least error over the training figures first. Nothing in it is random.
 ///
 /// # Errors
-/// Why a figure cannot be had.
+/// Why a figure cannot be computed.
 pub fn search(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Found>, String> {
     let claims = paper().map_err(|error| error.to_string())?.claims;
     let table5 = claims.get("cm5.table5.fft").map_err(|gap| format!("{gap:?}"))?;
@@ -66,25 +66,25 @@ pub fn search(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Found>, String> {
 
 /// How long an application may take to gather a byte. [ns]
 const GATHERS: [u64; 9] = [160, 200, 240, 260, 280, 300, 320, 360, 400];
-/// The first of the meshes that it is fitted on, and how many: the report has others.
+/// The first of the meshes on which it is fitted, and their number: the report has others.
 const FIRST_MESH: u32 = 1_000;
 const MESHES: u32 = 4;
 
-/// A time to gather a byte, and how far the figures of table 12 are off with it on the mean. [%]
+/// A time to gather a byte, and the mean deviations of the figures of table 12 with it. [%]
 #[derive(Clone, Copy, Debug)]
 pub struct Gathered {
     /// The time.
     pub gather: Duration,
-    /// The figures that it is fitted to.
+    /// The deviation of the figures to which it is fitted.
     pub training: f64,
-    /// The others.
+    /// That of the others.
     pub held_back: f64,
 }
 
-/// Every time to gather a byte, that with the least error over the training figures of table 12 first. Nothing else is fitted there.
+/// Every time to gather a byte, the one with the least error over the training figures of table 12 first. Nothing else is fitted to them.
 ///
 /// # Errors
-/// Why a figure cannot be had.
+/// Why a figure cannot be computed.
 pub fn search_gather(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Gathered>, String> {
     let claims = paper().map_err(|error| error.to_string())?.claims;
     let table12 = claims.get("cm5.table12.real").map_err(|gap| format!("{gap:?}"))?;

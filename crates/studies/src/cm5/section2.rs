@@ -1,4 +1,4 @@
-//! Section 2: what the machine's networks can do.
+//! Section 2: the performance of the machine's networks.
 
 use serde_json::json;
 
@@ -8,13 +8,13 @@ use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Cell, Table, fixed};
 
-/// Rates, what is printed of them, how far apart the nodes are, and of how many. [MB/s]
+/// Rates: their name, that of the printed number, the distance of the nodes, and their number. [MB/s]
 const RATES: [(&str, &str, u32, u32); 3] = [
     ("within a cluster of four", "near_MBps", NODES, 1),
     ("through the root of 32", "far_MBps", NODES, 16),
     ("through the root of 256", "far_MBps", MANY_NODES, 64),
 ];
-/// Bytes of a packet, and how many of them are the message's. [B]
+/// Bytes of a packet, and how many of them are payload. [B]
 const PACKET: (u64, u64) = (20, 16);
 
 /// The study.
@@ -29,7 +29,7 @@ fn jobs() -> Vec<Job> {
     empties().chain(RATES.map(|(_, _, nodes, distance)| Job::Flow { nodes, distance })).collect()
 }
 
-/// What each node sends when all send `distance` away at once, headers included. [MB/s]
+/// The rate of each node when all send over that `distance` at once, headers included. [MB/s]
 fn rate(runs: &Results, nodes: u32, distance: u32) -> Result<f64, Gap> {
     let (whole, payload) = PACKET;
     let bytes = f64::from(FLOW_BYTES) * whole as f64 / payload as f64;

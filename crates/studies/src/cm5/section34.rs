@@ -7,7 +7,7 @@ use super::StudyOfCm5;
 use crate::{Claims, Drawing, Findings, Gap};
 use report::{Cell, Table};
 
-/// Machines with four subtrees under the root, as the statement needs them.
+/// Machines with four subtrees under the root, which the statement requires.
 const NODES: [u32; 3] = [16, 64, 256];
 
 /// The study.
@@ -22,7 +22,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
 
 /// How a schedule uses the root.
 struct Crossings {
-    /// Exchanges through it.
+    /// Exchanges through the root.
     exchanges: usize,
     /// Steps.
     steps: usize,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::tests::failing;
 
-    /// Which conditions fail once what is counted of one exchange has that fault.
+    /// The conditions that fail if the counts of one exchange have that fault.
     fn with(faulty: Complete, fault: fn(&mut Crossings)) -> Vec<String> {
         let counted = |algorithm, nodes| {
             let mut found = crossings(algorithm, nodes)?;

@@ -16,9 +16,9 @@ use virtual_worlds::flit::world::Options;
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
 use experiment::simulate::simulate;
 
-/// Who sends and who broadcasts.
+/// The rank that sends or broadcasts.
 const SOURCE: Rank = Rank(0);
-/// Nothing that a node does takes time: what the network alone can carry.
+/// Nodes take no time, to measure what the network alone can carry.
 const NO_COSTS: [(&str, &str); 11] = [
     ("node.protocol", "eager"),
     ("node.send", "non-blocking"),
@@ -33,22 +33,22 @@ const NO_COSTS: [(&str, &str); 11] = [
     ("node.copy_out_rate", "1000 GB/s"),
 ];
 
-/// What the transform costs a node besides its messages.
+/// The costs of the transform at a node, besides its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransformCosts {
     /// How long a floating-point operation takes.
     pub operation: Duration,
-    /// What it takes to pack a block where it is sent, or to unpack it where it is received.
+    /// The time to pack a block where it is sent, or to unpack it where it is received.
     pub block: Duration,
 }
 
 /// The costs of the study, fitted to half of Table 5: `search` finds them.
 pub const TRANSFORM_COSTS: TransformCosts =
     TransformCosts { operation: Duration::from_nanoseconds(594), block: Duration::from_nanoseconds(12_500) };
-/// What it takes an application to gather a byte of a message from where it lies, and again to scatter it, fitted to half of Table 12:
-/// `search` finds it.
+/// The time for an application to gather a byte of a message, and again to scatter it, fitted to half of Table 12: `search`
+/// finds it.
 pub const GATHER: Duration = Duration::from_nanoseconds(280);
-/// What it takes for each byte, where a complete exchange forwards messages: what the node needs to copy one.
+/// The time per byte where a complete exchange forwards messages: that of the node to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(68_493);
 
 /// What the study leaves open. The default is what `maquette reproduce cm5` uses; searches try others.
@@ -56,14 +56,14 @@ pub const RESHUFFLE: Duration = Duration::from_picoseconds(68_493);
 pub struct Setup {
     /// Fields of the descriptions of both machines that are set to other values.
     pub settings: Vec<(String, String)>,
-    /// What the transform costs a node.
+    /// The costs of the transform at a node.
     pub transform: TransformCosts,
-    /// What it takes for each byte, where a complete exchange forwards messages.
+    /// The time per byte where a complete exchange forwards messages.
     pub reshuffle: Duration,
-    /// What it takes an application to gather a byte of a message, and again to scatter it.
+    /// The time for an application to gather a byte of a message, and again to scatter it.
     pub gather: Duration,
-    /// Whether the pattern of conjugate gradient is a random one of the printed density and size; otherwise it is that of a grid in
-    /// blocks, altered to them.
+    /// Whether conjugate gradient has a random pattern of the printed density and size; otherwise it has that of a grid in blocks,
+    /// altered to them.
     pub random_gradient: bool,
 }
 
@@ -79,14 +79,14 @@ impl Default for Setup {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// How long it took, until the last node was done.
     pub time: Duration,
 }
 
-/// Simulates `job` as the study has it.
+/// Simulates `job` with the parameters of the study.
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
@@ -94,7 +94,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
     run_with(&Setup::default(), job)
 }
 
-/// Simulates `job` as `setup` has it.
+/// Simulates `job` with the parameters of `setup`.
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
@@ -129,7 +129,7 @@ fn random(percent: u32, bytes: u32, number: u32) -> Result<Pattern, String> {
     Pattern::random(NODES, millionths, Bytes(u64::from(bytes)), u64::from(number)).map_err(|error| error.to_string())
 }
 
-/// The preset that has room for `nodes`; fewer are the first of a larger machine, a partition of it.
+/// The preset that has room for `nodes`; fewer nodes are the first ones of a larger machine, a partition of it.
 fn preset(nodes: u32) -> &'static str {
     if nodes <= NODES { "cm5-32" } else { "cm5-256" }
 }

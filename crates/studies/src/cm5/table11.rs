@@ -20,13 +20,13 @@ struct Column {
     percent: u32,
     /// Their size. [B]
     bytes: u32,
-    /// How many patterns are run: the sparser they are, the more they differ.
+    /// How many patterns are run: the sparser they are, the more they vary.
     patterns: u32,
     /// Whether costs of nodes were fitted to it; `experiments/cm5/table11.csv` says the same.
     training: bool,
 }
 
-/// The columns of the table; what is printed, claims.toml has.
+/// The columns of the table; the printed numbers are in claims.toml.
 const COLUMNS: [Column; 8] = [
     Column { percent: 10, bytes: 256, patterns: 400, training: true },
     Column { percent: 10, bytes: 512, patterns: 400, training: false },
@@ -37,7 +37,7 @@ const COLUMNS: [Column; 8] = [
     Column { percent: 75, bytes: 256, patterns: 100, training: false },
     Column { percent: 75, bytes: 512, patterns: 100, training: true },
 ];
-/// Patterns are sparse below this density, and dense above it. [%]
+/// Patterns are sparse below this density and dense above it. [%]
 const HALF: u32 = 50;
 
 /// The study.
@@ -71,7 +71,7 @@ impl Column {
     }
 }
 
-/// What is printed of each column, in the order of the algorithms. [ms]
+/// The printed numbers of each column, in the order of the algorithms. [ms]
 fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, Gap> {
     let [linear, pairwise, balanced, greedy] = ALGORITHMS.map(|algorithm| claim.printed_row(algorithm.name()));
     let (linear, pairwise, balanced, greedy) = (linear?, pairwise?, balanced?, greedy?);
@@ -82,8 +82,8 @@ fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, Gap> {
     Ok((0..COLUMNS.len()).map(|column| rows.map(|row| row[column])).collect())
 }
 
-/// A column of the table: how many percent of the messages of a complete exchange, how long they are [B], whether it is for training, and
-/// what is printed [ms], in the order of the algorithms.
+/// A column of the table: messages in percent of a complete exchange, their size [B], whether it is for training, and the printed
+/// times [ms], in the order of the algorithms.
 pub type PrintedColumn = (u32, u32, bool, [f64; 4]);
 
 /// All columns.
@@ -92,7 +92,7 @@ pub fn columns(claim: &Claim) -> Result<Vec<PrintedColumn>, Gap> {
     Ok(COLUMNS.iter().zip(printed).map(|(it, printed)| (it.percent, it.bytes, it.training, printed)).collect())
 }
 
-/// What is printed of such patterns with `algorithm`. [ms]
+/// The printed time of such patterns with `algorithm`. [ms]
 #[cfg(test)]
 pub fn printed_of(claims: &Claims, algorithm: Irregular, percent: u32, bytes: u32) -> f64 {
     let column = COLUMNS.iter().position(|column| (column.percent, column.bytes) == (percent, bytes)).unwrap();
@@ -111,12 +111,12 @@ fn order(times: [f64; 4]) -> Vec<Irregular> {
     ranked.into_iter().map(|(_, algorithm)| algorithm).collect()
 }
 
-/// How many algorithms are at another place than they should be, from the fastest to the slowest.
+/// How many algorithms are out of place in the order from the fastest to the slowest.
 pub fn misplaced(found: [f64; 4], due: [f64; 4]) -> usize {
     order(found).into_iter().zip(order(due)).filter(|(found, due)| found != due).count()
 }
 
-/// By how much pairwise takes longer than balanced on the same patterns, and how well that is known. [%]
+/// How much longer pairwise takes than balanced on the same patterns, and the precision of that. [%]
 fn ahead(times: &[Vec<f64>; 4]) -> Mean {
     let [_, pairwise, balanced, _] = times;
     let apart: Vec<f64> = pairwise.iter().zip(balanced).map(|(pairwise, balanced)| off(*pairwise, *balanced)).collect();

@@ -32,7 +32,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     draw,
 };
 
-/// What is printed of each application, in the order of the algorithms. [ms]
+/// The printed times of each application, in the order of the algorithms. [ms]
 pub fn printed(claim: &Claim) -> Result<Vec<(Application, [f64; 4])>, Gap> {
     let rows = ALGORITHMS.map(|algorithm| claim.printed_row(algorithm.name()));
     let [linear, pairwise, balanced, greedy] = rows;
@@ -57,7 +57,7 @@ fn means(runs: &Results, application: Application) -> Result<[Mean; 4], Gap> {
     Ok([linear?, pairwise?, balanced?, greedy?])
 }
 
-/// Whether the time to gather a byte was fitted to a figure: to every other one, as the colours of a chessboard.
+/// Whether the time to gather a byte was fitted to a figure: to every other one, like the colours of a chessboard.
 pub fn is_training(application: usize, algorithm: usize) -> bool {
     (application + algorithm).is_multiple_of(2)
 }

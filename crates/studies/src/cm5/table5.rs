@@ -14,7 +14,7 @@ use report::{Cell, Table, fixed};
 const SIZES: [u32; 4] = [256, 512, 1024, 2048];
 /// The columns.
 const ALGORITHMS: [Complete; 4] = [Complete::Linear, Complete::Pairwise, Complete::Recursive, Complete::Balanced];
-/// The machines, and what their rows are called: an array a row, an algorithm a column. [s]
+/// The machines, and the names of their rows: one array per row, one algorithm per column. [s]
 const MACHINES: [(u32, &str); 2] = [(NODES, "p32"), (MANY_NODES, "p256")];
 
 /// The study.
@@ -27,18 +27,18 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     draw,
 };
 
-/// What the two costs of the transform were fitted to, and what was kept for the test.
+/// What the two costs of the transform were fitted to, and what was held back for the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Every other figure of pairwise, recursive and balanced exchange, as the colours of a chessboard.
+    /// Every other figure of pairwise, recursive and balanced exchange, like the colours of a chessboard.
     Training,
-    /// The others of them.
+    /// The others of these.
     HeldBack,
     /// Those of linear exchange, which are held back, too.
     Linear,
 }
 
-/// A figure of the table: its run, what is printed [s], and what it is for.
+/// The figures of the table: the run, the printed time [s], and the use of each.
 pub fn figures(claim: &Claim) -> Result<Vec<(Job, f64, Part)>, Gap> {
     let mut figures = Vec::new();
     for (nodes, name) in MACHINES {

@@ -1,4 +1,4 @@
-//! The study as a whole: its claims and its shape, and the runs that are quick enough.
+//! The study as a whole: its claims and its shape, and the runs that are fast enough.
 
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use super::*;
 use crate::tests::{Case, Random, each_judge_can_say_no, every_condition_can_fail, fetches_nothing};
 use crate::{Kind, Reproduction, Verdict, Watch, conclude};
 
-/// The study with the runs that `wanted` says.
+/// The study with the runs that `wanted` selects.
 fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     let some = |job: &Job| if wanted(job) { run(job) } else { Err("left out".to_string()) };
     let interrupted = AtomicBool::new(false);
@@ -18,8 +18,8 @@ fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     Reproduction::of(vec![conclude(&STUDIES, paper().unwrap(), &some, &watch).unwrap()])
 }
 
-/// Schedules come out exactly: no model of a machine takes part. What the paper says of the networks needs little time to
-/// be judged.
+/// Schedules are reproduced exactly: they involve no model of a machine. What the paper says about the networks takes little
+/// time to judge.
 #[test]
 fn the_exact_claims_are_met_and_the_network_is_judged() {
     let done = reproduced(|job| matches!(job, Job::Empty { .. } | Job::Flow { .. }));
@@ -62,7 +62,7 @@ fn took(milliseconds: f64) -> Measured {
     Measured { time: Duration::from_picoseconds((milliseconds * 1e9).round() as u64) }
 }
 
-/// What is printed of the network, with that rate through the root. [MB/s]
+/// The printed rates of the network, but with that rate through the root. [MB/s]
 fn network(job: &Job, far: f64) -> Measured {
     match *job {
         Job::Flow { distance: 1, .. } => took(20.48 / 20.0),
@@ -71,7 +71,7 @@ fn network(job: &Job, far: f64) -> Measured {
     }
 }
 
-/// Exchanges on 32 nodes, of which balanced is ahead of pairwise by so much where messages are large. [ms]
+/// Exchanges on 32 nodes, with balanced `ahead` of pairwise for large messages. [ms]
 fn exchanged(job: &Job, ahead: f64) -> Measured {
     let Job::Exchange { algorithm, bytes, .. } = *job else { return took(0.0) };
     let large = if bytes >= 1024 { 1.0 } else { 0.0 };
@@ -84,7 +84,7 @@ fn exchanged(job: &Job, ahead: f64) -> Measured {
     })
 }
 
-/// Exchanges over machine sizes, as stated.
+/// Exchanges over machine sizes, as the paper states.
 fn over_machines(job: &Job) -> Measured {
     let Job::Exchange { algorithm, nodes, bytes } = *job else { return took(0.0) };
     let [pairwise, recursive, balanced] = match (bytes, nodes <= 16) {
@@ -100,7 +100,7 @@ fn over_machines(job: &Job) -> Measured {
     })
 }
 
-/// Broadcasts of which the recursive one takes over at so many bytes on 256 nodes.
+/// Broadcasts where the recursive one takes over `at` a number of bytes on 256 nodes.
 fn overtaken(job: &Job, at: f64) -> Measured {
     let Job::Broadcast { how, nodes, bytes } = *job else { return took(0.0) };
     let recursive = if nodes == 256 { at } else { 1_000.0 };
@@ -211,7 +211,7 @@ fn every_judge_can_say_no() {
     each_judge_can_say_no(&STUDIES, paper(), &CASES);
 }
 
-/// Every number of a run, changed at random.
+/// The run with every number changed at random.
 fn changed(measured: Measured, random: &mut Random) -> Measured {
     Measured { time: random.longer(measured.time) }
 }

@@ -15,28 +15,28 @@ pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
     LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
 }
 
-/// The level axis of the course of a build.
+/// The horizontal axis of the course of a build.
 pub fn insertions() -> Axis {
     Axis::linear("insertions [thousands]", Measure::Plain).reaching(0.0)
 }
 
-/// The level axis of the numbers of clients.
+/// The horizontal axis of the numbers of clients.
 pub fn clients(numbers: &[u32]) -> Axis {
     let ticks: Vec<f64> = numbers.iter().copied().map(f64::from).collect();
     Axis::linear("clients", Measure::Plain).at(&ticks)
 }
 
-/// The level axis of bodies.
+/// The horizontal axis of bodies.
 pub fn bodies() -> Axis {
     Axis::logarithmic("body [B]", Measure::Bytes).at(&BODIES.map(f64::from))
 }
 
-/// The upright axis of speed-ups.
+/// The vertical axis of speed-ups.
 pub fn speed_ups() -> Axis {
     Axis::linear("speed-up [times]", Measure::Plain).reaching(0.0)
 }
 
-/// What a line for so many clients is called.
+/// The name of a line for a number of clients.
 pub fn client_name(clients: u32) -> String {
     if clients == 1 { "1 client".to_string() } else { format!("{clients} clients") }
 }
@@ -46,7 +46,7 @@ pub fn client_keys(numbers: &[u32]) -> Vec<(String, Mark)> {
     numbers.iter().enumerate().map(|(index, clients)| (client_name(*clients), Mark::full(index))).collect()
 }
 
-/// A line for each number of clients, whose points `of` gives.
+/// A line for each number of clients, with the points from `of`.
 pub fn by_clients(numbers: &[u32], of: impl Fn(u32) -> Result<Vec<(f64, f64)>, Gap>) -> Result<Vec<Line>, Gap> {
     let keys = client_keys(numbers).into_iter().zip(numbers);
     keys.map(|((name, mark), clients)| Ok((name, mark, of(*clients)?))).collect()

@@ -10,11 +10,11 @@ use super::{Results, StudyOfLh};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Element, Mark, Measure, fixed, legend};
 
-/// The build is cut into parts of so many inserts; "the first 20,000" is one.
+/// The number of inserts in each part of the build; "the first 20,000" is one.
 const PART: usize = 20_000;
-/// The last parts, beside as many before them, in which an insert is to take no longer.
+/// The number of last parts, compared with as many before them, in which an insert must take no longer.
 const PARTS: usize = 4;
-/// Splits within so many inserts are a cascade.
+/// Splits within this many inserts are a cascade.
 const CASCADE_WITHIN: usize = 5_000;
 
 /// The study.
@@ -44,8 +44,8 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     }
 }
 
-/// How far the course of a build is off a straight line from the end of the first part to the end; endlessly where it has no course
-/// to speak of. [% of the build time]
+/// The deviation of a build's course from a straight line from the end of the first part to the end; infinite if it has too short
+/// a course. [% of the build time]
 fn off_line(measured: &Measured) -> f64 {
     let points: Vec<(f64, f64)> = measured.times().filter(|(inserts, _)| *inserts >= PART as f64).collect();
     let [first, _, .., last] = points.as_slice() else { return f64::INFINITY };
@@ -54,7 +54,7 @@ fn off_line(measured: &Measured) -> f64 {
     off.fold(0.0, f64::max) / last.1 * 100.0
 }
 
-/// How much longer an insert takes in the last parts than in as many before them; endlessly where there are none before. [%]
+/// How much longer an insert takes in the last parts than in as many before them; infinite if there are none before. [%]
 fn growth(measured: &Measured) -> f64 {
     let parts = measured.parts(PART);
     let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len().max(1) as f64;
@@ -63,7 +63,7 @@ fn growth(measured: &Measured) -> f64 {
     if before.is_empty() { f64::INFINITY } else { (mean(last) / mean(before) - 1.0) * 100.0 }
 }
 
-/// Builds of which the time is to be linear, each with what is printed about it.
+/// Builds whose time must be linear, each with its description.
 #[derive(Default)]
 pub struct Linearity {
     off_line: Vec<(String, f64)>,
@@ -71,13 +71,13 @@ pub struct Linearity {
 }
 
 impl Linearity {
-    /// Looks at one more.
+    /// Adds one more.
     pub fn add(&mut self, measured: &Measured, who: &str) {
         self.off_line.push((who.to_string(), off_line(measured)));
         self.growth.push((who.to_string(), growth(measured)));
     }
 
-    /// `findings` with how far they are off a straight line, and how much longer an insert takes in the end.
+    /// `findings` with their deviation from a straight line, and how much longer an insert takes in the end.
     pub fn beside(self, findings: Findings) -> Findings {
         findings.with("off_line_percent", self.off_line).with("growth_percent", self.growth)
     }
@@ -107,7 +107,7 @@ fn faster(runs: &Results) -> Result<Findings, Gap> {
         .with("over_fewer", over_fewer))
 }
 
-/// Whether a split lies where most are said to lie.
+/// Whether a split lies where the paper says that most lie.
 fn is_early_or_late(inserts: usize, all: usize) -> bool {
     inserts <= PART || inserts + PART > all
 }

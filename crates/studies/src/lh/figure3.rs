@@ -13,11 +13,11 @@ use report::{Axis, Measure, legend};
 
 /// The first inserts, which figure 3b has, too few for a mean in figure 3a. [inserts]
 const FIRST: usize = 20_000;
-/// Inserts one after the other over which the time of one is looked at.
+/// The number of consecutive inserts over which the time of one is averaged.
 const WINDOW: usize = 1_000;
-/// There are servers enough when an insert takes at most so much longer than on the mean of the second half of the build. [%]
+/// There are enough servers when an insert takes at most this much longer than the mean of the second half of the build. [%]
 const SETTLED: f64 = 20.0;
-/// What needs the most servers.
+/// The number of clients that needs the most servers.
 const MOST_CLIENTS: u32 = CLIENTS[CLIENTS.len() - 1];
 
 /// The study.
@@ -43,7 +43,7 @@ fn latency(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::numbers(json!((worst * 1e3).round() / 1e3), error_percent).with_number("worst_mean_ms", worst))
 }
 
-/// After how many inserts one takes about as long as it does later.
+/// The number of inserts after which one takes about as long as it does later.
 fn settled(measured: &Measured) -> usize {
     let windows = measured.parts(WINDOW);
     let later = windows.get(windows.len() / 2..).unwrap_or_default();

@@ -14,9 +14,9 @@ use report::{Axis, Measure, fixed, legend};
 const LONG: u32 = 2048;
 /// The last body that rides on the packet that sets up a message, and the first that does not. [B]
 const STEP: (u32, u32) = (128, 256);
-/// The bodies beside that step, which go the same way as their neighbours. [B]
+/// The bodies next to that step, which use the same protocol as their neighbours. [B]
 const BESIDE: [(u32, u32); 2] = [(64, 128), (256, 512)];
-/// "Flat": up to this body an insert is to take hardly longer, from the step on. [B]
+/// "Flat": from the step up to this body an insert must take hardly longer. [B]
 const FLAT_UNTIL: u32 = 1024;
 /// The bandwidth. [B/us]
 const BANDWIDTH: f64 = 27.0;
@@ -64,7 +64,7 @@ fn blobs(runs: &Results) -> Result<Findings, Gap> {
     Ok(linearity.beside(Findings::words(ours)).with("over_without_bodies", as_long))
 }
 
-/// By how much an insert takes longer with the second of two bodies. [us]
+/// How much longer an insert takes with the second of two bodies. [us]
 fn rise(runs: &Results, clients: u32, (from, to): (u32, u32)) -> Result<f64, Gap> {
     let time = |body| milliseconds_per_insert(runs, job(clients, body));
     Ok((time(to)? - time(from)?) * 1e3)

@@ -11,9 +11,9 @@ use super::{Results, StudyOfLh};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Mark, Measure, legend};
 
-/// What a message costs its sender, ten times what packets are blocked at most. [us]
+/// The cost of a message to its sender, of which packets may be blocked for at most a tenth. [us]
 const MESSAGE: f64 = 325.0;
-/// From which body on blocking must rise with the size. [B]
+/// The body from which on blocking must rise with the size. [B]
 const FROM: u32 = 256;
 const LONGEST: u32 = BODIES[BODIES.len() - 1];
 /// The last three bodies, between which it is linear for a lone client. [B]
@@ -30,7 +30,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw,
 };
 
-/// The most clients, with the other hash: shown beside the others.
+/// The most clients, with the other hash: shown next to the others.
 fn lettered(body: u32) -> Job {
     Job { hash: KeyHash::LastLetters, ..job(MOST_CLIENTS, body) }
 }
@@ -40,12 +40,12 @@ fn jobs() -> Vec<Job> {
     judged.chain(BODIES.map(lettered)).collect()
 }
 
-/// How much longer packets are blocked for each byte more of the body, between two of them. [us/B]
+/// How much longer packets are blocked for each additional byte of the body, between two sizes. [us/B]
 fn slope(runs: &Results, clients: u32, from: u32, to: u32) -> Result<f64, Gap> {
     Ok((blocking(runs, job(clients, to))? - blocking(runs, job(clients, from))?) / f64::from(to - from))
 }
 
-/// By how much longer packets are blocked with a body than with the one before. [us]
+/// How much longer packets are blocked with a body than with the previous one. [us]
 fn rises(runs: &Results) -> Result<Vec<(String, f64)>, Gap> {
     let mut rises = Vec::new();
     for clients in CLIENTS {

@@ -11,9 +11,9 @@ use report::{Axis, Measure, compact, fixed, legend};
 
 /// How long a server computes for an insert. [us]
 const TIMES: [u32; 9] = [0, 10, 30, 100, 300, 1_000, 3_000, 10_000, 50_000];
-/// Up to here an insert hardly suffers, and the speed-up is good. [us]
+/// Up to this time an insert hardly suffers, and the speed-up is good. [us]
 const LITTLE: u32 = 100;
-/// From here on an insert takes in proportion. [us]
+/// From this time on an insert takes time in proportion. [us]
 const MUCH: u32 = 1_000;
 
 /// The study.

@@ -1,4 +1,4 @@
-//! Figure 8: how far more clients help.
+//! Figure 8: up to which number more clients help.
 
 use super::charts::{chart, clients, speed_ups};
 use super::figure7::job;
@@ -10,9 +10,9 @@ use report::{Mark, legend};
 
 /// The bodies. [B]
 const BODIES: [u32; 4] = [0, 512, 2048, 8192];
-/// By what the cost of a message is divided.
+/// The divisors of the cost of a message.
 const CHEAPER: [u32; 3] = [1, 3, 9];
-/// It holds as long as twice the clients are at least so many times as fast.
+/// More clients help as long as twice as many are at least this many times as fast.
 const HELPS: f64 = 1.4;
 /// Bodies that count as large. [B]
 const LARGE: [u32; 2] = [2048, 8192];
@@ -37,7 +37,7 @@ fn jobs() -> Vec<Job> {
     settings.flat_map(|(body, part)| MANY_CLIENTS.map(|clients| cheaper(clients, body, part))).collect()
 }
 
-/// Up to how many clients doubling them helps.
+/// The number of clients up to which doubling them helps.
 fn holds_up_to(runs: &Results, body: u32) -> Result<u32, Gap> {
     for two in MANY_CLIENTS.windows(2) {
         if speed_up(runs, job(two[1], body))? < HELPS * speed_up(runs, job(two[0], body))? {

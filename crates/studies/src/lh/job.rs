@@ -1,4 +1,4 @@
-//! One run of the study: who builds which table on which machine.
+//! One run of the study: a table, its clients and their machine.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ impl Platform {
         }
     }
 
-    /// How many servers there are room for, beside as many clients as the figures have at most.
+    /// How many servers there is room for, besides the largest number of clients in the figures.
     pub fn servers(self) -> u32 {
         match self {
             Platform::Sixteen => 11,
@@ -47,7 +47,7 @@ impl Platform {
         }
     }
 
-    /// About how many channels a packet crosses.
+    /// The approximate number of channels that a packet crosses.
     fn hops(self) -> f64 {
         match self {
             Platform::Sixteen => 4.0,
@@ -56,7 +56,7 @@ impl Platform {
     }
 }
 
-/// What figures call a hash.
+/// The name of a hash in the figures.
 pub fn label(hash: KeyHash) -> &'static str {
     match hash {
         KeyHash::Uniform => "uniform hash",
@@ -67,17 +67,17 @@ pub fn label(hash: KeyHash) -> &'static str {
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job {
-    /// On which machine.
+    /// The machine.
     pub platform: Platform,
-    /// By which hash.
+    /// The hash.
     pub hash: KeyHash,
-    /// How many clients.
+    /// The number of clients.
     pub clients: u32,
-    /// What is stored under each word. [B]
+    /// The size of the record stored under each word. [B]
     pub body: u32,
     /// How long a server computes for an insert. [us]
     pub server_time: u32,
-    /// By what the cost of a message is divided.
+    /// The divisor of the cost of a message.
     pub cheaper: u32,
 }
 
@@ -92,7 +92,7 @@ impl Job {
         Job { platform: Platform::SixtyFour, ..self }
     }
 
-    /// The same with bodies of so many bytes.
+    /// The same with bodies of `body` bytes.
     pub const fn with_body(self, body: u32) -> Job {
         Job { body, ..self }
     }
@@ -103,7 +103,7 @@ impl Job {
             (KeyHash::Uniform, platform) => filled_capacity(INSERTS as usize, platform.servers(), SENSITIVITY),
             // The last cascade comes near the end, as printed.
             (KeyHash::LastLetters, Platform::Sixteen) => 7_500,
-            // As small as may be, if fewer than 32 servers are to do.
+            // As small as possible for fewer than 32 servers to suffice.
             (KeyHash::LastLetters, Platform::SixtyFour) => 2_500,
         }
     }
@@ -112,7 +112,7 @@ impl Job {
 /// Message bytes in a packet, and in the one that sets a message up. [B]
 const PAYLOAD: u32 = 4096;
 const PIGGYBACK: u32 = 248;
-/// About what a message has beside a body. [B]
+/// The approximate size of a message without a body. [B]
 const REST: u32 = 24;
 
 impl AnyJob for Job {
@@ -120,7 +120,7 @@ impl AnyJob for Job {
         // A request and an answer, each acknowledged.
         let short = 4.0;
         let size = self.body + REST;
-        // What is announced, answered and sent; splits ship about as much again.
+        // Announcement, answer and data; splits ship about as much again.
         let long = if size > PIGGYBACK { 1.5 * f64::from(1 + size.div_ceil(PAYLOAD)) } else { 0.0 };
         f64::from(INSERTS) * (short + long) * self.platform.hops()
     }

@@ -1,4 +1,4 @@
-//! What the study reads off its runs.
+//! The quantities that the study derives from its runs.
 
 use super::Results;
 use super::job::Job;
@@ -10,7 +10,7 @@ pub fn seconds(runs: &Results, job: Job) -> Result<f64, Gap> {
     Ok(runs.get(&job)?.time.seconds())
 }
 
-/// What an insert took as the application has it: the build time by the inserts. [ms]
+/// The time of an insert from the application's view: the build time over the number of inserts. [ms]
 pub fn milliseconds_per_insert(runs: &Results, job: Job) -> Result<f64, Gap> {
     let Measured { time, inserts, .. } = runs.get(&job)?;
     Ok(time.seconds() * 1e3 / (*inserts).max(1) as f64)
@@ -21,19 +21,19 @@ pub fn speed_up(runs: &Results, job: Job) -> Result<f64, Gap> {
     Ok(seconds(runs, Job { clients: 1, ..job })? / seconds(runs, job)?)
 }
 
-/// How long a packet was blocked, on the mean. [us]
+/// The mean time that a packet was blocked. [us]
 pub fn blocking(runs: &Results, job: Job) -> Result<f64, Gap> {
     Ok(runs.get(&job)?.blocking.microseconds())
 }
 
-/// By how much ours is off what is printed. [%]
+/// The deviation of our number from the printed one. [%]
 pub fn off(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }
 
 impl Measured {
-    /// What so many inserts one after the other took, from the beginning of the build on, part by part; what is left at the end
-    /// makes no part. [us an insert]
+    /// The time of each `inserts` consecutive inserts, from the beginning of the build on; a remainder at the end is left out.
+    /// [us per insert]
     pub fn parts(&self, inserts: usize) -> Vec<f64> {
         let each = (inserts / STEP).max(1);
         let ends: Vec<f64> =
@@ -42,13 +42,13 @@ impl Measured {
         begins.zip(&ends).map(|(begin, end)| (end - begin) / (each * STEP) as f64).collect()
     }
 
-    /// When so many inserts were acknowledged, for every step of the course. [s]
+    /// The number of acknowledged inserts and the time, for every step of the course. [s]
     pub fn times(&self) -> impl Iterator<Item = (f64, f64)> {
         let inserts = (1..).map(|step| (step * STEP) as f64);
         inserts.zip(self.course.iter().map(|at| at.seconds()))
     }
 
-    /// What an insert took on the mean until that many were acknowledged, for every step of the course. [ms]
+    /// The mean time of an insert until that many were acknowledged, for every step of the course. [ms]
     pub fn means(&self) -> impl Iterator<Item = (usize, f64)> {
         let inserts = (1..).map(|step| step * STEP);
         inserts.zip(&self.course).map(|(inserts, at)| (inserts, at.seconds() * 1e3 / inserts as f64))

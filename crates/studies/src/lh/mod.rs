@@ -1,6 +1,6 @@
 //! The LH*LH study: clients build a table that is spread over servers, on models of a Parsytec CC.
 //!
-//! One file a figure or table. What the paper leaves open, and how it was chosen here, is in experiments/lh/parameters.md.
+//! One file per figure or table. What the paper leaves open, and how the study chooses it, is in experiments/lh/parameters.md.
 
 mod charts;
 mod figure2;
@@ -24,7 +24,7 @@ pub use simulate::{Measured, run};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study, moc};
 
-/// What came out of the runs of the study.
+/// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
 /// A figure or section of the study.
 pub type StudyOfLh = Study<Job, Measured>;
@@ -45,14 +45,14 @@ pub const STUDIES: [StudyOfLh; 9] = [
     figure8::STUDY,
 ];
 
-/// The claims: the file, and what stands in it.
+/// The claims: the file and its contents.
 const FILE: &str = "experiments/lh/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/lh/claims.toml");
 
-/// What is printed about the study as a whole.
+/// The study as a whole, as the report describes it.
 ///
 /// # Errors
-/// What is wrong with the file of claims.
+/// An error in the file of claims.
 pub fn paper() -> Result<Paper, ClaimsError> {
     let about = |preset: &str| moc::model(preset).map_or_else(|why| why, |machine| moc::costs(&machine));
     Ok(Paper {

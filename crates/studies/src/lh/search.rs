@@ -1,6 +1,6 @@
-//! Where the hash and V come from: builds by five clients on 16 nodes with either hash and several V, and when their servers split.
+//! The origin of the hash and V: builds by five clients on 16 nodes with either hash and several V, and when their servers split.
 //!
-//! The words and their order are fixed, and nothing is random in a build.
+//! The words and their order are fixed, and nothing in a build is random.
 
 use experiment::parallel;
 use programs::linear_hash::KeyHash;
@@ -10,10 +10,10 @@ use super::job::{CLIENTS, Job};
 use super::simulate::run_with_capacity;
 use crate::Watch;
 
-/// What was tried for V. [entries]
+/// The values of V that were tried. [entries]
 const CAPACITIES: [u64; 5] = [2_500, 3_000, 6_000, 7_500, 8_100];
 
-/// A hash and a V, and what comes of them.
+/// A hash and a V, and their results.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The hash.
@@ -22,11 +22,11 @@ pub struct Found {
     pub capacity: u64,
     /// After how many inserts servers split.
     pub splits: Vec<usize>,
-    /// The most splits that come within the inserts of a cascade.
+    /// The number of splits in the largest cascade.
     pub largest_cascade: usize,
 }
 
-/// What comes of every hash and V.
+/// The results of every hash and V.
 ///
 /// # Errors
 /// Why one cannot be run.

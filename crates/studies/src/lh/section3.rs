@@ -1,4 +1,4 @@
-//! Section 3: a request is sent on at most twice.
+//! Section 3: a request is forwarded at most twice.
 
 use programs::linear_hash::{Extent, Image, forward};
 
@@ -9,11 +9,11 @@ use super::{Results, StudyOfLh};
 use crate::{Claims, Drawing, Findings, Gap};
 use report::{Cell, Table, fixed};
 
-/// Requests that are sent on more often are counted together.
+/// Requests forwarded more often are counted together.
 const MOST: usize = 2;
-/// All files up to so many servers are gone through, with every image that a client may have of an older one.
+/// All files up to this many servers are enumerated, with every image that a client may have of an older one.
 const SERVERS: u32 = 128;
-/// The simulated builds that are looked at, beside all these cases.
+/// The simulated builds that are checked, besides all these cases.
 const BUILDS: [Job; 4] = [
     Job::new(KeyHash::Uniform, 1),
     Job::new(KeyHash::Uniform, 5),
@@ -31,8 +31,8 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw: |_: &Claims, _| Ok(Some(draw())),
 };
 
-/// How many requests are sent on never, once, twice, and more often: one for each file, each older image and each hash that makes a
-/// difference.
+/// How many requests are forwarded never, once, twice, and more often: one for each file, each older image and each hash that makes
+/// a difference.
 fn cases() -> [u64; MOST + 2] {
     let mut counts = [0; MOST + 2];
     for file in (1..=SERVERS).map(Extent::of) {
@@ -45,7 +45,7 @@ fn cases() -> [u64; MOST + 2] {
     counts
 }
 
-/// How often a request is sent on in `file` that a client sends to `server`.
+/// How often a request that a client sends to `server` is forwarded in `file`.
 fn times_sent_on(file: Extent, server: u32, c: u64) -> usize {
     let next = |server: &u32| forward(*server, file.level(*server), c);
     std::iter::successors(Some(server), next).skip(1).take(MOST + 1).count()

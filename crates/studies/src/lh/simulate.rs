@@ -13,7 +13,7 @@ use experiment::simulate::{send_without_waiting, simulate};
 use experiment::words;
 use programs::linear_hash::build::{Built, Split, entries_of_chunk};
 
-/// How much a server that splits ships at a time. [B]
+/// The size of the chunks in which a splitting server ships its records. [B]
 const CHUNK: Bytes = Bytes(32 << 10);
 /// Inserts between two points of the course of a build.
 pub const STEP: usize = 500;
@@ -21,24 +21,24 @@ pub const STEP: usize = 500;
 /// The keys of all runs.
 static WORDS: LazyLock<Vec<Key>> = LazyLock::new(words::dutch);
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// How many inserts there were.
+    /// The number of inserts.
     pub inserts: usize,
     /// When the last of them was acknowledged, from the beginning.
     pub time: Duration,
-    /// When the first 500 were, the first 1,000, and so on.
+    /// When the first 500 had been acknowledged, the first 1,000, and so on.
     pub course: Vec<Duration>,
     /// The splits of servers, in the order of time.
     pub splits: Vec<Split>,
-    /// How many messages there were for each insert.
+    /// The number of messages per insert.
     pub messages_per_insert: f64,
     /// Image adjustments.
     pub adjustments: u64,
-    /// The most that a request was sent on.
+    /// The most times that a request was forwarded.
     pub most_forwards: u32,
-    /// How long a packet was blocked in the network, on the mean.
+    /// The mean time that a packet was blocked in the network.
     pub blocking: Duration,
 }
 
@@ -58,7 +58,7 @@ pub fn run_with_capacity(job: &Job, capacity: u64) -> Result<Measured, String> {
     build(job, WORDS.clone(), capacity)
 }
 
-/// The same with `keys` for the words.
+/// The same with `keys` in place of the words.
 pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64) -> Result<Measured, String> {
     let machine = machine(job)?;
     let (servers, body) = (job.platform.servers(), Bytes(u64::from(job.body)));
@@ -73,7 +73,7 @@ pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64) -> Result<Measured
     let server_time = Duration::from_microseconds(u64::from(job.server_time));
     let hash = job.hash;
     let (clients, then) = (job.clients, Vec::new());
-    // What is measured ends with the last insert.
+    // The measurement ends with the last insert.
     let program = LinearHash { servers, clients, keys, body, hash, growth, server_time, then, finish_splits: false };
     let ran = simulate(&machine, Options::default(), program.ranks(), &program);
     let (ends, answer) = ran.map_err(|error| error.to_string())?;

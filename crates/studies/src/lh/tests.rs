@@ -1,4 +1,4 @@
-//! The study as a whole: its claims and its shape, with words few enough.
+//! The study as a whole: its claims and its shape, with few enough words.
 
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
@@ -12,14 +12,14 @@ use crate::{Reproduction, Verdict, Watch, conclude};
 use experiment::words;
 use programs::linear_hash::build::Split;
 
-/// Words for a build that takes no time to speak of: one of the list in so many.
+/// Words for a build that takes next to no time: one in this many of the list.
 const ONE_IN: usize = 180;
 
 fn few_words() -> Vec<Key> {
     words::dutch().into_iter().step_by(ONE_IN).collect()
 }
 
-/// The study with those runs that `wanted` says, of few words.
+/// The study with the runs that `wanted` selects, on few words.
 fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     let words = few_words();
     let some = |job: &Job| {
@@ -30,7 +30,7 @@ fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     Reproduction::of(vec![conclude(&STUDIES, paper().unwrap(), &some, &watch).unwrap()])
 }
 
-/// Few words make a small table, which says nothing of the printed figures, but everything is judged and drawn.
+/// Few words make a small table, which says nothing about the printed figures, but everything is judged and drawn.
 #[test]
 fn every_claim_is_judged_and_every_figure_drawn() {
     let done = reproduced(|_| true);
@@ -50,7 +50,7 @@ fn the_same_runs_make_the_same_report() {
     assert_eq!(reproduced(one_client).html, reproduced(one_client).html);
 }
 
-/// An insert of a lone client is two messages, one after the other.
+/// An insert of a lone client is two messages, one after another.
 #[test]
 fn a_lone_client_waits_for_two_messages() {
     let job = Job::new(KeyHash::Uniform, 1);
@@ -68,14 +68,14 @@ fn cheaper_messages_make_builds_faster() {
     assert!(time(&job) < time(&Job { server_time: 10_000, ..job }));
 }
 
-/// Inserts of a build that was made up: as many whole steps of its course as the words fill.
+/// Inserts of a made-up build: as many whole steps of its course as the words fill.
 const MADE_UP: u32 = 180_500;
 
 fn duration(microseconds: f64) -> Duration {
     Duration::from_picoseconds((microseconds * 1e6).round() as u64)
 }
 
-/// A build in which an insert takes so long, as long as so many were made. [us]
+/// A build in which the time of an insert depends on the number of inserts before. [us]
 fn build(each: impl Fn(usize) -> f64) -> Measured {
     let mut at = 0.0;
     let steps = MADE_UP as usize / simulate::STEP;
@@ -98,7 +98,7 @@ fn splits(inserts: &[usize]) -> Vec<Split> {
     inserts.iter().map(|inserts| Split { at: Time::ZERO, inserts: *inserts, server: 0 }).collect()
 }
 
-/// A build whose inserts all take so long. [us]
+/// A build whose inserts all take the same time. [us]
 fn even(each: f64) -> Measured {
     build(|_| each)
 }
@@ -108,12 +108,12 @@ fn shared(job: &Job, up_to: u32) -> Measured {
     even(650.0 / f64::from(job.clients.min(up_to)) * slower)
 }
 
-/// Up to how many clients the speed-up holds, as printed.
+/// A speed-up that holds up to a number of clients, as printed.
 fn scaled(job: &Job, up_to: u32) -> Measured {
     shared(job, if job.body == 8192 { 4 } else { up_to })
 }
 
-/// Inserts that take longer the more of them there were.
+/// Inserts that take longer the more there were before.
 fn slowing(before: usize) -> f64 {
     600.0 + before as f64 / 100.0
 }
@@ -121,7 +121,7 @@ fn slowing(before: usize) -> f64 {
 /// The printed figures.
 static PRINTED: LazyLock<Claims> = LazyLock::new(|| paper().unwrap().claims);
 
-/// What table 1 prints.
+/// The printed numbers of table 1.
 fn counted(job: &Job) -> Measured {
     let of = |name| PRINTED.get("lh.table1").unwrap().printed_row(name).unwrap()[job.clients as usize - 1];
     Measured { adjustments: of("iams") as u64, messages_per_insert: of("messages_per_insert"), ..even(650.0) }
@@ -133,13 +133,13 @@ fn stepped(job: &Job, step: f64) -> Measured {
     even(650.0 + f64::from(job.body) / 27.0 + step)
 }
 
-/// Blocking that grows with the body and with the clients, up to so many of them.
+/// Blocking that grows with the body and with the clients, up to a number of them.
 fn blocked(job: &Job, clients: u32) -> Measured {
     let share = f64::from(job.body) / 8_192.0 * f64::from(job.clients.min(clients)) / 5.0;
     Measured { blocking: duration(31.0 * share), ..even(650.0) }
 }
 
-/// An insert where servers compute, each so many times as long as it says.
+/// An insert where servers compute, each `times` as long as its job says.
 fn served(job: &Job, times: f64) -> Measured {
     even(f64::max(650.0 / f64::from(job.clients), f64::from(job.server_time) * times))
 }
@@ -207,7 +207,7 @@ fn every_judge_can_say_no() {
     each_judge_can_say_no(&STUDIES, paper(), &CASES);
 }
 
-/// Every number of a run, changed at random.
+/// The run with every number changed at random.
 fn changed(measured: Measured, random: &mut Random) -> Measured {
     let mut at = 0.0;
     let course = measured.course.windows(2).map(|two| {

@@ -5,7 +5,7 @@ use super::measures::over_sizes;
 use crate::Gap;
 use report::{Axis, Element, LineChart, Mark, Measure, Series};
 
-/// The level axis of nearly every figure.
+/// The horizontal axis of nearly every figure.
 pub fn size_axis() -> Axis {
     Axis::logarithmic("message size [B]", Measure::Bytes).at(&SIZES.map(f64::from))
 }
@@ -36,7 +36,7 @@ pub fn by_buffers(
     Ok(LineChart { title: title.to_string(), x: size_axis(), y, series, baseline }.draw())
 }
 
-/// The upright axis of a speed-up.
+/// The vertical axis of a speed-up.
 pub fn gain_axis() -> Axis {
     Axis::linear("speed-up against one buffer [%]", Measure::Percent)
 }

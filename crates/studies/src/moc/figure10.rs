@@ -1,4 +1,4 @@
-//! Figure 10: at which routers headers are blocked.
+//! Figure 10: the routers at which headers are blocked.
 
 use super::job::{Job, Load, MANY_BUFFERS, Platform};
 use super::measures::{blocking_by_router, change, mean};
@@ -10,7 +10,7 @@ use super::charts::{buffer_keys, buffer_mark};
 
 /// The message size of the figure. [B]
 const BYTES: u32 = 128;
-/// Where the bottom row of the mesh begins.
+/// The first router of the mesh's bottom row.
 const BOTTOM_ROW: usize = 12;
 /// Routers of the mesh.
 const ROUTERS: usize = 16;

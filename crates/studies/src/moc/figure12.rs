@@ -9,7 +9,7 @@ use super::{Results, StudyOfMoc};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, LineChart, Measure, Series, legend};
 
-/// The benchmarks, and what their largest gains are called. [%]
+/// The benchmarks, and the names of their largest gains. [%]
 const BENCHMARKS: [(Load, &str); 3] =
     [(Load::UnequalDist, "unequal_dist"), (Load::EqualDist, "equal_dist"), (LOADS[0], "all_to_all")];
 
@@ -35,7 +35,7 @@ fn gain_of(runs: &Results, load: Load, bytes: u32) -> Result<f64, Gap> {
     gain(runs, Job::new(Platform::Clustered, load, bytes), Job::new(Platform::Basic, load, bytes))
 }
 
-/// The largest gain over message sizes, and at which. [%], [B]
+/// The largest gain over message sizes, and the size. [%], [B]
 fn largest(runs: &Results, load: Load) -> Result<(f64, u32), Gap> {
     let mut largest = (f64::NEG_INFINITY, 0);
     for bytes in SIZES {

@@ -1,4 +1,4 @@
-//! Figure 13: what more flit buffers do on the Mesh of Clos(3,1).
+//! Figure 13: the effect of more flit buffers on the Mesh of Clos(3,1).
 
 use super::figure8::{draw_on, extremes, gain_of, gains_of, jobs_on, least_by_size, say};
 use super::job::{LOADS, Load, PAIRS, Platform};

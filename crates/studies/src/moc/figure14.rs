@@ -82,14 +82,14 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(likeness(findings, &strategy(1), &strategy(2), &strategy(3)))
 }
 
-/// By how much Random is ahead of the slowest of the others; less than nothing where it is the slowest itself.
+/// By how much Random leads the slowest of the others; negative if it is the slowest itself.
 fn random_ahead(one: &Compared) -> (String, f64) {
     let means: Vec<f64> = one.by_strategy.iter().map(|gains| mean(gains)).collect();
     let others = means[1..].iter().copied().fold(f64::INFINITY, f64::min);
     (one.load.name().to_string(), means[0] - others)
 }
 
-/// `findings` with how far RoundRobin and IdleFixed are apart, and IdleRnd and IdleFixed with few buffers and with many.
+/// `findings` with the differences of RoundRobin and IdleFixed, and of IdleRnd and IdleFixed with few buffers and with many.
 fn likeness(findings: Findings, round_robin: &[f64], idle_fixed: &[f64], idle_random: &[f64]) -> Findings {
     let distance =
         |one: &[f64], other: &[f64]| mean(&one.iter().zip(other).map(|(a, b)| (a - b).abs()).collect::<Vec<_>>());

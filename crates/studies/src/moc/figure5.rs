@@ -30,7 +30,7 @@ fn jobs() -> Vec<Job> {
     platforms.into_iter().flat_map(of).collect()
 }
 
-/// Half the time there and back. [us]
+/// Half the round-trip time. [us]
 fn latency(runs: &Results, platform: Platform, hops: u32, bytes: u32) -> Result<f64, Gap> {
     Ok(seconds(runs, job(platform, hops, bytes))? / 2.0 * 1e6)
 }

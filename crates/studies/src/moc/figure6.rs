@@ -7,7 +7,7 @@ use super::{Results, StudyOfMoc};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
 
-/// Where contention is said to begin to bind. [B]
+/// The size at which the paper says that contention begins to bind. [B]
 const KNEE: u32 = 512;
 
 /// The study.
@@ -83,7 +83,7 @@ fn knee(runs: &Results) -> Result<Findings, Gap> {
         .with("gcel_off_line_percent", off))
 }
 
-/// How far the farthest of `points` lies from the straight line through them that is best in relative terms. [%]
+/// The largest deviation of `points` from the straight line that fits them best in relative terms. [%]
 fn off_line(points: &[(f64, f64)]) -> f64 {
     // Least squares of (a + b x - y) / y: every point counts by its relative error.
     let (mut ones, mut xs, mut xxs, mut ys, mut xys) = (0.0, 0.0, 0.0, 0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Figure 8: what more flit buffers do on the Mesh of Clos(3,2).
+//! Figure 8: the effect of more flit buffers on the Mesh of Clos(3,2).
 
 use super::charts::{buffer_keys, by_buffers, gain_axis};
 use super::job::{Job, LOADS, Load, MANY_BUFFERS, PAIRS, Platform, SIZES};
@@ -30,14 +30,13 @@ pub fn gain_of(runs: &Results, platform: Platform, load: Load, buffers: u32, byt
     gain(runs, base.with_buffers(buffers), base)
 }
 
-/// Every gain of `load` on `platform`, with its bytes and buffers: the sizes in turn, the buffers of each from few to
-/// many.
+/// Every gain of `load` on `platform`, with its bytes and buffers: size by size, for each from few buffers to many.
 pub fn gains_of(runs: &Results, platform: Platform, load: Load) -> Result<Vec<(u32, u32, f64)>, Gap> {
     let cases = SIZES.into_iter().flat_map(|bytes| MANY_BUFFERS.map(|buffers| (bytes, buffers)));
     cases.map(|(bytes, buffers)| Ok((bytes, buffers, gain_of(runs, platform, load, buffers, bytes)?))).collect()
 }
 
-/// The least and the greatest of some gains, where they are.
+/// The least and the greatest of some gains, with their places.
 pub fn extremes(gains: &[(u32, u32, f64)]) -> (Extreme, Extreme) {
     let mut sorted: Vec<Extreme> = gains.to_vec();
     sorted.sort_by(|one, other| one.2.total_cmp(&other.2));
@@ -87,7 +86,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with_number("worst_buffers", worst.1.into()))
 }
 
-/// The least that doubling the buffers adds to a gain: less than nothing where it is a step back. [percentage points]
+/// The least that doubling the buffers adds to a gain: negative if it is a step back. [percentage points]
 fn worst_doubling(gains: &[Extreme]) -> f64 {
     let same_size = gains.windows(2).filter(|two| two[0].0 == two[1].0);
     same_size.map(|two| two[1].2 - two[0].2).fold(f64::INFINITY, f64::min)

@@ -1,4 +1,4 @@
-//! One run of the study: a machine with its variations, a benchmark, how many nodes, how large the messages.
+//! One run of the study: a machine with its variations, a benchmark, the number of nodes, the size of the messages.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::Job as AnyJob;
 pub const SIZES: [u32; 7] = [32, 64, 128, 256, 512, 1024, 2048];
 /// The numbers of flit buffers that the study compares with one.
 pub const MANY_BUFFERS: [u32; 6] = [2, 4, 8, 16, 32, 64];
-/// The numbers of nodes that the study scales its benchmarks to.
+/// The numbers of nodes to which the study scales its benchmarks.
 pub const NODES: [u32; 3] = [4, 16, 64];
 /// The nodes of the whole machines.
 pub const ALL_NODES: u32 = 64;
-/// How often each node communicates with each other in all-to-all, as in the study.
+/// How often each node communicates with each other node in all-to-all, as in the paper.
 pub const ROUNDS: u32 = 32;
 /// The same where four ways of routing are compared for every number of buffers: that all-to-all has thirty-five
 /// settings, each divided by another of as many rounds, and an eighth of the rounds gives the same quotient.
@@ -26,7 +26,7 @@ pub enum Platform {
     Basic,
     /// Mesh of Clos(3,1): a 2x2 mesh of 16-node clusters, four channels wide.
     Clustered,
-    /// The GCel: a grid of transputers that route in software, as large as nodes take part.
+    /// The GCel: a grid of transputers that route in software, as large as the number of nodes that take part.
     Gcel,
 }
 
@@ -48,14 +48,14 @@ pub enum Layer {
 /// A benchmark of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Load {
-    /// There and back between two nodes `hops` channels apart (on the GCel: grid links).
+    /// Round trips between two nodes `hops` channels apart (on the GCel: grid links).
     PingPong {
-        /// How far.
+        /// The distance.
         hops: u32,
     },
     /// Every node with every other, `rounds` times.
     AllToAll {
-        /// How often.
+        /// The number of rounds.
         rounds: u32,
     },
     /// Partners half the nodes apart.
@@ -72,7 +72,7 @@ pub const PAIRS: [Load; 2] = [Load::EqualDist, Load::UnequalDist];
 /// Which engine moves the flits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Engine {
-    /// As ever: the fast one.
+    /// As usual: the fast one.
     Fast,
     /// The fast one with its wall time measured.
     FastTimed,
@@ -83,11 +83,11 @@ pub enum Engine {
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job {
-    /// On which machine.
+    /// The machine.
     pub platform: Platform,
-    /// What.
+    /// The benchmark.
     pub load: Load,
-    /// On how many nodes.
+    /// The number of nodes.
     pub nodes: u32,
     /// Size of the messages. [B]
     pub bytes: u32,
@@ -135,7 +135,7 @@ impl Job {
     }
 }
 
-/// About how many channels a packet crosses.
+/// The approximate number of channels that a packet crosses.
 const MEAN_HOPS: f64 = 6.0;
 /// Flits of a full packet: the engine that moves each of them has that much more to do.
 const FLITS: f64 = 130.0;
@@ -155,7 +155,7 @@ impl AnyJob for Job {
 }
 
 impl Platform {
-    /// The preset that describes it where `nodes` nodes take part.
+    /// The preset that describes it if `nodes` nodes take part.
     pub fn preset(self, nodes: u32) -> &'static str {
         match self {
             Platform::Basic if nodes == 16 => "moc-2-1",
@@ -166,7 +166,7 @@ impl Platform {
             Platform::Gcel => "parsytec-gcel-64",
         }
     }
-    /// What figures call it.
+    /// Its name in the figures.
     pub fn name(self) -> &'static str {
         match self {
             Platform::Basic => "MoC(3,2)",
@@ -177,7 +177,7 @@ impl Platform {
 }
 
 impl Load {
-    /// What the study calls it.
+    /// Its name in the study.
     pub fn name(self) -> &'static str {
         match self {
             Load::PingPong { .. } => "ping-pong",
@@ -193,7 +193,7 @@ impl Load {
 }
 
 impl Layer {
-    /// What descriptions of machines call it.
+    /// Its name in descriptions of machines.
     pub fn setting(self) -> &'static str {
         match self {
             Layer::Fixed => "fixed",
@@ -203,7 +203,7 @@ impl Layer {
             Layer::IdleRandom => "idle-random",
         }
     }
-    /// What the study calls it.
+    /// Its name in the study.
     pub fn name(self) -> &'static str {
         match self {
             Layer::Fixed => "fixed",

@@ -8,7 +8,7 @@ use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, Gap};
 use report::{Element, Measure, NetworkMap, Shows, element, fixed, heat_scale};
 
-/// The study. No claim hangs on it.
+/// The study. No claim depends on it.
 pub const STUDY: StudyOfMoc = StudyOfMoc {
     place: "map",
     title: "hot spots of the networks",
@@ -18,7 +18,7 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-/// What is mapped, and the heading of each map.
+/// The mapped runs, and the heading of each map.
 const MAPPED: [(Job, &str); 4] = [
     (Job::new(Platform::Basic, Load::UnequalDist, 128), "MoC(3,2), unequal-dist, 128 B, 1 buffer"),
     (Job::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64), "MoC(3,2), unequal-dist, 128 B, 64 buffers"),

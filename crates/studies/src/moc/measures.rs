@@ -1,4 +1,4 @@
-//! What the study reads off a run.
+//! The quantities that the study derives from a run.
 
 use super::Results;
 use super::job::{Job, SIZES};
@@ -14,7 +14,7 @@ pub fn gain(runs: &Results, job: Job, base: Job) -> Result<f64, Gap> {
     Ok(change(seconds(runs, base)?, seconds(runs, job)?))
 }
 
-/// By how much `value` exceeds `base`; nothing where both are zero. [%]
+/// By how much `value` exceeds `base`; zero if both are zero. [%]
 pub fn change(value: f64, base: f64) -> f64 {
     if value == base { 0.0 } else { (value / base - 1.0) * 100.0 }
 }
@@ -46,7 +46,7 @@ pub fn send_away(runs: &Results, job: Job) -> Result<f64, Gap> {
     Ok(time / packets.max(1) as f64)
 }
 
-/// The mean time that a node waited for messages that had not come. [us]
+/// The mean time that a node waited for messages that had not arrived. [us]
 pub fn receive_idle(runs: &Results, job: Job) -> Result<f64, Gap> {
     let ranks = &runs.get(&job)?.answer.ranks;
     let time: f64 = ranks.iter().map(|rank| rank.receive_idle.microseconds()).sum();
@@ -63,7 +63,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The geometric mean of changes in percent, in percent: of +100 and -50 it is 0.
+/// The geometric mean of changes in percent, in percent: for +100 and -50 it is 0.
 pub fn geometric_mean(changes: &[f64]) -> f64 {
     let logarithms: Vec<f64> = changes.iter().map(|change| (1.0 + change / 100.0).ln()).collect();
     (mean(&logarithms).exp() - 1.0) * 100.0

@@ -1,7 +1,7 @@
 //! The Mesh of Clos study: three stress benchmarks and a ping-pong on wormhole networks and on a transputer grid.
 //!
-//! One file a figure. The paper prints no latencies; one set of parameters, which the presets carry, serves for all
-//! claims. How it was chosen: experiments/moc/parameters.md.
+//! One file per figure. The paper prints no latencies; one set of parameters, which the presets hold, serves for all
+//! claims. experiments/moc/parameters.md says how it was chosen.
 
 mod charts;
 mod figure10;
@@ -30,7 +30,7 @@ pub use simulate::{Measured, Setup, costs, model, run, run_with};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};
 
-/// What came out of the runs of the study.
+/// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
 /// A figure or section of the study.
 pub type StudyOfMoc = Study<Job, Measured>;
@@ -56,14 +56,14 @@ pub const STUDIES: [StudyOfMoc; 14] = [
     map::STUDY,
 ];
 
-/// The claims: the file, and what stands in it.
+/// The claims: the file and its contents.
 const FILE: &str = "experiments/moc/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/moc/claims.toml");
 
-/// What is printed about the study as a whole.
+/// The study as a whole, as the report describes it.
 ///
 /// # Errors
-/// What is wrong with the file of claims.
+/// An error in the file of claims.
 pub fn paper() -> Result<Paper, ClaimsError> {
     let presets = ["moc-3-2", "moc-3-1", "moc-2-1", "parsytec-gcel-64"];
     let about = |preset: &str| model(preset).map_or_else(|why| why, |machine| costs(&machine));

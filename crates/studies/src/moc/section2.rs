@@ -1,4 +1,4 @@
-//! Section 2: what the networks are made of.
+//! Section 2: the composition of the networks.
 
 use machines::model::{FlitNetwork, Machine, Place};
 
@@ -17,8 +17,8 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw: |_: &Claims, _| draw(),
 };
 
-/// The networks of the paper, and what they are. What they must be made of, claims.toml has: a mesh of 2x2 has 4 links, one of 4x4
-/// has 24; each is a channel each way, in as many layers as the mesh has.
+/// The networks of the paper, and their descriptions. claims.toml has their required composition: a mesh of 2x2 has 4 links, one of
+/// 4x4 has 24; each is a channel each way, in as many layers as the mesh has.
 const NETWORKS: [(&str, &str); 4] = [
     ("moc-2-1", "2x2 mesh of 4-node routers"),
     ("moc-3-2", "4x4 mesh of 4-node routers"),
@@ -26,13 +26,13 @@ const NETWORKS: [(&str, &str); 4] = [
     ("parsytec-cc-16", "Clos of height 2: a 1x1 mesh"),
 ];
 
-/// What a network is made of.
+/// The composition of a network.
 struct Found {
     nodes: usize,
     routers: usize,
     /// Routers that are part of the mesh.
     in_mesh: usize,
-    /// Channels between routers of the mesh that lie in different places of it, both ways counted.
+    /// Channels between routers at different positions of the mesh, both directions counted.
     mesh_channels: usize,
     /// The most channels of a router, each way.
     most_ports: usize,
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::tests::failing;
 
-    /// Which conditions a fault in what was found fails.
+    /// The conditions that fail with a fault in the findings.
     fn with(fault: fn(&mut Found)) -> Vec<String> {
         let faulty = |preset: &str| {
             let mut found = found(preset)?;

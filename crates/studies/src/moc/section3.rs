@@ -15,7 +15,7 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-/// What both engines run: large messages, so that flits count, on both networks, with few buffers and many.
+/// The runs of both engines: large messages, so that flits matter, on both networks, with few buffers and many.
 const CASES: [(Platform, Load, u32); 5] = [
     (Platform::Basic, Load::UnequalDist, 1),
     (Platform::Basic, Load::UnequalDist, 16),

@@ -11,7 +11,7 @@ use report::{Axis, LineChart, Measure, Series, legend};
 
 /// The message size of the printed numbers. [B]
 const BYTES: u32 = 2048;
-/// The benchmarks, and what their times are called. [us]
+/// The benchmarks, and the names of their times. [us]
 const BENCHMARKS: [(Load, &str); 3] =
     [(LOADS[0], "all_to_all"), (Load::EqualDist, "equal_dist"), (Load::UnequalDist, "unequal_dist")];
 

@@ -13,10 +13,10 @@ use virtual_worlds::flit::world::{EngineKind, Options};
 use super::job::{Engine, Job, Layer, Load, Platform};
 use experiment::simulate::simulate;
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
-    /// What the world tells. Its counters are kept; the study asks for no logs.
+    /// The world's answer. Its counters are kept; the study asks for no logs.
     #[serde(serialize_with = "counters", deserialize_with = "answer_of_counters")]
     pub answer: Answer,
     /// For each router of the answer, its number within the mesh.
@@ -40,7 +40,7 @@ fn answer_of_counters<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::E
     Ok(Answer { finish, messages, packets, flit_hops, channels, routers, ranks, ..Answer::default() })
 }
 
-/// The fields of a description that say what messages cost a node: on the raw network they are nothing.
+/// The fields of a description that hold the costs of messages at a node: on the raw network they are zero.
 const COSTS: [&str; 7] = [
     "node.processor_send",
     "node.processor_receive",
@@ -51,21 +51,21 @@ const COSTS: [&str; 7] = [
     "node.system_message",
 ];
 
-/// How the name of a setting of the GCel begins.
+/// The prefix of the settings of the GCel.
 const GCEL: &str = "gcel.";
 
-/// What the study leaves open: the order of partners in all-to-all, and settings of the Mesh of Clos beside those of its
+/// What the study leaves open: the order of partners in all-to-all, and settings of the Mesh of Clos besides those of its
 /// presets. The default is what `maquette reproduce moc` uses; calibration tries others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// In which order all-to-all goes through the partners.
+    /// The order of partners in all-to-all.
     pub order: PartnerOrder,
-    /// Fields of the description of every Mesh of Clos that are set to other values; of the GCel, where the name begins
-    /// with `gcel.`.
+    /// Fields of the description of every Mesh of Clos that are set to other values; if the name begins with `gcel.`, of the
+    /// GCel.
     pub settings: Vec<(String, String)>,
-    /// How many rounds all-to-all has, in place of those of the study.
+    /// The number of rounds of all-to-all, in place of that of the study.
     pub rounds: Option<u32>,
-    /// How many messages equal-dist and unequal-dist have in all, in place of those of the study.
+    /// The total number of messages of equal-dist and unequal-dist, in place of that of the study.
     pub messages: Option<u32>,
 }
 
@@ -78,7 +78,7 @@ impl Default for Setup {
 /// The resolved model of a preset.
 ///
 /// # Errors
-/// Why it cannot be had.
+/// Why it cannot be loaded.
 pub fn model(preset: &str) -> Result<Machine, String> {
     machines::load(preset).map_err(|error| error.to_string())
 }
@@ -86,7 +86,7 @@ pub fn model(preset: &str) -> Result<Machine, String> {
 /// The machine of `job`, with its settings and those of `setup`.
 ///
 /// # Errors
-/// Why it cannot be had.
+/// Why it cannot be loaded.
 pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
     let of_gcel = |(name, value): &(String, String)| Some((name.strip_prefix(GCEL)?.to_string(), value.clone()));
     let mut settings: Vec<(String, String)> = Vec::new();
@@ -109,7 +109,7 @@ pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
 /// The network of `machine`.
 ///
 /// # Errors
-/// That it has none.
+/// If it has none.
 pub fn network(machine: &Machine) -> Result<&FlitNetwork, String> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Ok(network),
@@ -122,15 +122,15 @@ pub fn network(machine: &Machine) -> Result<&FlitNetwork, String> {
 /// A node that is `hops` away from node 0: channels on the Mesh of Clos, links between nodes on the GCel.
 ///
 /// # Errors
-/// That there is none.
+/// If there is none.
 fn partner(job: &Job, network: &FlitNetwork, hops: u32) -> Result<Rank, String> {
-    // A route also has the channels between the two nodes and their routers, which on the GCel are no links.
+    // A route also has the channels between the two nodes and their routers, which are not links on the GCel.
     let channels = if job.platform == Platform::Gcel { hops + 2 } else { hops } as usize;
     let away = |node: &u32| network.route(NodeId(0), NodeId(*node)).len() == channels;
     (1..job.nodes).find(away).map(Rank).ok_or_else(|| format!("no node is {hops} hops from node 0"))
 }
 
-/// Simulates `job` as `setup` has it.
+/// Simulates `job` with the parameters of `setup`.
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
@@ -161,7 +161,7 @@ pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
     }
 }
 
-/// Simulates `job` as the study has it.
+/// Simulates `job` with the parameters of the study.
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
@@ -169,9 +169,9 @@ pub fn run(job: &Job) -> Result<Measured, String> {
     run_with(&Setup::default(), job)
 }
 
-/// What random choices of the mesh layer follow from.
+/// The seed of random choices of the mesh layer.
 const SEED: u64 = 1;
-/// How often a run is made whose wall time counts: the shortest time counts.
+/// How often a run is repeated whose wall time is measured: the shortest time counts.
 const TIMED_REPEATS: u32 = 3;
 
 fn measure<P: Program>(
@@ -205,7 +205,7 @@ fn wall_clock() -> Instant {
     Instant::now()
 }
 
-/// What a machine is and what its nodes cost, in a line.
+/// A line with a machine's description and the costs of its nodes.
 pub fn costs(machine: &Machine) -> String {
     let node = &machine.node;
     let costs = [

@@ -1,4 +1,4 @@
-//! The study as a whole, on answers that no world gave.
+//! The study as a whole, on made-up answers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -115,7 +115,7 @@ fn duration(microseconds: f64) -> Duration {
     Duration::from_picoseconds((microseconds * 1e6).round() as u64)
 }
 
-/// A run of so many microseconds, on a mesh of one router for each of `blocked`: how long a header is blocked there. [us]
+/// A run with that makespan, on a mesh with a router for each of `blocked`: how long a header is blocked there. [us]
 fn run_of(microseconds: f64, blocked: &[f64]) -> Measured {
     let routers = blocked.iter().map(|time| RouterStatistics { headers: 1, blocking: duration(*time) });
     let rank = RankStatistics { packets: 1, send_away: duration(100.0), receive_idle: duration(100.0) };
@@ -134,25 +134,25 @@ fn took(microseconds: f64) -> Measured {
     run_of(microseconds, &[])
 }
 
-/// A ping-pong that takes so much longer with each hop, there and back. [us]
+/// A ping-pong whose round trip takes `each` longer with each hop. [us]
 fn over_hops(job: &Job, each: f64) -> Measured {
     let Load::PingPong { hops } = job.load else { return took(0.0) };
     took(200.0 + each * f64::from(hops))
 }
 
-/// What takes so many times as long on the GCel.
+/// A run that takes `times` as long on the GCel.
 fn on_the_gcel(job: &Job, times: f64) -> Measured {
     took(if job.platform == Platform::Gcel { 1_000.0 * times } else { 1_000.0 })
 }
 
-/// A time that rises with the message, beyond 512 bytes so many times as steeply on the Mesh of Clos.
+/// A time that rises with the message, beyond 512 bytes `times` as steeply on the Mesh of Clos.
 fn bent(job: &Job, times: f64) -> Measured {
     let steeper = if job.platform == Platform::Gcel { 1.0 } else { times };
     let beyond = f64::from(job.bytes.saturating_sub(512));
     took(1_000.0 + f64::from(job.bytes.min(512)) + steeper * beyond)
 }
 
-/// A time that rises with the message, in equal-dist so many times as steeply.
+/// A time that rises with the message, in equal-dist `times` as steeply.
 fn sloped(job: &Job, times: f64) -> Measured {
     took(1_000.0 + f64::from(job.bytes) * if job.load == Load::EqualDist { times } else { 1.0 })
 }
@@ -173,13 +173,13 @@ fn buffered(job: &Job) -> Measured {
     took(1_000.0 - f64::from(job.buffers))
 }
 
-/// As fast as with one buffer but for 64 buffers at that size, and more so for unequal-dist.
+/// As fast as with one buffer, except for 64 buffers at that size, and more so for unequal-dist.
 fn worst_at(job: &Job, bytes: u32) -> Measured {
     let slower = if job.load == Load::UnequalDist { 100.0 } else { 50.0 };
     took(if (job.bytes, job.buffers) == (bytes, 64) { 1_000.0 + slower } else { 1_000.0 })
 }
 
-/// With more buffers packets leave sooner and receivers idle so long. [us]
+/// With more buffers packets leave sooner, and receivers wait for `idle`. [us]
 fn sent_away(job: &Job, idle: f64) -> Measured {
     let mut measured = took(1_000.0);
     if job.buffers > 1 {
@@ -189,7 +189,7 @@ fn sent_away(job: &Job, idle: f64) -> Measured {
     measured
 }
 
-/// With more buffers headers are blocked longer above the bottom row, and so long in it. [us]
+/// With more buffers headers are blocked longer above the bottom row, and for `bottom` in it. [us]
 fn hot_spots(job: &Job, bottom: f64) -> Measured {
     let above = if job.buffers > 1 { 110.0 + f64::from(job.buffers) } else { 100.0 };
     let below = if job.buffers > 1 { bottom } else { 100.0 };
@@ -197,13 +197,13 @@ fn hot_spots(job: &Job, bottom: f64) -> Measured {
     run_of(1_000.0, &routers)
 }
 
-/// The raw network: faster with more buffers, and blocking that changes so much with each. [us]
+/// The raw network: faster with more buffers, and blocking that changes by `each` with each buffer. [us]
 fn raw(job: &Job, each: f64) -> Measured {
     let buffers = f64::from(job.buffers);
     run_of(1_000.0 - buffers, &[1_000.0 + each * buffers])
 }
 
-/// The gain of the clustered network at 2048 bytes: as printed, but for unequal-dist. [%]
+/// The gain of the clustered network at 2048 bytes: as printed, except for unequal-dist. [%]
 fn clustered(job: &Job, unequal: f64) -> Measured {
     let gain = match job.load {
         _ if job.platform == Platform::Clustered || job.bytes < 2048 => 0.0,
@@ -214,7 +214,7 @@ fn clustered(job: &Job, unequal: f64) -> Measured {
     took(1_000.0 * (1.0 + gain / 100.0))
 }
 
-/// More buffers on the clustered network, where the pairs lose so much with 4 at 2048 bytes. [%]
+/// More buffers on the clustered network, where the pairs have a `loss` with 4 at 2048 bytes. [%]
 fn more_buffers(job: &Job, loss: f64) -> Measured {
     let buffers = f64::from(job.buffers - 1);
     took(match job.load {
@@ -224,7 +224,7 @@ fn more_buffers(job: &Job, loss: f64) -> Measured {
     })
 }
 
-/// The choices of a layer as stated, where Random takes so long. [us]
+/// The choices of a layer as the paper states, with that time for Random. [us]
 fn layered(job: &Job, random: f64) -> Measured {
     took(match job.layer {
         Layer::Fixed => 1_000.0,
@@ -234,7 +234,7 @@ fn layered(job: &Job, random: f64) -> Measured {
     })
 }
 
-/// An engine that moves every flit, and is so many times as slow as the other.
+/// An engine that moves every flit, and is `slower` times as slow as the other.
 fn timed(job: &Job, slower: u32, other_time: f64) -> Measured {
     if job.engine != Engine::ReferenceTimed {
         return took(1_000.0);
@@ -342,7 +342,7 @@ fn every_judge_can_say_no() {
     each_judge_can_say_no(&STUDIES, paper(), &CASES);
 }
 
-/// Every number of a run, changed at random.
+/// The run with every number changed at random.
 fn changed(mut measured: Measured, random: &mut Random) -> Measured {
     let answer = &mut measured.answer;
     for finish in &mut answer.finish {

@@ -3,7 +3,7 @@
 use super::job::SIZES;
 use report::{Axis, Element, LineChart, Mark, Measure, Series};
 
-/// The level axis of message sizes.
+/// The horizontal axis of message sizes.
 pub fn size_axis() -> Axis {
     let every_other: Vec<f64> = SIZES.into_iter().step_by(2).map(f64::from).collect();
     Axis::logarithmic("message size [B]", Measure::Bytes).at(&every_other)

@@ -17,7 +17,7 @@ const NODES: u64 = 64;
 /// lambda at that size, as printed, in tenths.
 const LAMBDA: u64 = 18;
 
-/// Where all alphas are near the best.
+/// The range in which all alphas are near the best.
 const FLAT: std::ops::RangeInclusive<f64> = 0.56..=0.66;
 
 /// The study.

@@ -1,4 +1,4 @@
-//! Figure 14: a broadcast whose messages do not meet.
+//! Figure 14: a broadcast whose messages do not contend.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{Claim, Findings, Gap};
 
 /// The message. [B]
 const BYTES: u32 = 65536;
-/// The binomial tree: lambda is all but 1 at this size.
+/// The binomial tree: lambda is nearly 1 at this size.
 const ALPHA: u32 = 50;
 
 /// The study.

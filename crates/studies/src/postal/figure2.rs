@@ -7,11 +7,11 @@ use super::job::Job;
 use super::{Results, StudyOfPostal};
 use crate::{Findings, Gap};
 
-/// How many steps are looked at from the first on.
+/// The number of steps to compare, from the first on.
 const STEPS: usize = 7;
 /// The nodes of the figures.
 const NODES: u32 = 8;
-/// The trees: whether it is the optimal one, and its name.
+/// The trees: whether each is the optimal one, and its name.
 const TREES: [(bool, &str); 2] = [(true, "lambda_tree"), (false, "binomial_tree")];
 
 /// The study.

@@ -1,4 +1,4 @@
-//! Figures 3 and 4: lambda and the two times it is made of, over the message size.
+//! Figures 3 and 4: lambda and the two times that make it up, over the message size.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Figures 6 to 8: the ranges of optimal alphas, and what they tend to.
+//! Figures 6 to 8: the ranges of optimal alphas, and their limits.
 
 use programs::postal::{
     Alpha, AlphaRange, Lambda, Splitting, Triangle, alpha_for_all, alpha_ranges, asymptote, broadcast_time,
@@ -32,7 +32,7 @@ fn lambda((numerator, denominator, _): (u64, u64, &str)) -> Lambda {
     Lambda::new(numerator, denominator).unwrap_or(Lambda::ONE)
 }
 
-/// How many of the numbers of nodes `alpha` does not reach in the least time.
+/// For how many of the numbers of nodes `alpha` does not achieve the least time.
 fn not_optimal(lambda: Lambda, alpha: Alpha) -> usize {
     let splitting = Splitting::Fixed(alpha);
     (2..=NODES).filter(|nodes| predicted_time(lambda, *nodes, &splitting) != broadcast_time(lambda, *nodes)).count()
@@ -69,7 +69,7 @@ fn tree(of: (u64, u64, &str)) -> Element {
     LineChart { title: format!("lambda = {}", of.2), x, y, series, baseline: None }.draw()
 }
 
-/// Figure 8: the tops of the triangles, and where they tend to.
+/// Figure 8: the tops of the triangles, and their limit.
 fn convergence() -> Element {
     let top = |triangle: &Triangle| Series {
         name: "top of a triangle".to_string(),

@@ -1,4 +1,4 @@
-//! Figure 9: how large the table of alphas is.
+//! Figure 9: the size of the table of alphas.
 
 use programs::postal::{AlphaTable, Lambda, table_sizes};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use report::{Axis, LineChart, Mark, Measure, Series};
 
 /// The paper's arbitrary lambda, in thousandths.
 const LAMBDA: u64 = 1293;
-/// Numbers of nodes, and what the entries for them are called.
+/// Numbers of nodes, and the names of their numbers of entries.
 const NODES: [(u64, &str); 2] = [(100, "entries_at_100"), (1_000_000, "entries_at_1000000")];
 
 /// The study.

@@ -6,7 +6,7 @@ use crate::Job as AnyJob;
 
 /// The message sizes of the curves of lambda. [B]
 pub const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
-/// How many partners a source has in the runs from which lambda is found.
+/// The numbers of partners of a source in the runs that determine lambda.
 pub const PARTNERS: [u32; 4] = [2, 4, 8, 16];
 /// How often partners are drawn.
 pub const DRAWS: u32 = 4;
@@ -15,7 +15,7 @@ pub const ORDERS: u32 = 8;
 /// The alphas of the broadcasts, in hundredths.
 pub const ALPHAS: std::ops::RangeInclusive<u32> = 50..=80;
 
-/// One of the two experiments that lambda is found by.
+/// One of the two experiments that determine lambda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Experiment {
     /// The last partner answers.
@@ -24,16 +24,16 @@ pub enum Experiment {
     Two,
 }
 
-/// In which order the nodes of a broadcast are split.
+/// The order in which the nodes of a broadcast are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nodes {
-    /// In a random order, of that number.
+    /// In the random order with that number.
     Permuted(u32),
     /// Row by row from the source on.
     RowMajor,
 }
 
-/// Which operation of a global combine waits where lambda is not a whole number.
+/// Which operation of a global combine waits if lambda is not an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Delayed {
     /// Sends.
@@ -53,9 +53,9 @@ pub enum Job {
         blocking: bool,
         /// Size of the messages. [B]
         bytes: u32,
-        /// How many partners.
+        /// The number of partners.
         partners: u32,
-        /// Which draw of them.
+        /// The number of the draw.
         draw: u32,
     },
     /// A broadcast on 8 x 8 nodes of the Delta.
@@ -64,21 +64,21 @@ pub enum Job {
         bytes: u32,
         /// alpha. [1/100]
         alpha: u32,
-        /// In which order.
+        /// The order of the nodes.
         nodes: Nodes,
     },
     /// A broadcast in the postal model with lambda 2.
     Tree {
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u32,
-        /// Along the optimal tree, or the binomial one.
+        /// Whether along the optimal tree, or else the binomial one.
         optimal: bool,
     },
     /// A global combine in the postal model.
     Combine {
         /// lambda. [1/10]
         tenths: u32,
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u32,
         /// What waits.
         delayed: Delayed,

@@ -1,4 +1,4 @@
-//! What the runs tell, put together for the figures.
+//! The results of the runs, aggregated for the figures.
 
 use programs::measure::{self, Sample};
 
@@ -9,7 +9,7 @@ use crate::Gap;
 /// Picoseconds in a microsecond.
 const PICOSECONDS: f64 = 1e6;
 
-/// t0 and lambda, as an experiment finds them.
+/// t0 and lambda, as determined by an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency {
     /// t0. [us]
@@ -24,7 +24,7 @@ pub fn latency_jobs(experiment: Experiment, blocking: bool, bytes: u32) -> Vec<J
     PARTNERS.into_iter().flat_map(of).collect()
 }
 
-/// What an experiment finds with messages of `bytes`.
+/// The result of an experiment with messages of `bytes`.
 pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u32) -> Result<Latency, Gap> {
     let mut samples = Vec::new();
     for job in latency_jobs(experiment, blocking, bytes) {

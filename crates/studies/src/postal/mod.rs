@@ -1,6 +1,6 @@
 //! The postal-model study: the latency lambda of a machine, broadcasts and global combines tuned by it.
 //!
-//! One file a figure or table. The Delta's costs were fitted to what the paper says of its figures 3 and 4; the preset
+//! One file per figure or table. The Delta's costs were fitted to what the paper says about its figures 3 and 4; the preset
 //! `delta` says how.
 
 mod charts;
@@ -29,7 +29,7 @@ pub use simulate::{Measured, run};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};
 
-/// What came out of the runs of the study.
+/// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
 /// A figure or section of the study.
 pub type StudyOfPostal = Study<Job, Measured>;
@@ -54,14 +54,14 @@ pub const STUDIES: [StudyOfPostal; 13] = [
     section33::STUDY,
 ];
 
-/// The claims: the file, and what stands in it.
+/// The claims: the file and its contents.
 const FILE: &str = "experiments/postal/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/postal/claims.toml");
 
-/// What is printed about the study as a whole.
+/// The study as a whole, as the report describes it.
 ///
 /// # Errors
-/// What is wrong with the file of claims.
+/// An error in the file of claims.
 pub fn paper() -> Result<Paper, ClaimsError> {
     let delta = machines::load("delta").map_or_else(|error| error.to_string(), |machine| machine.about);
     Ok(Paper {

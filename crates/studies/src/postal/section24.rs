@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::StudyOfPostal;
 use crate::Findings;
 
-/// The numbers of nodes, and what their splits are called.
+/// The numbers of nodes, and the names of their splits.
 const NODES: [(u64, &str); 2] = [(13, "splits_of_13"), (14, "splits_of_14")];
 
 /// The study.
@@ -19,7 +19,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw: |_, _| Ok(None),
 };
 
-/// The optimal splits of so many nodes with lambda 2.
+/// The optimal splits of `nodes` nodes with lambda 2.
 fn optimal(nodes: u64) -> Vec<(u64, u64)> {
     let found = Lambda::new(2, 1).ok().and_then(|lambda| Partitions::new(lambda, nodes));
     found.map_or_else(Vec::new, |found| found.pairs().collect())

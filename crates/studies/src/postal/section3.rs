@@ -1,4 +1,4 @@
-//! Section 3.1: the global combine with a whole lambda.
+//! Section 3.1: the global combine with an integral lambda.
 
 use programs::postal::{Lambda, broadcast_time};
 use serde_json::json;

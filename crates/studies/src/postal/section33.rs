@@ -1,4 +1,4 @@
-//! Sections 3.2 and 3.3: delayed receives against delayed sends, where lambda is no whole number.
+//! Sections 3.2 and 3.3: delayed receives against delayed sends, where lambda is not an integer.
 
 use serde_json::json;
 
@@ -7,13 +7,13 @@ use super::{Results, StudyOfPostal};
 use crate::{Claims, Drawing, Findings, Gap};
 use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
-/// The nodes: enough for the asymptotic growth to show.
+/// The number of nodes: enough for the asymptotic growth to show.
 const NODES: u32 = 1024;
 /// The lambdas, in tenths.
 const TENTHS: std::ops::RangeInclusive<u32> = 11..=18;
 /// The last of them for which delayed sends must be the faster.
 const SENDS_UP_TO: u32 = 14;
-/// The next one, for which they may be equal: both take whole numbers of rounds.
+/// The next one, for which they may be equal: both take an integral number of rounds.
 const NEXT: u32 = 15;
 
 /// The study.
@@ -32,7 +32,7 @@ fn job(tenths: u32, delayed: Delayed) -> Job {
     Job::Combine { tenths, nodes: NODES, delayed }
 }
 
-/// Its time. [t0]
+/// The time of a combine. [t0]
 fn time(runs: &Results, tenths: u32, delayed: Delayed) -> Result<f64, Gap> {
     Ok(runs.get(&job(tenths, delayed))?.time.microseconds())
 }

@@ -17,12 +17,12 @@ use experiment::simulate::simulate;
 
 /// t0 in the postal model.
 const SEND_TIME: Duration = Duration::from_microseconds(1);
-/// The side of the part of the Delta that broadcasts run on.
+/// The side of the part of the Delta on which broadcasts run.
 const SIDE: u32 = 8;
-/// Who measures, and who broadcasts.
+/// The rank that measures or broadcasts.
 const SOURCE: Rank = Rank(0);
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// How long it took: until the last node was done, or, for an experiment, at the source.
@@ -107,7 +107,7 @@ fn global_combine(tenths: u32, nodes: u32, delayed: Delayed) -> Result<Measured,
         Delayed::Sends => Census::delay_send(lambda, SEND_TIME, nodes),
         Delayed::Receives => Census::delay_receive(lambda, nodes),
     };
-    // Every node gives a number of its own, so that none can be left out or counted twice unseen.
+    // Every node contributes a different number, so that none can be left out or counted twice unnoticed.
     let number = |node: u64| node * node + 7 * node + 1;
     let encoded = |number: u64| Message::from(number.to_le_bytes().to_vec());
     let program = AllReduce {
@@ -132,7 +132,7 @@ fn in_the_postal_model<P: Program<Output = Message>>(
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }
 
-/// Whether each of so many nodes ended with that message.
+/// Whether each of the nodes ended with that message.
 fn all_have(results: &[endpoint::Result<Message>], nodes: u32, message: &Message) -> bool {
     results.len() == nodes as usize && results.iter().all(|result| result.as_ref() == Ok(message))
 }

@@ -1,4 +1,4 @@
-//! The study as a whole: its claims and its shape, and the runs that are quick enough.
+//! The study as a whole: its claims and its shape, and the runs that are fast enough.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::tests::{Case, Random, each_judge_can_say_no, every_condition_can_fail, fetches_nothing};
 use crate::{Kind, Reproduction, Verdict, Watch, conclude};
 
-/// What the paper proves comes out exactly: no model of a machine takes part.
+/// What the paper proves is reproduced exactly: it involves no model of a machine.
 #[test]
 fn the_exact_claims_are_met() {
     let exact = |job: &Job| match job {
@@ -25,17 +25,17 @@ fn the_exact_claims_are_met() {
     fetches_nothing(&done.html);
 }
 
-/// A run in which all is right, and that took so many microseconds.
+/// A correct run that took that many microseconds.
 fn took(microseconds: f64) -> Measured {
     Measured { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), right: true }
 }
 
-/// The same runs, but for those that are `lost`, in which a node has not got what it should have.
+/// The same run, unless it is `lost`: then a node lacks what it should have.
 fn losing(measured: Measured, lost: bool) -> Measured {
     Measured { right: !lost, ..measured }
 }
 
-/// An experiment whose t0 is 100 us and whose lambda is that.
+/// An experiment with a t0 of 100 us and that lambda.
 fn latency(job: &Job, lambda: fn(u32) -> f64) -> Measured {
     let Job::Latency { experiment, bytes, partners, .. } = *job else { return took(0.0) };
     let each = if experiment == Experiment::One { 100.0 } else { 200.0 };
@@ -48,7 +48,7 @@ fn lambda(bytes: u32) -> f64 {
     if steps <= 0.0 { 1.8 + 0.1 * steps } else { 1.8 - 0.15 * steps }
 }
 
-/// A broadcast that is best with an alpha of so many hundredths, in microseconds.
+/// A broadcast that is best with an alpha of `best` hundredths, in microseconds.
 fn best_with(job: &Job, best: u32) -> Measured {
     let Job::Broadcast { alpha, .. } = *job else { return took(0.0) };
     let apart = f64::from(alpha.abs_diff(best));
@@ -73,7 +73,7 @@ fn rounds(job: &Job) -> Measured {
     took(broadcast_time(Lambda::new(u64::from(tenths), 10).unwrap(), u64::from(nodes)).as_f64())
 }
 
-/// A combine for which delayed sends are better below so many tenths of lambda, delayed receives above.
+/// A combine for which delayed sends are better below that lambda, in tenths, and delayed receives above.
 fn crossing(job: &Job, tenths_of_lambda: u32) -> Measured {
     let Job::Combine { tenths, delayed, .. } = *job else { return took(0.0) };
     took(if (delayed == Delayed::Sends) == (tenths < tenths_of_lambda) { 10.0 } else { 11.0 })
@@ -154,7 +154,7 @@ fn every_judge_can_say_no() {
     each_judge_can_say_no(&STUDIES, paper(), &CASES);
 }
 
-/// Every number of a run, changed at random.
+/// The run with every number changed at random.
 fn changed(measured: Measured, random: &mut Random) -> Measured {
     Measured { time: random.longer(measured.time), right: random.below(2) == 0 }
 }
