@@ -137,7 +137,7 @@ def plan(
     Raises
     ------
     ValueError, TypeError, OSError
-        If something is not what is allowed, or a file can't be read.
+        If something is not what is allowed, or a file cannot be read.
     """
     on = _maquette.Machine.load(json.dumps({"postal": {"lambda": str(lambda_)}})) if lambda_ is not None else None
     if (machine is None) == (on is None):
@@ -331,7 +331,7 @@ def schedule(
     Raises
     ------
     ValueError, TypeError, OSError
-        If something is not what is allowed, or a file can't be read.
+        If something is not what is allowed, or a file cannot be read.
     """
     matrix = None if traffic is None else matrix_of(traffic)
     drawn = None if random is None else (random[0], round(random[1] * 10_000), seed)
@@ -465,7 +465,7 @@ def calibrate(
     Raises
     ------
     ValueError, TypeError, OSError
-        If something is not what is allowed, with its line; or a file can't be read.
+        If something is not what is allowed, with its line; or a file cannot be read.
     """
     if isinstance(fit, Mapping):
         fit = [f"{field}={low}..{high}" for field, (low, high) in fit.items()]
