@@ -284,7 +284,8 @@ impl Reference {
         let Some(owner) = link.owner.take() else { return };
         self.to_grant.push(channel);
         let packet = &mut self.packets[owner.packet as usize];
-        self.recorder.crossed(channel, &packet.order, now.since(owner.granted), flit_time);
+        let Injection { flits, bytes, .. } = packet.order;
+        self.recorder.crossed(channel, (flits, bytes), now.since(owner.granted), flit_time);
         if let Some(hop) = packet.hops.iter_mut().find(|hop| hop.channel == channel) {
             hop.released = now;
         }

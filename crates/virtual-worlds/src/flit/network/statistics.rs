@@ -48,16 +48,16 @@ impl Recorder {
         router.blocking += blocking;
     }
 
-    /// A packet has crossed `channel`, which it had from `granted` to `released`, each flit taking `flit_time`.
+    /// A packet of so many flits and message bytes has crossed `channel`, which it had for `held`, each flit taking `flit_time`.
     #[inline]
-    pub fn crossed(&mut self, channel: ChannelId, order: &Injection, held: Duration, flit_time: Duration) {
-        let busy = flit_time * u64::from(order.flits);
+    pub fn crossed(&mut self, channel: ChannelId, (flits, bytes): (u32, Bytes), held: Duration, flit_time: Duration) {
+        let busy = flit_time * u64::from(flits);
         let channel = &mut self.statistics.channels[channel.0 as usize];
         channel.busy += busy;
         channel.blocked += held - busy;
-        channel.bytes = Bytes(channel.bytes.0 + order.bytes.0);
+        channel.bytes = Bytes(channel.bytes.0 + bytes.0);
         channel.packets += 1;
-        self.statistics.flit_hops += u64::from(order.flits);
+        self.statistics.flit_hops += u64::from(flits);
     }
 
     /// Slots behind `channel` were taken at instants that sum to `taken` and given back at instants that sum to `given`.

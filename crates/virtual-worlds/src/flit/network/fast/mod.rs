@@ -9,18 +9,23 @@
 //! channel is a link; those of one channel share the wire of its virtual channel 0. Virtual channel v of a channel is link
 //! `v * channels + channel`, so that where there is one virtual channel each, links are channels.
 
+mod link;
+mod packet;
 mod runs;
 mod solve;
+mod whole;
 
 use std::collections::VecDeque;
 
-use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
 use machines::routing::{Step, WaitsFor};
 use quantities::{Duration, Time};
 
-use self::runs::{Loop, Runs};
+use self::link::{Link, uniform_pace};
+use self::packet::{Packet, Row};
+use self::runs::Run;
 use self::solve::{Path, Solution};
-use super::arbitration::{Request, Requests};
+use super::arbitration::Request;
 use super::injection::{InjectionQueue, Queued};
 use super::selection::{Asked, Selector};
 use super::stuck::{Tally, Waiting};
@@ -43,105 +48,6 @@ const GRANT: u32 = 4;
 const NOBODY: u32 = u32::MAX;
 /// Not yet known.
 const UNKNOWN: u64 = u64::MAX;
-
-/// A virtual channel: a wire, of which that of virtual channel 0 counts, and the buffer at its far end. Times in picoseconds.
-#[derive(Debug)]
-struct Link {
-    flit_time: u64,
-    /// Flit time and wire latency.
-    advance: u64,
-    /// The credit latency.
-    credit: u64,
-    /// The buffer's loop, if it binds more than the flit time.
-    binding_loop: Option<Loop>,
-    /// Whether starts can be held up by a lack of slots: not where a sink's buffer covers its loop.
-    counts_slots: bool,
-    from: Place,
-    to: Place,
-    input_port: u32,
-    /// Whether other virtual channels share the wire.
-    shared: bool,
-    owner: u32,
-    granted: u64,
-    /// When it is free, if it has no owner.
-    free_at: u64,
-    /// The packet that had it last, as long as that is not counted.
-    crossed: Option<Injection>,
-    requests: Requests,
-    /// When the slots that nobody has taken are free.
-    credits: Runs,
-    /// When the flits that are in the far buffer, and whose leaving is not yet known, come there.
-    held: Runs,
-    /// The packets that own the channel or have flits in the far buffer.
-    line: Line,
-    /// When the last flit of the packet before the first of the line leaves the far buffer.
-    front_free: u64,
-}
-
-/// Packets one behind the other, first the one at the buffer's front. Mostly it is the only one, and stands here.
-#[derive(Debug)]
-struct Line {
-    /// [`NOBODY`] if there is none.
-    first: u32,
-    others: VecDeque<u32>,
-}
-
-impl Line {
-    fn empty() -> Line {
-        Line { first: NOBODY, others: VecDeque::new() }
-    }
-
-    fn push(&mut self, packet: u32) {
-        match self.first {
-            NOBODY => self.first = packet,
-            _ => self.others.push_back(packet),
-        }
-    }
-
-    fn pop(&mut self) {
-        self.first = self.others.pop_front().unwrap_or(NOBODY);
-    }
-}
-
-/// A channel on a packet's way. Times in picoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    channel: u32,
-    /// The link of the virtual channel that the packet takes.
-    link: u32,
-    /// Flits whose start is known.
-    sent: u32,
-    requested: u64,
-    granted: u64,
-    /// Before this the header does not start.
-    earliest: u64,
-    /// When the last flit whose start is known starts.
-    last: u64,
-    /// Whether the header's start is known.
-    started: bool,
-    /// Whether all slots that the packet needs were taken with the header.
-    reserved: bool,
-}
-
-impl Row {
-    /// A row of nothing but its grant.
-    fn new(channel: u32, link: u32, requested: u64, now: Time) -> Row {
-        let granted = now.picoseconds();
-        Row { channel, link, sent: 0, requested, granted, earliest: granted, last: 0, started: false, reserved: false }
-    }
-}
-
-#[derive(Debug)]
-struct Packet {
-    order: Injection,
-    number: u64,
-    injected: u64,
-    rows: Vec<Row>,
-    /// The first row whose starts are not all known.
-    first: usize,
-    /// When the header (where packets are stored, the tail) comes to the buffer behind the last row.
-    header_at: u64,
-}
 
 #[derive(Debug, Default)]
 struct Source {
@@ -167,6 +73,8 @@ pub struct Fast {
     injected: u64,
     in_flight: u64,
     solution: Solution,
+    /// Room for the starts of one packet on one channel, used again and again.
+    starts: Vec<Run>,
     counts: Vec<u32>,
     to_grant: Vec<u32>,
     requesting: Vec<u32>,
@@ -174,54 +82,6 @@ pub struct Fast {
     to_consider: Vec<u32>,
     /// Whether a flit would start after [`Time::HORIZON`]: then nothing more is found out, and the run ends.
     beyond: bool,
-}
-
-impl Link {
-    /// The link of a channel's `virtual_channel`, of so many `virtual_channels` at most.
-    fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> Link {
-        let flit_time = channel.flit_time.picoseconds();
-        let advance = flit_time + channel.wire_latency.picoseconds();
-        let sink = matches!(channel.to, Place::Node(_));
-        // A sink gives a slot back at the flit's arrival, a buffer when the flit has left and the credit is back.
-        let credit = if sink { 0 } else { channel.credit_latency.picoseconds() };
-        let bound = Loop { slots: channel.buffer, latency: advance + credit };
-        let binds = bound.latency > flit_time * u64::from(bound.slots);
-        Link {
-            flit_time,
-            advance,
-            credit,
-            binding_loop: binds.then_some(bound),
-            counts_slots: !sink || binds,
-            from: channel.from,
-            to: channel.to,
-            input_port: channel.input_port * virtual_channels + virtual_channel,
-            shared: channel.virtual_channels > 1,
-            owner: NOBODY,
-            granted: 0,
-            free_at: 0,
-            crossed: None,
-            requests: Requests::default(),
-            credits: Runs::zeros(channel.buffer),
-            held: Runs::default(),
-            line: Line::empty(),
-            front_free: 0,
-        }
-    }
-
-    fn is_sink(&self) -> bool {
-        matches!(self.to, Place::Node(_))
-    }
-
-    /// Whether nobody has it at `now`.
-    fn is_free(&self, now: Time) -> bool {
-        self.owner == NOBODY && self.free_at <= now.picoseconds()
-    }
-
-    /// Whether nothing follows from its release but that it is free, so that it makes no event where nobody waits: it is no
-    /// source's and no sink's.
-    fn is_inner(&self) -> bool {
-        matches!((self.from, self.to), (Place::Router(_), Place::Router(_))) && !self.shared
-    }
 }
 
 impl Engine for Fast {
@@ -244,6 +104,7 @@ impl Engine for Fast {
             injected: 0,
             in_flight: 0,
             solution: Solution::default(),
+            starts: Vec::new(),
             counts: Vec::new(),
             to_grant: Vec::new(),
             requesting: Vec::new(),
@@ -390,15 +251,15 @@ impl Fast {
     /// A channel's owner, whose order this is, leaves it to others from `time` on.
     fn set_free(&mut self, channel: u32, time: u64, order: Injection) {
         let link = &mut self.links[channel as usize];
-        (link.owner, link.free_at, link.crossed) = (NOBODY, time, Some(order));
+        (link.owner, link.free_at, link.crossed) = (NOBODY, time, Some((order.flits, order.bytes)));
     }
 
     /// Counts the packet that had a channel last, if it is not yet counted.
     fn count_crossing(&mut self, channel: u32) {
         let link = &mut self.links[channel as usize];
-        let Some(order) = link.crossed.take() else { return };
+        let Some((flits, bytes)) = link.crossed.take() else { return };
         let held = Duration::from_picoseconds(link.free_at - link.granted);
-        self.recorder.crossed(ChannelId(channel), &order, held, Duration::from_picoseconds(link.flit_time));
+        self.recorder.crossed(ChannelId(channel), (flits, bytes), held, Duration::from_picoseconds(link.flit_time));
     }
 
     fn deliver(&mut self, now: Time, packet: u32, notices: &mut Vec<Notice>) {
@@ -557,6 +418,9 @@ impl Fast {
             return;
         }
         self.start_header(packet, schedule);
+        if self.is_whole(packet) {
+            return self.cross_whole(packet, schedule);
+        }
         let Packet { order, rows, first, .. } = &self.packets[packet as usize];
         if *first == rows.len() || !rows[rows.len() - 1].started && rows.len() == *first + 1 {
             return;
@@ -662,7 +526,7 @@ impl Fast {
                 continue;
             }
             let starts = self.solution.starts(first + index, first);
-            let total: u128 = starts.iter().map(runs::Run::sum).sum();
+            let total: u128 = starts.iter().map(Run::sum).sum();
             if let Some(before) = (first + index).checked_sub(1) {
                 let input = rows[before];
                 self.links[input.link as usize].held.take(count);
@@ -670,7 +534,7 @@ impl Fast {
             }
             let row = &mut rows[first + index];
             row.sent += count;
-            row.last = starts.last().map_or(row.last, runs::Run::last);
+            row.last = starts.last().map_or(row.last, Run::last);
             self.beyond |= row.last > Time::HORIZON.picoseconds();
             let link = &mut self.links[row.link as usize];
             let channel = ChannelId(row.channel);
@@ -742,21 +606,6 @@ impl Fast {
             self.sources[node.0 as usize].front_since = current.last;
         }
     }
-}
-
-/// The least time between two flits of a packet, where it is the same on all channels, and no loop binds more than it. A
-/// buffer of one slot makes a pace of its own, for its channel and for the next.
-fn uniform_pace(links: &[Link]) -> Option<u64> {
-    let own = |link: &Link| match link.binding_loop {
-        Some(bound) if bound.slots == 1 => bound.latency,
-        _ => link.flit_time,
-    };
-    let pace = links.iter().map(own).max()?;
-    let covered = |link: &Link| link.binding_loop.is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
-    let paced = |link: &Link| own(link) == pace || (link.is_sink() && link.flit_time <= pace);
-    let single = |link: &Link| link.is_sink() || link.binding_loop.is_some_and(|bound| bound.slots == 1);
-    let passed_on = links.iter().all(|link| own(link) == pace) || links.iter().all(single);
-    (links.iter().all(|link| covered(link) && paced(link)) && passed_on).then_some(pace)
 }
 
 fn stores_packets(switching: Switching) -> bool {

@@ -97,6 +97,23 @@ impl Runs {
         }
     }
 
+    /// Whether each of these times is at most that of the same index in `line`; only said of times in steps that are no longer than
+    /// its own. A list that ends early binds no further.
+    #[inline]
+    pub fn keep_up_with(&self, line: &Run) -> bool {
+        let mut index = 0;
+        for run in &self.runs {
+            if index >= line.count {
+                break;
+            }
+            if run.start > line.at(index) || (run.step > line.step && run.count > 1) {
+                return false;
+            }
+            index += run.count;
+        }
+        true
+    }
+
     /// Takes `count` times from the front; gives the last of them.
     pub fn take(&mut self, count: u32) -> Option<u64> {
         if count == 0 {

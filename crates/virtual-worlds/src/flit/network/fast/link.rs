@@ -1,0 +1,132 @@
+//! What a packet takes of a channel: a wire, and the buffer behind it.
+
+use std::collections::VecDeque;
+
+use machines::model::{Channel, Place};
+use quantities::{Bytes, Time};
+
+use super::super::arbitration::Requests;
+use super::NOBODY;
+use super::runs::{Loop, Runs};
+
+/// A virtual channel: a wire, of which that of virtual channel 0 counts, and the buffer at its far end. Times in picoseconds.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub flit_time: u64,
+    /// Flit time and wire latency.
+    pub advance: u64,
+    /// The credit latency.
+    pub credit: u64,
+    /// The buffer's loop, if it binds more than the flit time.
+    pub binding_loop: Option<Loop>,
+    /// Whether starts can be held up by a lack of slots: not where a sink's buffer covers its loop.
+    pub counts_slots: bool,
+    pub from: Place,
+    pub to: Place,
+    pub input_port: u32,
+    /// Whether other virtual channels share the wire.
+    pub shared: bool,
+    pub owner: u32,
+    pub granted: u64,
+    /// When it is free, if it has no owner.
+    pub free_at: u64,
+    /// The flits and the message bytes of the packet that had it last, as long as they are not counted.
+    pub crossed: Option<(u32, Bytes)>,
+    pub requests: Requests,
+    /// When the slots that nobody has taken are free.
+    pub credits: Runs,
+    /// When the flits that are in the far buffer, and whose leaving is not yet known, come there.
+    pub held: Runs,
+    /// The packets that own the channel or have flits in the far buffer.
+    pub line: Line,
+    /// When the last flit of the packet before the first of the line leaves the far buffer.
+    pub front_free: u64,
+}
+
+/// Packets one behind the other, first the one at the buffer's front. Mostly it is the only one, and stands here.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// [`NOBODY`] if there is none.
+    pub first: u32,
+    pub others: VecDeque<u32>,
+}
+
+impl Line {
+    pub fn empty() -> Line {
+        Line { first: NOBODY, others: VecDeque::new() }
+    }
+
+    pub fn push(&mut self, packet: u32) {
+        match self.first {
+            NOBODY => self.first = packet,
+            _ => self.others.push_back(packet),
+        }
+    }
+
+    pub fn pop(&mut self) {
+        self.first = self.others.pop_front().unwrap_or(NOBODY);
+    }
+}
+
+impl Link {
+    /// The link of a channel's `virtual_channel`, of so many `virtual_channels` at most.
+    pub fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> Link {
+        let flit_time = channel.flit_time.picoseconds();
+        let advance = flit_time + channel.wire_latency.picoseconds();
+        let sink = matches!(channel.to, Place::Node(_));
+        // A sink gives a slot back at the flit's arrival, a buffer when the flit has left and the credit is back.
+        let credit = if sink { 0 } else { channel.credit_latency.picoseconds() };
+        let bound = Loop { slots: channel.buffer, latency: advance + credit };
+        let binds = bound.latency > flit_time * u64::from(bound.slots);
+        Link {
+            flit_time,
+            advance,
+            credit,
+            binding_loop: binds.then_some(bound),
+            counts_slots: !sink || binds,
+            from: channel.from,
+            to: channel.to,
+            input_port: channel.input_port * virtual_channels + virtual_channel,
+            shared: channel.virtual_channels > 1,
+            owner: NOBODY,
+            granted: 0,
+            free_at: 0,
+            crossed: None,
+            requests: Requests::default(),
+            credits: Runs::zeros(channel.buffer),
+            held: Runs::default(),
+            line: Line::empty(),
+            front_free: 0,
+        }
+    }
+
+    pub fn is_sink(&self) -> bool {
+        matches!(self.to, Place::Node(_))
+    }
+
+    /// Whether nobody has it at `now`.
+    pub fn is_free(&self, now: Time) -> bool {
+        self.owner == NOBODY && self.free_at <= now.picoseconds()
+    }
+
+    /// Whether nothing follows from its release but that it is free, so that it makes no event where nobody waits: it is no
+    /// source's and no sink's.
+    pub fn is_inner(&self) -> bool {
+        matches!((self.from, self.to), (Place::Router(_), Place::Router(_))) && !self.shared
+    }
+}
+
+/// The least time between two flits of a packet, where it is the same on all channels, and no loop binds more than it. A
+/// buffer of one slot makes a pace of its own, for its channel and for the next.
+pub(super) fn uniform_pace(links: &[Link]) -> Option<u64> {
+    let own = |link: &Link| match link.binding_loop {
+        Some(bound) if bound.slots == 1 => bound.latency,
+        _ => link.flit_time,
+    };
+    let pace = links.iter().map(own).max()?;
+    let covered = |link: &Link| link.binding_loop.is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
+    let paced = |link: &Link| own(link) == pace || (link.is_sink() && link.flit_time <= pace);
+    let single = |link: &Link| link.is_sink() || link.binding_loop.is_some_and(|bound| bound.slots == 1);
+    let passed_on = links.iter().all(|link| own(link) == pace) || links.iter().all(single);
+    (links.iter().all(|link| covered(link) && paced(link)) && passed_on).then_some(pace)
+}

@@ -1,0 +1,45 @@
+//! A packet on its way, and the channels that it has got so far.
+
+use quantities::Time;
+
+use super::super::Injection;
+
+/// A channel on a packet's way. Times in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub channel: u32,
+    /// The link of the virtual channel that the packet takes.
+    pub link: u32,
+    /// Flits whose start is known.
+    pub sent: u32,
+    pub requested: u64,
+    pub granted: u64,
+    /// Before this the header does not start.
+    pub earliest: u64,
+    /// When the last flit whose start is known starts.
+    pub last: u64,
+    /// Whether the header's start is known.
+    pub started: bool,
+    /// Whether all slots that the packet needs were taken with the header.
+    pub reserved: bool,
+}
+
+impl Row {
+    /// A row of nothing but its grant.
+    pub fn new(channel: u32, link: u32, requested: u64, now: Time) -> Row {
+        let granted = now.picoseconds();
+        Row { channel, link, sent: 0, requested, granted, earliest: granted, last: 0, started: false, reserved: false }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Packet {
+    pub order: Injection,
+    pub number: u64,
+    pub injected: u64,
+    pub rows: Vec<Row>,
+    /// The first row whose starts are not all known.
+    pub first: usize,
+    /// When the header (where packets are stored, the tail) comes to the buffer behind the last row.
+    pub header_at: u64,
+}
