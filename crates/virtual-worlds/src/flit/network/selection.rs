@@ -80,21 +80,20 @@ impl Selector {
         number: u64,
         idle: impl Fn(ChannelId) -> bool,
     ) -> &'a [ChannelId] {
-        let first_idle =
-            |from: usize| (0..options.len()).map(|ahead| (from + ahead) % options.len()).find(|&it| idle(options[it]));
+        let first_idle = |from: usize| (from..options.len()).chain(0..from).find(|&index| idle(options[index]));
+        let turn = || self.turns[at.0 as usize] as usize % options.len();
         let random = || (self.draw(at, order, number) % options.len() as u64) as usize;
-        let turn = self.turns[at.0 as usize] as usize % options.len();
         let at_once = match self.selection {
             Selection::Fixed => Some(fixed),
             Selection::Random => Some(random()),
             Selection::IdleFixed | Selection::IdleRandom => first_idle(fixed),
-            Selection::RoundRobin => first_idle(turn),
+            Selection::RoundRobin => first_idle(turn()),
         };
         let chosen = match (at_once, self.waits_for, self.selection) {
             (Some(chosen), ..) => chosen,
             (None, WaitsFor::Any, _) => return options,
             (None, WaitsFor::Chosen, Selection::IdleRandom) => random(),
-            (None, WaitsFor::Chosen, Selection::RoundRobin) => turn,
+            (None, WaitsFor::Chosen, Selection::RoundRobin) => turn(),
             (None, WaitsFor::Chosen, _) => fixed,
         };
         self.take(at, options, chosen);
@@ -110,7 +109,11 @@ impl Selector {
 
     /// It is the turn of the channel behind the one of `options` with this index.
     fn take(&mut self, at: RouterId, options: &[ChannelId], index: usize) {
-        self.turns[at.0 as usize] = (index as u32 + 1) % options.len() as u32;
+        if self.selection != Selection::RoundRobin {
+            return;
+        }
+        let next = index + 1;
+        self.turns[at.0 as usize] = if next < options.len() { next as u32 } else { 0 };
     }
 
     /// A random number that depends on the seed, the packet and the router alone, so that the order in which an engine

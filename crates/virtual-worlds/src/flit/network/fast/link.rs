@@ -109,6 +109,11 @@ impl Link {
         self.owner == NOBODY && self.free_at <= now.picoseconds()
     }
 
+    /// Whether at `now` nobody has it and nobody has asked for it.
+    pub fn is_idle(&self, now: Time) -> bool {
+        self.is_free(now) && self.requests.is_empty()
+    }
+
     /// Whether nothing follows from its release but that it is free, so that it makes no event where nobody waits: it is no
     /// source's and no sink's.
     pub fn is_inner(&self) -> bool {

@@ -17,7 +17,7 @@ mod whole;
 
 use std::collections::VecDeque;
 
-use machines::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::model::{Arbitration, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
 use machines::routing::{Step, WaitsFor};
 use quantities::{Duration, Time};
 
@@ -77,7 +77,8 @@ pub struct Fast {
     starts: Vec<Run>,
     counts: Vec<u32>,
     to_grant: Vec<u32>,
-    requesting: Vec<u32>,
+    /// The headers that ask in this instant, behind the input ports where they wait.
+    requesting: Vec<(u32, u32)>,
     /// Packets that something new has happened to.
     to_consider: Vec<u32>,
     /// Whether a flit would start after [`Time::HORIZON`]: then nothing more is found out, and the run ends.
@@ -142,17 +143,18 @@ impl Engine for Fast {
             match event.kind() {
                 RELEASE => self.release(now, event.index(), schedule, notices),
                 DELIVER => self.deliver(now, event.index(), notices),
-                REQUEST => self.requesting.push(event.index()),
+                REQUEST => self.requesting.push((self.input_of(event.index()).input_port, event.index())),
                 GRANT => self.to_grant.push(event.index()),
                 _ => notices.push(self.ready(event.index())),
             }
         }
         let mut requesting = std::mem::take(&mut self.requesting);
         if requesting.len() > 1 {
-            requesting.sort_unstable_by_key(|&packet| self.input_of(packet).input_port);
+            requesting.sort_unstable();
         }
-        for packet in requesting.drain(..) {
-            self.request(now, packet, schedule);
+        let alone = requesting.len() == 1;
+        for (_, packet) in requesting.drain(..) {
+            self.request(now, packet, alone, schedule);
         }
         self.requesting = requesting;
         if self.network.waits_for == WaitsFor::Any {
@@ -282,20 +284,27 @@ impl Fast {
         self.unused.push(packet);
     }
 
-    /// Rule 3: the header at the front of its buffer asks for its output channel.
-    fn request<S: Schedule>(&mut self, now: Time, packet: u32, schedule: &mut S) {
+    /// Rule 3: the header at the front of its buffer asks for its output channel. Where it is `alone` in that at `now`, or ties
+    /// go to who asks first, nobody can come before it.
+    fn request<S: Schedule>(&mut self, now: Time, packet: u32, alone: bool, schedule: &mut S) {
         let Packet { order, number, rows, .. } = &self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
         let Place::Router(router) = self.links[input as usize].to else { return };
         let chance = self.selector.chance(order, *number);
         let step = self.network.routing.step(router, order.source, order.destination, chance);
         let links = &self.links;
-        let idle = |channel: ChannelId| {
-            let link = &links[channel.0 as usize];
-            link.is_free(now) && link.requests.is_empty()
-        };
+        let idle = |channel: ChannelId| links[channel.0 as usize].is_idle(now);
         let Asked { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
+        if let &[ChannelId(output)] = channels {
+            let link = &mut self.links[output as usize];
+            let decided = alone || self.network.arbitration == Arbitration::FirstCome;
+            if decided && link.is_idle(now) && !link.shared {
+                link.requests.pass(port);
+                self.recorder.granted(router, Duration::ZERO);
+                return self.enter(packet, Row::new(output, output, now.picoseconds(), now), schedule);
+            }
+        }
         for &ChannelId(output) in channels {
             let link = &mut self.links[output as usize];
             let virtual_channel = if link.shared { virtual_channel } else { 0 };
