@@ -136,7 +136,7 @@ impl Parameters {
     /// - Nobody is asked before 20 ms, five times as long as until a report: while reports arrive, nobody needs to be
     ///   asked.
     /// - Nothing is pulled: a broadcast waits for no acknowledgement before it continues. The next message may arrive before it is
-    /// received.
+    ///   received.
     pub fn for_bulk() -> Parameters {
         let ms = |milliseconds: u64| Duration::from_microseconds(1_000 * milliseconds);
         Parameters {
