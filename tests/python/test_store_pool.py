@@ -93,6 +93,40 @@ def test_requests_for_several_servers(filled: list[Member]) -> None:
                 assert pipeline.execute() == [str(value) for value in range(50)]
 
 
+def test_a_pipeline_is_carried_out_in_order_for_each_key_and_what_is_for_several_in_order_with_all() -> None:
+    def use(name: int, members: list[Member]) -> None:
+        chance, numbers = random.Random(name), dict[str, int]()
+        for _ in range(30):
+            with chance.choice(members).client() as client, client.pipeline(transaction=False) as pipeline:
+                due: list[object] = []
+                for _ in range(200):
+                    key, other = (f"{name}:{chance.randrange(100)}" for _ in range(2))
+                    match chance.randrange(8):
+                        case 0 | 1:
+                            numbers[key] = chance.randrange(1000)
+                            pipeline.set(key, numbers[key])
+                            due.append(True)
+                        case 2 | 3:
+                            numbers[key] = numbers.get(key, 0) + 1
+                            pipeline.incr(key)
+                            due.append(numbers[key])
+                        case 4 | 5:
+                            pipeline.get(key)
+                            due.append(str(numbers[key]) if key in numbers else None)
+                        case 6:
+                            pipeline.mget(key, other)
+                            due.append([str(numbers[one]) if one in numbers else None for one in (key, other)])
+                        case _:
+                            pipeline.delete(key, other)
+                            due.append(sum(numbers.pop(one, None) is not None for one in (key, other)))
+                assert pipeline.execute() == due
+
+    with pool_of(3) as members:
+        with members[0].client() as client:
+            client.mset({f"key:{number}": number for number in range(2 * CAPACITY)})
+        while_it_grows(members, use)
+
+
 def test_transactions_wherever_their_keys_are(filled: list[Member]) -> None:
     for member in filled:
         with member.client() as client:

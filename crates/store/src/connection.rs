@@ -1,13 +1,18 @@
 //! One client: bytes in, bytes out, and what the server remembers of it between its requests.
 
+mod under_way;
+
 use std::rc::Rc;
 
 use crate::bucket::Bucket;
-use crate::host::{Host, Waiting};
+use crate::commands::{Flag, find};
+use crate::host::Host;
 use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
 use crate::record::Milliseconds;
-use crate::resp::{Limits, OwnedArguments, Reply, Requests};
+use crate::resp::{Arguments, Limits, OwnedArguments, Reply, Requests};
+use crate::slot::c_of;
+use under_way::UnderWay;
 
 /// A client whose replies wait that are larger than this together is not asked for more requests before it has read some. [B]
 const MOST_UNSENT: usize = 1 << 20;
@@ -101,6 +106,21 @@ impl Session {
         self.transaction.take()
     }
 
+    /// The hash of the only key that a request is for, which may go beside others of this client; none, if it has none or several, or has to do
+    /// with the connection itself.
+    fn only_key(&self, arguments: Arguments<'_>) -> Option<u64> {
+        if !self.is_authenticated || self.transaction.is_some() || self.replies != Replies::On {
+            return None;
+        }
+        let command = find(arguments.get(0))?.with_subcommand(arguments).ok()?;
+        if !command.arity.allows(arguments.len()) || command.has(Flag::NotQueued) {
+            return None;
+        }
+        let mut keys = command.keys_of(arguments);
+        let first = keys.next()?;
+        keys.next().is_none().then(|| c_of(first))
+    }
+
     /// Watches no key any more.
     pub fn unwatch(&mut self, bucket: &mut Bucket) {
         self.watched.drain(..).for_each(|(key, _)| bucket.unwatch(&key));
@@ -132,9 +152,8 @@ pub struct Connection {
     pub reply: Reply,
     /// What is remembered.
     pub session: Session,
-    /// What other servers have to answer before it goes on, and since when. [ms since 1970]
-    waiting: Option<Waiting>,
-    since: Milliseconds,
+    /// What it has asked for and was not told yet.
+    under_way: UnderWay,
 }
 
 impl Connection {
@@ -144,32 +163,33 @@ impl Connection {
             requests: Requests::default(),
             reply: Reply::default(),
             session: Session::new(client, node),
-            waiting: None,
-            since: 0,
+            under_way: UnderWay::default(),
         }
     }
 
     /// Carries out what was received, as far as it may at a time.
     pub fn turn(&mut self, host: &mut Host) -> Pause {
-        if self.waiting.is_some() {
-            return Pause::Answer;
-        }
         let mut limits = self.limits(host);
         for _ in 0..MOST_IN_TURN {
-            if self.session.is_leaving || self.session.client.is_killed.get() {
+            if self.session.client.is_killed.get() || self.session.is_leaving && self.under_way.is_empty() {
                 return Pause::Leave;
+            }
+            if self.session.is_leaving || self.under_way.is_full() {
+                return Pause::Answer;
             }
             if self.reply.unsent().len() > MOST_UNSENT {
                 return Pause::Send;
             }
             match self.requests.next(limits) {
                 Ok(Some(arguments)) => {
-                    let was_known = self.session.is_authenticated;
-                    self.waiting = host.carry_out(&mut self.session, &mut self.reply, arguments);
-                    if self.waiting.is_some() {
-                        self.since = host.node().borrow().now;
+                    let (is_next, was_known) = (self.under_way.is_empty(), self.session.is_authenticated);
+                    let is_held_back =
+                        !is_next && (host.is_busy() || !self.under_way.admits(self.session.only_key(arguments)));
+                    if is_held_back {
+                        self.requests.hold_back();
                         return Pause::Answer;
                     }
+                    carry_out(host, &mut self.session, &mut self.reply, &mut self.under_way, arguments);
                     if was_known != self.session.is_authenticated {
                         limits = self.limits(host);
                     }
@@ -177,60 +197,102 @@ impl Connection {
                 Ok(None) => return Pause::Receive,
                 Err(error) => {
                     host.node().borrow_mut().counts.errors += 1;
-                    self.reply.error(&format!("ERR {error}"));
                     self.session.is_leaving = true;
+                    self.under_way.hold(error_reply(&format!("ERR {error}")));
+                    self.tell_what_is_next();
                 }
             }
         }
         Pause::Turn
     }
 
-    /// The client is gone.
-    pub fn end(&mut self, host: &mut Host) {
+    /// The client is gone: what it has waited for.
+    pub fn end(&mut self, host: &mut Host) -> Vec<Ticket> {
         host.forget(&mut self.session);
+        self.give_up(host, Milliseconds::MAX)
     }
 
     fn limits(&self, host: &Host) -> Limits {
         if self.session.is_authenticated { host.node().borrow().settings.limits } else { Limits::STRANGER }
     }
 
-    /// What other servers have to answer before it goes on.
-    pub const fn waiting(&self) -> Option<&Waiting> {
-        self.waiting.as_ref()
+    /// The tickets of what other servers have to answer, as far as they were not told yet.
+    pub fn take_begun(&mut self) -> Vec<Ticket> {
+        self.under_way.take_begun()
     }
 
-    /// Tells the client, if it has waited for another server for too long. Whether it has.
-    pub fn gives_up(&mut self, host: &mut Host) -> bool {
-        let late = host.node().borrow().now.saturating_sub(self.since) > LONGEST_WAIT;
-        let is_late = |waiting: &mut Waiting| late && !matches!(waiting, Waiting::Snapshot);
-        let Some(waiting) = self.waiting.take_if(is_late) else { return false };
-        host.give_up(&waiting);
-        let end = self.reply.end();
-        self.reply.error(NOT_ANSWERED);
-        self.session.has_replied(&mut self.reply, end);
-        true
+    /// Whether it has asked for something that it was not told yet.
+    pub fn waits(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// Whether it waits for what has this ticket.
+    pub fn waits_for(&self, ticket: Ticket) -> bool {
+        self.under_way.place_of(ticket).is_some()
+    }
+
+    /// Whether it waits for a snapshot.
+    pub fn waits_for_snapshot(&self) -> bool {
+        self.under_way.waits_for_snapshot()
+    }
+
+    /// Tells the client what it has waited for for too long. The tickets of that.
+    pub fn gives_up(&mut self, host: &mut Host) -> Vec<Ticket> {
+        let now = host.node().borrow().now;
+        let tickets = self.give_up(host, now.saturating_sub(LONGEST_WAIT));
+        self.tell_what_is_next();
+        tickets
+    }
+
+    /// Has nobody answer what it has waited for since before a time.
+    fn give_up(&mut self, host: &mut Host, before: Milliseconds) -> Vec<Ticket> {
+        let mut tickets = Vec::new();
+        for (place, waiting) in self.under_way.waiting_since(before) {
+            host.give_up(&waiting);
+            tickets.extend(waiting.tickets());
+            self.under_way.replied(place, error_reply(NOT_ANSWERED));
+        }
+        tickets
     }
 
     /// Another server has answered.
     pub fn answered(&mut self, host: &mut Host, ticket: Ticket, answer: Answer<Bucket>) {
-        let Some(waiting) = self.waiting.take() else { return };
-        let end = self.reply.end();
-        self.waiting = host.answered(waiting, ticket, answer, &mut self.session, &mut self.reply);
-        if self.waiting.is_none() {
+        let Some(place) = self.under_way.place_of(ticket) else { return };
+        let Some(waiting) = self.under_way.take(place) else { return };
+        let (end, mut early) = (self.reply.end(), Reply::of(self.reply.version));
+        let reply = if place == 0 { &mut self.reply } else { &mut early };
+        match host.answered(waiting, ticket, answer, &mut self.session, reply) {
+            Some(waiting) => self.under_way.put_back(place, waiting),
+            None if place == 0 => {
+                self.under_way.first_is_over(self.reply.end() - end);
+                self.session.has_replied(&mut self.reply, end);
+                self.tell_what_is_next();
+            }
+            None => self.under_way.replied(place, early.into_bytes()),
+        }
+    }
+
+    /// Replies whose turn has come.
+    fn tell_what_is_next(&mut self) {
+        while let Some(reply) = self.under_way.next_reply() {
+            let end = self.reply.end();
+            self.reply.replied(&reply);
             self.session.has_replied(&mut self.reply, end);
         }
     }
 
     /// The snapshot that it waits for is made, or can't be.
     pub fn was_saved(&mut self, has_failed: bool) {
-        let Some(Waiting::Snapshot) = self.waiting else { return };
-        let end = self.reply.end();
-        match has_failed {
-            false => self.reply.ok(),
-            true => self.reply.error("ERR the snapshot could not be made; what is stored is in the logs"),
+        if !self.waits_for_snapshot() {
+            return;
         }
-        self.waiting = None;
-        self.session.has_replied(&mut self.reply, end);
+        let mut reply = Reply::default();
+        match has_failed {
+            false => reply.ok(),
+            true => reply.error("ERR the snapshot could not be made; what is stored is in the logs"),
+        }
+        self.under_way.replied(0, reply.into_bytes());
+        self.tell_what_is_next();
     }
 
     /// Whether it had its time: to say who it is, or to say anything.
@@ -241,4 +303,33 @@ impl Connection {
             !self.session.is_authenticated && now.saturating_sub(client.since) > node.settings.time_to_authenticate;
         is_strange || node.settings.most_idle.is_some_and(is_idle)
     }
+}
+
+/// Has a request carried out, which waits if it has to. If others before it wait, so does its reply.
+#[inline]
+fn carry_out(
+    host: &mut Host,
+    session: &mut Session,
+    reply: &mut Reply,
+    under_way: &mut UnderWay,
+    arguments: Arguments<'_>,
+) {
+    let mut early = None;
+    if !under_way.is_empty() {
+        early = Some(Reply::of(reply.version));
+    }
+    match (host.carry_out(session, early.as_mut().unwrap_or(reply), arguments), early) {
+        (Some(waiting), _) => {
+            let (c, now) = (session.only_key(arguments), host.node().borrow().now);
+            under_way.begin(c, arguments.size(), waiting, now);
+        }
+        (None, Some(early)) => under_way.hold(early.into_bytes()),
+        (None, None) => {}
+    }
+}
+
+fn error_reply(text: &str) -> Vec<u8> {
+    let mut reply = Reply::default();
+    reply.error(text);
+    reply.into_bytes()
 }

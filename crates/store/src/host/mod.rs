@@ -47,6 +47,8 @@ pub struct Host {
     asked: u64,
 }
 
+/// As many requests this member has under way for clients that have several at once; beyond that each has one.
+const MOST_UNDER_WAY: usize = 4_096;
 /// What is told of slots is asked for anew after so long. [ms]
 const MAP_HOLDS: Milliseconds = 100;
 /// A member's clock ends after 2^64 units. For it a millisecond is a microsecond: picoseconds would be enough for 213 days.
@@ -117,6 +119,11 @@ impl Host {
     /// The member.
     pub const fn member(&self) -> &Member<Bucket> {
         &self.member
+    }
+
+    /// Whether so much is under way that no client may have another request besides the one that it waits for.
+    pub fn is_busy(&self) -> bool {
+        self.member.requests_under_way() >= MOST_UNDER_WAY
     }
 
     /// What its servers keep.

@@ -59,15 +59,30 @@ impl Waiting {
     /// The tickets of what is waited for.
     pub fn tickets(&self) -> Vec<Ticket> {
         match self {
+            Waiting::Parts { tickets, .. } => tickets.keys().copied().collect(),
+            Waiting::Clear(tickets) => tickets.keys().copied().collect(),
+            waiting => waiting.only_ticket().into_iter().collect(),
+        }
+    }
+
+    /// Whether something with this ticket is waited for.
+    pub fn has(&self, ticket: Ticket) -> bool {
+        match self {
+            Waiting::Parts { tickets, .. } => tickets.contains_key(&ticket),
+            Waiting::Clear(tickets) => tickets.contains_key(&ticket),
+            waiting => waiting.only_ticket() == Some(ticket),
+        }
+    }
+
+    const fn only_ticket(&self) -> Option<Ticket> {
+        match self {
             Waiting::Reply(ticket)
             | Waiting::Keys(ticket, ..)
             | Waiting::Scan(ticket, ..)
             | Waiting::Random(ticket, _)
             | Waiting::Map(ticket, _)
-            | Waiting::Size(ticket) => vec![*ticket],
-            Waiting::Snapshot => Vec::new(),
-            Waiting::Parts { tickets, .. } => tickets.keys().copied().collect(),
-            Waiting::Clear(tickets) => tickets.keys().copied().collect(),
+            | Waiting::Size(ticket) => Some(*ticket),
+            Waiting::Snapshot | Waiting::Parts { .. } | Waiting::Clear(_) => None,
         }
     }
 }

@@ -279,6 +279,11 @@ impl<C: Contents> Member<C> {
         self.peers.values().chain([&self.own]).filter(may_host)
     }
 
+    /// As many requests and scans of its own have no answer yet.
+    pub fn requests_under_way(&self) -> usize {
+        self.requests.under_way()
+    }
+
     /// When it wants to be woken, if nothing comes before.
     pub fn deadline(&self) -> Option<Time> {
         self.requests.deadline()

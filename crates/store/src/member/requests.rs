@@ -81,6 +81,10 @@ impl<C: Contents> Requests<C> {
         self.deadlines.first().map(|(time, _)| *time)
     }
 
+    pub(super) fn under_way(&self) -> usize {
+        self.by_ticket.len()
+    }
+
     /// Image adjustments that its clients were told.
     pub(super) fn adjustments(&self) -> u64 {
         self.places.iter().map(|place| place.client.counts.adjustments).sum()

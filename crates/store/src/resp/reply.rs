@@ -55,6 +55,11 @@ impl Reply {
         &self.bytes[end.min(self.bytes.len())..]
     }
 
+    /// What was said, of which nothing was sent.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// The end, to come back to it.
     pub const fn end(&self) -> usize {
         self.bytes.len()

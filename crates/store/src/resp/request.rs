@@ -90,6 +90,11 @@ impl<'a> Arguments<'a> {
         self.ranges.get(index).map_or(&[], |&(start, end)| &self.bytes[start..end])
     }
 
+    /// What they take together. [B]
+    pub const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Those from one on.
     pub fn from(
         &self,
@@ -176,6 +181,8 @@ pub struct Requests {
     inline: OwnedArguments,
     /// Whether `ranges` are those of a request that was given to the caller.
     given: bool,
+    /// Whether the caller wants to have that one again.
+    is_held_back: bool,
 }
 
 /// Room for what is received, to begin with; an empty buffer does not stay larger than the second. [B]
@@ -233,6 +240,10 @@ impl Requests {
     /// # Errors
     /// [`ProtocolError`]
     pub fn next(&mut self, limits: Limits) -> Result<Option<Arguments<'_>>, ProtocolError> {
+        if std::mem::take(&mut self.is_held_back) {
+            self.given = true;
+            return Ok(Some(self.read()));
+        }
         if self.given {
             self.begin_next();
         }
@@ -251,7 +262,7 @@ impl Requests {
                     self.inline = split(&self.buffer[line.0..line.1])?;
                     if !self.inline.ranges.is_empty() {
                         self.given = true;
-                        return Ok(Some(self.inline.borrowed()));
+                        return Ok(Some(self.read()));
                     }
                     self.begin = self.at;
                 }
@@ -263,7 +274,21 @@ impl Requests {
             self.missing -= 1;
         }
         self.given = true;
-        Ok(Some(Arguments { bytes: &self.buffer[self.begin..self.at], ranges: &self.ranges }))
+        Ok(Some(self.read()))
+    }
+
+    /// The request that was read.
+    #[inline]
+    fn read(&self) -> Arguments<'_> {
+        if self.ranges.is_empty() {
+            return self.inline.borrowed();
+        }
+        Arguments { bytes: &self.buffer[self.begin..self.at], ranges: &self.ranges }
+    }
+
+    /// The request that was given last is given again as the next one: its time has not come.
+    pub const fn hold_back(&mut self) {
+        (self.given, self.is_held_back) = (false, true);
     }
 
     fn begin_next(&mut self) {

@@ -55,11 +55,17 @@ impl<S: Read + Write> Peer<S> {
         // What is left of the turn before.
         self.send(host)?;
         let mut pause = self.connection.turn(host);
-        if pause == Pause::Receive && self.has_more {
+        if pause == Pause::Receive && self.has_more && !self.ends_too_early() {
             self.receive(host)?;
             pause = self.connection.turn(host);
         }
-        Ok(pause)
+        // It is told all that it has asked for before its end is read.
+        Ok(if pause == Pause::Receive && self.ends_too_early() { Pause::Answer } else { pause })
+    }
+
+    /// Whether it sends no more, and waits for something.
+    fn ends_too_early(&self) -> bool {
+        self.is_ending && self.connection.waits()
     }
 
     /// Sends what there is to tell it. Whether it is to have another turn though its socket tells nothing new.
@@ -88,6 +94,10 @@ impl<S: Read + Write> Peer<S> {
         let room = self.connection.requests.room();
         let asked = room.len();
         match self.stream.fill(room) {
+            Ok(0) if self.connection.waits() => {
+                self.is_ending = true;
+                Ok(())
+            }
             Ok(0) => Err(Gone::Ended),
             Ok(bytes) => {
                 self.connection.requests.received(bytes);

@@ -23,7 +23,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::bucket::Bucket;
 use crate::connection::Pause;
-use crate::host::{Host, Waiting};
+use crate::host::Host;
 use crate::journal::disk::{self, Data, Found};
 use crate::link::{Nonce, Secret};
 use crate::log::{Event, Log};
@@ -374,11 +374,9 @@ impl Server {
             return;
         }
         let outcome = peer.work(&mut self.host);
-        match peer.connection.waiting() {
-            Some(Waiting::Snapshot) => self.savers.push(token),
-            waiting => waiting.iter().flat_map(|waiting| waiting.tickets()).for_each(|ticket| {
-                self.tickets.insert(ticket, token);
-            }),
+        self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
+        if peer.connection.waits_for_snapshot() {
+            self.savers.push(token);
         }
         if let (Ok(pause), Some(keeper)) = (&outcome, &mut self.keeper) {
             peer.held += 1;
@@ -534,9 +532,7 @@ impl Server {
         let token = if goes_on { self.tickets.get(&ticket).copied() } else { self.tickets.remove(&ticket) };
         let Some((token, peer)) = token.and_then(|token| Some((token, self.peers.get_mut(&token)?))) else { return };
         peer.connection.answered(&mut self.host, ticket, answer);
-        for ticket in peer.connection.waiting().iter().flat_map(|waiting| waiting.tickets()) {
-            self.tickets.insert(ticket, token);
-        }
+        self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
         if let Some(keeper) = &mut self.keeper {
             peer.held += 1;
             return keeper.turn.clients.push((token, Pause::Turn));
@@ -546,14 +542,10 @@ impl Server {
 
     fn end(&mut self, token: usize) {
         let Some(mut peer) = self.peers.remove(&token) else { return };
-        if let Some(waiting) = peer.connection.waiting() {
-            self.host.give_up(waiting);
-            for ticket in waiting.tickets() {
-                self.tickets.remove(&ticket);
-            }
-        }
         peer.stream.close();
-        peer.connection.end(&mut self.host);
+        for ticket in peer.connection.end(&mut self.host) {
+            self.tickets.remove(&ticket);
+        }
     }
 
     /// Ends clients that have had their time, and measures what the process takes.
@@ -571,14 +563,15 @@ impl Server {
         self.look_at_snapshot()?;
         let mut told = Vec::new();
         for (&token, peer) in &mut self.peers {
-            if peer.connection.gives_up(&mut self.host) {
+            let tickets = peer.connection.gives_up(&mut self.host);
+            if !tickets.is_empty() {
                 told.push(token);
             }
+            for ticket in tickets {
+                self.tickets.remove(&ticket);
+            }
         }
-        for token in told {
-            self.tickets.retain(|_, of| *of != token);
-            self.mark(token, false);
-        }
+        told.into_iter().for_each(|token| self.mark(token, false));
         self.end_clients_that_wait_for_parity();
         self.members.look(now, &mut self.arrivals);
         self.host.member().behind().for_each(|member| self.members.expect(member));

@@ -231,9 +231,7 @@ impl World {
 
     fn answered(&mut self, host: usize, ticket: Ticket, answer: Answer<Bucket>) {
         let mut wires = self.clients.iter_mut().flat_map(|client| &mut client.wires);
-        let waits = |wire: &&mut Wire| {
-            wire.member == host && wire.connection.waiting().is_some_and(|waiting| waiting.tickets().contains(&ticket))
-        };
+        let waits = |wire: &&mut Wire| wire.member == host && wire.connection.waits_for(ticket);
         if let Some(wire) = wires.find(waits) {
             wire.connection.answered(&mut self.hosts[host], ticket, answer);
         }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use maquette_store::connection::Connection;
+use maquette_store::connection::{Connection, Pause};
 use maquette_store::host::Host;
 use maquette_store::member::{Identity, Output, Ticket};
 
 /// As many clients each process has.
 pub const CLIENTS: usize = 3;
+/// Which client is besides these, for whoever has something of its own to say.
+pub const TALKER: usize = CLIENTS;
 
 /// Clients of a process, each with what it has asked for, if it has no answer yet.
 pub struct Clients<A> {
@@ -21,7 +23,7 @@ impl<A> Clients<A> {
             let client = host.node().borrow_mut().connect(format!("here:{number}"), String::new(), now);
             (Connection::new(client, &host.node().borrow()), None)
         };
-        Clients { each: (0..CLIENTS).map(connect).collect(), tickets: BTreeMap::new() }
+        Clients { each: (0..=TALKER).map(connect).collect(), tickets: BTreeMap::new() }
     }
 
     /// Lets clients have what they have waited for; and what there is to send.
@@ -37,7 +39,9 @@ impl<A> Clients<A> {
                     Output::Send(to, message) => sends.push((to, postcard::to_stdvec(&message).unwrap())),
                     Output::Done(ticket, answer) => {
                         let Some(client) = self.tickets.remove(&ticket) else { continue };
-                        self.each[client].0.answered(host, ticket, answer);
+                        let connection = &mut self.each[client].0;
+                        connection.answered(host, ticket, answer);
+                        while connection.turn(host) == Pause::Turn {}
                         self.remember_tickets(client);
                     }
                 }
@@ -46,8 +50,7 @@ impl<A> Clients<A> {
     }
 
     pub fn remember_tickets(&mut self, client: usize) {
-        let waiting = self.each[client].0.waiting();
-        let tickets: Vec<Ticket> = waiting.iter().flat_map(|waiting| waiting.tickets()).collect();
+        let tickets = self.each[client].0.take_begun();
         self.tickets.extend(tickets.into_iter().map(|ticket| (ticket, client)));
     }
 }

@@ -16,7 +16,7 @@ use maquette_store::node::{Node, Settings};
 use programs::linear_hash::Growth;
 use quantities::{Duration, Time};
 
-use crate::clients::{CLIENTS, Clients};
+use crate::clients::{CLIENTS, Clients, TALKER};
 use crate::histories::Operation;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
@@ -82,6 +82,8 @@ enum Asked {
     Known { key: u64, after: Value, due: String },
     /// Something that is written down: which of all that are.
     Recorded(usize),
+    /// Whatever somebody has to say: what it was told so far, which that one judges.
+    Talk(String),
 }
 
 /// A process, and what it has on disk.
@@ -114,7 +116,7 @@ pub struct World {
     /// What is under way: when it comes, a number that keeps the order, from whom, to whom.
     links: BTreeMap<(u64, u64), (usize, usize, Vec<u8>)>,
     last: BTreeMap<(usize, usize), u64>,
-    draws: Draws,
+    pub draws: Draws,
     delay: u64,
     now: u64,
     sent: u64,
@@ -220,6 +222,10 @@ impl World {
                     self.history[place].is_told(self.instant, &told);
                     continue;
                 }
+                Asked::Talk(before) => {
+                    *asked = Some(Asked::Talk(before + &told));
+                    continue;
+                }
             };
             assert!(told == due || self.loses_power, "key {key}: {told:?} instead of {due:?}");
             match after {
@@ -234,7 +240,7 @@ impl World {
         let machine = &mut self.machines[number];
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
         for (_, asked) in &mut machine.clients.each {
-            // Of what is written down nobody will ever know what came of it.
+            // Of what is written down nobody will ever know what came of it; and who talks sees that nobody is there.
             let Some(Asked::Known { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
         }
@@ -320,7 +326,7 @@ impl World {
     }
 
     /// A machine whose member stays.
-    fn some_machine(&mut self) -> usize {
+    pub fn some_machine(&mut self) -> usize {
         let stay: Vec<usize> = (0..self.machines.len()).filter(|number| !self.leaving.contains(number)).collect();
         stay[self.draws.below(stay.len() as u64) as usize]
     }
@@ -390,6 +396,25 @@ impl World {
         self.history.push(operation);
         self.send((number, client), Asked::Recorded(self.history.len() - 1), &line, dies);
         true
+    }
+
+    /// A machine's talker says something, perhaps while it waits for replies.
+    pub fn talk(&mut self, number: usize, lines: &str, dies: u64) {
+        let told = self.told(number).unwrap_or_default();
+        self.send((number, TALKER), Asked::Talk(told), lines, dies);
+    }
+
+    /// What a machine's talker was told since this was asked last; nothing, if the machine has died since it said something.
+    pub fn told(&mut self, number: usize) -> Option<String> {
+        match &mut self.machines[number].clients.each[TALKER].1 {
+            Some(Asked::Talk(told)) => Some(std::mem::take(told)),
+            _ => None,
+        }
+    }
+
+    /// The member of a machine.
+    pub fn member(&self, number: usize) -> &Member<Bucket> {
+        self.machines[number].host.member()
     }
 
     /// A client of a machine asks.

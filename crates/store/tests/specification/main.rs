@@ -8,6 +8,7 @@ mod histories;
 mod keeping;
 mod link;
 mod messages;
+mod pipelines;
 mod pool;
 mod requests;
 mod seeds;
