@@ -10,6 +10,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,6 +139,66 @@ def test_transactions_wherever_their_keys_are(filled: list[Member]) -> None:
                 for number in range(20):
                     pipeline.get(f"key:{number}")
                 pipeline.execute()
+
+
+def test_what_any_member_has_is_watched_from_any(filled: list[Member]) -> None:
+    with filled[0].client() as other:
+        for member in filled:
+            with member.client() as client, client.pipeline() as pipeline:
+                for number in range(20):
+                    key = f"{{{number}}}:watched"
+                    pipeline.watch(key, f"{{{number}}}:nothing")
+                    before = int(pipeline.get(key) or 0)
+                    pipeline.multi()
+                    pipeline.incr(key).get(f"{{{number}}}:nothing")
+                    assert pipeline.execute() == [before + 1, None]
+                    pipeline.watch(key)
+                    other.set(key, before + 1)
+                    pipeline.multi()
+                    pipeline.incr(key)
+                    with pytest.raises(redis.WatchError):
+                        pipeline.execute()
+                with pytest.raises(redis.ResponseError, match="same slot"):
+                    pipeline.watch(*(f"key:{number}" for number in range(20)))
+
+
+def test_what_is_watched_no_more_may_change(filled: list[Member]) -> None:
+    with filled[0].client() as other:
+        for member in filled:
+            with redis.Redis(port=member.port, single_connection_client=True, socket_timeout=LIMIT) as client:
+                for number in range(10):
+                    for last in ("WATCH", "UNWATCH", "DISCARD", "EXEC"):
+                        client.execute_command("WATCH", f"watched:{number}")
+                        if last in ("DISCARD", "EXEC"):
+                            client.execute_command("MULTI")
+                        client.execute_command(last, *([f"watched:{number}"] if last == "WATCH" else []))
+                        other.set(f"watched:{number}", 1)
+                        client.execute_command("MULTI")
+                        client.execute_command("INCR", f"watched:{number}")
+                        assert client.execute_command("EXEC") == (None if last == "WATCH" else [2])
+
+
+def test_clients_that_watch_count_together_while_the_pool_grows() -> None:
+    each = 50
+
+    def use(name: int, members: list[Member]) -> None:
+        chance = random.Random(name)
+
+        def count(pipeline: Any) -> None:
+            number = int(pipeline.get("together") or 0)
+            pipeline.multi()
+            pipeline.set("together", number + 1)
+
+        for _ in range(each):
+            with chance.choice(members).client() as client:
+                client.mset({f"{name}:{chance.randrange(10_000)}": "" for _ in range(20)})
+                client.transaction(count, "together")
+
+    with pool_of(3) as members:
+        while_it_grows(members, use)
+        for member in members:
+            with member.client() as client:
+                assert client.get("together") == str(4 * each)
 
 
 def test_a_client_that_follows_slots(filled: list[Member]) -> None:

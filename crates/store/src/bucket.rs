@@ -8,6 +8,7 @@ use crate::contents::Guest;
 use crate::journal::{Effect, Pen};
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
+use crate::stamps::Stamps;
 
 /// What a bucket of the table takes beside its records: 8 slots of 8 bytes, 8 tags, and what is beyond. [B]
 const TABLE_BUCKET: usize = 80;
@@ -36,7 +37,7 @@ pub struct Counts {
 struct Watched {
     /// So many do.
     by: u32,
-    /// It has changed so often since the first of them began.
+    /// It has changed so often, counted from what the bucket had counted when the first of them began.
     changes: u64,
 }
 
@@ -60,6 +61,8 @@ pub struct Bucket {
     /// When records expire, and their C: only of those that do.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
+    /// What clients of other members watch.
+    stamps: Stamps,
     /// What was there before all was taken out: it is dropped piece by piece.
     cleared: Vec<Cleared>,
     /// What all records take. [B]
@@ -79,6 +82,7 @@ impl Default for Bucket {
             pen: None,
             due: BTreeSet::new(),
             watched: BTreeMap::new(),
+            stamps: Stamps::default(),
             cleared: Vec::new(),
             memory: 0,
             changes: 0,
@@ -317,6 +321,7 @@ impl Bucket {
             // Whoever watches a key that was not there sees no change.
             watched.changes += u64::from(self.table.find(c_of(key), &**key).is_some());
         }
+        self.stamps.all_changed();
         self.changes += self.table.len();
         let empty = Table::new(self.table.level());
         let (table, due) = (std::mem::replace(&mut self.table, empty), std::mem::take(&mut self.due));
@@ -419,12 +424,35 @@ impl Bucket {
         {
             watched.changes += 1;
         }
+        if !self.stamps.is_empty() {
+            self.stamps.changed(c_of(key));
+        }
+    }
+
+    /// What tells a client of another member whether a key has changed since: the stamp is valid until then.
+    pub(crate) fn stamp(&mut self, key: &[u8], now: Milliseconds, draw: impl FnOnce() -> u64) -> u64 {
+        self.drop_if_over(c_of(key), key, now);
+        self.stamps.stamp(c_of(key), draw)
+    }
+
+    /// Whether a key has not changed since its stamp was given.
+    pub(crate) fn is_as_stamped(&mut self, key: &[u8], stamp: u64, now: Milliseconds) -> bool {
+        self.drop_if_over(c_of(key), key, now);
+        self.stamps.is_valid(c_of(key), stamp)
+    }
+
+    /// Keys come that may have been here before, and have changed elsewhere: whatever is watched counts as changed.
+    pub(crate) fn may_have_changed(&mut self) {
+        self.stamps.all_changed();
+        self.watched.values_mut().for_each(|watched| watched.changes += 1);
     }
 
     /// Begins to watch a key: what [`Bucket::seen`] says as long as it does not change.
     pub fn watch(&mut self, key: &[u8], now: Milliseconds) -> u64 {
         self.drop_if_over(c_of(key), key, now);
-        let watched = self.watched.entry(key.into()).or_insert(Watched { by: 0, changes: 0 });
+        // Whoever has watched the key before, here or where it was before, has seen less.
+        let changes = self.changes + 1;
+        let watched = self.watched.entry(key.into()).or_insert(Watched { by: 0, changes });
         watched.by += 1;
         watched.changes
     }

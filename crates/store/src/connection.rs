@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
+use crate::contents::Watched;
 use crate::host::Host;
 use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
@@ -59,8 +60,10 @@ pub struct Session {
     pub is_authenticated: bool,
     /// Its transaction, if it is in one.
     pub transaction: Option<Transaction>,
-    /// The keys that it watches, and what was seen of each.
+    /// The keys that it watches on a server of this member, and what was seen of each.
     pub watched: Vec<(Box<[u8]>, u64)>,
+    /// Those of them that were another member's when it began to watch them, with their stamps.
+    pub stamped: Vec<Watched>,
     /// What is replied.
     pub replies: Replies,
     /// Whether it has said goodbye.
@@ -79,6 +82,7 @@ impl Session {
             is_authenticated: node.settings.password.is_none(),
             transaction: None,
             watched: Vec::new(),
+            stamped: Vec::new(),
             replies: Replies::On,
             is_leaving: false,
             follows_slots: false,
@@ -124,7 +128,13 @@ impl Session {
     /// Watches no key any more.
     pub fn unwatch(&mut self, bucket: &mut Bucket) {
         self.watched.drain(..).for_each(|(key, _)| bucket.unwatch(&key));
-        self.client.watches.set(0);
+        self.stamped.clear();
+        self.count_watches();
+    }
+
+    /// Lets others know how many keys it watches.
+    pub fn count_watches(&self) {
+        self.client.watches.set(self.watched.len() + self.stamped.len());
     }
 }
 

@@ -26,7 +26,14 @@ pub enum Operation {
     Transaction(Version, Vec<OwnedArguments>),
     /// To take out all that it has, and to say its level.
     Clear,
+    /// To give stamps of these keys, which somebody watches.
+    Watch(OwnedArguments),
+    /// To carry out these as one, if nothing that was watched has changed.
+    Guarded(Version, Vec<Watched>, Vec<OwnedArguments>),
 }
+
+/// A key that a client watches on another member, and the stamp that it was given.
+pub type Watched = (Box<[u8]>, u64);
 
 /// What it replies, as it goes to the client.
 pub type Outcome = Vec<u8>;
@@ -79,8 +86,42 @@ impl Bucket {
             requests.iter().for_each(|request| carry_out(&mut context, request));
         }
         self.guest = Some(guest);
-        reply.unsent().to_vec()
+        reply.into_bytes()
     }
+
+    /// Stamps of keys, as [`read_stamps`] reads them, if all keys are here.
+    fn give_stamps(&mut self, c: u64, keys: &OwnedArguments) -> Outcome {
+        if let Some(refusal) = self.refuses(c, keys.borrowed().from(0)) {
+            return error(refusal);
+        }
+        let Some(node) = self.guest.as_ref().map(|guest| Rc::clone(&guest.node)) else { return Outcome::new() };
+        let node = &mut *node.borrow_mut();
+        let (now, mut outcome) = (node.now, STAMPS.to_vec());
+        for key in keys.borrowed().from(0) {
+            outcome.extend(self.stamp(key, now, || node.draw()).to_le_bytes());
+        }
+        outcome
+    }
+
+    fn are_as_stamped(&mut self, watched: &[Watched]) -> bool {
+        let now = self.guest.as_ref().map_or(0, |guest| guest.node.borrow().now);
+        watched.iter().all(|(key, stamp)| self.is_as_stamped(key, *stamp, now))
+    }
+}
+
+/// What stands before stamps: no error begins so.
+const STAMPS: &[u8] = b"+";
+
+/// The stamps that a server has given; none, if it has refused to.
+pub(crate) fn read_stamps(outcome: &[u8]) -> Option<impl Iterator<Item = u64>> {
+    let (stamps, _) = outcome.strip_prefix(STAMPS)?.as_chunks::<8>();
+    Some(stamps.iter().map(|stamp| u64::from_le_bytes(*stamp)))
+}
+
+fn error(text: &str) -> Outcome {
+    let mut reply = Reply::default();
+    reply.error(text);
+    reply.into_bytes()
 }
 
 /// That keys are on several servers, which must be on one.
@@ -117,6 +158,7 @@ impl Contents for Bucket {
     }
 
     fn arrive(&mut self, records: LocalBucket<Record>) {
+        self.may_have_changed();
         records.iter().for_each(|record| self.arrives(record));
         self.table.arrive(records);
     }
@@ -131,11 +173,22 @@ impl Contents for Bucket {
                 self.clear();
                 return Some(level.to_string().into_bytes());
             }
+            Operation::Watch(keys) => return Some(self.give_stamps(c, &keys)),
+            Operation::Guarded(version, watched, requests) => {
+                let keys = watched.iter().map(|(key, _)| &**key).chain(requests.iter().flat_map(keys_of));
+                if let Some(refusal) = self.refuses(c, keys) {
+                    return Some(error(refusal));
+                }
+                if !self.are_as_stamped(&watched) {
+                    let mut reply = Reply::of(version);
+                    reply.null_array();
+                    return Some(reply.into_bytes());
+                }
+                (version, requests, true)
+            }
         };
         if let Some(refusal) = self.refuses(c, requests.iter().flat_map(keys_of)) {
-            let mut reply = Reply::default();
-            reply.error(refusal);
-            return Some(reply.unsent().to_vec());
+            return Some(error(refusal));
         }
         Some(self.carry_out(version, &requests, is_transaction))
     }
@@ -146,8 +199,8 @@ impl Contents for Bucket {
         };
         match operation {
             Operation::Request(_, request) => stores(request),
-            Operation::Transaction(_, requests) => requests.iter().any(stores),
-            Operation::Clear => false,
+            Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests.iter().any(stores),
+            Operation::Clear | Operation::Watch(_) => false,
         }
     }
 

@@ -29,4 +29,5 @@ pub mod record;
 pub mod resp;
 pub mod serve;
 pub mod slot;
+mod stamps;
 pub mod tls;

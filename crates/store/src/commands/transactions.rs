@@ -49,7 +49,9 @@ pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let transaction = end(context, "EXEC")?;
     let (bucket, now) = (&mut *context.bucket, context.now);
-    let is_unchanged = context.session.watched.iter().all(|(key, seen)| bucket.seen(key, now) == *seen);
+    // What was another member's when it was watched has moved since.
+    let is_unchanged = context.session.stamped.is_empty()
+        && context.session.watched.iter().all(|(key, seen)| bucket.seen(key, now) == *seen);
     context.session.unwatch(context.bucket);
     if transaction.is_broken {
         return Err(Failure::Told("EXECABORT Transaction discarded because of previous errors.".to_owned()));
@@ -73,7 +75,7 @@ pub(super) fn watch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
             context.session.watched.push((key.into(), seen));
         }
     }
-    context.session.client.watches.set(context.session.watched.len());
+    context.session.count_watches();
     context.reply.ok();
     Ok(())
 }

@@ -11,6 +11,7 @@
 mod draining;
 mod resizing;
 mod waiting;
+mod watching;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -235,11 +236,7 @@ impl Host {
 
     /// A client has gone: it watches nothing any more.
     pub fn forget(&mut self, session: &mut Session) {
-        for (key, _) in session.watched.drain(..) {
-            if let Some((_, bucket)) = self.member.holder(c_of(&key)) {
-                bucket.unwatch(&key);
-            }
-        }
+        self.unwatch(session);
         self.node.borrow_mut().disconnect(&session.client);
     }
 
@@ -269,15 +266,21 @@ impl Host {
             return None;
         };
         let c = c_of(first);
-        if self.carry_out_locally(c, command, session, reply, arguments) {
+        let watches = command.name == "watch";
+        if watches && session.transaction.is_some() {
+            self.carry_out_without_keys(session, reply, arguments);
             return None;
         }
-        if command.name == "watch" {
-            reply.error("CROSSSLOT WATCH is for keys that one server of this member has");
+        // What is watched elsewhere has to be there still when more is watched.
+        let is_tried = !watches || session.stamped.is_empty();
+        if is_tried && self.carry_out_locally(c, command, session, reply, arguments) {
             return None;
         }
         if session.follows_slots && self.redirects(c, command, session, reply, arguments) {
             return None;
+        }
+        if watches {
+            return self.watch_elsewhere(c, session, reply, arguments);
         }
         match parts(command, arguments) {
             Some((gather, parts)) if parts.len() > 1 => Some(self.ask_parts(gather, parts, reply)),
@@ -347,40 +350,6 @@ impl Host {
             reply.error(&moved);
         }
         true
-    }
-
-    fn exec(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Waiting> {
-        let keys = |session: &Session| -> Vec<Box<[u8]>> {
-            let requests = session.transaction.iter().flat_map(|transaction| &transaction.requests);
-            let of_requests = requests.flat_map(keys_of).map(Box::from);
-            session.watched.iter().map(|(key, _)| key.clone()).chain(of_requests).collect()
-        };
-        let (keys, is_broken) = (keys(session), session.transaction.as_ref().is_none_or(|it| it.is_broken));
-        let Some(first) = keys.first().filter(|_| !is_broken) else {
-            self.carry_out_without_keys(session, reply, arguments);
-            return None;
-        };
-        let c = c_of(first);
-        if let Some((server, bucket)) = self.member.holder(c) {
-            if let Some(refusal) = bucket.refuses(c, keys.iter().map(|key| &**key)) {
-                session.unwatch(bucket);
-                session.leave_transaction();
-                reply.error(refusal);
-                return None;
-            }
-            let now = dispatch_on(bucket, &self.node, session, reply, arguments);
-            self.member.has_answered(now, server, 1, true, &mut self.outputs);
-            return None;
-        }
-        if !session.watched.is_empty() {
-            // They have moved since they are watched.
-            session.watched.clear();
-            session.leave_transaction();
-            reply.null_array();
-            return None;
-        }
-        let requests = session.leave_transaction().map(|transaction| transaction.requests).unwrap_or_default();
-        Some(Waiting::Reply(self.ask(c, Operation::Transaction(reply.version, requests))))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::watching::begins_to_watch;
 use super::{Host, dispatch_on, is_order, time};
 use crate::bucket::Bucket;
 use crate::commands::{Command, Wanted, matches};
@@ -30,6 +31,8 @@ pub enum Gather {
 pub enum Waiting {
     /// The reply of another server.
     Reply(Ticket),
+    /// Stamps of keys that it watches.
+    Watch(Ticket, OwnedArguments),
     /// Those of several.
     Parts {
         /// What becomes of them.
@@ -81,6 +84,7 @@ impl Waiting {
             | Waiting::Scan(ticket, ..)
             | Waiting::Random(ticket, _)
             | Waiting::Map(ticket, _)
+            | Waiting::Watch(ticket, _)
             | Waiting::Size(ticket) => Some(*ticket),
             Waiting::Snapshot | Waiting::Parts { .. } | Waiting::Clear(_) => None,
         }
@@ -154,6 +158,7 @@ impl Host {
     ) -> Option<Waiting> {
         match (waiting, answer) {
             (Waiting::Reply(_), Answer::Outcome(outcome)) => reply.replied(&outcome),
+            (Waiting::Watch(_, keys), Answer::Outcome(outcome)) => begins_to_watch(session, &keys, &outcome, reply),
             (Waiting::Parts { gather, mut tickets, mut replies }, Answer::Outcome(outcome)) => {
                 if let Some(part) = tickets.remove(&ticket) {
                     replies[part] = outcome;

@@ -140,8 +140,9 @@ impl Recorder<Bucket> for OfMember {
         };
         match operation {
             Operation::Request(_, request) => changes(request),
-            Operation::Transaction(_, requests) => requests.iter().any(changes),
+            Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests.iter().any(changes),
             Operation::Clear => true,
+            Operation::Watch(_) => false,
         }
     }
 

@@ -14,3 +14,4 @@ mod requests;
 mod seeds;
 mod sessions;
 mod stripes;
+mod watching;

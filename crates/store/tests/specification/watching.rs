@@ -1,0 +1,134 @@
+//! Clients that count: each watches a number, reads it, and stores the next one if nobody has changed it meanwhile. They ask members of a pool that
+//! split, merge and die, mostly others than the one that has the number; none of what they have counted is lost, and nothing is counted twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::keeping::World;
+use crate::seeds::of_each_seed;
+
+/// Numbers that are counted up.
+const NUMBERS: u64 = 3;
+/// The key of the first.
+const FIRST: u64 = 50_000;
+/// What is told before the reply to EXEC.
+const QUEUED: &str = "+OK\r\n+QUEUED\r\n";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Step {
+    #[default]
+    Nothing,
+    Watches,
+    Reads,
+    /// It stores what comes after this.
+    Stores(u64),
+}
+
+/// A client of one machine.
+#[derive(Clone, Debug, Default)]
+struct Counter {
+    key: u64,
+    step: Step,
+    told: String,
+}
+
+/// What has come of it.
+#[derive(Debug, Default)]
+struct Counting {
+    counters: Vec<Counter>,
+    /// Of each key, the numbers after which one was stored.
+    counted: BTreeMap<u64, BTreeSet<u64>>,
+    /// Transactions of which nobody knows whether they were carried out.
+    unknown: BTreeMap<u64, u64>,
+    failed: u64,
+    /// Numbers that were watched on another member.
+    elsewhere: u64,
+}
+
+impl Counting {
+    fn new(machines: usize) -> Counting {
+        Counting { counters: vec![Counter::default(); machines], ..Counting::default() }
+    }
+
+    /// Some clients go on.
+    fn go_on(&mut self, world: &mut World) {
+        for number in 0..self.counters.len() {
+            if world.draws.percent(60) && self.hears(number, world) {
+                self.says(number, world);
+            }
+        }
+    }
+
+    /// Whether a client was told what it has asked for, or has asked for nothing, or there is nobody who would tell it.
+    fn hears(&mut self, number: usize, world: &mut World) -> bool {
+        let counter = &mut self.counters[number];
+        if counter.step == Step::Nothing {
+            return true;
+        }
+        let Some(told) = world.told(number) else {
+            *self.unknown.entry(counter.key).or_default() += u64::from(matches!(counter.step, Step::Stores(_)));
+            *counter = Counter::default();
+            return true;
+        };
+        counter.told += &told;
+        !matches!(counter.told.as_str(), "" | QUEUED)
+    }
+
+    fn says(&mut self, number: usize, world: &mut World) {
+        let counter = &mut self.counters[number];
+        let told = std::mem::take(&mut counter.told);
+        let (step, line) = match counter.step {
+            Step::Nothing => {
+                counter.key = FIRST + world.draws.below(NUMBERS);
+                (Step::Watches, format!("WATCH {}", counter.key))
+            }
+            Step::Watches => {
+                assert_eq!(told, "+OK\r\n");
+                (Step::Reads, format!("GET {}", counter.key))
+            }
+            Step::Reads => {
+                let read = told.lines().nth(1).map_or(0, |read| read.parse().expect("a number is stored there"));
+                (Step::Stores(read), format!("MULTI\r\nSET {} {}\r\nEXEC", counter.key, read + 1))
+            }
+            Step::Stores(read) => {
+                match told.strip_prefix(QUEUED) {
+                    Some("*1\r\n+OK\r\n") => {
+                        let is_new = self.counted.entry(counter.key).or_default().insert(read);
+                        assert!(is_new, "key {}: two have counted on from {read}", counter.key);
+                    }
+                    Some("*-1\r\n") => self.failed += 1,
+                    _ => panic!("told {told:?}"),
+                }
+                return counter.step = Step::Nothing;
+            }
+        };
+        counter.step = step;
+        world.talk(number, &line, 20);
+        if step == Step::Watches && self.hears(number, world) {
+            return;
+        }
+        self.elsewhere += u64::from(step == Step::Watches);
+    }
+}
+
+#[test]
+fn what_is_watched_on_any_member_is_counted_once_though_it_moves_and_members_die() {
+    let (mut counted, mut failed, mut elsewhere) = (0, 0, 0);
+    let runs = of_each_seed("what_is_watched", 100, |seed| {
+        let (mut world, mut counting) = (World::new(seed, false), Counting::new(4));
+        world.run(400, true, |world| counting.go_on(world));
+        world.check();
+        world.run(200, false, |world| counting.go_on(world));
+        world.shrink();
+        world.check();
+        for key in FIRST..FIRST + NUMBERS {
+            let due = counting.counted.get(&key).map_or(0, BTreeSet::len) as u64;
+            let more = counting.unknown.get(&key).copied().unwrap_or(0) + counting.counters.len() as u64;
+            let found = world.stored(key).map_or(0, |value| String::from_utf8_lossy(&value).parse().unwrap());
+            assert!((due..=due + more).contains(&found), "key {key}: {found}, counted {due} times");
+            counted += due;
+        }
+        failed += counting.failed;
+        elsewhere += counting.elsewhere;
+    });
+    assert!(runs < 100 || counted > 1_000 && failed > 500 && elsewhere > 1_000, "{counted} {failed} {elsewhere}");
+}
