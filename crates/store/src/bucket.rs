@@ -6,6 +6,7 @@ use programs::linear_hash::{Span, Table};
 
 use crate::contents::Guest;
 use crate::journal::{Effect, Pen};
+use crate::large;
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
 use crate::stamps::Stamps;
@@ -211,7 +212,9 @@ impl Bucket {
             record.value_mut().copy_from_slice(value);
             record.touch(seconds(now));
         } else {
-            *record = Record::new(key, value, expiry, seconds(now));
+            let former = std::mem::replace(record, Record::new(key, value, expiry, seconds(now)));
+            let length = former.memory();
+            large::give_back(former, length);
         }
         self.memory += record.memory();
         self.reindex(c, before, expiry);
@@ -286,7 +289,9 @@ impl Bucket {
     pub fn remove(&mut self, key: &[u8], now: Milliseconds) -> bool {
         let Some(record) = self.take(key) else { return false };
         self.write(Effect::Remove(key));
-        !record.is_over(now)
+        let (was_there, length) = (!record.is_over(now), record.memory());
+        large::give_back(record, length);
+        was_there
     }
 
     fn take(&mut self, key: &[u8]) -> Option<Record> {

@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::ops::Deref;
 use std::rc::Rc;
 
 use programs::linear_hash::{Bucket as LocalBucket, Contents, Place, Table, h};
 use quantities::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bucket::Bucket;
 use crate::commands::{Context, Flag, carry_out, find};
@@ -35,8 +36,35 @@ pub enum Operation {
 /// A key that a client watches on another member, and the stamp that it was given.
 pub type Watched = (Box<[u8]>, u64);
 
-/// What it replies, as it goes to the client.
-pub type Outcome = Vec<u8>;
+/// What it replies, as it goes to the client. Members write it as a whole, and not byte by byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome(Vec<u8>);
+
+impl Deref for Outcome {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Vec<u8>> for Outcome {
+    fn from(bytes: Vec<u8>) -> Outcome {
+        Outcome(bytes)
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(|bytes| Outcome(bytes.to_vec()))
+    }
+}
 
 /// What a bucket needs to carry out what other members ask of it: the node that it is on, and a session that is nobody's.
 pub struct Guest {
@@ -75,7 +103,7 @@ impl Bucket {
 
     fn carry_out(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
         let mut reply = Reply::of(version);
-        let Some(mut guest) = self.guest.take() else { return Outcome::new() };
+        let Some(mut guest) = self.guest.take() else { return Outcome::default() };
         {
             let node = &mut *guest.node.borrow_mut();
             let now = node.now;
@@ -86,7 +114,7 @@ impl Bucket {
             requests.iter().for_each(|request| carry_out(&mut context, request));
         }
         self.guest = Some(guest);
-        reply.into_bytes()
+        reply.into_bytes().into()
     }
 
     /// Stamps of keys, as [`read_stamps`] reads them, if all keys are here.
@@ -94,13 +122,13 @@ impl Bucket {
         if let Some(refusal) = self.refuses(c, keys.borrowed().from(0)) {
             return error(refusal);
         }
-        let Some(node) = self.guest.as_ref().map(|guest| Rc::clone(&guest.node)) else { return Outcome::new() };
+        let Some(node) = self.guest.as_ref().map(|guest| Rc::clone(&guest.node)) else { return Outcome::default() };
         let node = &mut *node.borrow_mut();
         let (now, mut outcome) = (node.now, STAMPS.to_vec());
         for key in keys.borrowed().from(0) {
             outcome.extend(self.stamp(key, now, || node.draw()).to_le_bytes());
         }
-        outcome
+        outcome.into()
     }
 
     fn are_as_stamped(&mut self, watched: &[Watched]) -> bool {
@@ -121,7 +149,7 @@ pub(crate) fn read_stamps(outcome: &[u8]) -> Option<impl Iterator<Item = u64>> {
 fn error(text: &str) -> Outcome {
     let mut reply = Reply::default();
     reply.error(text);
-    reply.into_bytes()
+    reply.into_bytes().into()
 }
 
 /// That keys are on several servers, which must be on one.
@@ -171,7 +199,7 @@ impl Contents for Bucket {
                 // What is on its way would come after it; the client asks again.
                 let level = self.table().filter(|table| table.is_whole())?.level();
                 self.clear();
-                return Some(level.to_string().into_bytes());
+                return Some(level.to_string().into_bytes().into());
             }
             Operation::Watch(keys) => return Some(self.give_stamps(c, &keys)),
             Operation::Guarded(version, watched, requests) => {
@@ -182,7 +210,7 @@ impl Contents for Bucket {
                 if !self.are_as_stamped(&watched) {
                     let mut reply = Reply::of(version);
                     reply.null_array();
-                    return Some(reply.into_bytes());
+                    return Some(reply.into_bytes().into());
                 }
                 (version, requests, true)
             }

@@ -32,6 +32,8 @@ const BLOCK: usize = 8;
 const EXPIRES: u8 = 8;
 /// Where the form stands.
 const FORM: usize = 4;
+/// As much of a value is written at once. [B]
+const PIECE: usize = 64 << 10;
 /// The bits of the time of last use.
 const USED_BITS: u32 = 24;
 /// What the vector's own length and capacity take, and the allocator. [B]
@@ -44,14 +46,22 @@ impl Record {
         let mut record = Record(ThinVec::new());
         let length = header + key.len() + value.len();
         record.0.reserve_exact(length.div_ceil(BLOCK));
-        record.resize(length, expiry.is_some());
+        let (first, rest) = value.split_at(value.len().min(PIECE));
+        let begun = header + key.len() + first.len();
+        record.resize(begun, expiry.is_some());
         let bytes = record.0.as_flattened_mut();
         bytes[..FORM].copy_from_slice(&(key.len() as u32).to_le_bytes());
         if let Some(expiry) = expiry {
             bytes[BLOCK..2 * BLOCK].copy_from_slice(&expiry.to_le_bytes());
         }
         bytes[header..header + key.len()].copy_from_slice(key);
-        bytes[header + key.len()..length].copy_from_slice(value);
+        bytes[header + key.len()..begun].copy_from_slice(first);
+        // Of a large value each piece is written while its memory is still at hand.
+        for piece in rest.chunks(PIECE) {
+            let at = record.len();
+            record.resize(at + piece.len(), expiry.is_some());
+            record.0.as_flattened_mut()[at..at + piece.len()].copy_from_slice(piece);
+        }
         record.touch(used);
         record
     }

@@ -316,7 +316,7 @@ impl Host {
     }
 
     fn ask_parts(&mut self, gather: Gather, parts: Vec<(u64, OwnedArguments)>, reply: &Reply) -> Waiting {
-        let replies = vec![Outcome::new(); parts.len()];
+        let replies = vec![Outcome::default(); parts.len()];
         let mut tickets = BTreeMap::new();
         for (part, (c, request)) in parts.into_iter().enumerate() {
             tickets.insert(self.ask(c, Operation::Request(reply.version, request)), part);

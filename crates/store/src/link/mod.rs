@@ -18,6 +18,7 @@ mod sealing;
 use std::fmt;
 use std::ops::Range;
 
+use crate::large;
 use crate::member::Peer;
 use sealing::{Half, TAG};
 
@@ -108,6 +109,8 @@ pub struct Link {
     taken: usize,
     /// The fragments of a message that is not whole yet.
     begun: Vec<u8>,
+    /// A message of which only the beginning was sealed, and how much that is.
+    sealing: Option<(Vec<u8>, usize)>,
     unsent: Vec<u8>,
     sent: usize,
 }
@@ -119,7 +122,17 @@ impl Link {
         let own = postcard::to_stdvec(own).unwrap_or_default();
         let unsent = [GREETING, &nonce].concat();
         let stage = Stage::Greeting { secret, nonce, own };
-        Link { stage, has_called, outgoing: None, received: Vec::new(), taken: 0, begun: Vec::new(), unsent, sent: 0 }
+        Link {
+            stage,
+            has_called,
+            outgoing: None,
+            received: Vec::new(),
+            taken: 0,
+            begun: Vec::new(),
+            sealing: None,
+            unsent,
+            sent: 0,
+        }
     }
 
     /// Whether both know who the other is.
@@ -223,17 +236,43 @@ impl Link {
 
     /// Sends a message, of 513 MiB at most. One that is sent before the other has greeted is lost: wait until the link is open.
     pub fn send(&mut self, message: &[u8]) {
-        let Some(outgoing) = &mut self.outgoing else { return };
-        let mut rest = message;
+        while !self.seal_more(usize::MAX) {}
+        self.seal(message, 0, usize::MAX);
+    }
+
+    /// Begins to send a message, when the one before has been sealed: its pieces are sealed by [`Link::seal_more`].
+    pub fn begin(&mut self, message: Vec<u8>) {
+        self.sealing = Some((message, 0));
+    }
+
+    /// Seals more of the message that was begun, about so many bytes. Whether nothing is left of it.
+    pub fn seal_more(&mut self, most: usize) -> bool {
+        let Some((message, at)) = self.sealing.take() else { return true };
+        if let Some(at) = self.seal(&message, at, most) {
+            self.sealing = Some((message, at));
+            return false;
+        }
+        let length = message.len();
+        large::give_back(message, length);
+        true
+    }
+
+    /// Seals fragments of a message from a place on, of about so many bytes: where to go on, if that is not its end.
+    fn seal(&mut self, message: &[u8], mut at: usize, most: usize) -> Option<usize> {
+        let outgoing = self.outgoing.as_mut()?;
+        let enough = at.saturating_add(most);
         loop {
-            let (content, after) = rest.split_at(rest.len().min(MOST_OF_FRAGMENT));
-            let goes_on = if after.is_empty() { 0 } else { GOES_ON };
-            let told = (content.len() + TAG) as u32 | goes_on;
+            let end = message.len().min(at + MOST_OF_FRAGMENT);
+            let goes_on = if end == message.len() { 0 } else { GOES_ON };
+            let told = (end - at + TAG) as u32 | goes_on;
             self.unsent.extend_from_slice(&told.to_le_bytes());
-            outgoing.seal(told, content, &mut self.unsent);
-            rest = after;
-            if rest.is_empty() {
-                return;
+            outgoing.seal(told, &message[at..end], &mut self.unsent);
+            at = end;
+            if at == message.len() {
+                return None;
+            }
+            if at >= enough {
+                return Some(at);
             }
         }
     }

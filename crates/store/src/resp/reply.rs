@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::number::Written;
+use crate::large;
 
 /// The version of RESP that a client speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,8 @@ impl Reply {
             self.sent = 0;
             self.bytes.clear();
             if self.bytes.capacity() > MOST_KEPT {
-                self.bytes = Vec::new();
+                let length = self.bytes.capacity();
+                large::give_back(std::mem::take(&mut self.bytes), length);
             }
         }
     }

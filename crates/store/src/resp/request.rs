@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::large;
+
 /// The most that a client may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -133,7 +135,16 @@ impl OwnedArguments {
 /// As members write them: one after another, so that whatever comes is a list of arguments.
 impl Serialize for OwnedArguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.borrowed().from(0))
+        serializer.collect_seq(self.borrowed().from(0).map(Whole))
+    }
+}
+
+/// An argument that is written as a whole, and not byte by byte.
+struct Whole<'a>(&'a [u8]);
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
     }
 }
 
@@ -188,6 +199,8 @@ pub struct Requests {
 /// Room for what is received, to begin with; an empty buffer does not stay larger than the second. [B]
 const ROOM: usize = 16 << 10;
 const MOST_KEPT: usize = 64 << 10;
+/// A buffer becomes longer by so much at most: what the system does in a millisecond, as it moves no large piece of memory for that. [B]
+const MOST_MORE: usize = 2 << 20;
 
 impl Requests {
     /// Room for what is received next.
@@ -198,7 +211,8 @@ impl Requests {
         if self.filled == self.begin {
             (self.begin, self.at, self.filled) = (0, 0, 0);
             if self.buffer.len() > MOST_KEPT {
-                self.buffer = Vec::new();
+                let length = self.buffer.len();
+                large::give_back(std::mem::take(&mut self.buffer), length);
             }
         }
         if self.begin > 0 && self.buffer.len() - self.filled < ROOM {
@@ -208,7 +222,8 @@ impl Requests {
             self.begin = 0;
         }
         if self.buffer.len() - self.filled < ROOM {
-            let larger = (self.filled + ROOM).max(self.buffer.len() * 2);
+            let length = self.buffer.len();
+            let larger = (self.filled + ROOM).max(length + length.min(MOST_MORE));
             self.buffer.resize(larger, 0);
         }
         &mut self.buffer[self.filled..]

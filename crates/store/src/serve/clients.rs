@@ -23,6 +23,19 @@ pub(super) struct Peer<S> {
     pub held: usize,
 }
 
+/// As much is sent to a client before it is another's turn. [B]
+const MOST_SENT: usize = 1 << 20;
+
+/// How far what there was to send was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    All,
+    /// As much as its socket takes for now.
+    Some,
+    /// As much as is sent at a time: it goes on at its next turn.
+    Enough,
+}
+
 /// Why a client has gone, or is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
@@ -70,8 +83,10 @@ impl<S: Read + Write> Peer<S> {
 
     /// Sends what there is to tell it. Whether it is to have another turn though its socket tells nothing new.
     pub(super) fn tell(&mut self, pause: Pause, host: &Host) -> Result<bool, Gone> {
-        let all_sent = self.send(host)?;
+        let sent = self.send(host)?;
+        let all_sent = sent == Sent::All;
         match pause {
+            _ if sent == Sent::Enough => Ok(true),
             Pause::Leave if all_sent => Err(Gone::Ended),
             Pause::Leave => Ok(false),
             Pause::Turn => Ok(true),
@@ -114,10 +129,12 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// Sends what it takes; whether that was all.
-    fn send(&mut self, host: &Host) -> Result<bool, Gone> {
-        loop {
+    /// Sends what it takes, as far as it may at a time.
+    fn send(&mut self, host: &Host) -> Result<Sent, Gone> {
+        let mut sent = 0;
+        while sent < MOST_SENT {
             let unsent = self.connection.reply.unsent();
+            let unsent = &unsent[..unsent.len().min(MOST_SENT)];
             // What was written may still have to go out.
             let outcome = if unsent.is_empty() {
                 self.stream.flush().map(|()| None)
@@ -125,17 +142,19 @@ impl<S: Read + Write> Peer<S> {
                 self.stream.write(unsent).map(Some)
             };
             match outcome {
-                Ok(None) => return Ok(true),
+                Ok(None) => return Ok(Sent::All),
                 Ok(Some(0)) => return Err(Gone::Ended),
                 Ok(Some(bytes)) => {
+                    sent += bytes;
                     self.connection.reply.was_sent(bytes);
                     host.node().borrow_mut().counts.sent += bytes as u64;
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Some),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(Gone::Ended),
             }
         }
+        Ok(Sent::Enough)
     }
 }
 

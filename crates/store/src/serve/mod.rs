@@ -264,7 +264,7 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let idle = self.queue.is_empty() && is_swept;
+            let idle = self.queue.is_empty() && is_swept && !self.members.has_more();
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -282,6 +282,7 @@ impl Server {
             }
             // Of one server after the other.
             is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
+            let unread = self.members.take_unread();
             for event in &events {
                 let token = event.token().0;
                 if token < self.listeners.len() {
@@ -291,6 +292,9 @@ impl Server {
                 } else {
                     self.wake(token, event.is_readable(), event.is_read_closed() || event.is_error());
                 }
+            }
+            for token in unread {
+                self.members.turn(token, &mut self.arrivals);
             }
             for _ in 0..self.queue.len() {
                 if let Some(token) = self.queue.pop_front() {

@@ -24,6 +24,8 @@ const TIME_TO_CALL_AGAIN: Milliseconds = 500;
 const MOST_STRANGERS: usize = 64;
 /// Messages are sealed as long as less than this waits for a socket. The rest stays where it can be dropped, or sent by another socket. [B]
 const MOST_SEALED: usize = 1 << 20;
+/// As much is read from a socket, or sealed for it, before others have their turn: some milliseconds' work. [B]
+const MOST_IN_TURN: usize = 4 << 20;
 
 /// A socket to another member, or to whoever takes itself for one.
 #[derive(Debug)]
@@ -82,6 +84,8 @@ pub struct Peers {
     failures: BTreeMap<SocketAddr, String>,
     /// Members that have something to send since the last [`Peers::flush`].
     unsent: BTreeSet<Identity>,
+    /// Sockets that may have more to read than was read in their turn.
+    unread: BTreeSet<usize>,
     buffer: Vec<u8>,
 }
 
@@ -101,6 +105,7 @@ impl Peers {
             calls: BTreeMap::new(),
             failures: BTreeMap::new(),
             unsent: BTreeSet::new(),
+            unread: BTreeSet::new(),
             buffer: vec![0; READ],
         }
     }
@@ -242,22 +247,45 @@ impl Peers {
         let Some(socket) = self.tokens.get(&identity).and_then(|token| self.sockets.get_mut(token)) else {
             return Ok(());
         };
-        let Some(outbox) = self.outboxes.get_mut(&identity) else { return socket.flush() };
+        let mut sealed = 0;
         while socket.link.unsent().len() < MOST_SEALED {
-            let Some(message) = outbox.pop() else { return socket.flush() };
-            socket.link.send(&message);
+            if sealed >= MOST_IN_TURN {
+                self.unsent.insert(identity);
+                break;
+            }
+            let before = socket.link.unsent().len();
+            if socket.link.seal_more(MOST_SEALED) {
+                let Some(message) = self.outboxes.get_mut(&identity).and_then(Outbox::pop) else { break };
+                socket.link.begin(message);
+            }
+            sealed += socket.link.unsent().len() - before;
             if socket.link.unsent().len() >= MOST_SEALED {
                 socket.flush()?;
             }
         }
-        Ok(())
+        socket.flush()
+    }
+
+    /// Whether there is more to do for a socket than was done in its turn, though it tells nothing new.
+    pub fn has_more(&self) -> bool {
+        !self.unread.is_empty() || !self.unsent.is_empty()
+    }
+
+    /// Sockets of which not all was read that had come.
+    pub fn take_unread(&mut self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.unread)
     }
 
     /// A socket has something to read, or room to send: what comes of it.
     pub fn turn(&mut self, token: usize, arrivals: &mut Vec<Arrival>) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         let mut events = Vec::new();
-        let outcome = socket.read(&mut self.buffer, &mut events).and_then(|()| socket.flush());
+        let outcome = socket.read(&mut self.buffer, &mut events).and_then(|has_more| {
+            if has_more {
+                self.unread.insert(token);
+            }
+            socket.flush()
+        });
         for event in events {
             match event {
                 // It listens where another member did before, and has called that one.
@@ -377,23 +405,27 @@ fn why(error: &io::Error, link: &Link) -> String {
 }
 
 impl Socket {
-    fn read(&mut self, buffer: &mut [u8], events: &mut Vec<Event>) -> io::Result<()> {
-        loop {
+    /// Reads what has come, as much as may be at a time. Whether there may be more.
+    fn read(&mut self, buffer: &mut [u8], events: &mut Vec<Event>) -> io::Result<bool> {
+        let mut read = 0;
+        while read < MOST_IN_TURN {
             match self.stream.read(buffer) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => {
+                    read += bytes;
                     self.link.received(&buffer[..bytes]);
                     while let Some(event) = self.link.next_event().map_err(io::Error::other)? {
                         events.push(event);
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock || error.kind() == ErrorKind::NotConnected => {
-                    return Ok(());
+                    return Ok(false);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
+        Ok(true)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -55,6 +55,22 @@ proptest! {
         prop_assert_eq!(came, messages.into_iter().map(Event::Message).collect::<Vec<_>>());
     }
 
+    /// Of a large message no more is sealed at a time than is asked for, and what is sent after it comes after it.
+    #[test]
+    fn a_message_that_is_sealed_piece_by_piece_comes_whole(size in 0_usize..600_000, most in 1_usize..200_000) {
+        let [mut caller, mut called] = opened();
+        let (message, mut came) = (vec![7; size], Vec::new());
+        caller.begin(message.clone());
+        while !caller.seal_more(most) {
+            prop_assert!(caller.unsent().len() < most + (66 << 10));
+            came.extend(carry(&mut caller, &mut called, 30_000).unwrap());
+        }
+        caller.begin(message.clone());
+        caller.send(b"after it");
+        came.extend(carry(&mut caller, &mut called, 30_000).unwrap());
+        prop_assert_eq!(came, [message.clone(), message, b"after it".to_vec()].map(Event::Message));
+    }
+
     /// Whatever a stranger sends is an error at worst.
     #[test]
     fn a_stranger_is_refused_or_waited_for(bytes in prop::collection::vec(any::<u8>(), 0..200), greets in any::<bool>()) {
