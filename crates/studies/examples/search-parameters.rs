@@ -24,7 +24,7 @@ fn main() -> Result<(), String> {
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads };
     match arguments.first().map(String::as_str) {
         Some("moc") if settings.is_empty() => mesh_of_clos(seeds, &watch)?,
-        Some("moc") => told(&moc::search::try_out(settings, &watch).map_err(|error| error.to_string())?.outcomes),
+        Some("moc") => one_mesh_of_clos(settings, &watch)?,
         Some("cm5-nodes") if settings.is_empty() => {
             cm5::node_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
         }
@@ -72,11 +72,32 @@ fn told(outcomes: &[Outcome]) {
     }
 }
 
+/// One set of costs: besides fields of the description, `begins` is which of two partners begins, `messages` how many messages the pairs
+/// have, and `claims` whether `all` are judged or only the numbers and the figures of `buffers`.
+fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
+    let mut take = |name: &str| {
+        let index = settings.iter().position(|(field, _)| field == name)?;
+        Some(settings.remove(index).1)
+    };
+    let begins = take("begins").unwrap_or_else(|| "lower".to_string());
+    let named = moc::Begins::ALL.into_iter().find(|one| one.name() == begins);
+    let begins = named.ok_or_else(|| format!("begins is lower or both, not {begins}"))?;
+    let messages =
+        take("messages").map(|text| text.parse().map_err(|error| format!("messages: {error}"))).transpose()?;
+    let all = take("claims").is_none_or(|which| which == "all");
+    let setup = moc::Setup { settings, begins, messages, rounds: Some(1), ..moc::Setup::default() };
+    let fit = moc::search::try_out(setup, all, watch).map_err(|error| error.to_string())?;
+    println!("{:.2} off", fit.distance);
+    told(&fit.outcomes);
+    Ok(())
+}
+
 fn mesh_of_clos(seeds: std::ops::Range<u64>, watch: &Watch<'_>) -> Result<(), String> {
     let each = |seed: u64, fit: &moc::search::Fit| {
         let met = fit.outcomes.iter().filter(|outcome| outcome.verdict.is_met());
         let met: Vec<&str> = met.map(|outcome| outcome.id.trim_start_matches("moc.")).collect();
-        println!("walk {seed} fits; met: {}\n  {}", met.join(" "), words(&fit.settings));
+        println!("walk {seed} fits, {:.2} off; met: {}", fit.distance, met.join(" "));
+        println!("  begins={} {}", fit.begins.name(), words(&fit.settings));
         told(&fit.outcomes);
     };
     let found =

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RankStatistics, RouterStatistics};
 use virtual_worlds::flit::world::{EngineKind, Options};
 
+use super::both_begin::{Begins, BothBegin};
 use super::job::{Engine, Job, Layer, Load, Platform};
 use experiment::simulate::simulate;
 
@@ -51,15 +52,20 @@ const COSTS: [&str; 7] = [
     "node.system_message",
 ];
 
+/// What counts as an idle channel, which only matters where a layer is chosen because it is idle.
+const IDLE_WHEN: &str = "routing.idle_when";
 /// The prefix of the settings of the GCel.
 const GCEL: &str = "gcel.";
 
-/// What the study leaves open: the order of partners in all-to-all, and settings of the Mesh of Clos besides those of its
+/// What the study leaves open: the order of partners in all-to-all, which of two partners begins, and settings of the Mesh of Clos
+/// besides those of its
 /// presets. The default is what `maquette reproduce moc` uses; calibration tries others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// The order of partners in all-to-all.
     pub order: PartnerOrder,
+    /// Which of two partners sends first in equal-dist and unequal-dist.
+    pub begins: Begins,
     /// Fields of the description of every Mesh of Clos that are set to other values; if the name begins with `gcel.`, of the
     /// GCel.
     pub settings: Vec<(String, String)>,
@@ -71,7 +77,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { order: PartnerOrder::InTurn, settings: Vec::new(), rounds: None, messages: None }
+        Setup { order: PartnerOrder::InTurn, begins: Begins::Lower, settings: Vec::new(), rounds: None, messages: None }
     }
 }
 
@@ -90,15 +96,18 @@ pub fn model(preset: &str) -> Result<Machine, String> {
 pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
     let of_gcel = |(name, value): &(String, String)| Some((name.strip_prefix(GCEL)?.to_string(), value.clone()));
     let mut settings: Vec<(String, String)> = Vec::new();
+    // The layer comes first, as what is set may mean something with some of them only.
+    if job.layer != Layer::Fixed {
+        settings.push(("routing.selection".to_string(), job.layer.setting().to_string()));
+    }
     // The study varies the Mesh of Clos only; the GCel stores whole packets.
     if job.platform == Platform::Gcel {
         settings.extend(setup.settings.iter().filter_map(of_gcel));
     } else {
-        settings.extend(setup.settings.iter().filter(|(name, _)| !name.starts_with(GCEL)).cloned());
+        let looks_for_idle = !matches!(job.layer, Layer::Fixed | Layer::Random);
+        let applies = |name: &str| !name.starts_with(GCEL) && (looks_for_idle || name != IDLE_WHEN);
+        settings.extend(setup.settings.iter().filter(|(name, _)| applies(name)).cloned());
         settings.push(("channels.buffers".to_string(), job.buffers.to_string()));
-    }
-    if job.layer != Layer::Fixed {
-        settings.push(("routing.selection".to_string(), job.layer.setting().to_string()));
     }
     if job.raw {
         settings.extend(COSTS.map(|name| (name.to_string(), "0 s".to_string())));
@@ -148,16 +157,23 @@ pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
             let rounds = setup.rounds.unwrap_or(rounds);
             measure(&machine, job, &AllPairs { bytes, rounds, order: setup.order }, mesh_index)
         }
-        Load::EqualDist => {
-            let EqualDist { messages, .. } = EqualDist::of_size(bytes);
-            let messages = setup.messages.unwrap_or(messages);
-            measure(&machine, job, &EqualDist { bytes, messages }, mesh_index)
-        }
-        Load::UnequalDist => {
-            let UnequalDist { messages, .. } = UnequalDist::of_size(bytes);
-            let messages = setup.messages.unwrap_or(messages);
-            measure(&machine, job, &UnequalDist { bytes, messages }, mesh_index)
-        }
+        Load::EqualDist | Load::UnequalDist => measure_pairs(&machine, setup, job, mesh_index),
+    }
+}
+
+fn measure_pairs(
+    machine: &Machine,
+    setup: &Setup,
+    job: &Job,
+    mesh_index: Vec<Option<u32>>,
+) -> Result<Measured, String> {
+    let bytes = Bytes(u64::from(job.bytes));
+    let mirrored = job.load == Load::UnequalDist;
+    let messages = setup.messages.unwrap_or(job.messages() as u32);
+    match setup.begins {
+        Begins::Both => measure(machine, job, &BothBegin { bytes, messages, mirrored }, mesh_index),
+        Begins::Lower if mirrored => measure(machine, job, &UnequalDist { bytes, messages }, mesh_index),
+        Begins::Lower => measure(machine, job, &EqualDist { bytes, messages }, mesh_index),
     }
 }
 
