@@ -3,7 +3,7 @@
 use quantities::{Bytes, Duration, Rate};
 
 pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Probe, Repeat};
-use crate::routing::{Routing, Selection, WaitsFor, usual_chance};
+use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, usual_chance};
 
 /// A machine as a world simulates it: a resolved description.
 #[derive(Clone, Debug)]
@@ -84,6 +84,8 @@ pub struct FlitNetwork {
     pub selection: Selection,
     /// What a header waits for if none of several is idle.
     pub waits_for: WaitsFor,
+    /// Which of several allowed output channels count as idle.
+    pub idle_when: IdleWhen,
     /// When a packet may move on.
     pub switching: Switching,
     /// Which of several headers gets a free channel.

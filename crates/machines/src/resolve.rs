@@ -11,7 +11,7 @@ use crate::error::{Fault, Problem};
 use crate::model::{
     Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
 };
-use crate::routing::{Routing, Selection, WaitsFor, deadlock};
+use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, deadlock};
 use crate::topology::{self, Built, Plan};
 use quantities::{Bytes, Duration};
 
@@ -76,6 +76,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         routing,
         selection: selection(fields.routing.selection),
         waits_for: waits_for(&fields.routing)?,
+        idle_when: idle_when(&fields.routing)?,
         switching: switching(&fields.switching, &plan)?,
         arbitration: match routers.arbitration {
             fields::Arbitration::FirstCome => Arbitration::FirstCome,
@@ -164,13 +165,30 @@ fn selection(selection: fields::Selection) -> Selection {
 
 /// Checks that only headers that look for an idle channel wait for any of several.
 fn waits_for(routing: &fields::Routing) -> Result<WaitsFor, Fault> {
-    match (routing.waits_for, routing.selection) {
-        (fields::WaitsFor::Chosen, _) => Ok(WaitsFor::Chosen),
-        (fields::WaitsFor::Any, fields::Selection::Fixed | fields::Selection::Random) => {
-            let allowed = "\"chosen\" unless routing.selection is \"round-robin\", \"idle-fixed\" or \"idle-random\"";
-            Err(Fault::value("routing.waits_for", "any", allowed))
+    match routing.waits_for {
+        fields::WaitsFor::Chosen => Ok(WaitsFor::Chosen),
+        fields::WaitsFor::Any => looks_for_idle(routing, "routing.waits_for", "any", "chosen").map(|()| WaitsFor::Any),
+    }
+}
+
+/// Checks that what counts as idle is only said where a header looks for an idle channel.
+fn idle_when(routing: &fields::Routing) -> Result<IdleWhen, Fault> {
+    match routing.idle_when {
+        fields::IdleWhen::Free => Ok(IdleWhen::Free),
+        fields::IdleWhen::Empty => {
+            looks_for_idle(routing, "routing.idle_when", "empty", "free").map(|()| IdleWhen::Empty)
         }
-        (fields::WaitsFor::Any, _) => Ok(WaitsFor::Any),
+    }
+}
+
+/// Checks that headers look for an idle channel, which `field` needs to be `found` and not `otherwise`.
+fn looks_for_idle(routing: &fields::Routing, field: &str, found: &str, otherwise: &str) -> Result<(), Fault> {
+    match routing.selection {
+        fields::Selection::Fixed | fields::Selection::Random => {
+            let selections = "\"round-robin\", \"idle-fixed\" or \"idle-random\"";
+            Err(Fault::value(field, found, format!("\"{otherwise}\" unless routing.selection is {selections}")))
+        }
+        fields::Selection::RoundRobin | fields::Selection::IdleFixed | fields::Selection::IdleRandom => Ok(()),
     }
 }
 

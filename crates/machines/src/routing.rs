@@ -75,6 +75,15 @@ pub enum WaitsFor {
     Any,
 }
 
+/// Which of several allowed output channels count as idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleWhen {
+    /// Those that belong to nobody and that nobody has asked for.
+    Free,
+    /// Of those only the ones with an empty buffer at their far end.
+    Empty,
+}
+
 /// The rule by which headers find their way.
 #[derive(Clone, Debug)]
 pub enum Routing {

@@ -4,7 +4,7 @@ use ::machines::model::{
     Acknowledged, Arbitration, Channel, ControlNetwork, FlitNetwork, NodeCosts, PacketFormat, Protocol, SendMode,
     Switching,
 };
-use ::machines::routing::{Selection, WaitsFor};
+use ::machines::routing::{IdleWhen, Selection, WaitsFor};
 use quantities::{Bytes, Duration};
 
 use super::row;
@@ -73,13 +73,17 @@ fn router(network: &FlitNetwork) -> String {
         WaitsFor::Chosen => "",
         WaitsFor::Any => ", the first to fall free",
     };
+    let idle = match network.idle_when {
+        IdleWhen::Free => "",
+        IdleWhen::Empty => ", idle when the far buffer is empty",
+    };
     let switching = match network.switching {
         Switching::Wormhole => "wormhole".to_string(),
         Switching::VirtualCutThrough => "virtual cut-through".to_string(),
         Switching::StoreAndForward => "store-and-forward".to_string(),
         Switching::Software { per_packet } => format!("store-and-forward in software, {per_packet} a packet"),
     };
-    format!("routes a header in {delay}; {switching}, {arbitration} arbitration, {selection} selection{waits}")
+    format!("routes a header in {delay}; {switching}, {arbitration} arbitration, {selection} selection{waits}{idle}")
 }
 
 /// The costs of messages at the nodes.

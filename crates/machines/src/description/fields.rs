@@ -158,6 +158,9 @@ pub struct Routing {
     /// What a header waits for that finds none of several allowed channels idle; `any` only where it looks for an idle one.
     #[serde(default)]
     pub waits_for: WaitsFor,
+    /// Which of several allowed channels count as idle; `empty` only where a header looks for an idle one.
+    #[serde(default)]
+    pub idle_when: IdleWhen,
 }
 
 /// A rule of routing.
@@ -219,6 +222,17 @@ pub enum WaitsFor {
     Chosen,
     /// Any of them: it has the first that falls free.
     Any,
+}
+
+/// Which of several allowed channels count as idle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleWhen {
+    /// Those that belong to no packet and that none has asked for.
+    #[default]
+    Free,
+    /// Of those only the ones with an empty buffer at their far end.
+    Empty,
 }
 
 /// When packets may move on.

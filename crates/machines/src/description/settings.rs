@@ -20,6 +20,7 @@ const SHORT: &[(&str, &str)] = &[
     ("layer", "routing.selection"),
     ("selection", "routing.selection"),
     ("waits_for", "routing.waits_for"),
+    ("idle_when", "routing.idle_when"),
     ("routing", "routing.rule"),
     ("switching", "switching.mode"),
     ("mode", "switching.mode"),

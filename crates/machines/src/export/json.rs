@@ -9,7 +9,7 @@ use crate::model::{
     Acknowledged, Arbitration, BroadcastProtocol, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
     Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching, Trunk,
 };
-use crate::routing::{Selection, WaitsFor};
+use crate::routing::{IdleWhen, Selection, WaitsFor};
 
 /// An end of a channel: `{"node": 3}` or `{"router": 0}`.
 #[derive(Serialize)]
@@ -103,6 +103,10 @@ fn of_network(network: &FlitNetwork) -> Value {
         "waits_for": match network.waits_for {
             WaitsFor::Chosen => "chosen",
             WaitsFor::Any => "any",
+        },
+        "idle_when": match network.idle_when {
+            IdleWhen::Free => "free",
+            IdleWhen::Empty => "empty",
         },
         "switching": switching(network.switching),
         "arbitration": match network.arbitration {

@@ -465,6 +465,15 @@ fn mistakes_of_names_files_and_settings() {
          packet_rate, system_message, cold_send, cold_receive, copy_rate, copy_out_rate, reconstruction, waits_for_departure, send, acknowledged, \
          protocol, piggyback, eager",
     );
+    for (field, value, otherwise) in [("idle_when", "empty", "free"), ("waits_for", "any", "chosen")] {
+        assert_eq!(
+            set(field, value),
+            format!(
+                "setting {field}={value}: routing.{field}: found {value}; allowed is \"{otherwise}\" unless \
+                 routing.selection is \"round-robin\", \"idle-fixed\" or \"idle-random\""
+            ),
+        );
+    }
     assert!(
         set("bufers", "1")
             .starts_with("`bufers=1` cannot be set: there is no setting `bufers` | did you mean `buffers`?")

@@ -65,3 +65,30 @@ fn round_robin_begins_at_port_0() {
         assert_eq!(sources, [0, 1, 2]);
     }
 }
+
+/// Node 3 keeps node 2 busy, so that what node 0 sends there stands in the buffers of its way, whose first channel is free again. Then
+/// node 0 sends to node 3: where that channel counts as idle it goes there and waits, where it must be empty, the other way.
+#[test]
+fn a_free_channel_with_a_full_buffer_is_idle_only_where_it_need_not_be_empty() {
+    let destinations = |idle_when: &str| {
+        let text = format!(
+            "[topology.fat_tree]\narity = 2\nlevels = 2\n[channels]\nflit_time = \"1 ns\"\nbuffers = 64\n\
+             [routers]\nrouting_delay = \"1 ns\"\n[routing]\nselection = \"idle-fixed\"\nidle_when = \"{idle_when}\"\n\
+             [packet]\npayload = 999\nheader = 1\nflit = 1\n"
+        );
+        let machine = machines::Description::parse(&text, "test.toml").unwrap().resolve().unwrap();
+        let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("it has a topology") };
+        let order = |at: u64, source: u32, destination: u32, flits: u32| {
+            let bytes = Bytes(u64::from(flits) - 1);
+            let (source, destination, token) = (NodeId(source), NodeId(destination), at);
+            (Time::from_picoseconds(at * 1_000), Injection { source, destination, bytes, flits, token })
+        };
+        let orders = [order(0, 3, 2, 1_000), order(5, 0, 2, 100), order(300, 0, 3, 9)];
+        let of = |outcome| sorted_log(outcome).iter().map(|packet| packet.destination.0).collect::<Vec<u32>>();
+        let found = of(carry::<Reference>(network, 1, true, &orders));
+        assert_eq!(of(carry::<Fast>(network, 1, true, &orders)), found);
+        found
+    };
+    assert_eq!(destinations("free"), [2, 2, 3]);
+    assert_eq!(destinations("empty"), [3, 2, 2]);
+}

@@ -33,8 +33,11 @@ fn settings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let chosen =
         prop_oneof![Just("fixed"), Just("random"), Just("round-robin"), Just("idle-fixed"), Just("idle-random")];
     let adaptive = prop_oneof![Just("round-robin"), Just("idle-fixed"), Just("idle-random")];
-    let layer =
-        prop_oneof![1 => chosen.prop_map(|layer| (layer, "chosen")), 1 => adaptive.prop_map(|layer| (layer, "any"))];
+    let layer = prop_oneof![
+        1 => chosen.prop_map(|layer| (layer, "chosen", "free")),
+        1 => adaptive.clone().prop_map(|layer| (layer, "any", "free")),
+        1 => (adaptive, prop_oneof![Just("chosen"), Just("any")]).prop_map(|(layer, waits)| (layer, waits, "empty")),
+    ];
     let buffers = prop_oneof![Just(1u32), 2u32..9, Just(64)];
     let send = prop_oneof![Just("synchronous"), Just("blocking"), Just("non-blocking")];
     let costs = prop_oneof![Just(None), (0u64..200).prop_map(Some)];
@@ -42,6 +45,7 @@ fn settings() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         let mut settings = vec![
             ("layer", layer.0.to_owned()),
             ("waits_for", layer.1.to_owned()),
+            ("idle_when", layer.2.to_owned()),
             ("buffers", buffers.to_string()),
             ("send", send.to_owned()),
         ];

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
-use machines::routing::Step;
+use machines::routing::{IdleWhen, Step};
 use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests};
@@ -76,9 +76,20 @@ struct Buffer {
     shares: bool,
     credit_latency: Duration,
     free_slots: u32,
+    /// When a slot became free last.
+    freed: Time,
     flits: VecDeque<Flit>,
     /// The channel that the packet at the front has asked for.
     output: Option<ChannelId>,
+}
+
+impl Buffer {
+    /// Whether all slots of the buffer at the far end of `channel` have been free since before `now`, or always. A destination keeps
+    /// nothing.
+    fn is_empty(&self, channel: &Channel, now: Time) -> bool {
+        matches!(channel.to, Place::Node(_))
+            || self.free_slots == channel.buffer && (self.freed == Time::ZERO || self.freed < now)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -137,6 +148,7 @@ impl Engine for Reference {
             shares: channel.virtual_channels > 1,
             credit_latency: channel.credit_latency,
             free_slots: channel.buffer,
+            freed: Time::ZERO,
             flits: VecDeque::new(),
             output: None,
         };
@@ -190,7 +202,7 @@ impl Engine for Reference {
             match event.kind() {
                 END => self.end_transmission(now, ChannelId(event.index()), schedule, notices),
                 ARRIVE => self.arrive(now, ChannelId(event.index()), schedule, notices),
-                CREDIT => self.return_slot(BufferId(event.index())),
+                CREDIT => self.return_slot(now, BufferId(event.index())),
                 READY => notices.push(self.ready(BufferId(event.index()))),
                 _ => self.requesting.push(BufferId(event.index())),
             }
@@ -299,7 +311,7 @@ impl Reference {
         let link = &mut self.links[channel.0 as usize];
         let Some((flit, virtual_channel)) = link.wire.pop_front() else { return };
         if let Place::Node(node) = link.channel.to {
-            self.return_slot(self.buffer(channel, virtual_channel));
+            self.return_slot(now, self.buffer(channel, virtual_channel));
             self.recorder.occupied(channel, 0, u128::from(now.picoseconds()));
             if flit.index + 1 == self.packets[flit.packet as usize].order.flits {
                 self.deliver(now, node, flit.packet, notices);
@@ -328,9 +340,10 @@ impl Reference {
         self.unused.push(packet);
     }
 
-    fn return_slot(&mut self, buffer: BufferId) {
+    fn return_slot(&mut self, now: Time, buffer: BufferId) {
         let buffer = &mut self.buffers[buffer.0 as usize];
         buffer.free_slots += 1;
+        buffer.freed = now;
         self.to_start.push(buffer.channel);
         if buffer.shares {
             self.to_grant.push(buffer.channel);
@@ -378,10 +391,15 @@ impl Reference {
         let number = self.packets[packet as usize].number;
         let chance = self.selector.chance(&order, number);
         let step = self.network.routing.step(router, order.source, order.destination, chance);
-        let links = &self.links;
-        let idle = |channel: ChannelId| {
+        let (links, buffers, network) = (&self.links, &self.buffers, &self.network);
+        let most = self.virtual_channels;
+        let idle = |channel: ChannelId, virtual_channel: u32| {
             let link = &links[channel.0 as usize];
-            link.owner.is_none() && link.requests.is_empty()
+            let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
+            let far = &buffers[(channel.0 * most + virtual_channel) as usize];
+            link.owner.is_none()
+                && link.requests.is_empty()
+                && (network.idle_when == IdleWhen::Free || far.is_empty(&link.channel, now))
         };
         let Asked { channels, virtual_channel } = self.selector.choose(&step, router, &order, number, idle);
         let port = self.port(input);
@@ -543,7 +561,7 @@ impl Reference {
         let credit = left.credit_latency;
         self.recorder.occupied(left.channel, 0, u128::from(now.picoseconds()));
         if credit.is_zero() {
-            self.return_slot(input);
+            self.return_slot(now, input);
         } else {
             schedule.at(now + credit, NetworkEvent::new(CREDIT, input.0));
         }

@@ -50,8 +50,8 @@ impl Selector {
         if self.draws { self.draw(NO_ROUTER, order, number) } else { 0 }
     }
 
-    /// What packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which channels belong to
-    /// nobody and are asked for by nobody.
+    /// What packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which channels are idle for a
+    /// packet that takes a virtual channel of them.
     #[inline]
     pub fn choose<'a>(
         &mut self,
@@ -59,15 +59,20 @@ impl Selector {
         at: RouterId,
         order: &Injection,
         number: u64,
-        idle: impl Fn(ChannelId) -> bool,
+        idle: impl Fn(ChannelId, u32) -> bool,
     ) -> Asked<'a> {
-        let (channels, virtual_channel) = match step {
-            Step::Only(channel) => (slice::from_ref(channel), 0),
-            Step::Virtual { channel, virtual_channel } => (slice::from_ref(channel), *virtual_channel),
-            Step::Choose { options, fixed } => (self.among(options, *fixed, at, order, number, idle), 0),
-        };
         let set = if self.sets == 1 { 0 } else { order.destination.0 % self.sets };
-        Asked { channels, virtual_channel: virtual_channel + self.set_size * set }
+        let first = self.set_size * set;
+        match step {
+            Step::Only(channel) => Asked { channels: slice::from_ref(channel), virtual_channel: first },
+            Step::Virtual { channel, virtual_channel } => {
+                Asked { channels: slice::from_ref(channel), virtual_channel: first + virtual_channel }
+            }
+            Step::Choose { options, fixed } => {
+                let idle = |channel| idle(channel, first);
+                Asked { channels: self.among(options, *fixed, at, order, number, idle), virtual_channel: first }
+            }
+        }
     }
 
     /// One of `options`, or all of them.

@@ -4,7 +4,7 @@ use machines::model::{
     Arbitration, Channel, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Place, Router, RouterId,
     Switching,
 };
-use machines::routing::{Routing, Selection, Table, WaitsFor};
+use machines::routing::{IdleWhen, Routing, Selection, Table, WaitsFor};
 use maquette_virtual_worlds::flit::network::Injection;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -117,24 +117,27 @@ fn networks_with_choices() -> impl Strategy<Value = Case> {
         prop::sample::select(chosen.to_vec()).prop_map(|selection| (selection, WaitsFor::Chosen)),
         prop::sample::select(chosen[1..].to_vec()).prop_map(|selection| (selection, WaitsFor::Any)),
     ];
-    (topology, switching(), selection).prop_flat_map(|(topology, switching, (selection, waits_for))| {
-        // Nodes that route have no levels.
-        let software = matches!(switching, Switching::Software { .. });
-        let switching = if software { Switching::Wormhole } else { switching };
-        let arbitration = prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)];
-        let shared = (numbers(switching), virtual_channels(switching));
-        (shared, prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration).prop_map(
-            move |((numbers, virtual_channels), delays, traffic, seed, arbitration)| {
-                let mut network = described(&format!("[topology.{topology}"), virtual_channels);
-                set_all_numbers(&mut network, &numbers, &delays);
-                share_wires(&mut network, virtual_channels);
-                (network.switching, network.arbitration) = (switching, arbitration);
-                (network.selection, network.waits_for) = (selection, waits_for);
-                let orders = orders(traffic, network.injection.len() as u32);
-                Case { network, orders, seed, may_deadlock: false }
-            },
-        )
-    })
+    let idle_when = prop_oneof![Just(IdleWhen::Free), Just(IdleWhen::Empty)];
+    (topology, switching(), selection, idle_when).prop_flat_map(
+        |(topology, switching, (selection, waits_for), idle_when)| {
+            // Nodes that route have no levels.
+            let software = matches!(switching, Switching::Software { .. });
+            let switching = if software { Switching::Wormhole } else { switching };
+            let arbitration = prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)];
+            let shared = (numbers(switching), virtual_channels(switching));
+            (shared, prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration).prop_map(
+                move |((numbers, virtual_channels), delays, traffic, seed, arbitration)| {
+                    let mut network = described(&format!("[topology.{topology}"), virtual_channels);
+                    set_all_numbers(&mut network, &numbers, &delays);
+                    share_wires(&mut network, virtual_channels);
+                    (network.switching, network.arbitration) = (switching, arbitration);
+                    (network.selection, network.waits_for, network.idle_when) = (selection, waits_for, idle_when);
+                    let orders = orders(traffic, network.injection.len() as u32);
+                    Case { network, orders, seed, may_deadlock: false }
+                },
+            )
+        },
+    )
 }
 
 fn set_all_numbers(network: &mut FlitNetwork, numbers: &[Numbers], delays: &[u64]) {
@@ -316,6 +319,7 @@ fn build(
         ejection,
         selection: Selection::Fixed,
         waits_for: WaitsFor::Chosen,
+        idle_when: IdleWhen::Free,
         switching,
         arbitration,
         packet: PacketFormat { payload: Bytes(39), header: Bytes(1), flit: Bytes(1) },

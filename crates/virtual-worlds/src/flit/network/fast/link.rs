@@ -33,7 +33,9 @@ pub(super) struct Link {
     /// The flits and the message bytes of the packet that had it last, as long as they are not counted.
     pub crossed: Option<(u32, Bytes)>,
     pub requests: Requests,
-    /// When the slots that nobody has taken are free.
+    /// Slots of the far buffer.
+    pub slots: u32,
+    /// When those that nobody has taken are free.
     pub credits: Runs,
     /// When the flits that are in the far buffer, and whose leaving is not yet known, come there.
     pub held: Runs,
@@ -93,6 +95,7 @@ impl Link {
             free_at: 0,
             crossed: None,
             requests: Requests::default(),
+            slots: channel.buffer,
             credits: Runs::zeros(channel.buffer),
             held: Runs::default(),
             line: Line::empty(),
@@ -112,6 +115,13 @@ impl Link {
     /// Whether at `now` nobody has it and nobody has asked for it.
     pub fn is_idle(&self, now: Time) -> bool {
         self.is_free(now) && self.requests.is_empty()
+    }
+
+    /// Whether all slots of the far buffer have been free since before `now`, or always: none of their known times is later. A
+    /// destination keeps nothing.
+    pub fn is_empty(&self, now: Time) -> bool {
+        let last = self.slots.checked_sub(1).and_then(|last| self.credits.at(last));
+        self.is_sink() || last.is_some_and(|freed| freed == 0 || freed < now.picoseconds())
     }
 
     /// Whether nothing follows from its release but that it is free, so that it makes no event where nobody waits: it is no

@@ -18,7 +18,7 @@ mod whole;
 use std::collections::VecDeque;
 
 use machines::model::{Arbitration, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
-use machines::routing::{Step, WaitsFor};
+use machines::routing::{IdleWhen, Step, WaitsFor};
 use quantities::{Duration, Time};
 
 use self::link::{Link, uniform_pace};
@@ -292,8 +292,13 @@ impl Fast {
         let Place::Router(router) = self.links[input as usize].to else { return };
         let chance = self.selector.chance(order, *number);
         let step = self.network.routing.step(router, order.source, order.destination, chance);
-        let links = &self.links;
-        let idle = |channel: ChannelId| links[channel.0 as usize].is_idle(now);
+        let (links, network) = (&self.links, &self.network);
+        let idle = |channel: ChannelId, virtual_channel: u32| {
+            let wire = &links[channel.0 as usize];
+            let virtual_channel = if wire.shared { virtual_channel as usize } else { 0 };
+            let far = &links[virtual_channel * network.channels.len() + channel.0 as usize];
+            wire.is_idle(now) && (network.idle_when == IdleWhen::Free || far.is_empty(now))
+        };
         let Asked { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
         if let &[ChannelId(output)] = channels {
