@@ -48,13 +48,24 @@ def messages(printed: str) -> int:
 
 @pytest.fixture(scope="module")
 def conjugate_gradient(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program in C for the standard ABI."""
+    """A method that sends its borders to its neighbours."""
+    return compiled("conjugate_gradient", tmp_path_factory.mktemp("program"))
+
+
+@pytest.fixture(scope="module")
+def work_between_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A rank that tests a receive, and computes between the tests or does not."""
+    return compiled("work_between_tests", tmp_path_factory.mktemp("program"))
+
+
+def compiled(name: str, folder: Path) -> Path:
+    """A program in C, for the standard ABI."""
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no gcc")
-    program = tmp_path_factory.mktemp("program") / "conjugate_gradient"
+    program = folder / name
     lib = BIN.parent / "lib"
-    source = HERE / "mpi" / "conjugate_gradient.c"
+    source = HERE / "mpi" / f"{name}.c"
     words: list[str | Path] = ["-O2", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
     subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}", "-lm"], check=True, timeout=120)
     return program
@@ -92,6 +103,17 @@ def test_computing_is_scaled_and_algorithms_are_chosen(conjugate_gradient: Path,
     assert none["makespan_ps"] < whole["makespan_ps"]
     assert none["computing_ps"] == [0, 0, 0]
     assert ring["messages"] > none["messages"]
+
+
+def test_who_goes_on_without_what_it_tested_for_has_computed(work_between_tests: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "work.trace"
+    _, printed = traced(trace, MPIEXEC, "-n", "2", work_between_tests)
+    tested = re.search(r"tested (\d+)", printed)
+    assert tested, printed
+    said = replayed(trace, "--machine", "infiniband-128")
+    assert said["replayed"]["messages"] == 2
+    # All of it, that of the tests, too: less than a microsecond between any two of them, and some milliseconds together.
+    assert said["computing_ps"][0] >= 1000 * int(tested[1])
 
 
 def test_a_program_in_python_is_replayed_with_every_kind_of_call(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@
 //! | `library.rs` | which MPI library it is |
 //! | `abi.rs` | the representation of handles, statuses and constants: the standard ABI, and the older one of MPICH |
 //! | `recorder.rs` | the state of the process: its requests, communicators, datatypes; the time |
+//! | `computed.rs` | how long the process computed between two recorded calls, and how long it may have waited |
 //! | `output.rs` | the file, which survives whatever happens to the process |
 //!
 //! If there is no MPI library that it knows, or no trace was requested, it only passes calls on.
@@ -18,6 +19,7 @@
 
 mod abi;
 mod calls;
+mod computed;
 mod library;
 mod output;
 mod recorder;

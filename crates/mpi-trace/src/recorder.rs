@@ -13,13 +13,11 @@ use trace_format::{
 };
 
 use crate::abi::{Abi, Handle, Status};
+use crate::computed::{Computed, Gets};
 use crate::library::identify;
 use crate::output::Output;
 use crate::requests::{ByHandle, Kind, Requests};
 use crate::wrapped::Count;
-
-/// If less than this passes between two tests that both found nothing, it is not computing but waiting. [ns]
-const POLLING: u64 = 1_000;
 
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
 /// Whether there is a recorder.
@@ -33,12 +31,7 @@ static OF_PROCESSOR: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Recorder {
     pub(crate) abi: Abi,
     output: Output,
-    /// When the process returned from the last call. [ns]
-    returned: u64,
-    /// What it computed before calls that were not recorded. [ns]
-    carried: u64,
-    /// Whether the last call was a test that found nothing.
-    polled: bool,
+    computed: Computed,
     /// When the program began. [ns]
     began: u64,
     /// When the call being recorded was entered. [ns]
@@ -143,15 +136,13 @@ impl Recorder {
         let mut communicators = ByHandle::default();
         communicators.insert(abi.world, trace_format::WORLD);
         communicators.insert(abi.itself, trace_format::ITSELF);
-        let returned = now();
+        let now = now();
         Ok(Recorder {
             abi,
             output,
-            returned,
-            carried: 0,
-            polled: false,
+            computed: Computed::new(now),
             began: nanoseconds(libc::CLOCK_MONOTONIC),
-            entered: returned,
+            entered: now,
             requests: Requests::default(),
             communicators,
             next_communicator: trace_format::ITSELF + 1,
@@ -167,26 +158,33 @@ impl Recorder {
 
     /// The call has been recorded: computing continues.
     pub(crate) fn leave(&mut self) {
-        self.carried += self.entered.saturating_sub(self.returned);
-        self.returned = now();
+        self.computed.leave(self.entered, now());
     }
 
     /// Records a call.
     pub(crate) fn write(&mut self, call: &Call) {
-        let computed = self.carried + self.entered.saturating_sub(self.returned);
-        (self.carried, self.polled) = (0, false);
-        // A further call recorded at this entry has no computing before it.
-        self.returned = self.entered;
-        encode(computed, call, &mut self.output);
+        let gets = match call {
+            Call::Receive(_) | Call::Probe(_) => Gets::Message,
+            _ => Gets::Nothing,
+        };
+        self.write_by(gets, call);
     }
 
-    /// Records a test that found nothing.
-    pub(crate) fn found_nothing(&mut self) {
-        let computed = self.entered.saturating_sub(self.returned);
-        if self.polled && computed < POLLING {
-            self.returned = self.entered;
+    /// Records a call by which the process gets something.
+    fn write_by(&mut self, gets: Gets<'_>, call: &Call) {
+        encode(self.computed.before(self.entered, gets), call, &mut self.output);
+    }
+
+    /// Records a test that did not find what it looked for.
+    pub(crate) fn found_nothing(&mut self, sought: Gets<'_>) {
+        match sought {
+            Gets::Requests(handles) => {
+                let abi = self.abi;
+                let known = handles.iter().map(|&handle| abi.known(handle)).filter(|&handle| handle != abi.no_request);
+                self.computed.look_for_requests(self.entered, known);
+            }
+            _ => self.computed.look_for_message(self.entered),
         }
-        self.polled = true;
     }
 
     /// The number of a communicator. One that was never seen, since it was created by a nonblocking call, is recorded now.
@@ -262,25 +260,28 @@ impl Recorder {
 
     /// Records that requests are complete, each with its status, if known.
     pub(crate) fn over(&mut self, requests: impl IntoIterator<Item = (Handle, Option<Status>)>) {
+        let abi = self.abi;
+        let requests: Vec<_> = requests.into_iter().map(|(handle, status)| (abi.known(handle), status)).collect();
+        let handles: Vec<Handle> = requests.iter().map(|&(handle, _)| handle).collect();
         let mut ended = Vec::new();
         for (handle, status) in requests {
-            let handle = self.abi.known(handle);
             let Some(known) = self.requests.end(handle) else { continue };
             if known.needs_status() {
                 NEED_STATUS.fetch_sub(1, Ordering::Relaxed);
             }
             if known.is_cancelled && status.is_some_and(|status| is_cancelled(status.address)) {
-                self.write(&Call::Cancelled(known.number));
+                self.write_by(Gets::Requests(&handles), &Call::Cancelled(known.number));
                 continue;
             }
             if known.kind == Kind::OpenReceive {
                 let (source, tag) = status.map_or((0, 0), |status| (status.source, status.tag));
-                self.write(&Call::Matched(known.number, source as u32, tag as u32));
+                let matched = Call::Matched(known.number, source as u32, tag as u32);
+                self.write_by(Gets::Requests(&handles), &matched);
             }
             ended.push(known.number);
         }
         if !ended.is_empty() {
-            self.write(&Call::Wait(ended.into()));
+            self.write_by(Gets::Requests(&handles), &Call::Wait(ended.into()));
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use trace_format::Call;
 
 use crate::abi::{Abi, Handle, STATUS_BYTES, Status};
+use crate::computed::Gets;
 use crate::recorder::{Address, NEED_STATUS, Recorder, recorder};
 use crate::requests::Kind;
 use crate::wrapped::{Entered, function, note};
@@ -125,7 +126,7 @@ function! {
         // SAFETY: as above.
         let error = unsafe { next(request, flag, given.statuses) };
         // SAFETY: the function has written the flag.
-        note(entered, error, |recorder| unsafe { if_found(recorder, flag, |recorder| given.over(recorder, [(0, 0)].into_iter())) })
+        note(entered, error, |recorder| unsafe { if_found(recorder, &given, flag, |recorder| given.over(recorder, [(0, 0)].into_iter())) })
     }
 }
 
@@ -137,7 +138,7 @@ function! {
         let error = unsafe { next(count, requests, flag, given.statuses) };
         let all = (0..given.handles.len()).map(|place| (place, place));
         // SAFETY: the function has written the flag.
-        note(entered, error, |recorder| unsafe { if_found(recorder, flag, |recorder| given.over(recorder, all)) })
+        note(entered, error, |recorder| unsafe { if_found(recorder, &given, flag, |recorder| given.over(recorder, all)) })
     }
 }
 
@@ -150,7 +151,7 @@ function! {
         note(entered, error, |recorder| {
             // SAFETY: the function has written the flag, and the index if it is set.
             unsafe {
-                if_found(recorder, flag, |recorder| {
+                if_found(recorder, &given, flag, |recorder| {
                     let index = usize::try_from(int_at(index, 0)).ok();
                     given.over(recorder, index.map(|index| (index, 0)).into_iter());
                 });
@@ -194,9 +195,13 @@ function! {
 ///
 /// # Safety
 /// There is a flag.
-unsafe fn if_found(recorder: &mut Recorder, flag: Address, found: impl FnOnce(&mut Recorder)) {
+unsafe fn if_found(recorder: &mut Recorder, given: &Given, flag: Address, found: impl FnOnce(&mut Recorder)) {
     // SAFETY: guaranteed by the caller.
-    if unsafe { int_at(flag, 0) } != 0 { found(recorder) } else { recorder.found_nothing() }
+    if unsafe { int_at(flag, 0) } != 0 {
+        found(recorder)
+    } else {
+        recorder.found_nothing(Gets::Requests(&given.handles))
+    }
 }
 
 /// Records which of several requests are complete.
@@ -207,7 +212,7 @@ unsafe fn some_over(recorder: &mut Recorder, given: &Given, found: Address, indi
     // SAFETY: guaranteed by the caller. If no request was active, the number is negative.
     let found = usize::try_from(unsafe { int_at(found, 0) }).unwrap_or(0);
     if found == 0 {
-        recorder.found_nothing();
+        recorder.found_nothing(Gets::Requests(&given.handles));
     }
     // SAFETY: guaranteed by the caller.
     let places = (0..found).map(|status| (unsafe { int_at(indices, status) }.max(0) as usize, status));

@@ -6,6 +6,7 @@ use trace_format::{Call, Message};
 
 use super::point_to_point::OwnStatus;
 use crate::abi::Handle;
+use crate::computed::Gets;
 use crate::recorder::{Address, Recorder, handle_at};
 use crate::wrapped::{Count, function, note};
 
@@ -30,7 +31,7 @@ function! {
             // SAFETY: the function has written the flag, and filled the status if it is set.
             unsafe {
                 match flag.cast::<c_int>().read_unaligned() {
-                    0 => recorder.found_nothing(),
+                    0 => recorder.found_nothing(Gets::Message),
                     _ => recorder.found(from, tag, communicator, status, None),
                 }
             }
@@ -59,7 +60,7 @@ function! {
             // SAFETY: the function has written the flag, and the others if it is set.
             unsafe {
                 match flag.cast::<c_int>().read_unaligned() {
-                    0 => recorder.found_nothing(),
+                    0 => recorder.found_nothing(Gets::Message),
                     _ => recorder.found(from, tag, communicator, status, Some(message)),
                 }
             }
