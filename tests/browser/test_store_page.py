@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import chromium
-from pools import CAPACITY, Member, pool_of
+from pools import CAPACITY, LIMIT, Member, pool_of
 
 
 @pytest.fixture
@@ -61,6 +62,32 @@ def test_the_page_shows_how_a_pool_grows_and_what_is_lost(pool: list[Member], pa
     pool[2].process.kill()
     page.wait_until("document.getElementById('status').textContent.startsWith('Silent: ')")
     assert page.evaluate("document.getElementById('status').classList.contains('lost')")
+
+
+def test_the_page_shows_groups_with_what_is_rebuilt(tmp_path: Path, page: chromium.Page) -> None:
+    options = ["--http", "0", "--parity", "1", "--parity-patience", "0.5"]
+    members = [Member(*options, "--data", str(tmp_path / "0"))]
+    try:
+        for number, role in enumerate([[], ["--role", "parity"], ["--role", "spare"]], 1):
+            members.append(Member("--join", members[0].members, *options, "--data", str(tmp_path / str(number)), *role))
+        page.view(1300)
+        page.open_served(page_of(members[0]))
+        page.wait_until("!document.getElementById('groups').hidden")
+        cells = "[...document.querySelectorAll('#group-rows td')].map(cell => cell.textContent)"
+        page.wait_until(f"{cells}[3] === '1 of 1, whole' && {cells}[4] === '1'")
+        leads = page.evaluate(f"{cells}[1]")
+        states = page.evaluate("[...document.querySelectorAll('#member-rows tr')].map(row => row.lastChild.textContent)")
+        assert sum("keeps parity, leads" in state for state in states) == 1 and "a spare" in states
+        members[1].process.kill()
+        # The spare has become the lost member: none stands by, and the group is whole again.
+        page.wait_until(f"{cells}[4] === '0' && {cells}[3] === '1 of 1, whole' && {cells}[5] === '-'")
+        assert page.evaluate(f"{cells}[1]") == leads
+        assert page.complaints(page_of(members[0])) == []
+    finally:
+        for member in members:
+            member.process.terminate()
+        for member in members:
+            member.process.communicate(timeout=LIMIT)
 
 
 def test_the_page_reads_well_in_every_light_and_width(pool: list[Member], page: chromium.Page) -> None:

@@ -116,10 +116,48 @@ function showServers(servers, now) {
   byId("server-rows").replaceChildren(...rows);
 }
 
+/** What a member is in its group, where that is to keep parity or to be a spare. */
+function partOf(group) {
+  if (group?.parity) return group.parity.leads && group.parity.columns.length > 0 ? "keeps parity, leads" : "keeps parity";
+  if (group?.spare) return group.spare.is_given ? "a spare, is given a lost member" : "a spare";
+  return "";
+}
+
+function columnText(column) {
+  if (column.is_being_rebuilt) return `${column.member} (lost)`;
+  return column.is_complete ? column.member : `${column.member} (not covered yet)`;
+}
+
+function rebuildingText(rebuilding) {
+  if (!rebuilding) return "-";
+  const what = rebuilding.member ?? "parity";
+  return `${what} on ${rebuilding.to}: ${number.format(rebuilding.done)} of ${number.format(rebuilding.stripes)} stripes`;
+}
+
+/** One row for each group whose lead is there. */
+function showGroups(members) {
+  const keepers = members.filter((member) => !isLost(member) && member.state.group?.parity);
+  const leads = keepers.filter((member) => member.state.group.parity.leads && member.state.group.parity.columns.length > 0);
+  const rows = leads.map((lead) => {
+    const group = lead.state.group.parity;
+    const whole = group.survives === group.promised ? ", whole" : "";
+    return row([
+      ["", group.columns.map(columnText).join(", ")],
+      ["short", lead.member],
+      ["short", group.other ? `${group.other}${group.is_backed ? "" : " (has not all yet)"}` : "-"],
+      ["short", `${group.survives} of ${group.promised}${whole}`],
+      ["number", group.spares],
+      ["short", rebuildingText(group.rebuilding)],
+    ]);
+  });
+  byId("group-rows").replaceChildren(...rows);
+  byId("groups").hidden = !members.some((member) => member.state?.group);
+}
+
 function memberState(member, own) {
   if (member.state === null) return "has not answered yet";
   if (isLost(member)) return `silent for ${Math.round(member.silent / 1000)} s`;
-  const servers = member.state.servers.length === 0 ? "stands by" : "serves";
+  const servers = partOf(member.state.group) || (member.state.servers.length === 0 ? "stands by" : "serves");
   return member.member === own ? `${servers}, answers this page` : servers;
 }
 
@@ -211,6 +249,7 @@ function show(view) {
   const servers = serversOf(view.members);
   showServers(servers, view.now);
   showMembers(view);
+  showGroups(view.members);
   showTotals(view, servers);
   const lost = view.members.filter((member) => member.state !== null && isLost(member)).map((member) => member.member);
   const covered = showSlots(servers);

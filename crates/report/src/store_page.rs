@@ -6,7 +6,8 @@ use super::markup::{Element, element};
 /// The script. It fetches `state.json`, whose fields are those of the store's `PoolView`.
 pub const SCRIPT: &str = include_str!("store_page.js");
 /// Columns of which the cells are no numbers.
-const TEXTS: [&str; 5] = ["Slots", "Member", "Load", "Address", "State"];
+const TEXTS: [&str; 10] =
+    ["Slots", "Member", "Load", "Address", "State", "Members", "Leads", "Follows", "May be lost", "Being rebuilt"];
 /// Where the page looks for it.
 const SCRIPT_PATH: &str = "page.js";
 
@@ -37,6 +38,11 @@ pub fn html() -> String {
                 "Merges",
                 "State",
             ],
+        )),
+        section("groups", "Groups").attribute("hidden", "").child(table(
+            "group-rows",
+            "The groups of members of which parity is kept, as the parity members say that lead them",
+            &["Members", "Leads", "Follows", "May be lost", "Spares", "Being rebuilt"],
         )),
         section("members", "Members").child(table(
             "member-rows",

@@ -6,7 +6,7 @@
 use programs::linear_hash::{Contents, Extent, Server, ServerCounts, Span};
 
 use crate::bucket::Bucket;
-use crate::member::{Identity, Member};
+use crate::member::{Identity, Member, Peer};
 use crate::slot::SLOT_BITS;
 
 /// A range of slots, and who has it.
@@ -76,8 +76,8 @@ pub struct ServerState {
 /// How a member stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolState {
-    /// How many members there are, as far as it knows.
-    pub members: usize,
+    /// All members that it knows, itself first.
+    pub members: Vec<Peer>,
     /// Its servers.
     pub servers: Vec<ServerState>,
     /// What these have counted.
@@ -100,7 +100,8 @@ impl PoolState {
             })
         };
         let servers = member.servers().filter_map(state).collect();
-        PoolState { members: 1 + member.peers().count(), servers, counts: member.counts() }
+        let members = [member.own()].into_iter().chain(member.peers()).cloned().collect();
+        PoolState { members, servers, counts: member.counts() }
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use quantities::splitmix64;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::{PoolState, SlotMap};
 use crate::journal::disk::State;
-use crate::member::Identity;
-use crate::parity::group::SeatState;
+use crate::parity::state::ParityState;
 use crate::record::Milliseconds;
 use crate::resp::Limits;
 
@@ -124,30 +124,18 @@ pub struct Counts {
 }
 
 /// What part a node has in a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum GroupState {
     /// It hosts servers.
     Data {
-        /// Who keeps parity of it.
-        covered_by: Option<Identity>,
+        /// Who keeps parity of it, in hexadecimal.
+        covered_by: Option<String>,
         /// Whether it could be rebuilt.
         is_covered: bool,
     },
     /// It keeps parity.
-    Parity {
-        /// Whether it leads its group.
-        leads: bool,
-        /// The other parity member of its group, if there is one.
-        other: Option<Identity>,
-        /// As many members of the group as may be lost now, as the one knows that leads.
-        survives: usize,
-        /// Of whom.
-        columns: Vec<SeatState>,
-        /// What that takes. [B]
-        bytes: u64,
-        /// As many members were rebuilt since it was started.
-        rebuilt: u64,
-    },
+    Parity(ParityState),
     /// It stands by.
     Spare {
         /// Whether it was given anything of a lost member.

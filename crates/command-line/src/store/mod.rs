@@ -3,6 +3,7 @@
 mod access;
 mod bench;
 mod drain;
+mod groups;
 mod observability;
 mod resize;
 mod serve;

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::access::Access;
 use super::address;
+use super::groups::Groups;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, json};
 
@@ -20,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Show how a pool of stores stands
 ///
 /// One member is asked who the others are, and then each that has a part of the table. A member that does not answer is told of on
-/// standard error, and the exit status is 1.
+/// standard error, and the exit status is 1. Of a pool with parity it says besides, for each group, whose parity is kept, by whom, how many members may be
+/// lost now, how many spares stand by, and what is being rebuilt.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store status 127.0.0.1:6379")]
@@ -64,23 +66,38 @@ impl Arguments {
         let mut client = Client::open(address(&self.member)?, &options)?;
         let info = client.ask(&[b"INFO", b"pool"])?.text();
         let known = field(&info, "pool_members").unwrap_or(1);
-        let shards = client.ask(&[b"CLUSTER", b"SHARDS"])?;
-        let (mut members, mut status) = (Vec::new(), 0);
+        let groups = Groups::ask(&mut client, &options)?;
+        let (mut members, mut failures) = (Vec::new(), Vec::new());
+        // While a member is rebuilt nobody knows all slots, but how far that has come is known.
+        let shards = client.ask(&[b"CLUSTER", b"SHARDS"]).or_else(|error| match groups.is_there() {
+            true => {
+                failures.push(error);
+                Ok(Value::Null)
+            }
+            false => Err(error),
+        })?;
         for (address, slots) in shards.list().iter().filter_map(shard) {
             match Member::ask(address, slots, &options) {
                 Ok(member) => members.push(member),
-                Err(error) => {
-                    warn(&error.to_string());
-                    status = 1;
-                }
+                Err(error) => failures.push(error),
             }
         }
-        let standing_by = known.saturating_sub(shards.list().len() as u64);
+        failures.iter().chain(&groups.failures).for_each(|error| warn(&error.to_string()));
+        let status = i32::from(failures.len() + groups.failures.len() > 0);
+        let standing_by = match &shards {
+            Value::Null => groups.standing_by(),
+            shards => known.saturating_sub(shards.list().len() as u64),
+        };
         let text = if as_json {
             let members: Vec<Json> = members.iter().map(Member::json).collect();
-            json(&json!({"members": members, "standing_by": standing_by}))
+            let mut told = json!({"members": members, "standing_by": standing_by});
+            if groups.is_there() {
+                told["parity"] = groups.json();
+            }
+            json(&told)
         } else {
-            text(&members, standing_by)
+            let of_groups = if groups.is_there() { groups.text() } else { String::new() };
+            text(&members, standing_by) + &of_groups
         };
         Ok(CommandOutput { text, status })
     }
@@ -143,7 +160,7 @@ impl Server {
 }
 
 /// A number of INFO.
-fn field(info: &str, name: &str) -> Option<u64> {
+pub(super) fn field(info: &str, name: &str) -> Option<u64> {
     let mut lines = info.lines().filter_map(|line| line.split_once(':'));
     lines.find(|(own, _)| *own == name)?.1.parse().ok()
 }

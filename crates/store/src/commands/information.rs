@@ -3,8 +3,9 @@
 use super::{Context, Outcome, is};
 use crate::cluster::{PoolState, ServerState};
 use crate::journal::disk::State;
+use crate::member::Peer;
 use crate::node::{GroupState, REDIS_VERSION};
-use crate::parity::group::SeatState;
+use crate::parity::state::{ParityState, RebuildingState, SeatState};
 use crate::resp::Arguments;
 
 /// A section: its name, and the lines of which it is made.
@@ -152,34 +153,56 @@ fn cluster(_: &Context<'_>) -> Vec<(String, String)> {
 
 /// The member's part in a group of which parity is kept.
 fn parity(context: &Context<'_>) -> Vec<(String, String)> {
-    match &context.node.group {
-        None => Vec::new(),
-        Some(GroupState::Data { covered_by, is_covered }) => vec![
+    let Some(group) = &context.node.group else { return Vec::new() };
+    let of_member = |(number, peer): (usize, &Peer)| {
+        let Peer { identity, role, clients, .. } = peer;
+        line(&format!("parity_pool{number}"), format!("member={identity},role={},address={clients}", role.name()))
+    };
+    let members = context.node.pool.members.iter().enumerate().map(of_member);
+    part(group).into_iter().chain(members).collect()
+}
+
+/// What a member has to say of its own part.
+fn part(group: &GroupState) -> Vec<(String, String)> {
+    match group {
+        GroupState::Data { covered_by, is_covered } => vec![
             line("parity_role", "data"),
-            line("parity_member", covered_by.map_or_else(String::new, |by| by.to_string())),
+            line("parity_member", covered_by.as_deref().unwrap_or_default()),
             line("parity_covered", u8::from(*is_covered)),
         ],
-        Some(GroupState::Parity { leads, other, survives, columns, bytes, rebuilt }) => {
-            let of_column = |(number, column): (usize, &SeatState)| {
-                let SeatState { identity, is_complete, is_being_rebuilt, silent } = column;
-                let (covered, rebuilding) = (u8::from(*is_complete), u8::from(*is_being_rebuilt));
-                let text = format!("member={identity},covered={covered},rebuilding={rebuilding},silent={silent}");
-                line(&format!("parity_column{number}"), text)
-            };
-            let totals = [
-                line("parity_role", "parity"),
-                line("parity_leads", u8::from(*leads)),
-                line("parity_other", other.map_or_else(String::new, |other| other.to_string())),
-                line("parity_survives", survives),
-                line("parity_bytes", bytes),
-                line("parity_members_rebuilt", rebuilt),
-            ];
-            totals.into_iter().chain(columns.iter().enumerate().map(of_column)).collect()
-        }
-        Some(GroupState::Spare { is_given }) => {
+        GroupState::Parity(state) => of_parity(state),
+        GroupState::Spare { is_given } => {
             vec![line("parity_role", "spare"), line("parity_rebuilding", u8::from(*is_given))]
         }
     }
+}
+
+/// What a parity member has to say of its group.
+fn of_parity(state: &ParityState) -> Vec<(String, String)> {
+    let of_column = |(number, column): (usize, &SeatState)| {
+        let SeatState { member, is_complete, is_being_rebuilt, silent } = column;
+        let (covered, rebuilding) = (u8::from(*is_complete), u8::from(*is_being_rebuilt));
+        let text = format!("member={member},covered={covered},rebuilding={rebuilding},silent={silent}");
+        line(&format!("parity_column{number}"), text)
+    };
+    let of_rebuilding = |RebuildingState { member, to, done, stripes }: &RebuildingState| {
+        let member = member.as_deref().unwrap_or_default();
+        line("parity_rebuilding", format!("member={member},to={to},done={done},stripes={stripes}"))
+    };
+    let totals = [
+        line("parity_role", "parity"),
+        line("parity_leads", u8::from(state.leads)),
+        line("parity_other", state.other.as_deref().unwrap_or_default()),
+        line("parity_backed", u8::from(state.is_backed)),
+        line("parity_survives", state.survives),
+        line("parity_promised", state.promised),
+        line("parity_whole", u8::from(state.is_whole())),
+        line("parity_spares", state.spares),
+        line("parity_bytes", state.bytes),
+        line("parity_members_rebuilt", state.rebuilt),
+    ];
+    let columns = state.columns.iter().enumerate().map(of_column);
+    totals.into_iter().chain(state.rebuilding.iter().map(of_rebuilding)).chain(columns).collect()
 }
 
 /// The member of the pool, and the servers that it hosts.
@@ -192,7 +215,7 @@ fn pool(context: &Context<'_>) -> Vec<(String, String)> {
         (format!("server{number}"), format!("level={level},records={records},memory={memory},steady={steady}{token}"))
     };
     let counts = [
-        line("pool_members", members),
+        line("pool_members", members.len()),
         line("pool_servers_here", servers.len()),
         line("pool_requests_answered", counts.answered),
         line("pool_requests_forwarded", counts.forwarded),

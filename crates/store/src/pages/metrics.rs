@@ -7,6 +7,7 @@ use std::fmt::{Display, Write};
 use super::state::{MemberState, ServerLine};
 use super::turns::Turns;
 use crate::node::{GroupState, Node};
+use crate::parity::state::{ParityState, RebuildingState};
 
 /// What is read beside how the member stands.
 #[derive(Clone, Copy, Debug)]
@@ -148,17 +149,33 @@ fn of_group(text: &mut Text, node: &Node) {
             let help = "Whether this member can be rebuilt if it is lost.";
             text.one("parity_covered", "gauge", help, u8::from(*is_covered));
         }
-        Some(GroupState::Parity { leads, survives, columns, bytes, rebuilt, .. }) => {
-            let covered = columns.iter().filter(|column| column.is_complete).count();
-            text.one("parity_members", "gauge", "Members of the group of this one.", columns.len());
-            text.one("parity_members_covered", "gauge", "Those of them that can be rebuilt.", covered);
-            text.one("parity_leads", "gauge", "Whether this parity member leads its group.", u8::from(*leads));
-            let help = "As many members of its group as may be lost now, where it leads.";
-            text.one("parity_survives", "gauge", help, survives);
-            text.one("parity_bytes", "gauge", "What the parity takes.", bytes);
-            text.one("parity_members_rebuilt_total", "counter", "Members that were lost and rebuilt.", rebuilt);
-        }
+        Some(GroupState::Parity(state)) => of_parity(text, state),
         Some(GroupState::Spare { .. }) | None => {}
+    }
+}
+
+/// The group that a parity member keeps parity of.
+fn of_parity(text: &mut Text, state: &ParityState) {
+    let covered = state.columns.iter().filter(|column| column.is_complete).count();
+    let (leads, whole, backed) = (u8::from(state.leads), u8::from(state.is_whole()), u8::from(state.is_backed));
+    text.one("parity_members", "gauge", "Members of the group of this one.", state.columns.len());
+    text.one("parity_members_covered", "gauge", "Those of them that can be rebuilt.", covered);
+    text.one("parity_leads", "gauge", "Whether this parity member leads its group.", leads);
+    text.one("parity_backed", "gauge", "Whether another parity member has all of its parity, where it leads.", backed);
+    let help = "As many members of its group as may be lost now, where it leads.";
+    text.one("parity_survives", "gauge", help, state.survives);
+    text.one("parity_promised", "gauge", "As many of them as are to be survived.", state.promised);
+    text.one("parity_whole", "gauge", "Whether so many may be lost now, where it leads.", whole);
+    text.one("parity_spares", "gauge", "Spares that stand by.", state.spares);
+    text.one("parity_bytes", "gauge", "What the parity takes.", state.bytes);
+    text.one("parity_members_rebuilt_total", "counter", "Members that were lost and rebuilt.", state.rebuilt);
+    let help =
+        "What part of a lost member was rebuilt already, of a parity member that has none where no member is named.";
+    text.head("parity_rebuilding_ratio", "gauge", help);
+    if let Some(RebuildingState { member, to, done, stripes }) = &state.rebuilding {
+        let member = member.as_deref().unwrap_or_default();
+        let ratio = *done as f64 / (*stripes).max(1) as f64;
+        text.value("parity_rebuilding_ratio", &format!("{{member=\"{member}\",to=\"{to}\"}}"), ratio);
     }
 }
 

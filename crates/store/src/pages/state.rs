@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
+use crate::node::GroupState;
 use crate::slot::slots_of_server;
 
 /// How a server stands.
@@ -71,6 +72,8 @@ pub struct MemberState {
     pub capacity: u64,
     /// Its servers; none, where it stands by.
     pub servers: Vec<ServerLine>,
+    /// Its part in a group of which parity is kept, if it has one.
+    pub group: Option<GroupState>,
 }
 
 /// A member, as another one knows it.
@@ -141,6 +144,7 @@ impl MemberState {
             most_memory: node.settings.most_memory.map(|most| most as u64),
             capacity: member.policy().growth.capacity,
             servers: servers.collect(),
+            group: node.group.clone(),
         }
     }
 }

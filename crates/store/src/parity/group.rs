@@ -18,6 +18,7 @@ use super::facts::Facts;
 use super::message::{Message, Step, Successor};
 use super::pair::Pair;
 use super::rebuilding::{Lost, Rebuilding};
+use super::state::{ParityState, RebuildingState, SeatState};
 use super::stripes::{Corrupt, Stripes};
 use crate::log::Event;
 use crate::member::{Identity, Role};
@@ -48,19 +49,6 @@ impl Seat {
     pub(super) const fn new(identity: Identity, life: u32) -> Seat {
         Seat { identity, life, session: None, greeted: 0, is_complete: false, silent: 0 }
     }
-}
-
-/// How a member of a group stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeatState {
-    /// Which.
-    pub identity: Identity,
-    /// Whether it could be rebuilt.
-    pub is_complete: bool,
-    /// Whether it is being rebuilt.
-    pub is_being_rebuilt: bool,
-    /// For how long nothing was heard of it. [ms]
-    pub silent: Milliseconds,
 }
 
 /// A parity member.
@@ -111,23 +99,42 @@ impl ParityMember {
         Facts { columns, views: self.pair.views, ..Facts::default() }
     }
 
-    /// How the members of its group stand.
-    pub fn seats(&self) -> impl Iterator<Item = SeatState> {
+    /// The members of its group that host servers.
+    pub fn members(&self) -> impl Iterator<Item = Identity> {
+        self.seats.iter().flatten().map(|seat| seat.identity)
+    }
+
+    /// How its group stands.
+    pub fn state(&self) -> ParityState {
         let rebuilt = self.rebuilding.as_ref().and_then(Rebuilding::column);
-        self.seats.iter().enumerate().filter_map(move |(column, seat)| {
-            let Seat { identity, is_complete, silent, .. } = *seat.as_ref()?;
-            Some(SeatState { identity, is_complete, is_being_rebuilt: rebuilt == Some(column), silent })
-        })
-    }
-
-    /// What the parity takes. [B]
-    pub fn size(&self) -> u64 {
-        self.stripes.size()
-    }
-
-    /// As many members it has had rebuilt since it was started.
-    pub const fn rebuilt(&self) -> u64 {
-        self.rebuilt
+        let of_seat = |(column, seat): (usize, &Option<Seat>)| {
+            let Seat { identity, is_complete, silent, .. } = seat.as_ref()?;
+            let is_being_rebuilt = rebuilt == Some(column);
+            Some(SeatState {
+                member: identity.to_string(),
+                is_complete: *is_complete,
+                is_being_rebuilt,
+                silent: *silent,
+            })
+        };
+        let of_rebuilding = |rebuilding: &Rebuilding| {
+            let lost = rebuilding.column().and_then(|column| self.seats[column].as_ref());
+            let (done, stripes) = rebuilding.progress();
+            let member = lost.map(|seat| seat.identity.to_string());
+            RebuildingState { member, to: rebuilding.to.to_string(), done, stripes }
+        };
+        ParityState {
+            leads: self.leads(),
+            other: self.other().map(|other| other.to_string()),
+            is_backed: self.is_backed(),
+            promised: self.k,
+            survives: self.survives(),
+            columns: self.seats.iter().enumerate().filter_map(of_seat).collect(),
+            rebuilding: self.rebuilding.as_ref().map(of_rebuilding),
+            spares: self.spares.len(),
+            bytes: self.stripes.size(),
+            rebuilt: self.rebuilt,
+        }
     }
 
     /// A link leads to another member.
@@ -414,7 +421,8 @@ impl ParityMember {
 
     /// As many members of the group as may be lost now.
     pub fn survives(&self) -> usize {
-        let is_complete = self.seats.iter().any(Option::is_some) && self.seats().all(|seat| seat.is_complete);
+        let mut seats = self.seats.iter().flatten().peekable();
+        let is_complete = seats.peek().is_some() && seats.all(|seat| seat.is_complete);
         if self.pair.leads() && is_complete { 1 + usize::from(self.pair.is_backed()) } else { 0 }
     }
 }

@@ -9,6 +9,7 @@
 //! | `code`, `column`, `stripes` | which block of which journal lies where, and what the parity of that is |
 //! | `data`, `group`, `spare` | the parts of a data member, of a parity member, and of a spare |
 //! | `rebuilding` | how what is lost comes back |
+//! | `state` | what whoever runs the pool sees of a group |
 //! | `pair`, `follower`, `standing`, `views` | how two parity members of a group go together, so that any two of its members may be lost |
 
 pub mod code;
@@ -22,6 +23,7 @@ mod pair;
 mod rebuilding;
 pub mod spare;
 mod standing;
+pub mod state;
 pub mod stripes;
 pub mod views;
 

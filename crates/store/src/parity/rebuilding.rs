@@ -57,6 +57,8 @@ pub(super) struct Rebuilding {
     pub(super) lost: Lost,
     /// Who is given that.
     pub(super) to: Identity,
+    /// How many stripes there are.
+    stripes: usize,
     /// Stripes that have still to be begun.
     waiting: VecDeque<u32>,
     under_way: BTreeMap<u64, UnderWay>,
@@ -64,13 +66,18 @@ pub(super) struct Rebuilding {
 }
 
 impl Rebuilding {
-    pub(super) const fn new(number: u64, lost: Lost, to: Identity, waiting: VecDeque<u32>) -> Rebuilding {
-        Rebuilding { number, lost, to, waiting, under_way: BTreeMap::new(), requests: 0 }
+    pub(super) fn new(number: u64, lost: Lost, to: Identity, waiting: VecDeque<u32>) -> Rebuilding {
+        Rebuilding { number, lost, to, stripes: waiting.len(), waiting, under_way: BTreeMap::new(), requests: 0 }
     }
 
     /// Whether all is given.
     pub(super) fn is_over(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
+    }
+
+    /// How many stripes are given, and of how many.
+    pub(super) fn progress(&self) -> (usize, usize) {
+        (self.stripes - self.waiting.len() - self.under_way.len(), self.stripes)
     }
 
     /// The column that is rebuilt, if one is.

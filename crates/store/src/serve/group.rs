@@ -188,15 +188,11 @@ impl Group {
     /// How it stands.
     pub(super) fn state(&self) -> GroupState {
         match &self.part {
-            Part::Data(data) => GroupState::Data { covered_by: data.covered_by(), is_covered: data.is_complete() },
-            Part::Parity(parity) => GroupState::Parity {
-                leads: parity.leads(),
-                other: parity.other(),
-                survives: parity.survives(),
-                columns: parity.seats().collect(),
-                bytes: parity.size(),
-                rebuilt: parity.rebuilt(),
-            },
+            Part::Data(data) => {
+                let covered_by = data.covered_by().map(|by| by.to_string());
+                GroupState::Data { covered_by, is_covered: data.is_complete() }
+            }
+            Part::Parity(parity) => GroupState::Parity(parity.state()),
             Part::Spare(spare) => GroupState::Spare { is_given: spare.is_given() },
         }
     }

@@ -597,8 +597,8 @@ impl World {
     fn is_covered(&self) -> bool {
         let covers = |machine: &Machine| {
             let Part::Parity(parity) = &machine.part else { return false };
-            let is_linked = parity.seats().all(|seat| machine.links.contains_key(&seat.identity));
-            parity.seats().count() == DATA && parity.survives() == self.k && is_linked
+            let is_linked = parity.members().all(|member| machine.links.contains_key(&member));
+            parity.members().count() == DATA && parity.survives() == self.k && is_linked
         };
         let is_covered = self.machines.iter().flatten().any(covers);
         let has_spares = self.members(Role::Spare).len() >= self.k;
@@ -675,7 +675,7 @@ impl World {
                 Part::Data(data) => format!("covered {}, lost {}", data.is_complete(), data.is_lost()),
                 Part::Parity(parity) => {
                     let (leads, survives) = (parity.leads(), parity.survives());
-                    format!("leads {leads}, survives {survives}, {:?}", parity.seats().collect::<Vec<_>>())
+                    format!("leads {leads}, survives {survives}, {:?}", parity.state())
                 }
                 Part::Spare(..) => String::new(),
             };

@@ -1,0 +1,101 @@
+"""Pools of which parity is kept, of real processes: how their groups stand."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pools import COMMAND, LIMIT, Member, wait_until
+
+#: A member that is silent for so long is taken for lost. [s]
+PATIENCE = 0.5
+ROLES = ["data", "data", "data", "parity", "parity", "spare", "spare"]
+
+
+class Pool:
+    """A pool of which parity is kept. Its members are added to it, and end with it."""
+
+    def __init__(self, directory: Path, parity: int) -> None:
+        self.directory = directory
+        self.options = ["--parity", str(parity), "--parity-patience", str(PATIENCE), "--servers", "16", "--fsync", "never", "--http", "0"]
+        self.members: list[Member] = []
+        self.roles: dict[int, str] = {}
+
+    def add(self, role: str) -> Member:
+        joins = ["--join", self.members[0].members] if self.members else []
+        data = str(self.directory / str(len(self.members)))
+        member = Member(*joins, *self.options, "--data", data, *(["--role", role] if role != "data" else []))
+        self.members.append(member)
+        self.roles[member.slots] = role
+        return member
+
+    def of(self, role: str) -> list[Member]:
+        return [member for member in self.members if self.roles[member.slots] == role and member.process.poll() is None]
+
+    def status(self) -> dict[str, Any]:
+        """What `maquette store status` says of the groups."""
+        line = [str(COMMAND), "store", "status", f"127.0.0.1:{self.members[0].port}", "--json"]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=2 * LIMIT, check=False)
+        told: dict[str, Any] = json.loads(done.stdout)["parity"]
+        return told
+
+    def group(self) -> dict[str, Any]:
+        """The one group that there is; nothing, where none leads."""
+        groups = self.status()["groups"]
+        assert len(groups) <= 1
+        return groups[0] if groups else {}
+
+    def wait_until_whole(self, members: int) -> None:
+        def is_whole() -> bool:
+            group = self.group()
+            return bool(group) and group["whole"] and group["rebuilding"] is None and len(group["members"]) == members
+
+        wait_until(is_whole, f"a group of {members} is whole: {self.status()}")
+
+
+@contextmanager
+def pool_with_parity(directory: Path, parity: int, roles: list[str]) -> Iterator[Pool]:
+    pool = Pool(directory, parity)
+    try:
+        for role in roles:
+            pool.add(role)
+        pool.wait_until_whole(roles.count("data"))
+        yield pool
+    finally:
+        for member in pool.members:
+            member.process.terminate()
+        for member in pool.members:
+            member.process.communicate(timeout=LIMIT)
+
+
+def fill(member: Member, count: int) -> dict[str, str]:
+    records = {f"key:{number}": f"value of {number}" * 20 for number in range(count)}
+    with member.client() as client:
+        for first in range(0, count, 500):
+            client.mset(dict(list(records.items())[first : first + 500]))
+    return records
+
+
+def check(member: Member, records: dict[str, str]) -> None:
+    with member.client() as client:
+        assert client.dbsize() == len(records)
+        keys = list(records)
+        assert client.mget(keys) == [records[key] for key in keys]
+
+
+@pytest.mark.parametrize(("parity", "roles"), [(1, ["data", "data", "data", "parity", "spare"]), (2, ROLES)])
+def test_status_shows_a_group_before_and_after_a_member_is_lost(tmp_path: Path, parity: int, roles: list[str]) -> None:
+    with pool_with_parity(tmp_path, parity, roles) as pool:
+        first, _, lost = pool.of("data")
+        records = fill(first, 4_000)
+        group = pool.group()
+        assert (group["survives"], group["promised"], group["spares"]) == (parity, parity, roles.count("spare"))
+        assert sorted(seat["address"] for seat in group["members"]) == sorted(member.told["slots"] for member in pool.of("data"))
+        assert (group["follower"] is not None) == (parity == 2)
+        lost.process.kill()
+        wait_until(lambda: pool.group().get("spares") == roles.count("spare") - 1, "a spare has become it")
+        pool.wait_until_whole(3)
+        check(first, records)
