@@ -336,7 +336,9 @@ def play(members: list[Member], clients: list[Client], rounds: int, chance: rand
         if parity and chance.random() < LOST:
             lose(members, parity, chance, tally)
             continue
-        halted = [chance.choice(members)] if chance.random() < HALTED and len(members) > 1 else []
+        # Nobody answers while the only parity member of its group is halted.
+        others = [member for member in members if not parity or member.group()["parity_role"] != "parity"]
+        halted = [chance.choice(others)] if chance.random() < HALTED and len(members) > 1 else []
         for member in halted:
             member.process.send_signal(signal.SIGSTOP)
         going = [member for member in members if member not in halted]
