@@ -1,17 +1,29 @@
-//! What is large is given back by a thread of its own: the system takes its time for that, and others would wait for it.
+//! Large values are freed by a thread of their own: returning their memory to the system takes milliseconds, for which clients would wait.
 
+use std::sync::OnceLock;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-/// What is at least so long is large. [B]
+/// A value of at least this length is large. [B]
 const LARGE: usize = 4 << 20;
+/// The number of large values that may wait to be freed. One more is freed at once.
+const MOST_WAITING: usize = 64;
 
-/// Drops something of this length.
-pub(crate) fn give_back<T: Send + 'static>(what: T, length: usize) {
+/// Drops a value of this length, in the thread that frees large values if it is large.
+pub(crate) fn give_back<T: Send + 'static>(value: T, length: usize) {
+    static FREES: OnceLock<SyncSender<Box<dyn Send>>> = OnceLock::new();
     if length < LARGE {
-        return drop(what);
+        return drop(value);
     }
-    // Without a thread it is dropped at once.
-    let _ = thread::Builder::new().name("gives back".to_owned()).spawn(move || drop(what));
+    // What can't be sent, since too many wait or the thread could not be started, comes back as an error and is dropped at once.
+    let _ = FREES.get_or_init(start).try_send(Box::new(value));
+}
+
+/// Starts the thread. If the system has none, nobody receives.
+fn start() -> SyncSender<Box<dyn Send>> {
+    let (sender, receiver) = sync_channel::<Box<dyn Send>>(MOST_WAITING);
+    let _ = thread::Builder::new().name("large values".to_owned()).spawn(move || receiver.into_iter().for_each(drop));
+    sender
 }
 
 #[cfg(test)]
