@@ -336,8 +336,8 @@ def play(members: list[Member], clients: list[Client], rounds: int, chance: rand
         if parity and chance.random() < LOST:
             lose(members, parity, chance, tally)
             continue
-        # Nobody answers while the only parity member of its group is halted.
-        others = [member for member in members if not parity or member.group()["parity_role"] != "parity"]
+        # Nobody answers while the only parity member of its group is halted. Of two, the other one goes on.
+        others = [member for member in members if parity != 1 or member.group()["parity_role"] != "parity"]
         halted = [chance.choice(others)] if chance.random() < HALTED and len(members) > 1 else []
         for member in halted:
             member.process.send_signal(signal.SIGSTOP)
