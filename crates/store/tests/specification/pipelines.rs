@@ -134,5 +134,6 @@ fn pipelines_are_answered_in_order_and_carried_out_in_order_for_each_key_though_
         most = most.max(pipe.most_under_way);
         lost += pipe.script.number;
     });
+    // That enough was tried, not a law: with these seeds 9 requests are under way at once at most, and the bound was set after that was seen.
     assert!(runs < 100 || told > 100_000 && most > 6 && lost > 100, "{told} B, {most} at once, {lost} lost");
 }
