@@ -38,9 +38,9 @@ fn it_passes_the_conformance_suite_whatever_is_lost() {
     let mut machine = machine(faults);
     machine.nodes = 64;
     for (seed, repeat) in [(1, Repeat::GoBackN), (2, Repeat::Selective)] {
-        for manner in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
+        for protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
             ethernet(&mut machine).messaging =
-                Messaging { repeat: Some(repeat), broadcast: Some(manner), ..Messaging::default() };
+                Messaging { repeat: Some(repeat), broadcast: Some(protocol), ..Messaging::default() };
             conformance::multicast_world(|_| EthernetWorld::new(&machine, seed));
             conformance::overlapping_world(|_| EthernetWorld::new(&machine, seed));
             conformance::requests_world(|_| EthernetWorld::new(&machine, seed));

@@ -40,8 +40,8 @@ fn with_the_reference_engine() {
 #[test]
 fn where_sends_are_over_at_once_and_packets_overtake_each_other() {
     for engine in ENGINES {
-        let manner = [("send", "non-blocking"), ("selection", "random")];
-        keeps_the_promises("moc-3-1", engine, &manner);
+        let settings = [("send", "non-blocking"), ("selection", "random")];
+        keeps_the_promises("moc-3-1", engine, &settings);
     }
 }
 
@@ -49,9 +49,9 @@ fn where_sends_are_over_at_once_and_packets_overtake_each_other() {
 fn where_messages_are_announced() {
     for engine in ENGINES {
         for send in ["blocking", "non-blocking", "synchronous"] {
-            let manner = [("send", send), ("protocol", "rendezvous")];
-            keeps_the_promises("moc-2-1", engine, &manner);
-            keeps_the_promises("moc-2-1", engine, &[manner[0], manner[1], ("eager", "100")]);
+            let settings = [("send", send), ("protocol", "rendezvous")];
+            keeps_the_promises("moc-2-1", engine, &settings);
+            keeps_the_promises("moc-2-1", engine, &[settings[0], settings[1], ("eager", "100")]);
         }
     }
 }
