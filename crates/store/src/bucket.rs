@@ -1,4 +1,4 @@
-//! What one LH*LH server keeps: its table of records, and what goes with it.
+//! The contents of one LH*LH server: its table of records, with their expiries, watched keys and counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,66 +11,66 @@ use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
 use crate::stamps::Stamps;
 
-/// What a bucket of the table takes beside its records: 8 slots of 8 bytes, 8 tags, and what is beyond. [B]
+/// The memory of a bucket of the table besides its records: 8 slots of 8 bytes, 8 tags, and the overflow. [B]
 const TABLE_BUCKET: usize = 80;
-/// Of a local bucket chance names one of so many records at most.
+/// A random record of a local bucket is one of its first records, at most this many.
 const MOST_DRAWN: usize = 64;
-/// What is no small piece of memory for any allocator. [B]
+/// A size that no allocator treats as small. [B]
 const LARGE: usize = 4_096;
-/// What an entry of the index of expiries takes, in a tree that is two thirds full. [B]
+/// The memory of an entry of the index of expiries, in a tree that is two thirds full. [B]
 const INDEX_ENTRY: usize = 24;
 
-/// What a bucket counts, since it began or since it was told to forget.
+/// The counters of a bucket, since it began or since they were reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Lookups that found something.
+    /// Lookups that found a record.
     pub hits: u64,
-    /// Lookups that did not.
+    /// Lookups that found none.
     pub misses: u64,
-    /// Records that were swept out when they had expired.
+    /// Expired records that were swept out.
     pub expired: u64,
-    /// Records that had to go for others.
+    /// Records that were evicted to make room for others.
     pub evicted: u64,
 }
 
-/// A key that somebody watches.
+/// A key that clients watch.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// So many do.
+    /// How many clients watch it.
     by: u32,
-    /// It has changed so often, counted from what the bucket had counted when the first of them began.
+    /// How often it has changed, added to the bucket's own count of changes when the first of them began.
     changes: u64,
 }
 
-/// Records that nobody can ask for any more, and when they would have expired.
+/// Records that were cleared and can't be reached any more, and when they would have expired.
 #[derive(Debug)]
 struct Cleared {
     table: Table<Record>,
     due: BTreeSet<(Milliseconds, u64)>,
 }
 
-/// The table of one server. A record that has expired is not there for anyone, whether it was swept out yet or not.
+/// The table of one server. An expired record is invisible, whether it was swept out yet or not.
 #[derive(Debug)]
 pub struct Bucket {
     pub(crate) table: Table<Record>,
     /// Whether its server is in the file.
     pub(crate) is_open: bool,
-    /// What it needs to carry out what other members ask of it.
+    /// What it needs to carry out requests of other members.
     pub(crate) guest: Option<Box<Guest>>,
-    /// Writes down what becomes of records, if that is to be kept.
+    /// Writes changes of records to the journal, if there is one.
     pen: Option<Pen>,
-    /// When records expire, and their C: only of those that do.
+    /// The expiry time and the C of each record that expires.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
-    /// What clients of other members watch.
+    /// The stamps of keys that clients of other members watch.
     stamps: Stamps,
-    /// What was there before all was taken out: it is dropped piece by piece.
+    /// What was there before the table was cleared; it is dropped piece by piece.
     cleared: Vec<Cleared>,
-    /// What all records take. [B]
+    /// The memory of all records. [B]
     memory: usize,
-    /// How often anything has changed.
+    /// The number of changes so far.
     changes: u64,
-    /// What was counted.
+    /// Its counters.
     pub counts: Counts,
 }
 
@@ -98,17 +98,17 @@ const fn seconds(now: Milliseconds) -> u32 {
 }
 
 impl Bucket {
-    /// A bucket without a table, which carries out what others ask of it as a guest of a node.
+    /// A bucket without a table, which carries out requests of other members as a guest of a node.
     pub fn of_server(guest: Guest) -> Bucket {
         Bucket { is_open: false, guest: Some(Box::new(guest)), ..Bucket::default() }
     }
 
-    /// A bucket without a table, which is nobody's.
+    /// A bucket without a table, which belongs to no node.
     pub fn closed() -> Bucket {
         Bucket { is_open: false, ..Bucket::default() }
     }
 
-    /// The same, which keeps what becomes of its records.
+    /// The same bucket, which writes changes of its records with this pen.
     pub fn kept_by(self, pen: Option<Pen>) -> Bucket {
         Bucket { pen, ..self }
     }
@@ -120,7 +120,7 @@ impl Bucket {
         }
     }
 
-    /// Has become of a record again what was written down.
+    /// Applies an effect again that was read from the journal.
     pub(crate) fn replay(&mut self, effect: Effect<'_>, now: Milliseconds) {
         match effect {
             Effect::Set { key, value, expiry } => self.store(key, value, expiry, now),
@@ -131,21 +131,21 @@ impl Bucket {
         }
     }
 
-    /// Takes in a record of a table that had this shape. Whether it has its place there.
+    /// Takes in a record of a table that had this shape. Returns whether it belongs there.
     pub(crate) fn put_back(&mut self, record: Record) -> bool {
         self.memory += record.memory();
         self.reindex(record_c(&record), None, record.expiry());
         self.table.put_back(record).is_ok()
     }
 
-    /// A record comes from another server.
+    /// A record arrives from another server.
     pub(crate) fn arrives(&mut self, record: &Record) {
         self.memory += record.memory();
         self.reindex(record_c(record), None, record.expiry());
         self.changed(record.key());
     }
 
-    /// How many records there are, those that have expired but were not swept out included.
+    /// How many records there are, including expired ones that were not swept out yet.
     pub const fn len(&self) -> u64 {
         self.table.len()
     }
@@ -155,23 +155,23 @@ impl Bucket {
         self.table.is_empty()
     }
 
-    /// How many of them expire.
+    /// How many records expire.
     pub fn expiring(&self) -> u64 {
         self.due.len() as u64
     }
 
-    /// What it takes in memory. [B]
+    /// The memory that it takes. [B]
     pub fn memory(&self) -> usize {
         let buckets = self.table.extent().buckets() as usize;
         self.memory + buckets * TABLE_BUCKET + self.due.len() * INDEX_ENTRY
     }
 
-    /// How often anything has changed.
+    /// The number of changes so far.
     pub const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// The record of a key, for a client that reads it: it is used now, and counted.
+    /// The record of a key, for a client that reads it: marks the record as used now, and counts the lookup.
     #[inline]
     pub fn get(&mut self, key: &[u8], now: Milliseconds) -> Option<&Record> {
         let found = self.table.find_mut(c_of(key), key).filter(|record| !record.is_over(now));
@@ -188,7 +188,7 @@ impl Bucket {
         }
     }
 
-    /// The record of a key, without a trace.
+    /// The record of a key, which is neither marked as used nor counted.
     pub fn peek(&self, key: &[u8], now: Milliseconds) -> Option<&Record> {
         self.table.find(c_of(key), key).filter(|record| !record.is_over(now))
     }
@@ -223,11 +223,11 @@ impl Bucket {
     fn add(&mut self, c: u64, record: Record) {
         self.memory += record.memory();
         self.reindex(c, None, record.expiry());
-        // The table is whole, and so every key has its place in it.
+        // The table is whole, so every key belongs in it.
         let _ = self.table.add(record);
     }
 
-    /// Makes the value of a key `length` bytes long, and writes a part of it from `at` on; it expires when it did before.
+    /// Resizes the value of a key to `length` bytes and writes a part of it from `at` on; its expiry time does not change.
     pub fn edit(&mut self, key: &[u8], length: usize, at: usize, part: &[u8], now: Milliseconds) {
         self.drop_if_over(c_of(key), key, now);
         self.write(Effect::Write { key, length: length as u64, at: at as u64, part });
@@ -250,7 +250,7 @@ impl Bucket {
         self.memory += record.memory();
     }
 
-    /// Has the record of a key expire at another time, or never. Whether there is one.
+    /// Lets the record of a key expire at another time, or never. Returns whether there is one.
     pub fn set_expiry(&mut self, key: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) -> bool {
         if self.peek(key, now).is_none() {
             return false;
@@ -285,7 +285,7 @@ impl Bucket {
         }
     }
 
-    /// Takes out the record of a key. Whether there was one that had not expired.
+    /// Removes the record of a key. Returns whether there was one that had not expired.
     pub fn remove(&mut self, key: &[u8], now: Milliseconds) -> bool {
         let Some(record) = self.take(key) else { return false };
         self.write(Effect::Remove(key));
@@ -315,7 +315,7 @@ impl Bucket {
         self.changed(record.key());
     }
 
-    /// Takes out all records.
+    /// Removes all records.
     pub fn clear(&mut self) {
         self.write(Effect::Clear);
         self.empty();
@@ -323,7 +323,7 @@ impl Bucket {
 
     fn empty(&mut self) {
         for (key, watched) in &mut self.watched {
-            // Whoever watches a key that was not there sees no change.
+            // A client that watches a key that was not there sees no change.
             watched.changes += u64::from(self.table.find(c_of(key), &**key).is_some());
         }
         self.stamps.all_changed();
@@ -334,20 +334,20 @@ impl Bucket {
         self.memory = 0;
     }
 
-    /// Drops some of the records that were there before all was taken out, about as many. Whether none is left.
+    /// Drops about `most` of the records that were cleared. Returns whether none is left.
     pub fn drop_cleared(&mut self, most: usize) -> bool {
         let Some(Cleared { table, due }) = self.cleared.last_mut() else { return true };
         (0..most).map_while(|_| due.pop_first()).for_each(drop);
         if due.is_empty() && table.drop_some(most) {
             self.cleared.pop();
         }
-        // The system's allocator lays small pieces aside that are freed, and goes through all of them when it is asked for a large one. It is asked
-        // now, as long as they are few.
+        // The system's allocator sets small freed pieces aside, and goes through all of them when it is asked for a large one. It is asked now,
+        // while they are few.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
         self.cleared.is_empty()
     }
 
-    /// Sweeps out at most so many of the records that have expired. Whether none is left.
+    /// Sweeps out at most `most` expired records. Returns whether none is left.
     pub fn sweep(&mut self, now: Milliseconds, most: usize) -> bool {
         for _ in 0..most {
             let Some(&(expiry, c)) = self.due.first().filter(|(expiry, _)| *expiry <= now) else { return true };
@@ -366,7 +366,7 @@ impl Bucket {
         self.due.first().map(|&(expiry, _)| expiry)
     }
 
-    /// Takes out, of `sample` records that chance names, the one that was not used for the longest time. Whether there was any.
+    /// Evicts the least recently used of `sample` random records. Returns whether there was any.
     pub fn evict(&mut self, now: Milliseconds, sample: u32, mut draw: impl FnMut() -> u64) -> bool {
         let drawn = (0..sample).filter_map(|_| self.random(draw()));
         let oldest = drawn.max_by_key(|record| record.idle(now)).map(|record| Box::from(record.key()));
@@ -376,7 +376,7 @@ impl Bucket {
         true
     }
 
-    /// A record: chance names a place in the order of [`Span`], and it is one of the first bucket from there on that has any.
+    /// A random record: `drawn` is a place in the order of [`Span`], and the record is one of the first local bucket from there on that has any.
     pub fn random(&self, drawn: u64) -> Option<&Record> {
         let from_there = Span { first: drawn, last: u64::MAX };
         let found = |span| self.read(span).find(|(_, records)| records.clone().next().is_some());
@@ -397,20 +397,20 @@ impl Bucket {
         })
     }
 
-    /// Gives records to `each`, from a place on, until `count` were given or all: and the place from which to go on. Whole local
-    /// buckets are given, so that what is there all the while is given once at least, however the table grows meanwhile.
+    /// Passes records to `each`, from a place on, until there were `count` or none is left, and returns the place from which to go on. It
+    /// passes whole local buckets, so that a record that is there throughout a scan is passed at least once, however the table grows meanwhile.
     pub fn scan(&self, first: u64, count: u64, now: Milliseconds, mut each: impl FnMut(&Record)) -> Option<u64> {
         let span = Span { first, last: u64::MAX };
-        let (mut given, mut looked) = (0, 0);
+        let (mut passed, mut looked) = (0, 0);
         for (last, records) in self.read(span) {
             records.filter(|record| span.contains(record_c(record))).for_each(|record| {
-                given += 1;
+                passed += 1;
                 if !record.is_over(now) {
                     each(record);
                 }
             });
             looked += 1;
-            if given >= count || looked >= count.saturating_mul(10) {
+            if passed >= count || looked >= count.saturating_mul(10) {
                 return last.checked_add(1);
             }
         }
@@ -434,41 +434,41 @@ impl Bucket {
         }
     }
 
-    /// What tells a client of another member whether a key has changed since: the stamp is valid until then.
+    /// The stamp of a key, for a client of another member that watches it: it is valid until the key changes.
     pub(crate) fn stamp(&mut self, key: &[u8], now: Milliseconds, draw: impl FnOnce() -> u64) -> u64 {
         self.drop_if_over(c_of(key), key, now);
         self.stamps.stamp(c_of(key), draw)
     }
 
-    /// Whether a key has not changed since its stamp was given.
+    /// Whether a key has not changed since its stamp was issued.
     pub(crate) fn is_as_stamped(&mut self, key: &[u8], stamp: u64, now: Milliseconds) -> bool {
         self.drop_if_over(c_of(key), key, now);
         self.stamps.is_valid(c_of(key), stamp)
     }
 
-    /// Keys come that may have been here before, and have changed elsewhere: whatever is watched counts as changed.
+    /// Keys arrive that may have been on this server before and have changed elsewhere: every watched key counts as changed.
     pub(crate) fn may_have_changed(&mut self) {
         self.stamps.all_changed();
         self.watched.values_mut().for_each(|watched| watched.changes += 1);
     }
 
-    /// Begins to watch a key: what [`Bucket::seen`] says as long as it does not change.
+    /// Begins to watch a key. Returns what [`Bucket::seen`] returns as long as the key does not change.
     pub fn watch(&mut self, key: &[u8], now: Milliseconds) -> u64 {
         self.drop_if_over(c_of(key), key, now);
-        // Whoever has watched the key before, here or where it was before, has seen less.
+        // Clients that have watched the key before, on this server or another, have seen a smaller count.
         let changes = self.changes + 1;
         let watched = self.watched.entry(key.into()).or_insert(Watched { by: 0, changes });
         watched.by += 1;
         watched.changes
     }
 
-    /// How often a key that is watched has changed.
+    /// The count of changes of a watched key.
     pub fn seen(&mut self, key: &[u8], now: Milliseconds) -> u64 {
         self.drop_if_over(c_of(key), key, now);
         self.watched.get(key).map_or(0, |watched| watched.changes)
     }
 
-    /// Ends what [`Bucket::watch`] began.
+    /// Ends one watch begun by [`Bucket::watch`].
     pub fn unwatch(&mut self, key: &[u8]) {
         if let Some(watched) = self.watched.get_mut(key) {
             watched.by -= 1;
@@ -488,15 +488,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Steps on few keys: which, what, and how much.
+    /// Steps on a few keys: the key, the operation and an amount.
     fn steps() -> impl Strategy<Value = Vec<(u8, u8, u64)>> {
         prop::collection::vec((0_u8..20, 0_u8..7, 1_u64..40), 0..200)
     }
 
     #[test]
-    fn what_is_cleared_goes_piece_by_piece_and_what_comes_then_stays() {
+    fn cleared_records_are_dropped_piece_by_piece_and_later_ones_stay() {
         let mut bucket = Bucket::default();
-        // A crowd of keys of one slot, and others; every third expires.
+        // Many keys of one slot, and others; every third expires.
         let key = |number: u64| if number.is_multiple_of(2) { format!("{{a}}{number}") } else { number.to_string() };
         for number in 0..10_000_u64 {
             let expiry = number.is_multiple_of(3).then_some(5_000 + number);
@@ -511,7 +511,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map of keys to values and expiries: what is there, what it takes, and when it goes.
+        /// Compared with a map of keys to values and expiries: contents, memory and expiry.
         #[test]
         fn keeps_what_was_stored_until_it_expires(steps in steps()) {
             let (mut bucket, mut now) = (Bucket::default(), 1_000);
@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_gives_all_keys_though_the_table_grows() {
+    fn a_scan_returns_all_keys_although_the_table_grows() {
         let mut bucket = Bucket::default();
         let key = |number: u32| number.to_string();
         (0..1_000).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
@@ -566,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_stays() {
+    fn the_most_recently_used_records_stay() {
         let mut bucket = Bucket::default();
         (0_u32..100).for_each(|number| bucket.set(&number.to_le_bytes(), b"", None, u64::from(number) * 1000));
         let mut drawn = 0_u64;

@@ -1,14 +1,14 @@
-//! LH*LH as a store for clients of Redis.
+//! The store: an LH*LH hash table served to Redis clients.
 //!
-//! Cores without input or output, of which each takes bytes or arguments and the time, and a thin loop around them:
+//! Cores without input or output, each of which takes bytes or arguments and the time, and a thin loop around them:
 //!
 //! ```text
-//!   bytes ──> resp ──> connection ──> commands ──> bucket     the table of one LH*LH server, with what expires and is watched
+//!   bytes ──> resp ──> connection ──> commands ──> bucket     the table of one LH*LH server, its expiries and watched keys
 //!   bytes <── resp <──     │              │
 //!                       session        context
-//!   serve: sockets, the clock, chance ──> log, pages     what whoever runs it sees
+//!   serve: sockets, clock, random numbers ──> log, pages     what the operator sees
 //!     └── tls ── client                                  a socket that is plain or encrypted, on either side
-//!   journal: what is kept on disk; parity: and computed out of what others keep, when a disk is lost
+//!   journal: what is kept on disk; parity: what rebuilds it from other members when a disk is lost
 //! ```
 
 pub mod bucket;

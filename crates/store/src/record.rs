@@ -1,4 +1,4 @@
-//! A key, what is stored under it and when it expires: behind one pointer.
+//! A record: a key, its value and its expiry time, behind one pointer.
 
 use programs::linear_hash::{Hashed, Keyed};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,21 +7,21 @@ use thin_vec::ThinVec;
 use crate::journal::as_bytes;
 use crate::slot::c_of;
 
-/// Milliseconds since 1970 began, as clients count time.
+/// Milliseconds since the beginning of 1970, as clients count time.
 pub type Milliseconds = u64;
 
 /// An entry of the table, in one allocation.
 ///
 /// ```text
 ///   key length   4 B
-///   form         1 B: of the last block so many bytes are not used; whether it expires
+///   form         1 B: how many bytes of the last block are unused; whether the record expires
 ///   last used    3 B: [s], modulo 2^24
 ///   expiry       8 B: [ms since 1970], only if it expires
 ///   key
 ///   value
 /// ```
 ///
-/// It is made of blocks of 8 bytes, so that its length and its capacity before it are in units of these, and the allocation is no larger
+/// It consists of blocks of 8 bytes, so that the length and the capacity stored before it count blocks, and the allocation is no larger
 /// than the allocator would make it anyway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record(ThinVec<Block>);
@@ -30,17 +30,17 @@ type Block = [u8; BLOCK];
 const BLOCK: usize = 8;
 /// Set in `form` where the record expires; the bits below it count unused bytes.
 const EXPIRES: u8 = 8;
-/// Where the form stands.
+/// The offset of the form. [B]
 const FORM: usize = 4;
-/// As much of a value is written at once. [B]
+/// How much of a value is written at once. [B]
 const PIECE: usize = 64 << 10;
-/// The bits of the time of last use.
+/// The number of bits of the time of last use.
 const USED_BITS: u32 = 24;
-/// What the vector's own length and capacity take, and the allocator. [B]
+/// The overhead of the vector's own length and capacity, and of the allocator. [B]
 const OVERHEAD: usize = 16 + 8;
 
 impl Record {
-    /// A record that does not expire, last used at `used`. [s]
+    /// A record that expires at `expiry`, if at all, and was last used at `used`. [s]
     pub fn new(key: &[u8], value: &[u8], expiry: Option<Milliseconds>, used: u32) -> Record {
         let header = if expiry.is_some() { 2 * BLOCK } else { BLOCK };
         let mut record = Record(ThinVec::new());
@@ -56,7 +56,7 @@ impl Record {
         }
         bytes[header..header + key.len()].copy_from_slice(key);
         bytes[header + key.len()..begun].copy_from_slice(first);
-        // Of a large value each piece is written while its memory is still at hand.
+        // A large value is written in pieces, each while its memory is still in the cache.
         for piece in rest.chunks(PIECE) {
             let at = record.len();
             record.resize(at + piece.len(), expiry.is_some());
@@ -66,7 +66,7 @@ impl Record {
         record
     }
 
-    /// Makes it so many bytes long; those that are new are 0.
+    /// Resizes the record to `length` bytes; new bytes are 0.
     fn resize(&mut self, length: usize, expires: bool) {
         let blocks = length.div_ceil(BLOCK);
         let used = self.0.first().map_or([0; 3], |first| [first[5], first[6], first[7]]);
@@ -79,7 +79,7 @@ impl Record {
     }
 
     fn header(&self) -> &Block {
-        // A record has always its first block.
+        // A record always has its first block.
         self.0.first().unwrap_or(&[0; BLOCK])
     }
 
@@ -104,24 +104,24 @@ impl Record {
         &self.0.as_flattened()[start..self.value_start()]
     }
 
-    /// What is stored.
+    /// Its value.
     #[inline]
     pub fn value(&self) -> &[u8] {
         &self.0.as_flattened()[self.value_start()..self.len()]
     }
 
-    /// What is stored, to be changed in place.
+    /// Its value, to be changed in place.
     pub fn value_mut(&mut self) -> &mut [u8] {
         let (start, end) = (self.value_start(), self.len());
         &mut self.0.as_flattened_mut()[start..end]
     }
 
-    /// Makes the value so many bytes long; those that are new are 0. A value that grows again and again is moved ever less often.
+    /// Resizes the value to `length` bytes; new bytes are 0. A value that keeps growing is moved ever less often.
     pub fn resize_value(&mut self, length: usize) {
         let start = self.value_start();
         let expires = self.header()[FORM] & EXPIRES != 0;
         self.resize(start + length, expires);
-        // What has become much smaller gives back what it does not need.
+        // A value that has become much smaller gives back the memory that it no longer needs.
         if self.0.capacity() > 2 * self.0.len() + 8 {
             self.0.shrink_to_fit();
         }
@@ -148,17 +148,17 @@ impl Record {
         u32::from_le_bytes([low, middle, high, 0])
     }
 
-    /// For so long it was not used. [s]
+    /// How long it has not been used. [s]
     pub fn idle(&self, now: Milliseconds) -> u64 {
         let now = (now / 1000) as u32;
         u64::from(now.wrapping_sub(self.used()) & ((1 << USED_BITS) - 1))
     }
 
-    /// It is used at this time. [s]
+    /// Marks it as used at this time. [s]
     #[inline]
     pub fn touch(&mut self, used: u32) {
         let [low, middle, high, _] = used.to_le_bytes();
-        // What is used often is not written to each time.
+        // A record that is used often is not written to each time.
         if let Some(first) = self.0.first_mut()
             && first[FORM + 1..] != [low, middle, high]
         {
@@ -166,13 +166,13 @@ impl Record {
         }
     }
 
-    /// What it takes in memory, beside its place in the table. [B]
+    /// The memory that it takes, besides its slot in the table. [B]
     pub fn memory(&self) -> usize {
         (self.0.capacity() * BLOCK + OVERHEAD).next_multiple_of(16)
     }
 }
 
-/// As members write it when it goes from one to another: what it was made of, so that whatever comes is a record again.
+/// The form in which members send a record to each other: its parts, so that whatever can be decoded is a valid record.
 #[derive(Serialize, Deserialize)]
 struct Written<'a> {
     #[serde(borrow, serialize_with = "as_bytes")]
@@ -216,7 +216,7 @@ impl Keyed<[u8]> for Record {
     }
 }
 
-/// What the index of expiries knows of a record.
+/// What the index of expiries knows of a record besides its C: when it expires.
 pub(crate) struct Due(pub(crate) Milliseconds);
 
 impl Keyed<Due> for Record {

@@ -7,23 +7,23 @@ use twox_hash::XxHash3_64;
 /// 2^14 slots.
 pub const SLOT_BITS: u32 = 14;
 
-/// C of a key: its slot with the bits in the opposite order, and above these the low bits of XXH3 of the whole key.
+/// C of a key: its slot with the bits reversed, and above these the low bits of XXH3 of the whole key.
 ///
 /// ```text
 ///   63                              14 13            0
 ///   |  XXH3(key) mod 2^50             | slot, reversed |
 /// ```
 ///
-/// The keys with the same h_j(C) = C mod 2^j have slots whose highest j bits are the same: a range of 2^(14-j) slots one after
-/// another, which a split of the bucket halves.
+/// Keys with the same h_j(C) = C mod 2^j have slots with the same highest j bits: a contiguous range of 2^(14-j) slots, which a split
+/// of the bucket halves.
 #[inline]
 pub fn c_of(key: &[u8]) -> u64 {
     let reversed = slot_of(key).reverse_bits() >> (u16::BITS - SLOT_BITS);
     XxHash3_64::oneshot(key) << SLOT_BITS | u64::from(reversed)
 }
 
-/// The slot of a key: CRC16 of it modulo 2^14, or of what stands in its first pair of braces, so that `{user}.name` and `{user}.age`
-/// are in the same slot.
+/// The slot of a key: the CRC16, modulo 2^14, of the key or of the text in its first pair of braces, so that `{user}.name` and
+/// `{user}.age` are in the same slot.
 ///
 /// Source: Redis Cluster specification, "Hash tags".
 #[inline]
@@ -40,7 +40,7 @@ pub fn slots_of_server(a: u32, j: u32) -> RangeInclusive<u16> {
 }
 
 fn tag_of(key: &[u8]) -> &[u8] {
-    // Most keys have none, and that is found out a word at a time.
+    // Most keys have none; `contains` finds that out a word at a time.
     if !key.contains(&b'{') {
         return key;
     }
@@ -52,7 +52,7 @@ fn tag_of(key: &[u8]) -> &[u8] {
     }
 }
 
-/// CRC-16/XMODEM: the polynomial x^16 + x^12 + x^5 + 1, eight bytes at a time, whose parts of the remainder do not wait for each other.
+/// CRC-16/XMODEM: the polynomial x^16 + x^12 + x^5 + 1, eight bytes at a time, whose table lookups do not depend on each other.
 ///
 /// Source: Kounavis and Berry, "A Systematic Approach to Building High Performance, Software-based, CRC Generators", ISCC 2005: slicing by 8.
 #[inline]
@@ -68,7 +68,7 @@ fn crc16(bytes: &[u8]) -> u16 {
     rest.iter().fold(of_slices, |crc, &byte| crc << 8 ^ REMAINDERS[0][usize::from((crc >> 8) as u8 ^ byte)])
 }
 
-/// The remainder of each byte with so many bytes of zeros after it.
+/// `REMAINDERS[n][byte]` is the remainder of the byte followed by n zero bytes.
 static REMAINDERS: [[u16; 256]; 8] = remainders();
 
 const fn remainders() -> [[u16; 256]; 8] {
@@ -97,13 +97,13 @@ mod tests {
 
     #[test]
     fn slots_are_those_of_redis_cluster() {
-        // The check value of CRC-16/XMODEM, and slots that `CLUSTER KEYSLOT` of Redis gives.
+        // The check value of CRC-16/XMODEM, and slots that `CLUSTER KEYSLOT` of Redis returns.
         assert_eq!(crc16(b"123456789"), 0x31c3);
         assert_eq!([slot_of(b"foo"), slot_of(b"bar"), slot_of(b"")], [12_182, 5_061, 0]);
     }
 
     #[test]
-    fn eight_bytes_at_a_time_are_as_one_at_a_time() {
+    fn eight_bytes_at_a_time_yield_the_same_as_one_at_a_time() {
         let bytes: Vec<u8> = (0..100_u32).map(|place| (place * place * 7 + 3) as u8).collect();
         for length in 0..bytes.len() {
             let one_at_a_time = bytes[..length].iter().fold(0_u16, |crc, &byte| {
