@@ -1,7 +1,7 @@
-//! Which slots are where, for clients that follow them.
+//! Which member has which slots, for clients that follow slots.
 //!
-//! A server of level j <= 14 has the keys whose slots begin with j bits: a range of 2^(14-j) slots. So the ranges follow from the extent of
-//! the file alone.
+//! A server of level j <= 14 has the keys whose slots share their first j bits: a range of 2^(14-j) slots. So the ranges follow from the
+//! extent of the file alone.
 
 use programs::linear_hash::{Contents, Extent, Server, ServerCounts, Span};
 
@@ -9,7 +9,7 @@ use crate::bucket::Bucket;
 use crate::member::{Identity, Member, Peer};
 use crate::slot::SLOT_BITS;
 
-/// A range of slots, and who has it.
+/// A range of slots, and the member that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotRange {
     /// The first slot.
@@ -18,11 +18,11 @@ pub struct SlotRange {
     pub last: u16,
     /// The name of the member that has it: 40 hexadecimal digits.
     pub member: String,
-    /// Where clients that follow slots reach it.
+    /// The host at which clients that follow slots reach it.
     pub host: String,
-    /// On which port.
+    /// The port.
     pub port: u16,
-    /// On which port its other members reach it.
+    /// The port at which other members reach it.
     pub members_port: u16,
 }
 
@@ -35,11 +35,11 @@ pub struct SlotMap {
     pub ranges: Vec<SlotRange>,
     /// How many members there are.
     pub members: usize,
-    /// How many servers.
+    /// How many servers there are.
     pub servers: u32,
 }
 
-/// What Redis calls a node: 40 hexadecimal digits.
+/// The name of a member, as Redis writes that of a node: 40 hexadecimal digits.
 fn name(identity: Identity) -> String {
     format!("{:040x}", identity.0)
 }
@@ -54,10 +54,10 @@ const fn slot_at(place: u64) -> u16 {
     (place >> (u64::BITS - SLOT_BITS)) as u16
 }
 
-/// How a server stands.
+/// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerState {
-    /// Which.
+    /// Its number.
     pub number: u32,
     /// Its level.
     pub level: u32,
@@ -65,7 +65,7 @@ pub struct ServerState {
     pub records: u64,
     /// How many of them expire.
     pub expiring: u64,
-    /// What they take. [B]
+    /// The memory of the bucket. [B]
     pub memory: usize,
     /// Whether it neither splits nor merges.
     pub is_steady: bool,
@@ -73,19 +73,19 @@ pub struct ServerState {
     pub token: Option<u32>,
 }
 
-/// How a member stands.
+/// The state of a member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolState {
     /// All members that it knows, itself first.
     pub members: Vec<Peer>,
     /// Its servers.
     pub servers: Vec<ServerState>,
-    /// What these have counted.
+    /// What its servers have counted.
     pub counts: ServerCounts,
 }
 
 impl PoolState {
-    /// Of a member.
+    /// The state of this member.
     pub fn of(member: &Member<Bucket>) -> PoolState {
         let state = |(number, server): (u32, &Server<Bucket>)| {
             let (table, bucket) = (server.table()?, server.contents());
@@ -106,7 +106,7 @@ impl PoolState {
 }
 
 impl SlotMap {
-    /// What a member knows: each server of its image, where it is, or where it came from.
+    /// The slots as a member knows them: each server of its image, at the member where it is, or where it came from.
     pub fn of<C: Contents>(member: &Member<C>) -> SlotMap {
         let (file, mut ranges, mut rest) = (member.image().extent(), Vec::<SlotRange>::new(), Some(Span::ALL));
         while let Some(span) = rest {

@@ -1,4 +1,4 @@
-//! One client: bytes in, bytes out, and what the server remembers of it between its requests.
+//! The connection of one client: bytes in, bytes out, and the state that the server keeps between requests.
 
 mod under_way;
 
@@ -15,29 +15,29 @@ use crate::resp::{Arguments, Limits, OwnedArguments, Reply, Requests};
 use crate::slot::c_of;
 use under_way::UnderWay;
 
-/// A client whose replies wait that are larger than this together is not asked for more requests before it has read some. [B]
+/// A client whose unsent replies take more than this must read some before more of its requests are carried out. [B]
 const MOST_UNSENT: usize = 1 << 20;
-/// After so many requests it is the others' turn.
+/// After this many requests it is the turn of other clients.
 const MOST_IN_TURN: usize = 1_024;
 
-/// So long a client waits for another server. [ms]
+/// How long a client waits for another server. [ms]
 const LONGEST_WAIT: Milliseconds = 10_000;
-/// What it is told then.
+/// The error that it gets then.
 const NOT_ANSWERED: &str =
     "CLUSTERDOWN The server of this key has not answered for 10 s; whether the request was carried out is not known";
 
-/// A transaction that is being put together.
+/// A transaction whose requests are being queued.
 #[derive(Debug, Default)]
 pub struct Transaction {
     /// Its requests.
     pub requests: Vec<OwnedArguments>,
-    /// What these take. [B]
+    /// The memory that they take. [B]
     pub size: usize,
     /// Whether one of them can't be carried out.
     pub is_broken: bool,
 }
 
-/// What the replies to a client are.
+/// Which replies a client gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replies {
     /// One to each request.
@@ -51,31 +51,31 @@ pub enum Replies {
     SkipNext,
 }
 
-/// What the server remembers of a client between its requests.
+/// The state that the server keeps of a client between its requests.
 #[derive(Debug)]
 pub struct Session {
-    /// What others may know of it.
+    /// What others may know about it.
     pub client: Rc<Client>,
-    /// Whether it has said who it is, or need not.
+    /// Whether it has authenticated, or need not.
     pub is_authenticated: bool,
     /// Its transaction, if it is in one.
     pub transaction: Option<Transaction>,
-    /// The keys that it watches on a server of this member, and what was seen of each.
+    /// The keys that it watches on a server of this member, with the count of changes seen of each.
     pub watched: Vec<(Box<[u8]>, u64)>,
-    /// Those of them that were another member's when it began to watch them, with their stamps.
+    /// The watched keys that were another member's when it began to watch them, with their stamps.
     pub stamped: Vec<Watched>,
-    /// What is replied.
+    /// Which replies it gets.
     pub replies: Replies,
-    /// Whether it has said goodbye.
+    /// Whether it is to be disconnected after its last reply.
     pub is_leaving: bool,
-    /// Whether it follows slots: then it is told where a key is that is not here, instead of being answered.
+    /// Whether it follows slots: then it is told which member has a key, if this one has not, instead of being answered.
     pub follows_slots: bool,
-    /// Whether it wants to know of all slots that are where one is that has moved.
+    /// Whether it wants to know, with a slot that has moved, all slots that are at the same place.
     pub takes_ranges: bool,
 }
 
 impl Session {
-    /// A session that begins.
+    /// A new session.
     pub fn new(client: Rc<Client>, node: &Node) -> Session {
         Session {
             client,
@@ -90,7 +90,7 @@ impl Session {
         }
     }
 
-    /// It was replied to a request, from `end` on: whether it wants to know.
+    /// The reply to a request was written, from `end` on: takes it back if the client wants none.
     #[inline]
     pub fn has_replied(&mut self, reply: &mut Reply, end: usize) {
         match self.replies {
@@ -110,8 +110,8 @@ impl Session {
         self.transaction.take()
     }
 
-    /// The hash of the only key that a request is for, which may go beside others of this client; none, if it has none or several, or has to do
-    /// with the connection itself.
+    /// The hash of the only key of a request, which may be under way along with others of this client; none, if it has no key or several, or
+    /// concerns the connection itself.
     fn only_key(&self, arguments: Arguments<'_>) -> Option<u64> {
         if !self.is_authenticated || self.transaction.is_some() || self.replies != Replies::On {
             return None;
@@ -125,49 +125,49 @@ impl Session {
         keys.next().is_none().then(|| c_of(first))
     }
 
-    /// Watches no key any more.
+    /// Stops watching keys.
     pub fn unwatch(&mut self, bucket: &mut Bucket) {
         self.watched.drain(..).for_each(|(key, _)| bucket.unwatch(&key));
         self.stamped.clear();
         self.count_watches();
     }
 
-    /// Lets others know how many keys it watches.
+    /// Updates the number of watched keys that others see.
     pub fn count_watches(&self) {
         self.client.watches.set(self.watched.len() + self.stamped.len());
     }
 }
 
-/// Why a client does not go on for now.
+/// Why no more requests of a client are carried out for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// It has to send more.
     Receive,
     /// It has to read what it was sent.
     Send,
-    /// It is another's turn.
+    /// It is the turn of other clients.
     Turn,
     /// Another server has to answer.
     Answer,
-    /// It goes, as soon as it has read what it was sent.
+    /// It is disconnected as soon as it has read what it was sent.
     Leave,
 }
 
 /// A client's connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// What it sends.
+    /// Its requests.
     pub requests: Requests,
-    /// What it is sent.
+    /// The replies to it.
     pub reply: Reply,
-    /// What is remembered.
+    /// Its state between requests.
     pub session: Session,
-    /// What it has asked for and was not told yet.
+    /// Its requests that were not answered yet.
     under_way: UnderWay,
 }
 
 impl Connection {
-    /// A client that is connected.
+    /// The connection of this client.
     pub fn new(client: Rc<Client>, node: &Node) -> Connection {
         Connection {
             requests: Requests::default(),
@@ -177,7 +177,7 @@ impl Connection {
         }
     }
 
-    /// Carries out what was received, as far as it may at a time.
+    /// Carries out requests that were received, up to the limit of one turn.
     pub fn turn(&mut self, host: &mut Host) -> Pause {
         let mut limits = self.limits(host);
         for _ in 0..MOST_IN_TURN {
@@ -209,14 +209,14 @@ impl Connection {
                     host.node().borrow_mut().counts.errors += 1;
                     self.session.is_leaving = true;
                     self.under_way.hold(error_reply(&format!("ERR {error}")));
-                    self.tell_what_is_next();
+                    self.reply_in_order();
                 }
             }
         }
         Pause::Turn
     }
 
-    /// The client is gone: what it has waited for.
+    /// The client is gone. Returns the tickets that it has waited for.
     pub fn end(&mut self, host: &mut Host) -> Vec<Ticket> {
         host.forget(&mut self.session);
         self.give_up(host, Milliseconds::MAX)
@@ -226,17 +226,17 @@ impl Connection {
         if self.session.is_authenticated { host.node().borrow().settings.limits } else { Limits::STRANGER }
     }
 
-    /// The tickets of what other servers have to answer, as far as they were not told yet.
+    /// The tickets of what other servers have to answer, as far as they were not taken yet.
     pub fn take_begun(&mut self) -> Vec<Ticket> {
         self.under_way.take_begun()
     }
 
-    /// Whether it has asked for something that it was not told yet.
+    /// Whether it has requests that were not answered yet.
     pub fn waits(&self) -> bool {
         !self.under_way.is_empty()
     }
 
-    /// Whether it waits for what has this ticket.
+    /// Whether it waits for the answer with this ticket.
     pub fn waits_for(&self, ticket: Ticket) -> bool {
         self.under_way.place_of(ticket).is_some()
     }
@@ -246,15 +246,15 @@ impl Connection {
         self.under_way.waits_for_snapshot()
     }
 
-    /// Tells the client what it has waited for for too long. The tickets of that.
+    /// Replies with an error to requests that have waited too long. Returns their tickets.
     pub fn gives_up(&mut self, host: &mut Host) -> Vec<Ticket> {
         let now = host.node().borrow().now;
         let tickets = self.give_up(host, now.saturating_sub(LONGEST_WAIT));
-        self.tell_what_is_next();
+        self.reply_in_order();
         tickets
     }
 
-    /// Has nobody answer what it has waited for since before a time.
+    /// Gives up requests that have waited since before a time. Returns their tickets.
     fn give_up(&mut self, host: &mut Host, before: Milliseconds) -> Vec<Ticket> {
         let mut tickets = Vec::new();
         for (place, waiting) in self.under_way.waiting_since(before) {
@@ -276,14 +276,14 @@ impl Connection {
             None if place == 0 => {
                 self.under_way.first_is_over(self.reply.end() - end);
                 self.session.has_replied(&mut self.reply, end);
-                self.tell_what_is_next();
+                self.reply_in_order();
             }
             None => self.under_way.replied(place, early.into_bytes()),
         }
     }
 
-    /// Replies whose turn has come.
-    fn tell_what_is_next(&mut self) {
+    /// Sends the replies whose turn has come.
+    fn reply_in_order(&mut self) {
         while let Some(reply) = self.under_way.next_reply() {
             let end = self.reply.end();
             self.reply.replied(&reply);
@@ -291,7 +291,7 @@ impl Connection {
         }
     }
 
-    /// The snapshot that it waits for is made, or can't be.
+    /// The snapshot that it waits for was made, or could not be.
     pub fn was_saved(&mut self, has_failed: bool) {
         if !self.waits_for_snapshot() {
             return;
@@ -302,20 +302,20 @@ impl Connection {
             true => reply.error("ERR the snapshot could not be made; what is stored is in the logs"),
         }
         self.under_way.replied(0, reply.into_bytes());
-        self.tell_what_is_next();
+        self.reply_in_order();
     }
 
-    /// Whether it had its time: to say who it is, or to say anything.
+    /// Whether its time is over: to authenticate, or to send anything.
     pub fn is_overdue(&self, node: &Node, now: Milliseconds) -> bool {
         let client = &self.session.client;
         let is_idle = |most| now.saturating_sub(client.last.get()) > most * 1000;
-        let is_strange =
+        let is_stranger =
             !self.session.is_authenticated && now.saturating_sub(client.since) > node.settings.time_to_authenticate;
-        is_strange || node.settings.most_idle.is_some_and(is_idle)
+        is_stranger || node.settings.most_idle.is_some_and(is_idle)
     }
 }
 
-/// Has a request carried out, which waits if it has to. If others before it wait, so does its reply.
+/// Has a request carried out; it waits if it has to. If requests before it wait, so does its reply.
 #[inline]
 fn carry_out(
     host: &mut Host,

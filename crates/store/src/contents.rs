@@ -1,4 +1,4 @@
-//! A bucket as what an LH*LH server keeps: what other members ask of it, and what goes with it when servers split and merge.
+//! A bucket as the contents of an LH*LH server: the requests of other members, and the records that move when servers split and merge.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -21,22 +21,22 @@ use crate::slot::{SLOT_BITS, c_of};
 /// What a member asks of the server that has the keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// To carry out a request, in the version that its client speaks.
+    /// To carry out a request, in the version of RESP that its client speaks.
     Request(Version, OwnedArguments),
-    /// To carry out these as one.
+    /// To carry out these requests as one transaction.
     Transaction(Version, Vec<OwnedArguments>),
-    /// To take out all that it has, and to say its level.
+    /// To remove all its records, and to say its level.
     Clear,
-    /// To give stamps of these keys, which somebody watches.
+    /// To issue stamps of these keys, which a client watches.
     Watch(OwnedArguments),
-    /// To carry out these as one, if nothing that was watched has changed.
+    /// To carry out these requests as one transaction, if no watched key has changed.
     Guarded(Version, Vec<Watched>, Vec<OwnedArguments>),
 }
 
 /// A key that a client watches on another member, and the stamp that it was given.
 pub type Watched = (Box<[u8]>, u64);
 
-/// What it replies, as it goes to the client. Members write it as a whole, and not byte by byte.
+/// The reply of the server, as it goes to the client. Members encode it as a whole, and not byte by byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome(Vec<u8>);
 
@@ -66,17 +66,17 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-/// What a bucket needs to carry out what other members ask of it: the node that it is on, and a session that is nobody's.
+/// What a bucket needs to carry out requests of other members: the node that it is on, and a session that belongs to no client.
 pub struct Guest {
     node: Rc<RefCell<Node>>,
     session: Session,
 }
 
 impl Guest {
-    /// One for a node.
+    /// A guest of this node.
     pub fn of(node: &Rc<RefCell<Node>>) -> Guest {
         let mut session = Session::new(Rc::new(Client::default()), &node.borrow());
-        // Who asks has been asked who it is by its own member.
+        // The client has authenticated with its own member.
         session.is_authenticated = true;
         Guest { node: Rc::clone(node), session }
     }
@@ -89,14 +89,14 @@ impl fmt::Debug for Guest {
 }
 
 impl Bucket {
-    /// Why some keys are not all on this server, which has the one of hash C; none, if they are.
+    /// The error if some keys are not on this server, which has the key of hash C; none, if all are.
     pub(crate) fn refuses<'a>(&self, c: u64, mut keys: impl Iterator<Item = &'a [u8]>) -> Option<&'static str> {
         let table = self.table()?;
-        let is_here = |key: &[u8]| {
+        let is_on_this_server = |key: &[u8]| {
             let own = c_of(key);
             h(table.level(), own) == h(table.level(), c) && table.place(own) == Place::Held
         };
-        let elsewhere = keys.find(|key| !is_here(key))?;
+        let elsewhere = keys.find(|key| !is_on_this_server(key))?;
         let is_same_slot = h(SLOT_BITS, c_of(elsewhere)) == h(SLOT_BITS, c);
         Some(if is_same_slot { "TRYAGAIN Multiple keys request during rehashing of slot" } else { CROSS_SLOT })
     }
@@ -117,7 +117,7 @@ impl Bucket {
         reply.into_bytes().into()
     }
 
-    /// Stamps of keys, as [`read_stamps`] reads them, if all keys are here.
+    /// Stamps of keys, as [`read_stamps`] reads them, if all keys are on this server.
     fn give_stamps(&mut self, c: u64, keys: &OwnedArguments) -> Outcome {
         if let Some(refusal) = self.refuses(c, keys.borrowed().from(0)) {
             return error(refusal);
@@ -137,10 +137,10 @@ impl Bucket {
     }
 }
 
-/// What stands before stamps: no error begins so.
+/// The prefix of stamps: no error begins with it.
 const STAMPS: &[u8] = b"+";
 
-/// The stamps that a server has given; none, if it has refused to.
+/// The stamps that a server has issued; none, if it has refused.
 pub(crate) fn read_stamps(outcome: &[u8]) -> Option<impl Iterator<Item = u64>> {
     let (stamps, _) = outcome.strip_prefix(STAMPS)?.as_chunks::<8>();
     Some(stamps.iter().map(|stamp| u64::from_le_bytes(*stamp)))
@@ -152,7 +152,7 @@ fn error(text: &str) -> Outcome {
     reply.into_bytes().into()
 }
 
-/// That keys are on several servers, which must be on one.
+/// The error for keys that must be on one server but are on several.
 pub(crate) const CROSS_SLOT: &str = "CROSSSLOT Keys in request don't hash to the same slot";
 
 impl Contents for Bucket {
@@ -196,7 +196,7 @@ impl Contents for Bucket {
             Operation::Request(version, request) => (version, vec![request], false),
             Operation::Transaction(version, requests) => (version, requests, true),
             Operation::Clear => {
-                // What is on its way would come after it; the client asks again.
+                // Records that are on their way would arrive after it; the client asks again.
                 let level = self.table().filter(|table| table.is_whole())?.level();
                 self.clear();
                 return Some(level.to_string().into_bytes().into());

@@ -15,11 +15,11 @@ pub(crate) fn give_back<T: Send + 'static>(value: T, length: usize) {
     if length < LARGE {
         return drop(value);
     }
-    // What can't be sent, since too many wait or the thread could not be started, comes back as an error and is dropped at once.
+    // A value that can't be sent, because too many wait or the thread could not be started, comes back in the error and is dropped at once.
     let _ = FREES.get_or_init(start).try_send(Box::new(value));
 }
 
-/// Starts the thread. If the system has none, nobody receives.
+/// Starts the thread. If the system can't start it, nobody receives.
 fn start() -> SyncSender<Box<dyn Send>> {
     let (sender, receiver) = sync_channel::<Box<dyn Send>>(MOST_WAITING);
     let _ = thread::Builder::new().name("large values".to_owned()).spawn(move || receiver.into_iter().for_each(drop));
@@ -34,20 +34,21 @@ mod tests {
 
     use super::*;
 
-    struct Told(Sender<ThreadId>);
+    /// Reports the thread that drops it.
+    struct Reports(Sender<ThreadId>);
 
-    impl Drop for Told {
+    impl Drop for Reports {
         fn drop(&mut self) {
-            self.0.send(thread::current().id()).expect("somebody hears it");
+            self.0.send(thread::current().id()).expect("the test still receives");
         }
     }
 
     #[test]
-    fn what_is_large_is_dropped_by_another_thread_and_what_is_not_at_once() {
-        let ((tells, hears), own) = (channel(), thread::current().id());
-        give_back(Told(tells.clone()), LARGE - 1);
-        assert_eq!(hears.try_recv(), Ok(own));
-        give_back(Told(tells), LARGE);
-        assert!(hears.recv_timeout(Duration::from_secs(10)).is_ok_and(|thread| thread != own));
+    fn a_large_value_is_dropped_by_another_thread_and_a_small_one_at_once() {
+        let ((sender, receiver), own) = (channel(), thread::current().id());
+        give_back(Reports(sender.clone()), LARGE - 1);
+        assert_eq!(receiver.try_recv(), Ok(own));
+        give_back(Reports(sender), LARGE);
+        assert!(receiver.recv_timeout(Duration::from_secs(10)).is_ok_and(|thread| thread != own));
     }
 }

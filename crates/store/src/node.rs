@@ -1,4 +1,4 @@
-//! What all clients of a node have in common: settings, who is connected, what was counted.
+//! What all clients of a node share: its settings, the list of clients, and its counters.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,16 +13,16 @@ use crate::parity::state::ParityState;
 use crate::record::Milliseconds;
 use crate::resp::Limits;
 
-/// The version of Redis whose commands and replies these are. Clients look at it to know what they may send.
+/// The version of Redis whose commands and replies the store implements. Clients look at it to know what they may send.
 pub const REDIS_VERSION: &str = "7.0.15";
 
-/// What goes when there is no room.
+/// What is evicted when there is no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eviction {
-    /// Nothing: what needs room is refused.
+    /// Nothing: requests that need room are refused.
     #[default]
     Refuse,
-    /// Of some records that chance names the one that was not used for the longest time.
+    /// The least recently used of some random records.
     LeastRecentlyUsed,
 }
 
@@ -36,22 +36,22 @@ impl Eviction {
     }
 }
 
-/// What can be set.
+/// The settings of a node.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What clients have to say who they are; none, if anyone may ask.
+    /// The password that clients must give; none, if they need none.
     pub password: Option<Vec<u8>>,
-    /// As many clients are served at once.
+    /// The most clients that are served at once.
     pub most_clients: usize,
-    /// What the table may take; none for as much as there is. [B]
+    /// The most memory that the table may take; none for as much as there is. [B]
     pub most_memory: Option<usize>,
-    /// What goes when it takes more.
+    /// What is evicted when it takes more.
     pub eviction: Eviction,
     /// What clients may send.
     pub limits: Limits,
-    /// A client that has not said who it is goes after so long. [ms]
+    /// A client that has not authenticated after this time is disconnected. [ms]
     pub time_to_authenticate: Milliseconds,
-    /// A client that is silent goes after so long; none for never. [s]
+    /// A client that was idle for this time is disconnected; none for never. [s]
     pub most_idle: Option<u64>,
 }
 
@@ -69,67 +69,67 @@ impl Default for Settings {
     }
 }
 
-/// What there is to know of a client, for itself and for others.
+/// What a client and others may know about it.
 #[derive(Debug, Default)]
 pub struct Client {
-    /// Its number: none has the same again.
+    /// Its number, which no other client is given.
     pub id: u64,
-    /// From where it is connected, and to where.
+    /// The address that it is connected from.
     pub address: String,
-    /// To where.
+    /// The address that it is connected to.
     pub local_address: String,
-    /// Since when.
+    /// When it connected.
     pub since: Milliseconds,
-    /// When it last asked for something.
+    /// When it last sent a request.
     pub last: Cell<Milliseconds>,
-    /// What that was.
+    /// The command of that request.
     pub command: Cell<&'static str>,
     /// The name that it gave itself.
     pub name: RefCell<Vec<u8>>,
-    /// The library that it uses, as it says.
+    /// The client library that it says it uses.
     pub library: RefCell<Vec<u8>>,
-    /// And its version.
+    /// The version of that library.
     pub library_version: RefCell<Vec<u8>>,
     /// Whether it speaks RESP3.
     pub speaks_three: Cell<bool>,
-    /// How many requests of a transaction it has queued; none where it is in none.
+    /// How many requests of a transaction it has queued; none outside a transaction.
     pub queued: Cell<Option<usize>>,
     /// How many keys it watches.
     pub watches: Cell<usize>,
-    /// Whether somebody has asked for its end.
+    /// Whether a client has asked for its connection to be closed.
     pub is_killed: Cell<bool>,
 }
 
-/// What a node counts.
+/// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests that were carried out.
     pub commands: u64,
-    /// Clients that came.
+    /// Clients that connected.
     pub connections: u64,
-    /// Clients that were turned away, since there were too many.
+    /// Clients that were turned away because there were too many.
     pub rejected: u64,
     /// Replies that were errors.
     pub errors: u64,
-    /// Of these, requests that were refused since there was no room.
+    /// Of these, requests that were refused because there was no room.
     pub out_of_memory: u64,
-    /// And passwords that were none.
+    /// Wrong passwords that were given.
     pub wrong_passwords: u64,
-    /// Clients that did not speak TLS as they were to.
+    /// Clients that failed to speak TLS.
     pub tls_failures: u64,
-    /// What was received. [B]
+    /// How much was received. [B]
     pub received: u64,
-    /// What was sent. [B]
+    /// How much was sent. [B]
     pub sent: u64,
 }
 
-/// What part a node has in a group.
+/// The role of a node in a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupState {
     /// It hosts servers.
     Data {
-        /// Who keeps parity of it, in hexadecimal.
+        /// The member that keeps parity of it, in hexadecimal.
         covered_by: Option<String>,
         /// Whether it could be rebuilt.
         is_covered: bool,
@@ -138,7 +138,7 @@ pub enum GroupState {
     Parity(ParityState),
     /// It stands by.
     Spare {
-        /// Whether it was given anything of a lost member.
+        /// Whether it has received anything of a lost member.
         is_given: bool,
     },
 }
@@ -146,29 +146,29 @@ pub enum GroupState {
 /// A node.
 #[derive(Debug)]
 pub struct Node {
-    /// What was set.
+    /// Its settings.
     pub settings: Settings,
-    /// On which port it listens.
+    /// The port on which it listens.
     pub port: u16,
-    /// When it began.
+    /// When it started.
     pub since: Milliseconds,
-    /// Now.
+    /// The current time.
     pub now: Milliseconds,
-    /// Twenty random bytes, in hexadecimal: what tells this run of it from others.
+    /// Twenty random bytes, in hexadecimal, which tell this run from others.
     pub run: String,
-    /// What was counted.
+    /// Its counters.
     pub counts: Counts,
-    /// What the process has in memory, and the most that it had. [B]
+    /// The memory that the process has, and the most that it had. [B]
     pub resident: (u64, u64),
-    /// Who is connected.
+    /// The clients that are connected, by their numbers.
     pub clients: BTreeMap<u64, Rc<Client>>,
-    /// Which slots are where, as far as was asked for.
+    /// Which slots are where, as of the last request that needed it.
     pub slots: SlotMap,
-    /// How its member stands, as far as was asked for.
+    /// The state of its member, as of the last request that needed it.
     pub pool: PoolState,
-    /// How what it holds is kept on disk, if it is.
+    /// The state of its files, if it keeps its data on disk.
     pub kept: Option<State>,
-    /// What part it has in a group, if it has one.
+    /// Its role in a group, if it has one.
     pub group: Option<GroupState>,
     /// Whether a client has asked for a snapshot.
     pub wants_snapshot: bool,
@@ -177,7 +177,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node that nobody is connected to. Its `chance` begins with a number that was handed in.
+    /// A node without clients. The numbers in `chance` must be random: they name the run, and the first of them seeds [`Node::draw`].
     pub fn new(settings: Settings, port: u16, chance: [u64; 3], now: Milliseconds) -> Node {
         Node {
             settings,
@@ -198,7 +198,7 @@ impl Node {
         }
     }
 
-    /// A client comes.
+    /// A client connects.
     pub fn connect(&mut self, address: String, local_address: String, now: Milliseconds) -> Rc<Client> {
         self.next_client += 1;
         self.counts.connections += 1;
@@ -209,7 +209,7 @@ impl Node {
         client
     }
 
-    /// A client goes.
+    /// A client disconnects.
     pub fn disconnect(&mut self, client: &Client) {
         self.clients.remove(&client.id);
     }
@@ -219,7 +219,7 @@ impl Node {
         splitmix64::draw(&mut self.chance)
     }
 
-    /// Whether a password is the one that was set; it takes as long wherever the first difference is.
+    /// Whether a password is the one that was set. The comparison takes the same time wherever the first difference is.
     pub fn is_password(&self, given: &[u8]) -> bool {
         let Some(password) = &self.settings.password else { return false };
         let differences = password.iter().zip(given).fold(0, |differences, (a, b)| differences | (a ^ b));

@@ -1,7 +1,7 @@
-//! What a client has asked for and was not told yet, in the order in which it has asked.
+//! The requests of a client that were not answered yet, in the order in which they came.
 //!
-//! Requests for different keys are with the servers that have these at the same time. Any other request waits until nothing is under way, and
-//! those after it until it is over. So requests for one key are carried out in the order in which they came, wherever the key is by then.
+//! Requests for different keys are under way to their servers at the same time. Any other request waits until nothing is under way, and those
+//! after it wait until it is done. So requests for one key are carried out in the order in which they came, wherever the key has moved by then.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use crate::host::Waiting;
 use crate::member::Ticket;
 use crate::record::Milliseconds;
 
-/// As many requests of one client are under way at most.
+/// The most requests of one client that are under way at once.
 const MOST: usize = 64;
-/// As many to begin with: how large replies are is not known then.
+/// The most at first, when the size of the replies is not known yet.
 const MOST_AT_FIRST: usize = 16;
-/// As much the requests may take that are under way, and as much the replies whose turn it is not yet; a single one may be larger. [B]
+/// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger. [B]
 const MOST_HELD: usize = 1 << 20;
 
 /// A request.
 #[derive(Debug)]
 struct Asked {
-    /// The hash of its only key; none, if it is to be alone.
+    /// The hash of its only key; none, if no other request may be under way with it.
     c: Option<u64>,
-    /// What it takes. [B]
+    /// The memory that it takes. [B]
     size: usize,
-    /// Since when it is under way. [ms since 1970]
+    /// When it was begun. [ms since 1970]
     since: Milliseconds,
     state: State,
 }
@@ -32,7 +32,7 @@ struct Asked {
 enum State {
     /// It waits for other servers, or for a snapshot.
     Waits(Waiting),
-    /// It has its reply, and one before it has not.
+    /// It has its reply, but a request before it has not.
     Replied(Vec<u8>),
 }
 
@@ -40,11 +40,11 @@ enum State {
 #[derive(Debug)]
 pub(super) struct UnderWay {
     asked: VecDeque<Asked>,
-    /// As many may be under way: fewer, where replies are large.
+    /// The most that may be under way: fewer if replies are large.
     most: usize,
-    /// What requests and replies take. [B]
+    /// The memory of requests and replies. [B]
     held: usize,
-    /// Tickets that were not told to whoever has the answers.
+    /// Tickets that the caller has not taken yet.
     begun: Vec<Ticket>,
 }
 
@@ -65,39 +65,39 @@ impl UnderWay {
         is_alone || self.asked.len() >= self.most || !self.is_empty() && self.held > MOST_HELD
     }
 
-    /// Whether a request may be begun whose only key has this hash, or which is to be alone.
+    /// Whether a request may be begun whose only key has this hash, or with which no other may be under way.
     pub(super) fn admits(&self, c: Option<u64>) -> bool {
-        let has_no_part_in = |asked: &Asked| match asked.state {
+        let does_not_conflict = |asked: &Asked| match asked.state {
             State::Waits(_) => asked.c != c,
             State::Replied(_) => true,
         };
-        self.is_empty() || c.is_some() && self.asked.iter().all(has_no_part_in)
+        self.is_empty() || c.is_some() && self.asked.iter().all(does_not_conflict)
     }
 
-    /// A request is begun that waits.
+    /// Begins a request that waits.
     pub(super) fn begin(&mut self, c: Option<u64>, size: usize, waiting: Waiting, now: Milliseconds) {
         self.begun.extend(waiting.tickets());
         self.held += size;
         self.asked.push_back(Asked { c, size, since: now, state: State::Waits(waiting) });
     }
 
-    /// A request was carried out at once, and those before it were not.
+    /// Holds the reply of a request that was carried out at once, while those before it wait.
     pub(super) fn hold(&mut self, reply: Vec<u8>) {
         self.held += reply.len();
         self.asked.push_back(Asked { c: None, size: reply.len(), since: 0, state: State::Replied(reply) });
     }
 
-    /// Tickets of what was begun since this was asked last.
+    /// The tickets of what was begun since the last call.
     pub(super) fn take_begun(&mut self) -> Vec<Ticket> {
         std::mem::take(&mut self.begun)
     }
 
-    /// Which request waits for what has this ticket.
+    /// The place of the request that waits for the answer with this ticket.
     pub(super) fn place_of(&self, ticket: Ticket) -> Option<usize> {
         self.asked.iter().position(|asked| asked.waits_for(ticket))
     }
 
-    /// What a request waits for, which the caller has to put back, or to reply.
+    /// Takes out what a request waits for; the caller has to put it back, or to reply.
     pub(super) fn take(&mut self, place: usize) -> Option<Waiting> {
         let asked = self.asked.get_mut(place)?;
         match std::mem::replace(&mut asked.state, State::Replied(Vec::new())) {
@@ -109,13 +109,13 @@ impl UnderWay {
         }
     }
 
-    /// It waits for more.
+    /// The request waits for more.
     pub(super) fn put_back(&mut self, place: usize, waiting: Waiting) {
         self.begun.extend(waiting.tickets());
         self.asked[place].state = State::Waits(waiting);
     }
 
-    /// It has its reply.
+    /// The request has its reply.
     pub(super) fn replied(&mut self, place: usize, reply: Vec<u8>) {
         self.has_seen(reply.len());
         let asked = &mut self.asked[place];
@@ -124,12 +124,12 @@ impl UnderWay {
         asked.state = State::Replied(reply);
     }
 
-    /// So long a reply has come. A client has as many requests under way as may wait for such ones, though it is found out by and by.
+    /// A reply of this length has come. Adapts the number of requests that may be under way, one by one if it grows, to replies of this length.
     fn has_seen(&mut self, length: usize) {
         self.most = (self.most + 1).min(MOST).min(MOST_HELD / length.max(1)).max(1);
     }
 
-    /// The first request was replied to, by so many bytes.
+    /// The first request was replied to, with `length` bytes.
     pub(super) fn first_is_over(&mut self, length: usize) {
         self.has_seen(length);
         if let Some(first) = self.asked.pop_front() {
@@ -146,7 +146,7 @@ impl UnderWay {
         Some(reply)
     }
 
-    /// Takes out what waits for other servers, or has done so since before a time: the place of the request, and what it waited for.
+    /// Takes out what has waited for other servers since before a time: the place of each request, and what it waited for.
     pub(super) fn waiting_since(&mut self, before: Milliseconds) -> Vec<(usize, Waiting)> {
         let is_late = |asked: &Asked| {
             let waits = matches!(&asked.state, State::Waits(waiting) if !matches!(waiting, Waiting::Snapshot));
@@ -156,7 +156,7 @@ impl UnderWay {
         late.into_iter().filter_map(|place| Some((place, self.take(place)?))).collect()
     }
 
-    /// Whether a snapshot is waited for.
+    /// Whether the first request waits for a snapshot.
     pub(super) fn waits_for_snapshot(&self) -> bool {
         self.asked.front().is_some_and(|first| matches!(first.state, State::Waits(Waiting::Snapshot)))
     }
