@@ -1,4 +1,4 @@
-//! A client that asks one thing after another, and waits for each reply.
+//! A client that sends one request after another, and waits for each reply.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use super::{Error, Options};
 use crate::resp::{Replies, Value};
 use crate::tls::Stream;
 
-/// So much is read at a time. [B]
+/// How much is read at a time. [B]
 const READ: usize = 16 << 10;
 
 /// A client of one member.
@@ -20,7 +20,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects, and gives the password, if there is one. Nothing takes longer than the patience, neither this nor any reply.
+    /// Connects, and gives the password, if there is one. Neither this nor any reply takes longer than the patience.
     ///
     /// # Errors
     /// [`Error`]
@@ -45,7 +45,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks something, and waits for the reply.
+    /// Sends a request, and waits for the reply.
     ///
     /// # Errors
     /// [`Error::Broken`], [`Error::Refused`]

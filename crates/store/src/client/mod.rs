@@ -1,8 +1,9 @@
 //! Clients: of one member, and of a whole pool.
 //!
-//! A [`Pool`] has an image of which member has which slot. It asks for that once, and from then on is told by the members, whenever it asks one
-//! for what that has no more: `MOVED` with the range of slots that went to another. So a split costs a client one such reply, or as many as it had
-//! requests under way, and nobody is asked for the whole map again; only when a member is gone, once a second at most.
+//! A [`Pool`] has an image of which member has which slot. It asks for the whole map once. From then on a member that no longer has the slot of a
+//! request corrects the image: it replies `MOVED`, with the range of slots that went to another member. So a split costs a client one such reply,
+//! or as many as it had requests under way. The whole map is asked for again, at most once a second, only when a member is gone or members send a
+//! request on again and again.
 //!
 //! ```text
 //!   Pool: sockets, the clock      Routes: bytes in, bytes out        Slots: the image
@@ -45,28 +46,28 @@ pub use slots::MemberNumber;
 /// Why there is no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody can be asked there.
+    /// No connection could be opened.
     #[error("can't reach {address}: {cause}")]
     Unreachable {
-        /// Where.
+        /// The address of the member.
         address: SocketAddr,
         /// Why not.
         cause: io::Error,
     },
-    /// The connection broke, or what came was no reply.
+    /// The connection broke, or what arrived was no reply.
     #[error("{address} does not answer as a store does: {cause}")]
     Broken {
-        /// Where.
+        /// The address of the member.
         address: SocketAddr,
         /// What happened.
         cause: io::Error,
     },
-    /// It was refused.
+    /// The member refused the request.
     #[error("{address} refuses: {message}")]
     Refused {
-        /// Who refuses.
+        /// The address of the member.
         address: SocketAddr,
-        /// As it says it.
+        /// Its error message.
         message: String,
     },
     /// The connection broke before the reply to a request that changes something.
@@ -74,37 +75,37 @@ pub enum Error {
         "the connection to {address} broke before its reply, and whether the request was carried out is not known: {cause}"
     )]
     Lost {
-        /// Where.
+        /// The address of the member.
         address: SocketAddr,
         /// What happened.
         cause: io::Error,
     },
-    /// Nobody has answered in time.
+    /// No member answered in time.
     #[error("no answer within {}: {last}", seconds(*.patience))]
     Late {
-        /// As long as was waited.
+        /// How long the client waited.
         patience: Duration,
-        /// What was last heard.
+        /// What it heard last.
         last: String,
     },
-    /// Members send it to each other.
+    /// Members send the request on to each other.
     #[error("members sent the request on {times} times, in the end to {address}, and none has its slot")]
     SentOn {
         /// How often.
         times: u32,
-        /// Where to.
+        /// Where it was sent in the end.
         address: SocketAddr,
     },
-    /// It has to do with one connection, and a pool has one to each member.
+    /// The command is about one connection, and a pool has one to each member.
     #[error("{0} is about one connection, and a client of a pool has one to each member")]
     OfOneConnection(String),
-    /// There is nothing to ask, or nobody.
+    /// There is no command to send, or no member to send it to.
     #[error("found nothing to ask, or nobody to ask; allowed is a command, and at least one address")]
     Empty,
-    /// Sockets can't be waited for.
+    /// Waiting for sockets failed.
     #[error("can't wait for sockets: {0}")]
     Wait(#[from] io::Error),
-    /// It was asked to end.
+    /// The caller has asked it to end.
     #[error("interrupted")]
     Interrupted,
 }
@@ -113,12 +114,12 @@ fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 
-/// How a client asks.
+/// The options of a client.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The password of all members, if they have one.
     pub password: Option<Vec<u8>>,
-    /// As long as may pass without any answer.
+    /// How long the client waits without any answer.
     pub patience: Duration,
     /// What is needed to speak TLS, if members do.
     pub tls: Option<Connector>,
@@ -131,18 +132,18 @@ impl Default for Options {
     }
 }
 
-/// What a client of a pool has counted.
+/// The counters of a client of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that were sent, those that were sent again included.
+    /// Requests that were sent, including those that were sent again.
     pub sent: u64,
     /// Replies that were MOVED.
     pub moved: u64,
-    /// How many of these were news: the image was adjusted.
+    /// How many of these were news, so that the image was adjusted.
     pub adjustments: u64,
-    /// Requests that were sent again after a while: since a member said so, or was gone.
+    /// Requests that were sent again after a delay, because a member said so or was gone.
     pub delays: u64,
-    /// How often all slots were asked for: once, and when a member is gone.
+    /// How often the whole map of slots was asked for.
     pub maps: u64,
     /// Connections that were opened.
     pub connections: u64,

@@ -16,14 +16,14 @@ use super::{Counts, Error, Options};
 use crate::resp::Value;
 use crate::tls::{Connector, Stream};
 
-/// So many events are taken at a time.
+/// How many events are taken at a time.
 const EVENTS: usize = 64;
-/// So much is read at a time. [B]
+/// How much is read at a time. [B]
 const READ: usize = 64 << 10;
-/// Whoever may want it to end is asked so often.
+/// How often `goes_on` is called.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// After so long without a request it is looked who has closed a connection.
+/// After this time without a request, the client first looks for connections that members have closed.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// Whether the client is to go on.
@@ -32,11 +32,11 @@ type GoesOn = Box<dyn Fn() -> bool + Send>;
 struct Socket {
     stream: Stream<TcpStream>,
     is_open: bool,
-    /// Whether the member sends no more than what has come: then there is an end to be read.
+    /// Whether the member sends nothing after what has arrived: then there is an end to be read.
     is_ending: bool,
 }
 
-/// A client of a whole pool, which asks each member for what that has: see [the module](super).
+/// A client of a whole pool, which sends each request to the member that has its keys: see [the module](super).
 pub struct Pool {
     routes: Routes,
     tls: Option<Connector>,
@@ -46,7 +46,7 @@ pub struct Pool {
     began: Instant,
     /// When it was last used.
     used: Duration,
-    /// When it was last asked whether it is to go on.
+    /// When `goes_on` was last called.
     asked: Duration,
     read: Vec<u8>,
     goes_on: Option<GoesOn>,
@@ -59,15 +59,15 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// A client of the pool to which these members belong; one is enough, at its port for clients or for those that follow slots.
+    /// A client of the pool to which these members belong. One is enough, at its port for clients or at the one for clients that follow slots.
     ///
     /// # Errors
-    /// [`Error::Unreachable`], [`Error::Broken`] or [`Error::Refused`], where no member could be asked; [`Error::Late`].
+    /// [`Error::Unreachable`], [`Error::Broken`] or [`Error::Refused`], if no member could be asked; [`Error::Late`].
     pub fn open(members: &[SocketAddr], options: Options) -> Result<Pool, Error> {
         Pool::open_while(members, options, None)
     }
 
-    /// The same; whatever it waits for, it is interrupted as soon as `goes_on` says no, which is asked ten times a second.
+    /// The same, but whatever the client waits for, it is interrupted as soon as `goes_on`, called ten times a second, returns false.
     ///
     /// # Errors
     /// As [`Pool::open`], and [`Error::Interrupted`].
@@ -108,7 +108,7 @@ impl Pool {
         self.execute(&[b"SET", key, value]).map(drop)
     }
 
-    /// Takes out a key; whether it was there.
+    /// Removes a key. Returns whether it was there.
     ///
     /// # Errors
     /// [`Error`]
@@ -130,7 +130,7 @@ impl Pool {
         Pipeline { pool: self, batch: Batch::default() }
     }
 
-    /// What was counted.
+    /// Its counters.
     pub const fn counts(&self) -> Counts {
         self.routes.counts()
     }
@@ -141,7 +141,7 @@ impl Pool {
 
     fn carry_out(&mut self, batch: Batch) -> Result<Vec<Result<Value, Error>>, Error> {
         if self.now() >= self.used.saturating_add(IDLE) {
-            // Who has closed a connection meanwhile is called again, before anything is lost there.
+            // A connection that a member has closed meanwhile is opened anew, before a request is lost on it.
             self.wait(Duration::ZERO)?;
         }
         let now = self.now();
@@ -166,7 +166,7 @@ impl Pool {
             if self.is_to_end() {
                 self.routes.give_up();
                 self.drop_closed();
-                // What was given up is over.
+                // The answers of what was given up are dropped.
                 let _ = self.routes.answers();
                 return Err(Error::Interrupted);
             }
@@ -175,7 +175,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Whether somebody wants it to end, who is asked ten times a second.
+    /// Whether `goes_on`, called ten times a second, says that it is to end.
     fn is_to_end(&mut self) -> bool {
         let Some(goes_on) = &self.goes_on else { return false };
         let now = clock().duration_since(self.began);
@@ -186,7 +186,7 @@ impl Pool {
         is_due && !goes_on()
     }
 
-    /// Opens the connections that are wanted.
+    /// Opens the connections that are needed.
     fn call(&mut self, now: Duration) {
         self.drop_closed();
         for (member, address) in self.routes.to_open(now) {
@@ -209,7 +209,7 @@ impl Pool {
         self.sockets.retain(|member, _| !routes.is_closed(*member));
     }
 
-    /// Sends what sockets take.
+    /// Sends as much as the sockets take.
     fn write(&mut self, now: Duration) {
         for (&member, socket) in self.sockets.iter_mut().filter(|(_, socket)| socket.is_open) {
             loop {
@@ -233,7 +233,7 @@ impl Pool {
         }
     }
 
-    /// Waits for something to come, and takes it.
+    /// Waits for events, and handles them.
     fn wait(&mut self, limit: Duration) -> Result<(), Error> {
         match self.poll.poll(&mut self.events, Some(limit)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
@@ -259,7 +259,7 @@ impl Pool {
 }
 
 impl Socket {
-    /// Whether it is connected, which it may be since now.
+    /// Whether it is connected, perhaps only since now.
     fn is_ready(&mut self, routes: &mut Routes, member: MemberNumber) -> io::Result<bool> {
         if self.is_open {
             return Ok(true);
@@ -280,7 +280,7 @@ impl Socket {
         }
     }
 
-    /// Takes all that has come.
+    /// Receives all that has arrived.
     fn receive(&mut self, routes: &mut Routes, member: MemberNumber, now: Duration, room: &mut [u8]) -> io::Result<()> {
         while !routes.is_closed(member) {
             match self.stream.read(room) {
@@ -300,11 +300,11 @@ impl Socket {
     }
 }
 
-/// Commands that are sent together. Each goes to the member that has its keys, all at the same time, and what comes of them is in the order in
-/// which they were asked.
+/// Commands that are sent together. Each goes to the member that has its keys, all at the same time, and the answers are in the order of the
+/// commands.
 ///
-/// Those on one key are carried out in this order, unless a connection breaks, or the key goes away from a member and comes back to it meanwhile:
-/// a member merges with another one right after it was split, or the other way round.
+/// Those on one key are carried out in this order, unless a connection breaks, or the key leaves a member and comes back to it meanwhile: a merge
+/// right after a split, or the other way round.
 #[derive(Debug)]
 pub struct Pipeline<'a> {
     pool: &'a mut Pool,
@@ -312,22 +312,22 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// Asks for a command, given by its words.
+    /// Adds a command, given by its words.
     pub fn ask(&mut self, words: &[&[u8]]) -> &mut Self {
         self.batch.ask(words);
         self
     }
 
-    /// Sends them, and waits for all answers: of each, what came of it, where an error of the command is [`Error::Refused`].
+    /// Sends the commands and waits for all answers, one to each; an error reply to a command is [`Error::Refused`].
     ///
     /// # Errors
-    /// [`Error`], where nothing could be asked at all.
+    /// [`Error`], if nothing could be asked at all.
     pub fn execute(&mut self) -> Result<Vec<Result<Value, Error>>, Error> {
         self.pool.carry_out(std::mem::take(&mut self.batch))
     }
 }
 
-#[allow(clippy::disallowed_methods)] // whoever waits for members waits by the clock
+#[allow(clippy::disallowed_methods)] // waiting for members needs the clock
 fn clock() -> Instant {
     Instant::now()
 }

@@ -1,4 +1,4 @@
-//! What a client asks for at a time, and what becomes of the replies.
+//! The commands that a client sends together, and how their replies become answers.
 
 use super::Error;
 use crate::commands::{Command, Flag, find};
@@ -6,7 +6,7 @@ use crate::host::{Gather, parts};
 use crate::resp::{OwnedArguments, Value, number::Written};
 use crate::slot::slot_of;
 
-/// Commands that change what a connection is, of which a pool has one to each member.
+/// Commands that are about one connection, while a pool has one to each member.
 const OF_A_CONNECTION: [&str; 18] = [
     "asking",
     "auth",
@@ -28,7 +28,7 @@ const OF_A_CONNECTION: [&str; 18] = [
     "watch",
 ];
 
-/// Writes a request down.
+/// Encodes a request.
 pub(super) fn encode<'a>(words: impl ExactSizeIterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
     let header = |bytes: &mut Vec<u8>, kind: u8, number: usize| {
         bytes.push(kind);
@@ -46,28 +46,28 @@ pub(super) fn encode<'a>(words: impl ExactSizeIterator<Item = &'a [u8]>, bytes: 
 /// A request to one member.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// Its bytes, in those of the batch.
+    /// Where its bytes lie in those of the batch.
     start: usize,
     end: usize,
-    /// The slot of its keys; none, if it has none, and any member will do.
+    /// The slot of its keys; none, if it has no keys and any member will do.
     pub(super) slot: Option<u16>,
     /// Whether it changes nothing, and may be carried out twice.
     pub(super) is_read: bool,
-    /// How often it was told MOVED.
+    /// How often it was redirected by MOVED.
     pub(super) redirections: u32,
     /// How often it had to wait before it was sent again.
     pub(super) delays: u32,
     answer: Option<Result<Value, Error>>,
 }
 
-/// What was asked for.
+/// A command as it was asked for.
 #[derive(Debug)]
 enum Question {
-    /// It is refused before anybody is asked.
+    /// It is refused without being sent.
     Refused(Error),
     /// It is one request.
     One,
-    /// It is so many, whose replies are put together.
+    /// It is this many requests, whose replies are put together.
     Parts(Gather, usize),
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Asks for something more.
+    /// Adds a command.
     pub(super) fn ask(&mut self, words: &[&[u8]]) {
         let question = self.add(words).unwrap_or_else(Question::Refused);
         self.questions.push(question);
@@ -92,7 +92,7 @@ impl Batch {
         if let Some(command) = OF_A_CONNECTION.iter().find(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
             return Err(Error::OfOneConnection((*command).to_owned()));
         }
-        // What is not known here may be known there; it goes to any member.
+        // A command that the client does not know may be known to members; it goes to any of them.
         let Some(command) = find(name) else {
             self.push(words.iter().copied(), None, false);
             return Ok(Question::One);
@@ -139,7 +139,7 @@ impl Batch {
         &mut self.requests[request]
     }
 
-    /// Its bytes.
+    /// The bytes of one of its requests.
     pub(super) fn bytes(&self, request: usize) -> &[u8] {
         let Request { start, end, .. } = self.requests[request];
         &self.bytes[start..end]
@@ -152,13 +152,13 @@ impl Batch {
         }
     }
 
-    /// Those without an answer.
+    /// The requests without an answer.
     pub(super) fn unanswered(&self) -> Vec<usize> {
         let requests = self.requests.iter().enumerate();
         requests.filter(|(_, request)| request.answer.is_none()).map(|(number, _)| number).collect()
     }
 
-    /// What came of all that was asked for, in that order.
+    /// The answers to all commands, in their order.
     pub(super) fn answers(self) -> Vec<Result<Value, Error>> {
         let mut requests = self.requests.into_iter().map(|request| request.answer.unwrap_or(Err(Error::Empty)));
         let answers = self.questions.into_iter().map(|question| match question {

@@ -1,4 +1,4 @@
-//! The client of a pool without sockets and clock: which request goes to which member, and which reply is whose.
+//! The client of a pool without sockets and clock: which request goes to which member, and which reply belongs to which request.
 //!
 //! ```text
 //!   ask ──> Batch ──> slot ──> Slots: member ──> Link: bytes to be sent ──> unsent
@@ -7,7 +7,7 @@
 //!                                 └── MOVED: adjust, and send again
 //! ```
 //!
-//! The time is an argument: since the client began.
+//! The time since the client began is an argument.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, ErrorKind};
@@ -20,56 +20,56 @@ use super::{Counts, Error, Options};
 use crate::resp::{Replies, Value};
 use crate::slot::SLOT_BITS;
 
-/// As often as a request is sent on by MOVED.
+/// How often a request is redirected by MOVED before it fails.
 const MOST_REDIRECTIONS: u32 = 16;
-/// From then on it waits before it is sent again.
+/// From this redirection on, a request waits before it is sent again.
 const QUICK_REDIRECTIONS: u32 = 4;
-/// As long as a request waits before it is sent again, which doubles each time, and in the end.
+/// How long a request waits before it is sent again: at first, then twice as long each time, and at most.
 const SHORTEST_DELAY: Duration = Duration::from_millis(1);
 const LONGEST_DELAY: Duration = Duration::from_millis(250);
-/// Who was gone is called again after so long, which doubles each time.
+/// How long a member that was gone is left alone before it is called again: at first, then twice as long each time, and at most.
 const CALL_AGAIN: Duration = Duration::from_millis(10);
 const CALL_AGAIN_AT_LAST: Duration = Duration::from_secs(1);
-/// As long as a connection may take to come about.
+/// How long it may take to open a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// All slots are not asked for again before so long.
+/// How long the map of slots holds before it may be asked for again.
 const MAP_HOLDS: Duration = Duration::from_secs(1);
 
-/// What a reply is to.
+/// The request that a reply answers.
 #[derive(Debug)]
 enum Expected {
     /// The password.
     Password,
-    /// What the client understands.
+    /// What the client says it understands.
     Capabilities,
-    /// The question where all slots are.
+    /// The request for the map of slots.
     Map,
-    /// A request of the batch, which begins after so many bytes of what the member is sent.
+    /// A request of the batch, and how many bytes are sent to the member before it.
     Request(usize, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Closed,
-    /// Until then it has to be open.
+    /// It has to be open by then.
     Opening(Duration),
     Open,
 }
 
-/// What goes to a member and comes from it.
+/// The connection to a member.
 #[derive(Debug)]
 struct Link {
     state: State,
     unsent: Vec<u8>,
-    /// Of these, so many were sent.
+    /// How many of these were sent.
     sent: usize,
-    /// What was sent of this connection, all together. [B]
+    /// How much was sent on this connection in all. [B]
     sent_before: u64,
     replies: Replies,
     expected: VecDeque<Expected>,
     /// How often in succession it could not be reached.
     failures: u32,
-    /// It is not called before.
+    /// It is not called before this time.
     not_before: Duration,
 }
 
@@ -87,7 +87,7 @@ impl Link {
         }
     }
 
-    /// Begins anew: what was expected of it.
+    /// Begins anew. Returns which replies were expected, and how much was sent. [B]
     fn reset(&mut self) -> (VecDeque<Expected>, u64) {
         let new = Link { failures: self.failures, not_before: self.not_before, ..Link::new() };
         let old = std::mem::replace(self, new);
@@ -95,7 +95,7 @@ impl Link {
     }
 }
 
-/// The client of a pool: see [`Pool`](super::Pool), which does what this says.
+/// The client of a pool: see [`Pool`](super::Pool), which does the input and output for it.
 #[derive(Debug)]
 pub struct Routes {
     options: Options,
@@ -104,17 +104,17 @@ pub struct Routes {
     batch: Batch,
     /// How many requests of each slot are under way.
     under_way: Vec<u32>,
-    /// Requests of slots of which others are still under way. They go on together when those are back, and so in the order in which they were asked.
+    /// Requests to be sent again while others of the same slot are under way. They are sent together when those are back, and so in order.
     held: BTreeMap<u16, BTreeSet<usize>>,
     /// Requests that are to be sent again, and when.
     later: BTreeSet<(Duration, usize)>,
-    /// When it gives up, unless an answer comes.
+    /// When it gives up, unless an answer arrives.
     gives_up: Duration,
     /// What went wrong last.
     trouble: String,
-    /// Who is asked where all slots are.
+    /// The member that was asked for the map of slots.
     map_of: Option<MemberNumber>,
-    /// When that was last asked.
+    /// When the map was last asked for.
     mapped: Duration,
     /// Why nothing can be asked at all.
     failure: Option<Error>,
@@ -122,7 +122,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// A client that knows these members, and asks where slots are. It is ready as soon as [`Routes::is_done`].
+    /// A client that knows these members and asks for the map of slots. It is ready as soon as [`Routes::is_done`].
     ///
     /// # Errors
     /// [`Error::Empty`] without a member.
@@ -149,12 +149,12 @@ impl Routes {
         Ok(routes)
     }
 
-    /// What was counted.
+    /// Its counters.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Sends requests to whom they are for. Those before are over.
+    /// Sends requests to the members that they are for. The batch before is over.
     pub(super) fn begin(&mut self, now: Duration, batch: Batch) {
         self.batch = batch;
         self.gives_up = now.saturating_add(self.options.patience);
@@ -171,15 +171,15 @@ impl Routes {
         self.begin(now, batch);
     }
 
-    /// Whether all that was asked for has its answer, or none can come.
+    /// Whether all commands have their answers, or none can come.
     pub const fn is_done(&self) -> bool {
         self.failure.is_some() || self.slots.are_known() && self.batch.is_answered()
     }
 
-    /// What came of each command that was asked for.
+    /// The answer to each command.
     ///
     /// # Errors
-    /// Why no member could be asked where slots are, or the password was refused.
+    /// Why no member could be asked for the map of slots, or that the password was refused.
     pub fn answers(&mut self) -> Result<Vec<Result<Value, Error>>, Error> {
         if let Some(failure) = self.failure.take() {
             self.give_up();
@@ -189,7 +189,7 @@ impl Routes {
         Ok(std::mem::take(&mut self.batch).answers())
     }
 
-    /// Members to whom a connection is to be opened now.
+    /// The members to which a connection is to be opened now.
     pub fn to_open(&mut self, now: Duration) -> Vec<(MemberNumber, SocketAddr)> {
         let mut calls = Vec::new();
         for (number, link) in self.links.iter_mut().enumerate() {
@@ -202,23 +202,23 @@ impl Routes {
         calls
     }
 
-    /// A connection is there.
+    /// The connection to a member is open.
     pub fn opened(&mut self, member: MemberNumber) {
         self.links[member.0].state = State::Open;
     }
 
-    /// Whether a member has no connection, or is not to have it any longer.
+    /// Whether there is no connection to a member, or it is to be dropped.
     pub fn is_closed(&self, member: MemberNumber) -> bool {
         self.links[member.0].state == State::Closed
     }
 
-    /// What has still to be sent to a member.
+    /// What is still to be sent to a member.
     pub fn unsent(&self, member: MemberNumber) -> &[u8] {
         let link = &self.links[member.0];
         &link.unsent[link.sent..]
     }
 
-    /// So much of it was sent.
+    /// So many bytes of it were sent.
     pub fn was_sent(&mut self, member: MemberNumber, bytes: usize) {
         let link = &mut self.links[member.0];
         link.sent += bytes;
@@ -229,7 +229,7 @@ impl Routes {
         }
     }
 
-    /// A member has replied.
+    /// Bytes have arrived from a member.
     pub fn received(&mut self, now: Duration, member: MemberNumber, bytes: &[u8]) {
         self.links[member.0].replies.feed(bytes);
         loop {
@@ -274,7 +274,7 @@ impl Routes {
         }
     }
 
-    /// Those that were held while requests of the same slot were under way go on, if none is any more.
+    /// Sends the requests that were held while others of the same slot were under way, if none is any more.
     fn release(&mut self, request: usize) {
         let slot = if self.held.is_empty() { None } else { self.batch.request(request).slot };
         let Some(slot) = slot.filter(|slot| self.under_way[usize::from(*slot)] == 0) else { return };
@@ -299,7 +299,7 @@ impl Routes {
             self.links.resize_with(self.slots.members(), Link::new);
         } else if !self.slots.are_known() && self.failure.is_none() {
             match reply {
-                // Of a store that knows nothing of slots.
+                // The reply of a store that knows nothing of slots.
                 Value::Error(message) if message.starts_with("ERR ") => self.slots.learn_that_there_is_one(member),
                 Value::Error(message) => self.failure = Some(Error::Refused { address, message }),
                 other => {
@@ -310,7 +310,7 @@ impl Routes {
         }
     }
 
-    /// A request was not carried out: it goes to another member, or again, or that is its answer.
+    /// A request was not carried out: it is sent to another member, or sent again, or the error is its answer.
     fn take_error(&mut self, now: Duration, member: MemberNumber, request: usize, message: String) {
         let address = self.slots.address(member);
         let slot = self.batch.request(request).slot;
@@ -326,7 +326,7 @@ impl Routes {
                 MOST_REDIRECTIONS.. => self.answer(now, request, Err(Error::SentOn { times, address: moved.to })),
                 0..QUICK_REDIRECTIONS if is_elsewhere => self.send_again(request),
                 _ => {
-                    // Members that have heard too little send it to each other; who is asked for all slots asks all servers.
+                    // Members that have heard too little send it to each other; a member that is asked for the map asks all servers.
                     self.ask_for_map(now, None);
                     self.delay(now, request);
                 }
@@ -344,7 +344,7 @@ impl Routes {
         self.gives_up = now.saturating_add(self.options.patience);
     }
 
-    /// Sends a request again in a while.
+    /// Sends a request again after a delay.
     fn delay(&mut self, now: Duration, request: usize) {
         let delays = &mut self.batch.request(request).delays;
         let delay = LONGEST_DELAY.min(SHORTEST_DELAY * (1 << (*delays).min(10)));
@@ -368,13 +368,13 @@ impl Routes {
         self.counts.sent += 1;
     }
 
-    /// The member that could be reached best, rather another one than that.
+    /// The member that could be reached best, if possible another one than `other_than`.
     fn anyone(&self, other_than: Option<MemberNumber>) -> MemberNumber {
         let rank = |number: &usize| (other_than == Some(MemberNumber(*number)), self.links[*number].failures);
         MemberNumber((0..self.links.len()).min_by_key(rank).unwrap_or(0))
     }
 
-    /// On a new connection, says who the client is and what it understands.
+    /// On a new connection, authenticates and says what the client understands.
     fn introduce(&mut self, member: MemberNumber) {
         let link = &mut self.links[member.0];
         if link.state != State::Closed || !link.unsent.is_empty() {
@@ -388,7 +388,7 @@ impl Routes {
         link.expected.push_back(Expected::Capabilities);
     }
 
-    /// Asks where all slots are, unless that was just done.
+    /// Asks for the map of slots, unless that was just done.
     fn ask_for_map(&mut self, now: Duration, other_than: Option<MemberNumber>) {
         let holds = self.counts.maps > 0 && now < self.mapped.saturating_add(MAP_HOLDS);
         if self.map_of.is_some() || self.slots.are_known() && holds {
@@ -409,7 +409,7 @@ impl Routes {
         let was_open = self.links[member.0].state == State::Open;
         let (expected, sent) = self.links[member.0].reset();
         if expected.is_empty() && was_open {
-            // It has closed what nobody used.
+            // It has closed a connection that nobody used.
             return;
         }
         let link = &mut self.links[member.0];
@@ -443,7 +443,7 @@ impl Routes {
         self.ask_for_map(now, Some(member));
     }
 
-    /// When it wants to be woken, if nothing comes before.
+    /// When [`Routes::wake`] is to be called, if nothing arrives before.
     pub fn deadline(&self) -> Duration {
         let later = self.later.first().map(|(time, _)| *time);
         let of_links = self.links.iter().filter_map(|link| match link.state {
@@ -454,7 +454,7 @@ impl Routes {
         of_links.chain(later).fold(self.gives_up, Duration::min)
     }
 
-    /// Time has passed: sends again what is due, and gives up what has had its time.
+    /// Time has passed: sends again what is due, and gives up what has waited too long.
     pub fn wake(&mut self, now: Duration) {
         while let Some((_, request)) = self.later.first().copied().filter(|(time, _)| *time <= now) {
             self.later.pop_first();
@@ -470,8 +470,7 @@ impl Routes {
         }
     }
 
-    /// Nothing that is under way is waited for any longer. What comes of it all the same would be taken for replies to something else, and so
-    /// connections begin anew.
+    /// Stops waiting for anything that is under way. Late replies would be taken for replies to other requests, so connections begin anew.
     pub fn give_up(&mut self) {
         for (number, link) in self.links.iter().enumerate() {
             for expected in &link.expected {

@@ -1,16 +1,16 @@
-//! A client's image of a pool: who has which slot.
+//! A client's image of a pool: which member has which slot.
 //!
-//! An LH* client knows how many servers it believes there are, (i', n'), and is told a server's number and level when it was wrong. To ask that
-//! server it would have to know besides who hosts it, and the number of no server tells that. So the image here is the slots themselves, each
-//! with the member that is believed to have it; and an adjustment is the range of slots of one server, with its member:
+//! The image of an LH* client is how many servers it believes there are, (i', n'), and it is told a server's number and level when it was wrong.
+//! To ask that server it would also have to know the member that hosts it, which the number does not tell. So the image of this client is the
+//! slots themselves, each with the member that is believed to have it, and an adjustment is the range of slots of one server, with its member:
 //!
 //! ```text
-//!   MOVED s a            slot s is at a; what any client is told
+//!   MOVED s a            slot s is at a: the reply to any client
 //!   MOVED s a f l        so are those from f to l, as far as the sender was believed to have them
 //! ```
 //!
-//! A member knows best which slots it does not have, and of others only what it has heard. So it can give away what it was believed to have, and
-//! nothing else: what is known of other members does not become worse by one that knows less.
+//! A member knows for sure which slots it does not have; of other members it knows only what it has heard. So it can give away slots that it was
+//! believed to have, and nothing else: a member that knows less does not spoil what the client knows of others.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -21,45 +21,45 @@ use crate::slot::SLOT_BITS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MemberNumber(pub(super) usize);
 
-/// Where a slot is, as a member says that does not have it.
+/// Where a slot is, according to a member that does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moved {
     pub(super) slot: u16,
     pub(super) to: SocketAddr,
-    /// From the first to the last slot that is there.
+    /// The first and the last slot of the range that is there.
     pub(super) range: (u16, u16),
 }
 
-/// What a client believes.
+/// The image of a client.
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// Of each slot; empty as long as nothing was told.
+    /// The member that is believed to have each slot; empty until the client has heard of any.
     owners: Vec<MemberNumber>,
     members: Vec<SocketAddr>,
 }
 
 impl Slots {
-    /// Nothing but that there are members at these addresses.
+    /// An image without slots: there are members at these addresses.
     pub(super) const fn new(members: Vec<SocketAddr>) -> Slots {
         Slots { owners: Vec::new(), members }
     }
 
-    /// Whether anything was told of slots.
+    /// Whether it has slots.
     pub(super) const fn are_known(&self) -> bool {
         !self.owners.is_empty()
     }
 
-    /// Who is believed to have a slot.
+    /// The member that is believed to have a slot.
     pub(super) fn owner(&self, slot: u16) -> Option<MemberNumber> {
         self.owners.get(usize::from(slot)).copied()
     }
 
-    /// Where a member is.
+    /// The address of a member.
     pub(super) fn address(&self, member: MemberNumber) -> SocketAddr {
         self.members[member.0]
     }
 
-    /// How many members were heard of.
+    /// How many members are known.
     pub(super) const fn members(&self) -> usize {
         self.members.len()
     }
@@ -72,7 +72,7 @@ impl Slots {
         }))
     }
 
-    /// Takes what a member says that does not have a slot; whether that is news.
+    /// Takes a MOVED of a member. Returns whether it adjusts the image.
     pub(super) fn adjust(&mut self, by: MemberNumber, moved: Moved) -> bool {
         let to = self.number(moved.to);
         let (first, last) = (usize::from(moved.range.0), usize::from(moved.range.1));
@@ -85,14 +85,14 @@ impl Slots {
         is_news
     }
 
-    /// Takes the reply of a member to CLUSTER SLOTS; whether it is one. An address that is none means the member's own.
+    /// Takes the reply of a member to CLUSTER SLOTS. Returns whether it is a map. An address that is empty or unspecified is the member's own.
     pub(super) fn learn(&mut self, by: MemberNumber, reply: &Value) -> bool {
         let own = self.address(by);
         let ranges: Option<Vec<(usize, usize, SocketAddr)>> =
             reply.list().iter().map(|range| read(range, own)).collect();
         let Some(mut ranges) = ranges.filter(|ranges| !ranges.is_empty()) else { return false };
         ranges.sort_unstable();
-        // Slots that nobody has are asked of whoever has those before them.
+        // Requests for slots that no member has go to the member that has those before them.
         let mut owners = Vec::with_capacity(1 << SLOT_BITS);
         for (_, last, address) in ranges {
             let member = self.number(address);
@@ -104,7 +104,7 @@ impl Slots {
         true
     }
 
-    /// A member that knows nothing of slots has them all.
+    /// A store that knows nothing of slots has them all.
     pub(super) fn learn_that_there_is_one(&mut self, member: MemberNumber) {
         self.owners = vec![member; 1 << SLOT_BITS];
     }
@@ -126,7 +126,7 @@ fn address(host: &str, port: u16, own: SocketAddr) -> Option<SocketAddr> {
 }
 
 impl Moved {
-    /// Reads what a member at `own` says, if it is that.
+    /// Reads an error of the member at `own`, if it is MOVED.
     pub(super) fn read(error: &str, own: SocketAddr) -> Option<Moved> {
         let mut words = error.strip_prefix("MOVED ")?.split(' ');
         let slot = |word: &str| word.parse().ok().filter(|slot: &u16| *slot < 1 << SLOT_BITS);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_is_read() {
+    fn errors_that_are_moved_are_read() {
         let moved = |error: &str| Moved::read(error, at(9));
         let due = |slot, range| Some(Moved { slot, to: at(7), range });
         assert_eq!(moved("MOVED 5 127.0.0.1:7"), due(5, (5, 5)));
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(moved("MOVED 5 :7"), due(5, (5, 5)));
         assert_eq!(moved("MOVED 5 [::1]:7").map(|moved| moved.to), Some("[::1]:7".parse().unwrap()));
         assert_eq!(moved("MOVED 5 ::1:7").map(|moved| moved.to), Some("[::1]:7".parse().unwrap()));
-        // A range without the slot is none.
+        // A range without the slot is ignored.
         assert_eq!(moved("MOVED 5 127.0.0.1:7 6 7"), due(5, (5, 5)));
         for strange in
             ["MOVED", "MOVED 5", "MOVED 16384 127.0.0.1:7", "MOVED x 127.0.0.1:7", "MOVED 5 nowhere:7", "ERR"]
@@ -175,22 +175,22 @@ mod tests {
     }
 
     #[test]
-    fn a_member_gives_away_what_it_was_believed_to_have() {
+    fn a_member_gives_away_slots_that_it_was_believed_to_have() {
         let mut slots = known();
         let (first, second, third) = (MemberNumber(0), MemberNumber(1), MemberNumber(2));
         let moved = |to, first, last| Moved { slot: last, to: at(to), range: (first, last) };
         assert!(slots.adjust(first, moved(2, 8_192, 16_383)));
         assert!(slots.adjust(second, moved(3, 12_288, 16_383)));
-        // The first has heard nothing of the third, and would still have it all at the second.
+        // The first has heard nothing of the third, and still believes that the second has all of it.
         assert!(!slots.adjust(first, moved(2, 8_192, 16_383)));
         let owners = [0, 8_191, 8_192, 12_287, 12_288, 16_383].map(|slot| slots.owner(slot).unwrap());
         assert_eq!(owners, [first, first, second, second, third, third]);
-        // What it was not believed to have it can't give away either.
+        // It can't give away slots that it was not believed to have, either.
         assert!(!slots.adjust(first, moved(1, 0, 16_383)));
     }
 
     #[test]
-    fn what_is_no_map_is_none() {
+    fn replies_that_are_no_maps_are_refused() {
         let mut slots = known();
         let node = |host: &[u8], port| Value::List(vec![Value::Text(host.to_vec()), Value::Integer(port)]);
         let range = |first, last, node| Value::List(vec![Value::Integer(first), Value::Integer(last), node]);

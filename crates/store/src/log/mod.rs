@@ -1,4 +1,4 @@
-//! The log: a line for each event, with the time and the level, as a person or a program reads it.
+//! The log: a line for each event, with the time and the level, for people or for programs.
 //!
 //! ```text
 //!   2026-11-23T05:00:00.123Z INFO let in: the pool has 3 members
@@ -17,33 +17,33 @@ use serde::Serialize;
 use crate::record::Milliseconds;
 pub use event::{Event, Level};
 
-/// As many lines of one kind are written within a second.
+/// The most lines of one kind that are written within a second.
 const MOST_IN_A_SECOND: u32 = 10;
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For persons.
+    /// For people.
     Text,
-    /// An object of JSON each.
+    /// A JSON object each.
     Json,
 }
 
-/// Writes down what happens.
+/// Writes events as lines.
 pub struct Log {
     format: Format,
-    /// What matters less is not written.
+    /// Events that matter less are left out.
     least: Level,
     out: Box<dyn Write>,
     kinds: Vec<Kind>,
 }
 
-/// What was written of one kind of events.
+/// The lines that were written of one kind of event.
 struct Kind {
     of: Discriminant<Event>,
-    /// In which second that was, since 1970.
+    /// The second in which the last one was written, since 1970.
     second: u64,
-    /// How many lines within it.
+    /// How many were written within it.
     lines: u32,
     /// How many were left out since the last one.
     left_out: u64,
@@ -68,12 +68,12 @@ impl fmt::Debug for Log {
 }
 
 impl Log {
-    /// A log that leaves out what matters less than `least`.
+    /// A log that leaves out events that matter less than `least`.
     pub fn new(format: Format, least: Level, out: impl Write + 'static) -> Log {
         Log { format, least, out: Box::new(out), kinds: Vec::new() }
     }
 
-    /// Writes an event down, unless there were too many of its kind within this second: how many were left out stands in the next line of it.
+    /// Writes an event, unless there were too many of its kind within this second; the next line of that kind says how many were left out.
     pub fn tell(&mut self, now: Milliseconds, event: &Event) {
         if event.level() > self.least {
             return;
@@ -94,7 +94,7 @@ impl Log {
         kind.lines += 1;
         let left_out = Some(std::mem::take(&mut kind.left_out)).filter(|&lines| lines > 0);
         let line = self.line(now, event, left_out);
-        // If nobody reads the log, there is nobody to tell. In one piece, as others may write there, too.
+        // Written in one piece, since others may write there, too. If nobody reads the log, there is nobody to tell.
         let _ = self.out.write_all(line.as_bytes());
     }
 
@@ -109,7 +109,7 @@ impl Log {
             }
             Format::Json => {
                 let line = Line { time, level, event, left_out, message: event.to_string() };
-                // Numbers, texts and addresses are all that there is in one.
+                // An event holds only numbers, texts and addresses, which can all be serialized.
                 serde_json::to_string(&line).map_or(String::new(), |line| line + "\n")
             }
         }

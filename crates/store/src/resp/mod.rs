@@ -1,4 +1,4 @@
-//! RESP, the protocol between Redis and its clients, versions 2 and 3: requests out of bytes, and replies into bytes.
+//! RESP, the protocol between Redis and its clients, versions 2 and 3: decodes requests, and encodes replies.
 //!
 //! Source: "Redis serialization protocol specification".
 

@@ -1,6 +1,6 @@
 //! Numbers as clients write them.
 
-/// An integer in its one way of being written: no plus, no space, no zeros before it.
+/// An integer in its only valid form: no plus sign, no space, no leading zeros.
 #[inline]
 pub fn integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text.split_first()? {
@@ -33,7 +33,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Writes it down.
+    /// Formats an integer.
     #[inline]
     pub fn of(number: i64) -> Written {
         let mut written = Written { bytes: [0; 20], start: 20 };
@@ -60,21 +60,21 @@ impl Written {
     }
 }
 
-/// The most decimals of a number that is reckoned with exactly.
+/// The most decimals of a number that is added exactly.
 const DECIMALS: usize = 17;
 
-/// A number, in units of 10^-17 if it can be so, else as near as 64 bits come.
+/// A number, in units of 10^-17 if possible, otherwise as near as a 64-bit float comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Decimal {
     Exact(i128),
     Near(f64),
 }
 
-/// The sum of two numbers, written without an exponent: exact where both have at most 17 decimals and less than 19 digits before them, as
-/// the 80-bit numbers of Redis almost are. None, if one is no number.
+/// The sum of two numbers, written without an exponent: exact if both have at most 17 decimals and fewer than 19 digits before the point, as
+/// the 80-bit numbers of Redis almost are. None, if either is not a number.
 ///
 /// # Errors
-/// [`Infinite`] where the sum is not finite.
+/// [`Infinite`] if the sum is not finite.
 pub fn sum(a: &[u8], b: &[u8]) -> Option<Result<String, Infinite>> {
     let (a, b) = (decimal(a)?, decimal(b)?);
     if let (Decimal::Exact(a), Decimal::Exact(b)) = (a, b) {
@@ -84,7 +84,7 @@ pub fn sum(a: &[u8], b: &[u8]) -> Option<Result<String, Infinite>> {
     Some(if sum.is_finite() { Ok(sum.to_string()) } else { Err(Infinite) })
 }
 
-/// A sum that is no finite number.
+/// A sum that is not a finite number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Infinite;
 
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn other_ways_to_write_them_are_none() {
+    fn other_forms_of_integers_are_refused() {
         for text in ["", "-", "-0", "00", "01", "+1", " 1", "1 ", "1.0", "9223372036854775808", "99999999999999999999"]
         {
             assert_eq!(integer(text.as_bytes()), None, "{text}");

@@ -1,25 +1,25 @@
-//! Values out of the bytes of replies, however these are cut, in version 2 of the protocol.
+//! Decodes replies, however their bytes are cut, in version 2 of the protocol.
 
 use std::io::{self, ErrorKind};
 
 use super::Value;
 
-/// A list in a list in a list ... is not read any deeper.
+/// The deepest nesting of lists.
 const DEEPEST: usize = 16;
-/// As many values a list has at most.
+/// The most values of a list.
 const MOST_VALUES: usize = 1 << 20;
 /// The longest text. [B]
 const LONGEST: usize = 512 << 20;
 /// The longest line, which says what follows or is a text itself. [B]
 const LONGEST_LINE: usize = 64 << 10;
-/// What was read already goes as soon as it is so much. [B]
+/// Bytes that were read are dropped as soon as there are this many. [B]
 const MOST_READ: usize = 1 << 20;
 
 /// The replies of one connection.
 #[derive(Debug, Default)]
 pub struct Replies {
     bytes: Vec<u8>,
-    /// So many of the bytes were read.
+    /// How many of the bytes were read.
     read: usize,
     /// Lists that have begun, the outermost first: how many values each still lacks, and those that it has.
     open: Vec<(usize, Vec<Value>)>,
@@ -32,7 +32,7 @@ enum Begun {
 }
 
 impl Replies {
-    /// More bytes have come.
+    /// More bytes have arrived.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.read == self.bytes.len() {
             self.bytes.clear();
@@ -44,10 +44,10 @@ impl Replies {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next reply, as soon as all of it is there.
+    /// The next reply, as soon as all of it has arrived.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidData`], if it is no reply. What comes after that has no meaning.
+    /// [`ErrorKind::InvalidData`], if it is no reply. Whatever follows has no meaning.
     pub fn next_reply(&mut self) -> io::Result<Option<Value>> {
         loop {
             let mut value = match self.begin()? {
@@ -60,7 +60,7 @@ impl Replies {
                 Some(Begun::List(_)) => Value::List(Vec::new()),
                 Some(Begun::Whole(value)) => value,
             };
-            // It may be the last of a list, which may be the last of another.
+            // It may be the last value of a list, which may be the last of another.
             loop {
                 let Some((lacking, values)) = self.open.last_mut() else { return Ok(Some(value)) };
                 values.push(value);
@@ -73,7 +73,7 @@ impl Replies {
         }
     }
 
-    /// The next line with what belongs to it, if all of that is there.
+    /// The next line with the text that belongs to it, if all of that has arrived.
     fn begin(&mut self) -> io::Result<Option<Begun>> {
         let rest = &self.bytes[self.read..];
         let Some(length) = rest.iter().take(LONGEST_LINE).position(|&byte| byte == b'\n') else {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reply_is_refused() {
+    fn bytes_that_are_no_reply_are_refused() {
         let kind = |bytes: &[u8]| {
             let mut replies = Replies::default();
             replies.feed(bytes);

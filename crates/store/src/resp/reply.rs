@@ -1,4 +1,4 @@
-//! Replies into bytes.
+//! Encodes replies.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,17 +15,17 @@ pub enum Version {
     Three,
 }
 
-/// Replies of one client, one after another.
+/// The replies to one client, one after another.
 #[derive(Debug, Default)]
 pub struct Reply {
     bytes: Vec<u8>,
-    /// So many bytes were sent.
+    /// How many of the bytes were sent.
     sent: usize,
-    /// What the client speaks.
+    /// The version that the client speaks.
     pub version: Version,
 }
 
-/// A buffer that is empty does not stay larger. [B]
+/// The most memory that an empty buffer keeps. [B]
 const MOST_KEPT: usize = 64 << 10;
 
 impl Reply {
@@ -34,12 +34,12 @@ impl Reply {
         Reply { version, ..Reply::default() }
     }
 
-    /// What has still to be sent.
+    /// What is still to be sent.
     pub fn unsent(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
 
-    /// So much of it was sent.
+    /// So many bytes of it were sent.
     pub fn was_sent(&mut self, bytes: usize) {
         self.sent += bytes;
         if self.sent >= self.bytes.len() {
@@ -52,22 +52,22 @@ impl Reply {
         }
     }
 
-    /// What was said since the end was there.
+    /// What was written since [`Reply::end`] was `end`.
     pub fn unsent_from(&self, end: usize) -> &[u8] {
         &self.bytes[end.min(self.bytes.len())..]
     }
 
-    /// What was said, of which nothing was sent.
+    /// All that was written, none of which was sent.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// The end, to come back to it.
+    /// The end of what was written so far.
     pub const fn end(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Forgets what was said since the end was there.
+    /// Takes back what was written since [`Reply::end`] was `end`, as far as it was not sent.
     pub fn take_back(&mut self, end: usize) {
         self.bytes.truncate(end.max(self.sent));
     }
@@ -80,12 +80,12 @@ impl Reply {
 
     fn line(&mut self, kind: u8, text: &str) {
         self.bytes.push(kind);
-        // A line break within would be read as the end.
+        // A line break in the text would be read as its end.
         self.bytes.extend(text.bytes().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
         self.bytes.extend_from_slice(b"\r\n");
     }
 
-    /// What another member has replied, in the version that this client speaks.
+    /// The reply of another member, in the version that this client speaks.
     pub fn replied(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -95,13 +95,13 @@ impl Reply {
         self.line(b'+', text);
     }
 
-    /// That it went well.
+    /// Success.
     #[inline]
     pub fn ok(&mut self) {
         self.bytes.extend_from_slice(b"+OK\r\n");
     }
 
-    /// What went wrong: a word in capitals, and then a sentence.
+    /// An error: a word in capitals, and then a sentence.
     pub fn error(&mut self, text: &str) {
         self.line(b'-', text);
     }
@@ -114,7 +114,7 @@ impl Reply {
         self.bytes.extend_from_slice(b"\r\n");
     }
 
-    /// How many.
+    /// A count.
     pub fn count(&mut self, number: u64) {
         self.integer(i64::try_from(number).unwrap_or(i64::MAX));
     }
@@ -138,7 +138,7 @@ impl Reply {
         self.bytes.extend_from_slice(b"\r\n");
     }
 
-    /// Bytes, or that there are none.
+    /// Bytes, or null if there are none.
     #[inline]
     pub fn bulk_or_null(&mut self, bytes: Option<&[u8]>) {
         match bytes {
@@ -147,27 +147,27 @@ impl Reply {
         }
     }
 
-    /// That there is nothing.
+    /// Null.
     pub fn null(&mut self) {
         self.bytes.extend_from_slice(if self.version == Version::Two { b"$-1\r\n".as_slice() } else { b"_\r\n" });
     }
 
-    /// That there is no array.
+    /// A null array.
     pub fn null_array(&mut self) {
         self.bytes.extend_from_slice(if self.version == Version::Two { b"*-1\r\n".as_slice() } else { b"_\r\n" });
     }
 
-    /// So many replies follow.
+    /// The header of an array: so many replies follow.
     pub fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// So many different replies follow.
+    /// The header of a set: so many different replies follow.
     pub fn set(&mut self, length: usize) {
         self.header(if self.version == Version::Two { b'*' } else { b'~' }, length);
     }
 
-    /// So many pairs of replies follow.
+    /// The header of a map: so many pairs of replies follow.
     pub fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Two => self.header(b'*', 2 * pairs),

@@ -1,4 +1,4 @@
-//! Requests out of bytes, however these are cut.
+//! Decodes requests, however their bytes are cut.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -7,7 +7,7 @@ use crate::large;
 /// The most that a client may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Arguments of a request, its name included.
+    /// Arguments of a request, including its name.
     pub arguments: usize,
     /// One argument. [B]
     pub argument: usize,
@@ -18,7 +18,7 @@ pub struct Limits {
 impl Limits {
     /// A line: an inline request, or a number.
     pub const LINE: usize = 64 << 10;
-    /// What those may send who have yet to say who they are.
+    /// The limits of clients that have not authenticated.
     pub const STRANGER: Limits = Limits { arguments: 10, argument: 16 << 10, request: 64 << 10 };
 }
 
@@ -29,45 +29,45 @@ impl Default for Limits {
     }
 }
 
-/// Why a client is not understood any more; what it sends after that has no meaning.
+/// Why a client is not understood any more; whatever it sends afterwards has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// The number of arguments is none, or more than there may be.
+    /// The number of arguments is not a number, or too large.
     #[error("Protocol error: invalid multibulk length")]
     Arguments,
-    /// As long as a client has not authenticated.
+    /// The number of arguments is too large for a client that has not authenticated.
     #[error("Protocol error: unauthenticated multibulk length")]
     StrangersArguments,
-    /// The length of an argument is none, or more than it may be.
+    /// The length of an argument is not a length, or too large.
     #[error("Protocol error: invalid bulk length")]
     Length,
-    /// As long as a client has not authenticated.
+    /// The length of an argument is too large for a client that has not authenticated.
     #[error("Protocol error: unauthenticated bulk length")]
     StrangersLength,
-    /// An argument begins otherwise.
+    /// An argument does not begin with `$`.
     #[error("Protocol error: expected '$', got '{}'", char::from(*.0))]
     Expected(u8),
-    /// A line that does not end where a number of arguments was to be.
+    /// The line with the number of arguments does not end.
     #[error("Protocol error: too big mbulk count string")]
     LongNumberOfArguments,
-    /// A line that does not end where the length of an argument was to be.
+    /// The line with the length of an argument does not end.
     #[error("Protocol error: too big bulk count string")]
     LongLength,
-    /// A line that does not end.
+    /// The line of an inline request does not end.
     #[error("Protocol error: too big inline request")]
     LongLine,
-    /// A quoted argument that does not end where its line ends, or has something behind it.
+    /// A quoted argument is not closed on its line, or something other than space follows it.
     #[error("Protocol error: unbalanced quotes in request")]
     Quotes,
-    /// A request whose arguments together are too long.
+    /// The arguments of a request together are too long.
     #[error("Protocol error: request larger than {0} bytes")]
     LongRequest(usize),
 }
 
-/// From where to where an argument goes.
+/// Where an argument begins and ends.
 type Range = (usize, usize);
 
-/// The arguments of a request, the first of which is its name: where they stand in what was received.
+/// The arguments of a request, the first of which is its name, where they lie in what was received.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
     bytes: &'a [u8],
@@ -86,18 +86,18 @@ impl<'a> Arguments<'a> {
         self.ranges.is_empty()
     }
 
-    /// One of them; no bytes where there is none.
+    /// One of them; no bytes if there is none.
     #[inline]
     pub fn get(&self, index: usize) -> &'a [u8] {
         self.ranges.get(index).map_or(&[], |&(start, end)| &self.bytes[start..end])
     }
 
-    /// What they take together. [B]
+    /// Their size in all. [B]
     pub const fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Those from one on.
+    /// The arguments from `first` on.
     pub fn from(
         &self,
         first: usize,
@@ -120,7 +120,7 @@ impl OwnedArguments {
         Arguments { bytes: &self.bytes, ranges: &self.ranges }
     }
 
-    /// What they take. [B]
+    /// The memory that they take. [B]
     pub fn size(&self) -> usize {
         self.bytes.len() + self.ranges.len() * size_of::<Range>()
     }
@@ -132,14 +132,14 @@ impl OwnedArguments {
     }
 }
 
-/// As members write them: one after another, so that whatever comes is a list of arguments.
+/// The form in which members send them: one after another, so that whatever can be decoded is a valid list of arguments.
 impl Serialize for OwnedArguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.borrowed().from(0).map(Whole))
     }
 }
 
-/// An argument that is written as a whole, and not byte by byte.
+/// An argument that is encoded as a whole, and not byte by byte.
 struct Whole<'a>(&'a [u8]);
 
 impl Serialize for Whole<'_> {
@@ -169,7 +169,7 @@ impl From<Arguments<'_>> for OwnedArguments {
     }
 }
 
-/// What a client sends, and the requests in it: one after another, without copying them.
+/// The bytes that a client sends, and the requests in them: one after another, without copying.
 ///
 /// ```text
 ///   buffer   | done | arguments so far | rest that was received |  room  |
@@ -178,11 +178,11 @@ impl From<Arguments<'_>> for OwnedArguments {
 #[derive(Debug, Default)]
 pub struct Requests {
     buffer: Vec<u8>,
-    /// Where the request begins that is being read.
+    /// Where the request that is being read begins.
     begin: usize,
-    /// Up to where it was read.
+    /// How far it was read.
     at: usize,
-    /// Up to where bytes were received.
+    /// How far the buffer is filled with received bytes.
     filled: usize,
     /// Arguments that have still to come; none between requests.
     missing: usize,
@@ -190,16 +190,17 @@ pub struct Requests {
     ranges: Vec<Range>,
     /// Those of an inline request, without their quotes.
     inline: OwnedArguments,
-    /// Whether `ranges` are those of a request that was given to the caller.
+    /// Whether `ranges` are those of a request that was returned to the caller.
     given: bool,
-    /// Whether the caller wants to have that one again.
+    /// Whether that request is to be returned again.
     is_held_back: bool,
 }
 
-/// Room for what is received, to begin with; an empty buffer does not stay larger than the second. [B]
+/// The least room for what is received next. [B]
 const ROOM: usize = 16 << 10;
+/// The most memory that an empty buffer keeps. [B]
 const MOST_KEPT: usize = 64 << 10;
-/// A buffer becomes longer by so much at most: what the system does in a millisecond, as it moves no large piece of memory for that. [B]
+/// The most by which a buffer grows at a time, which takes the system a millisecond, as it does not move large pieces of memory for that. [B]
 const MOST_MORE: usize = 2 << 20;
 
 impl Requests {
@@ -234,7 +235,7 @@ impl Requests {
         self.filled = (self.filled + bytes).min(self.buffer.len());
     }
 
-    /// Takes bytes in, as if they had been received.
+    /// Takes in bytes, as if they had been received.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.room();
@@ -245,12 +246,12 @@ impl Requests {
         }
     }
 
-    /// How many bytes were received that belong to requests which were not given yet.
+    /// How many of the received bytes belong to requests that were not returned yet.
     pub const fn waiting(&self) -> usize {
         self.filled - self.at
     }
 
-    /// The next request, if it is all there.
+    /// The next request, if all of it has arrived.
     ///
     /// # Errors
     /// [`ProtocolError`]
@@ -301,7 +302,7 @@ impl Requests {
         Arguments { bytes: &self.buffer[self.begin..self.at], ranges: &self.ranges }
     }
 
-    /// The request that was given last is given again as the next one: its time has not come.
+    /// The request that was returned last will be returned again as the next one: its time has not come.
     pub const fn hold_back(&mut self) {
         (self.given, self.is_held_back) = (false, true);
     }
@@ -312,7 +313,7 @@ impl Requests {
         self.ranges.clear();
     }
 
-    /// The next line without its end, if it is there.
+    /// The next line without its line break, if it has arrived.
     #[inline]
     fn line(&mut self, too_long: ProtocolError) -> Result<Option<Range>, ProtocolError> {
         let rest = &self.buffer[self.at..self.filled];
@@ -329,14 +330,14 @@ impl Requests {
     fn number_of_arguments(&self, line: Range, limits: Limits) -> Result<usize, ProtocolError> {
         let found = super::number::integer(&self.buffer[line.0 + 1..line.1]).ok_or(ProtocolError::Arguments)?;
         match usize::try_from(found) {
-            Err(_) => Ok(0), // fewer than none are none
+            Err(_) => Ok(0), // a negative number counts as none
             Ok(found) if found <= limits.arguments => Ok(found),
             Ok(_) if limits.arguments == Limits::STRANGER.arguments => Err(ProtocolError::StrangersArguments),
             Ok(_) => Err(ProtocolError::Arguments),
         }
     }
 
-    /// The next argument, if it is there; nothing is read of one that is not there as a whole.
+    /// The next argument, if all of it has arrived; otherwise nothing of it is read.
     #[inline]
     fn argument(&mut self, limits: Limits) -> Result<Option<Range>, ProtocolError> {
         let before = self.at;
@@ -365,7 +366,7 @@ impl Requests {
     }
 }
 
-/// The arguments of an inline request: words, or strings in quotes, of which double ones know `\n`, `\xff` and such.
+/// The arguments of an inline request: words, or strings in quotes; double quotes allow escapes such as `\n` and `\xff`.
 fn split(line: &[u8]) -> Result<OwnedArguments, ProtocolError> {
     let (mut arguments, mut rest) = (OwnedArguments::default(), line);
     loop {
@@ -389,7 +390,7 @@ fn split(line: &[u8]) -> Result<OwnedArguments, ProtocolError> {
     }
 }
 
-/// Reads up to the closing quote, behind which there is nothing but space, and gives what follows it.
+/// Reads up to the closing quote, which must be followed by space or the end of the line, and returns what follows it.
 fn double_quoted<'a>(mut rest: &'a [u8], argument: &mut Vec<u8>) -> Result<&'a [u8], ProtocolError> {
     let hexadecimal = |digit: u8| char::from(digit).to_digit(16);
     loop {

@@ -1,6 +1,6 @@
-//! What replies hold, for whoever asked.
+//! The values of replies, for clients.
 
-/// What a reply holds.
+/// The value of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing.
@@ -9,19 +9,19 @@ pub enum Value {
     Text(Vec<u8>),
     /// A number.
     Integer(i64),
-    /// Why it was not done.
+    /// An error: why the request was not carried out.
     Error(String),
     /// Values in order.
     List(Vec<Value>),
 }
 
 impl Value {
-    /// Its values; none, if it is no list.
+    /// Its values; none, if it is not a list.
     pub fn list(&self) -> &[Value] {
         if let Value::List(values) = self { values } else { &[] }
     }
 
-    /// Its text; empty, if it is none.
+    /// Its text; empty, if it is not a text.
     pub fn text(&self) -> String {
         if let Value::Text(text) = self { String::from_utf8_lossy(text).into_owned() } else { String::new() }
     }
