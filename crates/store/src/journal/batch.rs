@@ -1,4 +1,4 @@
-//! What is to be written next: the entries of one turn.
+//! The batch to be written next: the entries of one turn.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,9 +15,9 @@ use crate::member::{Begun, Identity, Recorder, Standing, Taken};
 use crate::record::Milliseconds;
 use crate::resp::OwnedArguments;
 
-/// The time stands before the entries of a batch. [B]
+/// The size of the time, which stands before the entries of a batch. [B]
 const TIME: usize = 8;
-/// A batch that was this large gives its memory back. [B]
+/// A batch keeps no more memory than this for the next one. [B]
 const LARGE: usize = 4 << 20;
 
 /// The entries of one turn, which are kept as a whole or not at all.
@@ -25,23 +25,23 @@ const LARGE: usize = 4 << 20;
 pub struct Batch {
     /// Room for the header of the frame and for the time, and then the entries.
     bytes: Vec<u8>,
-    /// Whether it must be kept for good before anything that is told to other members leaves.
+    /// Whether it must be durable before any message to another member leaves.
     is_urgent: bool,
-    /// Whether there was an entry that can't be written.
+    /// Whether there was an entry that can't be encoded.
     is_broken: bool,
-    /// What was last written of the pool.
+    /// The standing that was written last.
     standing: Option<Standing>,
 }
 
-/// A batch for all that write to it.
+/// A batch, shared by all that write to it.
 pub type Journal = Rc<RefCell<Batch>>;
 
-/// A batch is ready to be kept.
+/// A batch that is ready to be written.
 #[derive(Debug)]
 pub struct Ready<'a> {
     /// The bytes of its frame.
     pub frame: &'a [u8],
-    /// Whether it must be kept for good before anything that is told to other members leaves.
+    /// Whether it must be durable before any message to another member leaves.
     pub is_urgent: bool,
 }
 
@@ -61,12 +61,12 @@ impl Batch {
         }
     }
 
-    /// Whether nothing is to be written.
+    /// Whether there is nothing to be written.
     pub const fn is_empty(&self) -> bool {
         self.bytes.len() <= FRAME_HEADER + TIME && !self.is_broken
     }
 
-    /// Makes a frame of the batch, when so much of the file is kept for good; none, if an entry could not be written.
+    /// Makes a frame of the batch, while the first `kept` bytes of the file are durable; none, if an entry could not be encoded.
     pub fn close(&mut self, now: Milliseconds, kept: u64) -> Option<Ready<'_>> {
         if self.is_broken {
             return None;
@@ -86,7 +86,7 @@ impl Batch {
     }
 }
 
-/// Writes down what happens to the records of a server.
+/// Writes changes of a server's records to the journal.
 #[derive(Debug)]
 pub struct Pen {
     journal: Journal,
@@ -94,19 +94,19 @@ pub struct Pen {
 }
 
 impl Pen {
-    /// For the server with this number.
+    /// A pen for the server with this number.
     pub const fn new(journal: Journal, server: u32) -> Pen {
         Pen { journal, server }
     }
 
-    /// Writes down what became of a record.
+    /// Writes a change of a record.
     #[inline]
     pub fn write(&self, effect: Effect<'_>) {
         self.journal.borrow_mut().write(&Entry::Effect(self.server, effect));
     }
 }
 
-/// Writes down what a member and its servers do.
+/// Writes to the journal what a member and its servers do.
 #[derive(Debug)]
 pub(crate) struct OfMember(pub(crate) Journal);
 

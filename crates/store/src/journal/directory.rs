@@ -1,12 +1,12 @@
-//! A member's directory, as its part of a group sees it: the files of which there is parity, and what it must not forget.
+//! A member's directory, as its role in a group sees it: the files of which there is parity, and the facts that it must not forget.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `group` | who keeps parity of the member, or of whom the member keeps it |
-//! | `rebuilt.unfinished/` | of a spare: files of a lost member, as far as they have come |
+//! | `group` | which member keeps parity of this one, or of which members this one keeps it |
+//! | `rebuilt.unfinished/` | of a spare: files of a lost member, as far as they have arrived |
 //! | `rebuilt/` | all of them: the spare is that member from then on |
 //! | `taken/` | the same, when the spare's own files are gone |
-//! | `snapshot.N.partial` | a snapshot that the parity had only in part; it is let go of as soon as the parity is |
+//! | `snapshot.N.partial` | a snapshot that the parity had only in part; it is removed as soon as the parity has let go of it |
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The one with this path.
+    /// The directory with this path.
     pub const fn new(path: PathBuf) -> Directory {
         Directory { path, opened: RefCell::new(None) }
     }
@@ -40,7 +40,7 @@ impl Directory {
         self.path.join(file.to_string())
     }
 
-    /// What the member must not have forgotten.
+    /// The facts that the member must not have forgotten.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -53,7 +53,7 @@ impl Directory {
         }
     }
 
-    /// Keeps that for good.
+    /// Makes these facts durable.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -61,7 +61,7 @@ impl Directory {
         write_facts(&self.path, facts)
     }
 
-    /// A part of a lost member has come; of a rebuilding that may be another than before.
+    /// A part of a lost member has arrived. The first part of a rebuilding replaces whatever an earlier one has left.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -76,7 +76,7 @@ impl Directory {
         file.and_then(|file| file.write_all_at(bytes, piece.at)).map_err(system("write to", &path))
     }
 
-    /// All of a lost member has come: whoever opens the directory is that member.
+    /// All of a lost member has arrived: the process that opens the directory next is that member.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -117,7 +117,8 @@ fn remove_all(directory: &Path) -> Result<(), Error> {
     }
 }
 
-/// A spare that has all of a lost member takes its files for its own. To be called before any file is read; however often it is broken off.
+/// Makes a spare that has all of a lost member take over its files. To be called before any file is read; it may be interrupted any number of
+/// times.
 pub(super) fn take_over(directory: &Path) -> Result<(), Error> {
     remove_all(&directory.join("rebuilt.unfinished"))?;
     let (rebuilt, taken) = (directory.join("rebuilt"), directory.join("taken"));

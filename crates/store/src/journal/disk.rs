@@ -1,4 +1,4 @@
-//! Where a member keeps what it holds: files that grow, are written through, and are replaced by a snapshot when they have grown large.
+//! The files in which a member keeps its data: logs that grow, are made durable, and are replaced by a snapshot when they have grown large.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -22,16 +22,15 @@ use crate::member::{Identity, Member, Peer, Policy, Role};
 use crate::parity::data::Position;
 use crate::record::Milliseconds;
 
-/// When what was written is kept for good, so that it is there though the machine loses its power. What was written is there though the
-/// process is killed, in any case.
+/// When written data is made durable, so that it survives if the machine loses power. It survives in any case if the process is killed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fsync {
     /// Before anyone is told of it.
     Always,
-    /// Within about a second; what other members are told of a split or a merge, before.
+    /// Within about a second; but before other members are told of a split or a merge.
     #[default]
     EverySecond,
-    /// When the system likes.
+    /// When the system chooses.
     Never,
 }
 
@@ -46,30 +45,30 @@ impl Fsync {
     }
 }
 
-/// Where a member keeps what it holds, and how.
+/// Where a member keeps its data, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Data {
     /// The directory.
     pub directory: PathBuf,
-    /// When what was written is kept for good.
+    /// When written data is made durable.
     pub fsync: Fsync,
-    /// A snapshot is made when logs are as large as the last one, and at least so large. [B]
+    /// A snapshot is made when the logs are as large as the last snapshot, and at least this large. [B]
     pub least_logs: u64,
     /// Whether there is parity of it: then files that a snapshot has made superfluous stay until the parity has let go of them.
     pub has_parity: bool,
 }
 
 impl Data {
-    /// The least size of logs, if nobody says another. [B]
+    /// The default of `least_logs`. [B]
     pub const LEAST_LOGS: u64 = 64 << 20;
 }
 
-/// What was written is kept for good so often. [ms]
+/// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// After a snapshot that failed, the next one is not made before so long. [ms]
+/// How long after a snapshot that failed the next one is made at the earliest. [ms]
 const TIME_TO_TRY_AGAIN: Milliseconds = 60_000;
 
-/// How far a log is kept for good.
+/// How far a log is durable.
 #[derive(Debug, Default)]
 struct Kept {
     log: u64,
@@ -87,43 +86,43 @@ pub struct Disk {
     file: File,
     written: u64,
     kept: Arc<Mutex<Kept>>,
-    /// Logs to be kept for good, and how much of them was written.
+    /// Logs to be made durable, and how much of each was written.
     syncer: Sender<(u64, File, u64)>,
     synced: Milliseconds,
-    /// Those before the log that is written, since the last snapshot. [B]
+    /// The size of the logs since the last snapshot, without the one that is written. [B]
     logs: u64,
-    /// [B]
+    /// The size of the last snapshot. [B]
     snapshot: u64,
     /// When that was finished.
     saved: Option<Milliseconds>,
     saving: Option<JoinHandle<Result<u64, Error>>>,
     /// When the last one failed.
     failed: Option<Milliseconds>,
-    /// How often files have come since it was opened.
-    came: u64,
+    /// How often files were added since it was opened.
+    added: u64,
 }
 
-/// What there is to tell of the files.
+/// The state of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// Where they are.
     pub directory: PathBuf,
-    /// When what was written is kept for good.
+    /// When written data is made durable.
     pub fsync: Fsync,
-    /// How large logs are that were written since the last snapshot. [B]
+    /// The size of the logs that were written since the last snapshot. [B]
     pub logs: u64,
-    /// How large that is. [B]
+    /// The size of that snapshot. [B]
     pub snapshot: u64,
-    /// When it was finished; none, if no run of this process has made one.
+    /// When it was finished; none, if this process has not made one.
     pub saved: Option<Milliseconds>,
-    /// Whether one is being made.
+    /// Whether a snapshot is being made.
     pub is_saving: bool,
-    /// Whether the last one failed.
+    /// Whether the last attempt to make one failed.
     pub has_failed: bool,
 }
 
 impl Disk {
-    /// Opens a directory and brings the member back that is kept there. From then on it is written to a log of its own.
+    /// Opens a directory and brings back the member that is kept there. From then on its changes are written to a new log.
     ///
     /// # Errors
     /// [`Error`]: then nothing was changed.
@@ -139,8 +138,8 @@ impl Disk {
         let file = begin(&data.directory, number)?;
         let kept = Arc::new(Mutex::new(Kept { log: number, bytes: FILE_HEADER as u64, failure: None }));
         let (syncer, to_sync) = mpsc::channel();
-        let told = Arc::clone(&kept);
-        thread::spawn(move || sync(&to_sync, &told));
+        let shared = Arc::clone(&kept);
+        thread::spawn(move || sync(&to_sync, &shared));
         let disk = Disk {
             data,
             _lock: lock,
@@ -155,7 +154,7 @@ impl Disk {
             saved: None,
             saving: None,
             failed: None,
-            came: 0,
+            added: 0,
         };
         Ok((disk, found))
     }
@@ -164,15 +163,15 @@ impl Disk {
         log(&self.data.directory, self.number)
     }
 
-    /// How much of the log is kept for good. [B]
+    /// How much of the log is durable. [B]
     pub fn kept(&self) -> u64 {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).bytes
     }
 
-    /// Writes a batch, and keeps it for good if it is time.
+    /// Writes a batch, and makes it durable if that is due now.
     ///
     /// # Errors
-    /// [`Error::System`]: what the log holds then is not known, and nobody must be told of the batch.
+    /// [`Error::System`]: then it is not known what the log holds, and nobody must be told of the batch.
     pub fn append(&mut self, batch: &Ready<'_>) -> Result<(), Error> {
         self.file.write_all(batch.frame).map_err(system("write to", &self.path()))?;
         self.written += batch.frame.len() as u64;
@@ -183,7 +182,7 @@ impl Disk {
         }
     }
 
-    /// Keeps what was written for good, and waits for it.
+    /// Makes all that was written durable, and waits for it.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -194,10 +193,10 @@ impl Disk {
         Ok(())
     }
 
-    /// Does what is due, and does not wait for it.
+    /// Does what is due, without waiting for it.
     ///
     /// # Errors
-    /// [`Error::System`]: something that was written could not be kept for good.
+    /// [`Error::System`]: something that was written could not be made durable.
     pub fn look(&mut self, now: Milliseconds) -> Result<(), Error> {
         if self.data.fsync == Fsync::EverySecond && now.abs_diff(self.synced) >= SECOND {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,7 +207,7 @@ impl Disk {
             drop(kept);
             if is_behind {
                 let file = self.file.try_clone().map_err(system("sync", &self.path()))?;
-                // The thread lives as long as this does.
+                // The thread lives as long as this sender.
                 let _ = self.syncer.send((self.number, file, self.written));
             }
             self.synced = now;
@@ -217,7 +216,7 @@ impl Disk {
             match saving.join() {
                 Ok(Ok(bytes)) => {
                     (self.snapshot, self.saved, self.logs, self.failed) = (bytes, Some(now), 0, None);
-                    self.came += 1;
+                    self.added += 1;
                 }
                 Ok(Err(_)) | Err(_) => self.failed = Some(now),
             }
@@ -229,7 +228,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Begins another log, and a snapshot of what those before it hold, in a thread of its own. Whether none was being made.
+    /// Begins another log, and a snapshot of what those before it hold, in a thread of its own. Returns whether it did: not if one is being made.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -246,7 +245,7 @@ impl Disk {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         (kept.log, kept.bytes) = (self.number, self.written);
         drop(kept);
-        self.came += 1;
+        self.added += 1;
         let (directory, end, has_parity) = (self.data.directory.clone(), self.number, self.data.has_parity);
         self.saving = Some(thread::spawn(move || {
             let bytes = save_before(&directory, end)?;
@@ -258,17 +257,17 @@ impl Disk {
         Ok(true)
     }
 
-    /// How far logs go, and how often files have come since it was opened.
+    /// How far the logs go, and how often files were added since it was opened.
     pub const fn position(&self) -> (Position, u64) {
-        ((self.number, self.written), self.came)
+        ((self.number, self.written), self.added)
     }
 
-    /// Where it keeps what it holds, and how.
+    /// Where it keeps its data, and how.
     pub const fn data(&self) -> &Data {
         &self.data
     }
 
-    /// What there is to tell.
+    /// Its state.
     pub fn state(&self) -> State {
         State {
             directory: self.data.directory.clone(),
@@ -282,7 +281,7 @@ impl Disk {
     }
 }
 
-/// Keeps logs for good, one after another, until nobody asks any more.
+/// Makes logs durable, one after another, until all senders are gone.
 fn sync(logs: &Receiver<(u64, File, u64)>, kept: &Mutex<Kept>) {
     for (log, file, bytes) in logs {
         let outcome = file.sync_data();
@@ -304,7 +303,7 @@ fn begin(directory: &Path, number: u64) -> Result<File, Error> {
     Ok(file)
 }
 
-/// Makes a snapshot of all that the logs before `log.end` hold, by bringing a second member back from them. How large it is. [B]
+/// Makes a snapshot of all that the logs before `log.end` hold, by bringing back a second member from them. Returns its size. [B]
 fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
     let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let nobody = Peer { identity: Identity(0), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
@@ -329,7 +328,7 @@ fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// Removes what is over by the snapshot with this number, or by the last one that there is.
+/// Removes the files that the snapshot with this number has made superfluous, or else the last one that there is.
 fn remove_old(directory: &Path, last: Option<u64>) -> Result<(), Error> {
     let snapshots = numbers(directory, "snapshot")?;
     let Some(last) = last.or(snapshots.last().copied()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! What is written down.
+//! The entries of logs and snapshots.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::contents::Outcome;
 use crate::member::{Begun, Identity, Peer, Sequenced, Standing, Taken};
 use crate::record::{Milliseconds, Record};
 
-/// What became of a record, whatever command was the reason.
+/// A change of a record, whatever command was the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect<'a> {
     /// A value is stored under a key.
@@ -24,12 +24,12 @@ pub enum Effect<'a> {
         /// When it expires.
         expiry: Option<Milliseconds>,
     },
-    /// A part of a value is written, which is empty where there was none, and becomes so long.
+    /// A value, which is empty if there was none, is resized, and a part of it is written.
     Write {
         /// The key.
         #[serde(borrow, serialize_with = "as_bytes")]
         key: &'a [u8],
-        /// How long the value is then. [B]
+        /// How long the value becomes. [B]
         length: u64,
         /// Where the part begins. [B]
         at: u64,
@@ -45,27 +45,27 @@ pub enum Effect<'a> {
         /// When.
         expiry: Option<Milliseconds>,
     },
-    /// A record goes.
+    /// A record is removed.
     Remove(#[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
-    /// All records go.
+    /// All records are removed.
     Clear,
 }
 
-/// Bytes as a whole, and not one by one: what is read is the same.
+/// Encodes bytes as a whole, and not one by one: the encoding is the same.
 pub(crate) fn as_bytes<S: Serializer>(bytes: &&[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bytes(bytes)
 }
 
-/// A run of a member: from its start to its end, however that came.
+/// A run of a member, from its start to its end, whatever ended it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// How many there were, this one included.
+    /// How many runs there were, including this one.
     pub number: u64,
-    /// Who it is, and where.
+    /// The member's identity and addresses.
     pub own: Peer,
     /// When its servers split and merge.
     pub growth: Growth,
-    /// As many servers it hosts at most.
+    /// The most servers that it hosts.
     pub servers_each: u32,
 }
 
@@ -78,7 +78,7 @@ pub enum Entry<'a> {
     Founds,
     /// What it knows of the pool.
     Standing(Cow<'a, Standing>),
-    /// What became of a record of a server.
+    /// A change of a record of a server.
     Effect(u32, #[serde(borrow)] Effect<'a>),
     /// A server has answered a client's request.
     Answer(u32, u64, Cow<'a, Applied<Outcome>>),
@@ -96,8 +96,8 @@ pub enum Entry<'a> {
     Sequences(Identity, u64, u64),
     /// Of a snapshot: a message that another member has not acknowledged yet.
     Unacknowledged(Identity, Sequenced<Bucket>),
-    /// Of a snapshot: a message from one server of the member to another that was not taken yet.
+    /// Of a snapshot: a message from one server of the member to another, which was not taken yet.
     Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
-    /// Of a snapshot: that was all.
+    /// Of a snapshot: its end.
     End,
 }

@@ -2,9 +2,9 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `lock` | nothing: whoever has it locked uses the directory |
-//! | `log.N` | what was done from when it was begun until `log.N+1` was |
-//! | `snapshot.N` | all that there was when `log.N` was begun; what has a smaller number is over then |
+//! | `lock` | nothing: the process that has it locked uses the directory |
+//! | `log.N` | the changes from when it was begun until `log.N+1` was |
+//! | `snapshot.N` | all that there was when `log.N` was begun; files with smaller numbers are superfluous then |
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -17,10 +17,10 @@ use super::{Replay, Run, Unreadable};
 use crate::bucket::Bucket;
 use crate::member::Member;
 
-/// As much is read from a file at a time. [B]
+/// How much is read from a file at a time. [B]
 const READ: usize = 1 << 18;
 
-/// Why something can't be kept, or can't be had back.
+/// Why something can't be kept, or can't be read back.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system refuses something.
@@ -28,50 +28,50 @@ pub enum Error {
     System {
         /// What it was to do.
         what: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The system's error.
         cause: io::Error,
     },
     /// Another process uses the directory.
     #[error("`{}` is in use by another store", .0.display())]
     InUse(PathBuf),
-    /// A file is none of this version.
+    /// The header of a file is wrong.
     #[error("can't read `{}`: {cause}", .path.display())]
     Header {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why not.
         cause: HeaderError,
     },
-    /// A file is damaged where it was whole.
+    /// A file is damaged in a part that was whole before.
     #[error("`{}` is damaged at byte {at}; nothing was changed", .path.display())]
     Damaged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Where.
+        /// Where. [B]
         at: u64,
     },
-    /// A file holds what can't have been written.
+    /// A file holds something that a store can't have written.
     #[error("`{}`, byte {at}: {cause}; nothing was changed", .path.display())]
     Unreadable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Where.
+        /// Where. [B]
         at: u64,
         /// What is wrong.
         cause: Unreadable,
     },
-    /// A file is not there.
+    /// A file is missing.
     #[error("there is no `{}`, but a later file; nothing was changed", .0.display())]
     Missing(PathBuf),
-    /// The member was never let in by another one, and nobody is named whom it could ask.
+    /// The member was never let in by another one, and no member is named that it could ask.
     #[error("the store in `{}` was never let into its pool; --join says whom it is to ask", .0.display())]
     NotWelcome(PathBuf),
     /// The member has left its pool.
     #[error("the store in `{}` has left its pool; in a directory that is empty it may join one again", .0.display())]
     Left(PathBuf),
-    /// Something to be kept can't be written, whatever the file.
+    /// Something to be kept can't be encoded.
     #[error("what is to be kept can't be written down")]
     Unwritable,
 }
@@ -84,11 +84,11 @@ pub(super) fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) 
 /// What is cut off at the end of the last file: what was being written when the process or the machine ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// Of which file.
+    /// The file.
     pub path: PathBuf,
-    /// From where on.
+    /// Where the cut is. [B]
     pub at: u64,
-    /// How much. [B]
+    /// How much is cut off. [B]
     pub bytes: u64,
 }
 
@@ -99,11 +99,11 @@ pub struct Found {
     pub run: Option<Run>,
     /// The number of the last log.
     pub last: u64,
-    /// How large all logs are together, and the snapshot before them. [B]
+    /// The size of all logs since the last snapshot. [B]
     pub logs: u64,
-    /// How large that is. [B]
+    /// The size of that snapshot. [B]
     pub snapshot: u64,
-    /// What was not whole at the end.
+    /// The end of the last log, if it was not whole.
     pub torn: Option<Torn>,
 }
 
@@ -120,7 +120,7 @@ pub(super) fn unfinished(directory: &Path) -> PathBuf {
     directory.join("snapshot.unfinished")
 }
 
-/// Makes the directory, if it is not there, and locks it.
+/// Makes the directory, if it does not exist, and locks it.
 pub(super) fn lock(directory: &Path) -> Result<Flock<File>, Error> {
     fs::create_dir_all(directory).map_err(system("make", directory))?;
     let path = directory.join("lock");
@@ -132,7 +132,7 @@ pub(super) fn lock(directory: &Path) -> Result<Flock<File>, Error> {
     })
 }
 
-/// Has the names of files of a directory kept for good.
+/// Makes the names of the files in a directory durable.
 pub(super) fn keep_names(directory: &Path) -> Result<(), Error> {
     File::open(directory).and_then(|opened| opened.sync_all()).map_err(system("sync", directory))
 }
@@ -150,7 +150,7 @@ pub(super) fn numbers(directory: &Path, kind: &str) -> Result<Vec<u64>, Error> {
     Ok(numbers)
 }
 
-/// Brings a member back from the last snapshot and the logs after it; from those before `log.end`, if that is given: these must be whole.
+/// Brings a member back from the last snapshot and the logs after it; if `end` is given, only from logs before `log.end`, which must be whole.
 pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Found, Error> {
     let first = numbers(directory, "snapshot")?.last().copied();
     let logs: Vec<u64> = numbers(directory, "log")?.into_iter().filter(|log| *log >= first.unwrap_or(0)).collect();
@@ -203,7 +203,7 @@ fn read(path: &Path, number: u64, replay: &mut Replay<'_>) -> Result<Extent, Err
         file.read_exact(&mut header).map_err(system("read", path))?;
     }
     if header.iter().all(|&byte| byte == 0) {
-        // It was being begun.
+        // The file was just being begun.
         return Ok(Extent { at: 0, length, is_torn: true });
     }
     check_file_header(&header, number).map_err(|cause| Error::Header { path: path.to_owned(), cause })?;
@@ -226,7 +226,7 @@ fn read(path: &Path, number: u64, replay: &mut Replay<'_>) -> Result<Extent, Err
     Ok(Extent { at, length, is_torn })
 }
 
-/// Whether what is broken had been kept for good.
+/// Whether the broken part had been durable.
 fn is_damaged(file: &mut File, at: u64) -> io::Result<bool> {
     let mut rest = Vec::new();
     file.seek(SeekFrom::Start(at))?;
@@ -234,7 +234,7 @@ fn is_damaged(file: &mut File, at: u64) -> io::Result<bool> {
     Ok(was_kept(&rest, at))
 }
 
-/// Cuts off what was not whole at the end of the last log; of one of which nothing was whole the header is left.
+/// Cuts off the end of the last log, which was not whole; if nothing of it was whole, its header is written anew.
 pub(super) fn cut(torn: &Torn, number: u64) -> Result<(), Error> {
     let mut file = OpenOptions::new().write(true).open(&torn.path).map_err(system("open", &torn.path))?;
     let header = if torn.at == 0 { file_header(number) } else { Vec::new() };

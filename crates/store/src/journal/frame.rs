@@ -1,27 +1,27 @@
-//! Batches in a file, so that what is not whole is told from what is.
+//! Batches in a file, framed so that torn ones can be told from whole ones.
 //!
 //! ```text
 //!   header of a file    "maquette store data\n", the version of the format [4 B], the number of the file [8 B]
 //!   frame               the length of its content [8 B]
-//!                       how much of the file was kept for good before it was written [8 B]
-//!                       CRC32C of all the rest of it [4 B]
+//!                       how much of the file was durable before the frame was written [8 B]
+//!                       CRC32C of all the rest of the frame [4 B]
 //!                       content
 //! ```
 //!
-//! Where a frame is broken, the file ends: what was being written when the process or the machine died was not promised to anyone. Unless a
-//! whole frame comes after it that says that more had been kept for good by then: that is damage.
+//! The file ends at a broken frame: what was being written when the process or the machine died was not promised to anyone. But if a whole frame
+//! follows that says that more than this was durable by then, the file is damaged.
 
 use std::io::{self, Read};
 
-/// What stands before the content of a frame. [B]
+/// The size of what stands before the content of a frame. [B]
 pub const FRAME_HEADER: usize = 20;
 /// The beginning of each file.
 const MAGIC: &[u8; 20] = b"maquette store data\n";
 /// The version of the format.
 const VERSION: u32 = 2;
-/// The header of a file. [B]
+/// The size of the header of a file. [B]
 pub const FILE_HEADER: usize = MAGIC.len() + 4 + 8;
-/// As much is read at a time. [B]
+/// The most room that is reserved for a frame before it is read. [B]
 const READ: u64 = 1 << 20;
 
 /// The header of the file with this number.
@@ -32,13 +32,13 @@ pub fn file_header(number: u64) -> Vec<u8> {
 /// What is wrong with the header of the file with this number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The file is of something else.
+    /// The file is not of a store.
     #[error("it does not begin as a file of a store does")]
     Stranger,
     /// The file is of another version.
     #[error("it is of version {0} of the format, and this store reads version {VERSION}")]
     Version(u32),
-    /// The file has another name than it had.
+    /// The file was written under another number.
     #[error("it is file {0} by what stands in it")]
     Number(u64),
 }
@@ -59,13 +59,13 @@ pub fn check_file_header(header: &[u8; FILE_HEADER], number: u64) -> Result<(), 
     }
 }
 
-/// Makes a frame of bytes that begin with room for its header.
+/// Makes a frame of bytes that begin with room for its header, while the first `kept` bytes of the file are durable.
 pub fn close(bytes: &mut [u8], kept: u64) {
     let Some((header, content)) = bytes.split_first_chunk_mut::<FRAME_HEADER>() else { return };
     *header = Header { length: content.len() as u64, kept, sum: 0 }.sealed(content);
 }
 
-/// How many of these bytes, of which the first begins a frame, are whole frames; and how long the next one is, if that is known.
+/// How many of these bytes, the first of which begins a frame, are whole frames; and how long the next one is, if that is known.
 pub fn whole(bytes: &[u8]) -> (usize, Option<u64>) {
     let mut at = 0;
     while let Some(header) = bytes[at..].first_chunk() {
@@ -128,7 +128,7 @@ pub struct Frames<R> {
 }
 
 impl<R: Read> Frames<R> {
-    /// Those of a file that is `length` bytes long, of which the first `at` were read. [B]
+    /// The frames of a file that is `length` bytes long, the first `at` of which were read. [B]
     pub const fn new(from: R, at: u64, length: u64) -> Frames<R> {
         Frames { from, at, length, content: Vec::new() }
     }
@@ -141,7 +141,7 @@ impl<R: Read> Frames<R> {
     /// Reads the next frame.
     ///
     /// # Errors
-    /// What the system says.
+    /// Those of the system.
     pub fn next_frame(&mut self) -> io::Result<Next> {
         let left = self.length - self.at;
         if left == 0 {
@@ -151,7 +151,7 @@ impl<R: Read> Frames<R> {
         let mut header = [0; FRAME_HEADER];
         self.from.read_exact(&mut header)?;
         let header = Header::of(&header);
-        // Before the first frame was written nothing of the file was kept.
+        // When a frame was written, no more of the file was durable than what stands before the frame.
         if header.length > most || header.kept > self.at {
             return Ok(Next::Broken);
         }
@@ -167,8 +167,8 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// Whether `rest`, the part of a file from a broken frame at `at` on, holds a whole frame that was written when more than that had been kept
-/// for good.
+/// Whether `rest`, the part of a file from a broken frame at `at` on, holds a whole frame that was written when more than `at` bytes were
+/// durable.
 pub fn was_kept(rest: &[u8], at: u64) -> bool {
     rest.windows(FRAME_HEADER).enumerate().skip(1).any(|(start, header)| {
         let Ok(header) = header.try_into().map(Header::of) else { return false };

@@ -1,20 +1,20 @@
-//! How a member keeps what it holds: everything that changes it is written to a log before anyone is told of it.
+//! How a member keeps its data on disk: every change is written to a log before anyone is told of it.
 //!
 //! ```text
 //!   turn of the loop     bucket, member ──entries──> batch ──frame──> log.2    then replies and messages leave
 //!   start                snapshot.1, log.1, log.2 ──frames──> entries ──> member, as it was
-//!   meanwhile            snapshot.1, log.1 ──> a second member ──> snapshot.2; then what is before it goes
+//!   meanwhile            snapshot.1, log.1 ──> a second member ──> snapshot.2; then older files are removed
 //! ```
 //!
 //! | what | is kept as | brought back by |
 //! |---|---|---|
-//! | records | what became of them | doing that to them |
+//! | records | their changes | making them again |
 //! | splits and merges | the messages that servers take, and what they begin by themselves | taking and beginning them again |
-//! | requests that change something | how they went, so that none is carried out twice | remembering that |
-//! | who is where | its value | setting it |
-//! | messages to other members | nothing: they come of the above | keeping them until the other acknowledges them |
+//! | requests that change something | their outcomes, so that none is carried out twice | remembering them |
+//! | which member is where | its value | setting it |
+//! | messages to other members | nothing: they follow from the above | keeping them until the other acknowledges them |
 //!
-//! A batch is there as a whole or not at all. Nothing of this knows files or a clock but `disk`.
+//! A batch is kept as a whole or not at all. Only `disk`, `files` and `directory` work with files, and nothing reads the clock.
 
 mod batch;
 pub mod directory;

@@ -1,4 +1,4 @@
-//! A member out of what was written down.
+//! Brings a member back from its log.
 
 use programs::linear_hash::Contents;
 use quantities::Duration;
@@ -8,13 +8,13 @@ use crate::bucket::Bucket;
 use crate::member::{Member, Policy};
 use crate::record::Milliseconds;
 
-/// What was written down does not go together.
+/// Why a batch can't be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// No entry begins here.
+    /// No entry begins where one should.
     #[error("what stands there is no entry")]
     NoEntry,
-    /// An entry is about something that is not there.
+    /// An entry is about something that does not exist.
     #[error("an entry does not go with those before it")]
     Unfit,
 }
@@ -28,7 +28,7 @@ pub struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// Into a member that has nothing.
+    /// A replay into a member that has nothing.
     pub const fn new(member: &'a mut Member<Bucket>) -> Replay<'a> {
         Replay { member, run: None, is_ended: false }
     }
@@ -48,10 +48,10 @@ impl<'a> Replay<'a> {
         self.member
     }
 
-    /// Does again what a batch says.
+    /// Replays a batch.
     ///
     /// # Errors
-    /// [`Unreadable`]: then the member is in no state that it was ever in.
+    /// [`Unreadable`]: then the member is in a state that it never was in before.
     pub fn batch(&mut self, content: &[u8]) -> Result<(), Unreadable> {
         let (time, mut rest) = content.split_first_chunk::<8>().ok_or(Unreadable::NoEntry)?;
         let now = u64::from_le_bytes(*time);
@@ -65,7 +65,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Does again what an entry says. Whether that could be done.
+    /// Replays an entry. Returns whether that was possible.
     fn entry(&mut self, entry: Entry<'_>, now: Milliseconds) -> bool {
         let member = &mut *self.member;
         match entry {

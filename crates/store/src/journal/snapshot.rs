@@ -1,4 +1,4 @@
-//! All of a member at once, by the same entries and frames as a log.
+//! All of a member at once, in the entries and frames of a log.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use super::{Entry, Run};
 use crate::bucket::Bucket;
 use crate::member::Member;
 
-/// A frame is closed when it has so much. [B]
+/// A frame is closed when it is larger than this. [B]
 const FRAME: usize = 1 << 20;
 
 /// Frames that are written one after another.
@@ -21,7 +21,7 @@ struct Frames<'a> {
 impl Frames<'_> {
     fn begin(&mut self) {
         self.bytes.clear();
-        // The time is when it is brought back; nothing depends on it.
+        // The time: nothing in a snapshot depends on it.
         self.bytes.resize(FRAME_HEADER + 8, 0);
     }
 
@@ -39,10 +39,10 @@ impl Frames<'_> {
     }
 }
 
-/// Writes all of a member whose last run is this one, without the header of the file. How much that is. [B]
+/// Writes all of a member whose last run is `run`, without the header of the file. Returns how much that is. [B]
 ///
 /// # Errors
-/// What `to` says.
+/// Those of `to`.
 pub fn write_snapshot(member: &Member<Bucket>, run: &Run, to: &mut dyn Write) -> io::Result<u64> {
     let mut frames = Frames { to, bytes: Vec::new(), written: 0 };
     frames.begin();

@@ -1,17 +1,17 @@
-//! What connects two members: bytes in, messages out, and the other way round.
+//! The link between two members: bytes in, messages out, and the other way round.
 //!
 //! ```text
 //!   caller                                  called
 //!     "maquette store 3\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
 //!                                  <-------  "maquette store 3\n", nonce
-//!     sealed: who it is            ------->         what opens was sealed by somebody who knows the secret, and now
-//!                                  <-------  sealed: who it is
+//!     sealed: its identity         ------->         what opens was sealed for this link by a peer that knows the secret
+//!                                  <-------  sealed: its identity
 //!     sealed messages              <------>
 //! ```
 //!
-//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all of it; each is sealed
-//! by itself, with the number of those before it as its nonce. A fragment that is lost, repeated, exchanged or changed does not open, and ends the
-//! link. Without a secret of the pool's own the keys are known to everybody: that is for the loopback.
+//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all of it. Each fragment is
+//! sealed by itself, with the number of those before it as its nonce. A fragment that is lost, repeated, reordered or changed does not open, and
+//! ends the link. If the pool has no secret of its own, everybody knows the keys: that is for the loopback.
 
 mod sealing;
 
@@ -22,12 +22,12 @@ use crate::large;
 use crate::member::Peer;
 use sealing::{Half, TAG};
 
-/// What a pool's members know and strangers do not.
+/// The secret that the members of a pool share.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// The one that follows from a text; from none, one that everybody knows.
+    /// The secret derived from a text; from an empty one, a secret that everybody knows.
     pub fn of(text: &[u8]) -> Secret {
         Secret(blake3::derive_key("maquette 2026 store, secret of a pool", text))
     }
@@ -42,57 +42,57 @@ impl fmt::Debug for Secret {
 /// Random numbers that are used for one link only.
 pub type Nonce = [u8; 32];
 
-/// How a link begins.
+/// The first bytes on a link.
 const GREETING: &[u8] = b"maquette store 3\n";
-/// How the other side of TLS says that this is none: an alert.
+/// The first bytes from a TLS endpoint that does not understand the greeting: an alert.
 const ALERT: &[u8] = &[21, 3];
 /// The most of a message that a fragment holds. [B]
 const MOST_OF_FRAGMENT: usize = 64 << 10;
 /// The longest message: the largest value that clients may store, and what goes with it. [B]
 const LONGEST: usize = (512 << 20) + (1 << 20);
-/// Set in the length of a fragment after which others of the same message come.
+/// Set in the length of a fragment that others of the same message follow.
 const GOES_ON: u32 = 1 << 31;
-/// What stands before each fragment: its length. [B]
+/// The size of the length before each fragment. [B]
 const LENGTH: usize = 4;
-/// What was sent is let go of when it is more than this, and than what has still to be sent. So much memory is kept for what comes next. [B]
+/// Sent bytes are dropped when there are more of them than this, and than unsent ones. This much memory is kept for the next ones. [B]
 const MOST_SENT: usize = 1 << 20;
 
 /// Why a link has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Whoever is there is no member of this version.
+    /// The other side is not a member of this version.
     #[error("no maquette store of this version listens there for members")]
     Stranger,
-    /// Whoever is there speaks TLS first.
+    /// The other side expects TLS.
     #[error("TLS is spoken there, and this member does not speak it with others")]
     Tls,
-    /// What came was not sealed by somebody who knows the secret, or was changed on the way.
+    /// What arrived was not sealed by a peer that knows the secret, or was changed on the way.
     #[error("it has another secret, or what it sent was changed on the way")]
     Sealed,
-    /// A fragment or a message is longer than any.
+    /// A fragment or a message is longer than allowed.
     #[error("it sent more than {LONGEST} bytes at once")]
     Long,
-    /// The first message is not who the other is.
+    /// The first message does not say who the other side is.
     #[error("it does not say who it is")]
     Unnamed,
 }
 
-/// What comes of a link.
+/// What arrives on a link.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The other side is a member, and is this one.
+    /// The other side has said which member it is.
     Met(Peer),
-    /// A message of it.
+    /// A message from it.
     Message(Vec<u8>),
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The greeting has still to come.
+    /// The greeting of the other side has still to arrive.
     Greeting { secret: Secret, nonce: Nonce, own: Vec<u8> },
-    /// Who the other is has still to come.
+    /// The other side has still to say who it is.
     Naming { incoming: Half },
-    /// Messages come.
+    /// Messages may arrive.
     Open { incoming: Half },
 }
 
@@ -102,23 +102,23 @@ pub struct Link {
     stage: Stage,
     /// Whether this side has called the other.
     has_called: bool,
-    /// What seals, once both nonces are known.
+    /// Seals what is sent, once both nonces are known.
     outgoing: Option<Half>,
     received: Vec<u8>,
-    /// So much of it was taken.
+    /// How much of it was taken.
     taken: usize,
     /// The fragments of a message that is not whole yet.
     begun: Vec<u8>,
-    /// A message of which only the beginning was sealed, and how much that is.
+    /// A message that was sealed only in part, and how much of it was.
     sealing: Option<(Vec<u8>, usize)>,
     unsent: Vec<u8>,
     sent: usize,
 }
 
 impl Link {
-    /// A link that this side begins, or that the other has begun. The nonce must be new.
+    /// A link that this side begins, or that the other side has begun. The nonce must be new.
     pub fn new(has_called: bool, secret: Secret, nonce: Nonce, own: &Peer) -> Link {
-        // A peer is an integer and two addresses, all of which postcard has.
+        // A peer consists of plain values, which postcard can always encode.
         let own = postcard::to_stdvec(own).unwrap_or_default();
         let unsent = [GREETING, &nonce].concat();
         let stage = Stage::Greeting { secret, nonce, own };
@@ -135,27 +135,27 @@ impl Link {
         }
     }
 
-    /// Whether both know who the other is.
+    /// Whether the other side has said who it is.
     pub const fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Open { .. })
     }
 
-    /// Whether the other has greeted as a member of this version does.
+    /// Whether the other side has greeted as a member of this version does.
     pub const fn has_met_a_store(&self) -> bool {
         !matches!(self.stage, Stage::Greeting { .. })
     }
 
-    /// Bytes have come.
+    /// Bytes have arrived.
     pub fn received(&mut self, bytes: &[u8]) {
-        // Once for all that was taken since the last ones came: what is left is less than a fragment.
+        // Drops at once all that was taken since the last bytes arrived: what is left is less than a fragment.
         self.received.drain(..std::mem::take(&mut self.taken));
         self.received.extend_from_slice(bytes);
     }
 
-    /// What comes of them, one after another; none as long as more has to come.
+    /// The next event; none until more bytes arrive.
     ///
     /// # Errors
-    /// [`Error`]: then nothing that comes has a meaning any more.
+    /// [`Error`]: then whatever arrives has no meaning any more.
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         if let Stage::Greeting { .. } = self.stage
             && !self.greet()?
@@ -177,7 +177,7 @@ impl Link {
         Ok(None)
     }
 
-    /// Takes the other's greeting, and says who this side is. Whether it was there.
+    /// Takes the other side's greeting, and says who this side is. Returns whether all of the greeting had arrived.
     fn greet(&mut self) -> Result<bool, Error> {
         let Stage::Greeting { secret, nonce, own } = &self.stage else { return Ok(true) };
         // Nothing was taken before.
@@ -201,23 +201,23 @@ impl Link {
         Ok(true)
     }
 
-    /// Opens the next fragment, if all of it is there: where its content lies, and whether its message goes on after it.
+    /// Opens the next fragment, if all of it has arrived: where its content lies, and whether its message goes on after it.
     fn fragment(&mut self) -> Result<Option<(Range<usize>, bool)>, Error> {
         let (Stage::Naming { incoming } | Stage::Open { incoming }) = &mut self.stage else { return Ok(None) };
         let rest = &mut self.received[self.taken..];
-        let Some((length, rest)) = rest.split_first_chunk_mut::<LENGTH>() else { return Ok(None) };
-        let told = u32::from_le_bytes(*length);
-        let length = (told & !GOES_ON) as usize;
+        let Some((prefix, rest)) = rest.split_first_chunk_mut::<LENGTH>() else { return Ok(None) };
+        let prefix = u32::from_le_bytes(*prefix);
+        let length = (prefix & !GOES_ON) as usize;
         if !(TAG..=MOST_OF_FRAGMENT + TAG).contains(&length) {
             return Err(Error::Long);
         }
         let Some(sealed) = rest.get_mut(..length) else { return Ok(None) };
-        if !incoming.open(told, sealed) {
+        if !incoming.open(prefix, sealed) {
             return Err(Error::Sealed);
         }
         let begin = self.taken + LENGTH;
         self.taken = begin + length;
-        Ok(Some((begin..self.taken - TAG, told & GOES_ON != 0)))
+        Ok(Some((begin..self.taken - TAG, prefix & GOES_ON != 0)))
     }
 
     fn event(&mut self, message: Vec<u8>) -> Result<Event, Error> {
@@ -234,18 +234,18 @@ impl Link {
         }
     }
 
-    /// Sends a message, of 513 MiB at most. One that is sent before the other has greeted is lost: wait until the link is open.
+    /// Sends a message, of 513 MiB at most. One that is sent before the other side has greeted is lost: wait until the link is open.
     pub fn send(&mut self, message: &[u8]) {
         while !self.seal_more(usize::MAX) {}
         self.seal(message, 0, usize::MAX);
     }
 
-    /// Begins to send a message, when the one before has been sealed: its pieces are sealed by [`Link::seal_more`].
+    /// Begins to send a message, after the one before has been sealed: [`Link::seal_more`] seals it piece by piece.
     pub fn begin(&mut self, message: Vec<u8>) {
         self.sealing = Some((message, 0));
     }
 
-    /// Seals more of the message that was begun, about so many bytes. Whether nothing is left of it.
+    /// Seals about `most` more bytes of the message that was begun. Returns whether nothing is left of it.
     pub fn seal_more(&mut self, most: usize) -> bool {
         let Some((message, at)) = self.sealing.take() else { return true };
         if let Some(at) = self.seal(&message, at, most) {
@@ -257,16 +257,16 @@ impl Link {
         true
     }
 
-    /// Seals fragments of a message from a place on, of about so many bytes: where to go on, if that is not its end.
+    /// Seals fragments of a message from a place on, of about `most` bytes. Returns where to go on, unless at the end.
     fn seal(&mut self, message: &[u8], mut at: usize, most: usize) -> Option<usize> {
         let outgoing = self.outgoing.as_mut()?;
         let enough = at.saturating_add(most);
         loop {
             let end = message.len().min(at + MOST_OF_FRAGMENT);
             let goes_on = if end == message.len() { 0 } else { GOES_ON };
-            let told = (end - at + TAG) as u32 | goes_on;
-            self.unsent.extend_from_slice(&told.to_le_bytes());
-            outgoing.seal(told, &message[at..end], &mut self.unsent);
+            let prefix = (end - at + TAG) as u32 | goes_on;
+            self.unsent.extend_from_slice(&prefix.to_le_bytes());
+            outgoing.seal(prefix, &message[at..end], &mut self.unsent);
             at = end;
             if at == message.len() {
                 return None;
@@ -277,12 +277,12 @@ impl Link {
         }
     }
 
-    /// What has still to be sent.
+    /// What is still to be sent.
     pub fn unsent(&self) -> &[u8] {
         &self.unsent[self.sent..]
     }
 
-    /// So much of it was sent.
+    /// So many bytes of it were sent.
     pub fn was_sent(&mut self, bytes: usize) {
         self.sent += bytes;
         if self.sent == self.unsent.len() || self.sent > MOST_SENT.max(self.unsent.len() / 2) {

@@ -13,7 +13,7 @@ pub(super) const TAG: usize = 16;
 /// One direction of a link.
 pub(super) struct Half {
     cipher: Option<ChaCha20Poly1305>,
-    /// As many fragments were before.
+    /// How many fragments there were before.
     count: u64,
 }
 
@@ -24,15 +24,15 @@ impl fmt::Debug for Half {
 }
 
 impl Half {
-    /// One that seals and opens nothing.
+    /// A half that seals and opens nothing.
     pub(super) const NONE: Half = Half { cipher: None, count: 0 };
 
-    /// What the caller seals.
+    /// The direction from the caller.
     pub(super) fn of_caller(secret: &[u8; 32], caller: &Nonce, called: &Nonce) -> Half {
         Half::of("maquette 2026 store link, from the caller", secret, caller, called)
     }
 
-    /// What the one that was called seals.
+    /// The direction from the side that was called.
     pub(super) fn of_called(secret: &[u8; 32], caller: &Nonce, called: &Nonce) -> Half {
         Half::of("maquette 2026 store link, from the called", secret, caller, called)
     }
@@ -49,26 +49,26 @@ impl Half {
         nonce
     }
 
-    /// Seals a fragment, of which the length was told before it, and writes it after what is there.
-    pub(super) fn seal(&mut self, told: u32, content: &[u8], out: &mut Vec<u8>) {
+    /// Seals a fragment with this prefix, its length, and appends it to `out`.
+    pub(super) fn seal(&mut self, prefix: u32, content: &[u8], out: &mut Vec<u8>) {
         let nonce = self.nonce();
         let Some(cipher) = &self.cipher else { return };
         let begin = out.len();
         out.extend_from_slice(content);
-        let told: [u8; LENGTH] = told.to_le_bytes();
-        // Only what is longer than 256 GiB can't be sealed.
-        if let Ok(tag) = cipher.encrypt_in_place_detached(&nonce.into(), &told, &mut out[begin..]) {
+        let prefix: [u8; LENGTH] = prefix.to_le_bytes();
+        // Only content longer than 256 GiB can't be sealed.
+        if let Ok(tag) = cipher.encrypt_in_place_detached(&nonce.into(), &prefix, &mut out[begin..]) {
             out.extend_from_slice(&tag);
         }
     }
 
-    /// Opens a fragment where it lies; its content is what stands before its tag. Whether it was sealed by the other side as its next one.
-    pub(super) fn open(&mut self, told: u32, sealed: &mut [u8]) -> bool {
+    /// Opens a fragment in place; its content stands before its tag. Returns whether the other side sealed it as its next one.
+    pub(super) fn open(&mut self, prefix: u32, sealed: &mut [u8]) -> bool {
         let nonce = self.nonce();
         let (Some(cipher), Some((content, tag))) = (&self.cipher, sealed.split_last_chunk_mut::<TAG>()) else {
             return false;
         };
-        let told: [u8; LENGTH] = told.to_le_bytes();
-        cipher.decrypt_in_place_detached(&nonce.into(), &told, content, Tag::from_slice(tag)).is_ok()
+        let prefix: [u8; LENGTH] = prefix.to_le_bytes();
+        cipher.decrypt_in_place_detached(&nonce.into(), &prefix, content, Tag::from_slice(tag)).is_ok()
     }
 }
