@@ -49,7 +49,7 @@ struct Cleared {
     due: BTreeSet<(Milliseconds, u64)>,
 }
 
-/// The table of one server. An expired record is invisible, whether it was swept out yet or not.
+/// The table of one server. An expired record is invisible, whether it has been swept out yet or not.
 #[derive(Debug)]
 pub struct Bucket {
     pub(crate) table: Table<Record>,
@@ -145,7 +145,7 @@ impl Bucket {
         self.changed(record.key());
     }
 
-    /// How many records there are, including expired ones that were not swept out yet.
+    /// How many records there are, including expired ones that have not been swept out yet.
     pub const fn len(&self) -> u64 {
         self.table.len()
     }

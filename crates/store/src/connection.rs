@@ -68,9 +68,9 @@ pub struct Session {
     pub replies: Replies,
     /// Whether it is to be disconnected after its last reply.
     pub is_leaving: bool,
-    /// Whether it follows slots: then it is told which member has a key, if this one has not, instead of being answered.
+    /// Whether it follows slots: then it is told which member has a key that is not on this one, instead of getting the reply of that member.
     pub follows_slots: bool,
-    /// Whether it wants to know, with a slot that has moved, all slots that are at the same place.
+    /// Whether it wants to be told, when a slot has moved, the whole range of slots that is at the same place.
     pub takes_ranges: bool,
 }
 
@@ -162,7 +162,7 @@ pub struct Connection {
     pub reply: Reply,
     /// Its state between requests.
     pub session: Session,
-    /// Its requests that were not answered yet.
+    /// Its requests that are not answered yet.
     under_way: UnderWay,
 }
 
@@ -226,12 +226,12 @@ impl Connection {
         if self.session.is_authenticated { host.node().borrow().settings.limits } else { Limits::STRANGER }
     }
 
-    /// The tickets of what other servers have to answer, as far as they were not taken yet.
+    /// The tickets of what other servers have to answer, as far as the caller has not taken them yet.
     pub fn take_begun(&mut self) -> Vec<Ticket> {
         self.under_way.take_begun()
     }
 
-    /// Whether it has requests that were not answered yet.
+    /// Whether it has requests that are not answered yet.
     pub fn waits(&self) -> bool {
         !self.under_way.is_empty()
     }
@@ -305,7 +305,7 @@ impl Connection {
         self.reply_in_order();
     }
 
-    /// Whether its time is over: to authenticate, or to send anything.
+    /// Whether it has taken too long to authenticate, or to send anything.
     pub fn is_overdue(&self, node: &Node, now: Milliseconds) -> bool {
         let client = &self.session.client;
         let is_idle = |most| now.saturating_sub(client.last.get()) > most * 1000;

@@ -173,18 +173,18 @@ pub struct Node {
     /// Whether a client has asked for a snapshot.
     pub wants_snapshot: bool,
     next_client: u64,
-    chance: u64,
+    seed: u64,
 }
 
 impl Node {
-    /// A node without clients. The numbers in `chance` must be random: they name the run, and the first of them seeds [`Node::draw`].
-    pub fn new(settings: Settings, port: u16, chance: [u64; 3], now: Milliseconds) -> Node {
+    /// A node without clients. The random numbers name this run, and the first of them seeds [`Node::draw`].
+    pub fn new(settings: Settings, port: u16, random: [u64; 3], now: Milliseconds) -> Node {
         Node {
             settings,
             port,
             since: now,
             now,
-            run: chance.map(|word| format!("{word:016x}")).concat()[..40].to_owned(),
+            run: random.map(|word| format!("{word:016x}")).concat()[..40].to_owned(),
             counts: Counts::default(),
             resident: (0, 0),
             clients: BTreeMap::new(),
@@ -194,7 +194,7 @@ impl Node {
             group: None,
             wants_snapshot: false,
             next_client: 0,
-            chance: chance[0],
+            seed: random[0],
         }
     }
 
@@ -216,7 +216,7 @@ impl Node {
 
     /// A random number, good enough to choose a key.
     pub const fn draw(&mut self) -> u64 {
-        splitmix64::draw(&mut self.chance)
+        splitmix64::draw(&mut self.seed)
     }
 
     /// Whether a password is the one that was set. The comparison takes the same time wherever the first difference is.

@@ -105,7 +105,7 @@ pub enum Error {
     /// Waiting for sockets failed.
     #[error("can't wait for sockets: {0}")]
     Wait(#[from] io::Error),
-    /// The caller has asked it to end.
+    /// The caller has interrupted the client.
     #[error("interrupted")]
     Interrupted,
 }
@@ -141,7 +141,7 @@ pub struct Counts {
     pub moved: u64,
     /// How many of these were news, so that the image was adjusted.
     pub adjustments: u64,
-    /// Requests that were sent again after a delay, because a member said so or was gone.
+    /// Requests that were sent again after a delay, because a member asked for it or was gone.
     pub delays: u64,
     /// How often the whole map of slots was asked for.
     pub maps: u64,

@@ -32,7 +32,7 @@ type GoesOn = Box<dyn Fn() -> bool + Send>;
 struct Socket {
     stream: Stream<TcpStream>,
     is_open: bool,
-    /// Whether the member sends nothing after what has arrived: then there is an end to be read.
+    /// Whether the member has ended its side of the connection: then it is read up to its end.
     is_ending: bool,
 }
 
@@ -259,7 +259,7 @@ impl Pool {
 }
 
 impl Socket {
-    /// Whether it is connected, perhaps only since now.
+    /// Whether the socket is connected; if it has just become so, notes that.
     fn is_ready(&mut self, routes: &mut Routes, member: MemberNumber) -> io::Result<bool> {
         if self.is_open {
             return Ok(true);

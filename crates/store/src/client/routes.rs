@@ -27,7 +27,7 @@ const QUICK_REDIRECTIONS: u32 = 4;
 /// How long a request waits before it is sent again: at first, then twice as long each time, and at most.
 const SHORTEST_DELAY: Duration = Duration::from_millis(1);
 const LONGEST_DELAY: Duration = Duration::from_millis(250);
-/// How long a member that was gone is left alone before it is called again: at first, then twice as long each time, and at most.
+/// How long until a member that was gone is called again: at first, then twice as long each time, and at most.
 const CALL_AGAIN: Duration = Duration::from_millis(10);
 const CALL_AGAIN_AT_LAST: Duration = Duration::from_secs(1);
 /// How long it may take to open a connection.
@@ -67,7 +67,7 @@ struct Link {
     sent_before: u64,
     replies: Replies,
     expected: VecDeque<Expected>,
-    /// How often in succession it could not be reached.
+    /// How many times in a row it could not be reached.
     failures: u32,
     /// It is not called before this time.
     not_before: Duration,
@@ -104,7 +104,7 @@ pub struct Routes {
     batch: Batch,
     /// How many requests of each slot are under way.
     under_way: Vec<u32>,
-    /// Requests to be sent again while others of the same slot are under way. They are sent together when those are back, and so in order.
+    /// Requests to be sent again while others of the same slot are under way. They are sent together when those are back, which keeps their order.
     held: BTreeMap<u16, BTreeSet<usize>>,
     /// Requests that are to be sent again, and when.
     later: BTreeSet<(Duration, usize)>,
@@ -154,7 +154,7 @@ impl Routes {
         self.counts
     }
 
-    /// Sends requests to the members that they are for. The batch before is over.
+    /// Sends the requests of a batch to their members. The previous batch must be over.
     pub(super) fn begin(&mut self, now: Duration, batch: Batch) {
         self.batch = batch;
         self.gives_up = now.saturating_add(self.options.patience);
@@ -164,7 +164,7 @@ impl Routes {
         }
     }
 
-    /// Asks for some commands together, each given by its words: what [`Pool`](super::Pool) does for its callers.
+    /// Sends some commands together, each given by its words: what [`Pool`](super::Pool) does for its callers.
     pub fn ask<'a>(&mut self, now: Duration, commands: impl IntoIterator<Item = &'a [&'a [u8]]>) {
         let mut batch = Batch::default();
         commands.into_iter().for_each(|words| batch.ask(words));
@@ -218,7 +218,7 @@ impl Routes {
         &link.unsent[link.sent..]
     }
 
-    /// So many bytes of it were sent.
+    /// The first `bytes` bytes of it were sent.
     pub fn was_sent(&mut self, member: MemberNumber, bytes: usize) {
         let link = &mut self.links[member.0];
         link.sent += bytes;

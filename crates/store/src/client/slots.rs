@@ -39,12 +39,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// An image without slots: there are members at these addresses.
+    /// An image that knows the addresses of these members, but no slots yet.
     pub(super) const fn new(members: Vec<SocketAddr>) -> Slots {
         Slots { owners: Vec::new(), members }
     }
 
-    /// Whether it has slots.
+    /// Whether it knows slots.
     pub(super) const fn are_known(&self) -> bool {
         !self.owners.is_empty()
     }
@@ -72,7 +72,7 @@ impl Slots {
         }))
     }
 
-    /// Takes a MOVED of a member. Returns whether it adjusts the image.
+    /// Takes a MOVED reply of a member. Returns whether it adjusts the image.
     pub(super) fn adjust(&mut self, by: MemberNumber, moved: Moved) -> bool {
         let to = self.number(moved.to);
         let (first, last) = (usize::from(moved.range.0), usize::from(moved.range.1));

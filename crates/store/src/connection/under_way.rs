@@ -1,4 +1,4 @@
-//! The requests of a client that were not answered yet, in the order in which they came.
+//! The requests of a client that are not answered yet, in the order in which they came.
 //!
 //! Requests for different keys are under way to their servers at the same time. Any other request waits until nothing is under way, and those
 //! after it wait until it is done. So requests for one key are carried out in the order in which they came, wherever the key has moved by then.
@@ -65,7 +65,7 @@ impl UnderWay {
         is_alone || self.asked.len() >= self.most || !self.is_empty() && self.held > MOST_HELD
     }
 
-    /// Whether a request may be begun whose only key has this hash, or with which no other may be under way.
+    /// Whether a request may be begun; `c` is the hash of its only key, or none if no other request may be under way with it.
     pub(super) fn admits(&self, c: Option<u64>) -> bool {
         let does_not_conflict = |asked: &Asked| match asked.state {
             State::Waits(_) => asked.c != c,
@@ -97,7 +97,7 @@ impl UnderWay {
         self.asked.iter().position(|asked| asked.waits_for(ticket))
     }
 
-    /// Takes out what a request waits for; the caller has to put it back, or to reply.
+    /// Takes out what a request waits for; the caller has to put it back or reply.
     pub(super) fn take(&mut self, place: usize) -> Option<Waiting> {
         let asked = self.asked.get_mut(place)?;
         match std::mem::replace(&mut asked.state, State::Replied(Vec::new())) {
@@ -124,7 +124,7 @@ impl UnderWay {
         asked.state = State::Replied(reply);
     }
 
-    /// A reply of this length has come. Adapts the number of requests that may be under way, one by one if it grows, to replies of this length.
+    /// A reply of this length has arrived. Adapts the number of requests that may be under way: it grows by one at a time and shrinks at once.
     fn has_seen(&mut self, length: usize) {
         self.most = (self.most + 1).min(MOST).min(MOST_HELD / length.max(1)).max(1);
     }

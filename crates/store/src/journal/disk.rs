@@ -65,7 +65,7 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// How long after a snapshot that failed the next one is made at the earliest. [ms]
+/// After a failed snapshot, the next one is made no sooner than after this time. [ms]
 const TIME_TO_TRY_AGAIN: Milliseconds = 60_000;
 
 /// How far a log is durable.
@@ -81,7 +81,7 @@ struct Kept {
 pub struct Disk {
     data: Data,
     _lock: Flock<File>,
-    /// The log that is written.
+    /// The number of the log that is being written.
     number: u64,
     file: File,
     written: u64,
@@ -89,7 +89,7 @@ pub struct Disk {
     /// Logs to be made durable, and how much of each was written.
     syncer: Sender<(u64, File, u64)>,
     synced: Milliseconds,
-    /// The size of the logs since the last snapshot, without the one that is written. [B]
+    /// The size of the logs since the last snapshot, without the one that is being written. [B]
     logs: u64,
     /// The size of the last snapshot. [B]
     snapshot: u64,
@@ -228,7 +228,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Begins another log, and a snapshot of what those before it hold, in a thread of its own. Returns whether it did: not if one is being made.
+    /// Begins another log, and a snapshot of what those before it hold, in a thread of its own. Returns false if one is being made already.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -294,7 +294,7 @@ fn sync(logs: &Receiver<(u64, File, u64)>, kept: &Mutex<Kept>) {
     }
 }
 
-/// Begins a log, which must not be there yet.
+/// Begins a log, which must not exist yet.
 fn begin(directory: &Path, number: u64) -> Result<File, Error> {
     let path = log(directory, number);
     let mut file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(system("make", &path))?;
@@ -328,7 +328,7 @@ fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// Removes the files that the snapshot with this number has made superfluous, or else the last one that there is.
+/// Removes the files made superfluous by the snapshot with this number or, without a number, by the last snapshot.
 fn remove_old(directory: &Path, last: Option<u64>) -> Result<(), Error> {
     let snapshots = numbers(directory, "snapshot")?;
     let Some(last) = last.or(snapshots.last().copied()) else { return Ok(()) };

@@ -96,7 +96,7 @@ pub enum Entry<'a> {
     Sequences(Identity, u64, u64),
     /// Of a snapshot: a message that another member has not acknowledged yet.
     Unacknowledged(Identity, Sequenced<Bucket>),
-    /// Of a snapshot: a message from one server of the member to another, which was not taken yet.
+    /// Of a snapshot: a message from one server of the member to another that has not been taken yet.
     Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
     /// Of a snapshot: its end.
     End,

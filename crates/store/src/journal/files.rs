@@ -1,8 +1,8 @@
-//! The files of a member's directory, and what is read out of them.
+//! The files of a member's directory, and how a member is read from them.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `lock` | nothing: the process that has it locked uses the directory |
+//! | `lock` | nothing: the process that holds a lock on it uses the directory |
 //! | `log.N` | the changes from when it was begun until `log.N+1` was |
 //! | `snapshot.N` | all that there was when `log.N` was begun; files with smaller numbers are superfluous then |
 
@@ -49,7 +49,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where. [B]
+        /// The offset. [B]
         at: u64,
     },
     /// A file holds something that a store can't have written.
@@ -57,7 +57,7 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Where. [B]
+        /// The offset. [B]
         at: u64,
         /// What is wrong.
         cause: Unreadable,
@@ -86,7 +86,7 @@ pub(super) fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) 
 pub struct Torn {
     /// The file.
     pub path: PathBuf,
-    /// Where the cut is. [B]
+    /// The offset of the cut. [B]
     pub at: u64,
     /// How much is cut off. [B]
     pub bytes: u64,

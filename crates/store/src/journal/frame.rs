@@ -141,7 +141,7 @@ impl<R: Read> Frames<R> {
     /// Reads the next frame.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of reading the file.
     pub fn next_frame(&mut self) -> io::Result<Next> {
         let left = self.length - self.at;
         if left == 0 {

@@ -51,7 +51,7 @@ impl<'a> Replay<'a> {
     /// Replays a batch.
     ///
     /// # Errors
-    /// [`Unreadable`]: then the member is in a state that it never was in before.
+    /// [`Unreadable`]: then the member is left in a state that it never had.
     pub fn batch(&mut self, content: &[u8]) -> Result<(), Unreadable> {
         let (time, mut rest) = content.split_first_chunk::<8>().ok_or(Unreadable::NoEntry)?;
         let now = u64::from_le_bytes(*time);

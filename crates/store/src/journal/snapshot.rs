@@ -42,7 +42,7 @@ impl Frames<'_> {
 /// Writes all of a member whose last run is `run`, without the header of the file. Returns how much that is. [B]
 ///
 /// # Errors
-/// Those of `to`.
+/// Errors of writing to `to`.
 pub fn write_snapshot(member: &Member<Bucket>, run: &Run, to: &mut dyn Write) -> io::Result<u64> {
     let mut frames = Frames { to, bytes: Vec::new(), written: 0 };
     frames.begin();

@@ -88,9 +88,9 @@ pub enum Event {
 
 #[derive(Debug)]
 enum Stage {
-    /// The greeting of the other side has still to arrive.
+    /// The greeting of the other side has yet to arrive.
     Greeting { secret: Secret, nonce: Nonce, own: Vec<u8> },
-    /// The other side has still to say who it is.
+    /// The other side has yet to say who it is.
     Naming { incoming: Half },
     /// Messages may arrive.
     Open { incoming: Half },
@@ -282,7 +282,7 @@ impl Link {
         &self.unsent[self.sent..]
     }
 
-    /// So many bytes of it were sent.
+    /// The first `bytes` bytes of it were sent.
     pub fn was_sent(&mut self, bytes: usize) {
         self.sent += bytes;
         if self.sent == self.unsent.len() || self.sent > MOST_SENT.max(self.unsent.len() / 2) {

@@ -174,9 +174,9 @@ mod tests {
 
     #[test]
     fn many_lines_of_a_kind_do_not_hide_others() {
-        let lost = |at: Milliseconds| (at, Event::WrongPasswords { attempts: 1 });
-        let mut events: Vec<_> = (0..15).map(|number| lost(NOW + number)).collect();
-        events.extend([(NOW, Event::LetIn { members: 2 }), lost(NOW + 1_000), lost(NOW + 1_001)]);
+        let wrong = |at: Milliseconds| (at, Event::WrongPasswords { attempts: 1 });
+        let mut events: Vec<_> = (0..15).map(|number| wrong(NOW + number)).collect();
+        events.extend([(NOW, Event::LetIn { members: 2 }), wrong(NOW + 1_000), wrong(NOW + 1_001)]);
         let lines = lines(Format::Text, Level::Info, &events);
         assert_eq!(lines.len(), 10 + 1 + 2);
         assert!(

@@ -39,7 +39,7 @@ impl Reply {
         &self.bytes[self.sent..]
     }
 
-    /// So many bytes of it were sent.
+    /// The first `bytes` bytes of it were sent.
     pub fn was_sent(&mut self, bytes: usize) {
         self.sent += bytes;
         if self.sent >= self.bytes.len() {
@@ -157,17 +157,17 @@ impl Reply {
         self.bytes.extend_from_slice(if self.version == Version::Two { b"*-1\r\n".as_slice() } else { b"_\r\n" });
     }
 
-    /// The header of an array: so many replies follow.
+    /// The header of an array: this many replies follow.
     pub fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// The header of a set: so many different replies follow.
+    /// The header of a set: this many different replies follow.
     pub fn set(&mut self, length: usize) {
         self.header(if self.version == Version::Two { b'*' } else { b'~' }, length);
     }
 
-    /// The header of a map: so many pairs of replies follow.
+    /// The header of a map: this many pairs of replies follow.
     pub fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Two => self.header(b'*', 2 * pairs),

@@ -230,7 +230,7 @@ impl Requests {
         &mut self.buffer[self.filled..]
     }
 
-    /// So many bytes were received into the room.
+    /// `bytes` bytes were received into the room.
     pub fn received(&mut self, bytes: usize) {
         self.filled = (self.filled + bytes).min(self.buffer.len());
     }
@@ -246,7 +246,7 @@ impl Requests {
         }
     }
 
-    /// How many of the received bytes belong to requests that were not returned yet.
+    /// How many of the received bytes belong to requests that have not been returned yet.
     pub const fn waiting(&self) -> usize {
         self.filled - self.at
     }
