@@ -11,7 +11,7 @@
 //!
 //! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all of it. Each fragment is
 //! sealed by itself, with the number of those before it as its nonce. A fragment that is lost, repeated, reordered or changed does not open, and
-//! ends the link. If the pool has no secret of its own, everybody knows the keys: that is for the loopback.
+//! ends the link. If the pool has no secret of its own, everybody knows the keys, which is meant for the loopback.
 
 mod sealing;
 
