@@ -1,4 +1,4 @@
-//! The socket of a client: what it sends is read, carried out and answered, turn by turn.
+//! A client's socket: its requests are read, carried out and answered, turn by turn.
 
 use std::io::{ErrorKind, Read, Write};
 use std::rc::Rc;
@@ -13,40 +13,40 @@ use crate::tls::Stream;
 pub(super) struct Peer<S> {
     pub stream: Stream<S>,
     pub connection: Connection,
-    /// Whether the socket may have more to read than was read.
+    /// Whether the socket may have more to read.
     pub has_more: bool,
-    /// Whether the client sends no more than what has come: then there is an end to be read.
+    /// Whether the client has closed its side: then there is an end of file to be read.
     pub is_ending: bool,
-    /// Whether it is among those whose turn comes.
+    /// Whether it is queued for a turn.
     pub is_queued: bool,
-    /// For how many turns that may not be told of yet it waits.
+    /// How many of its turns have replies that are still held back.
     pub held: usize,
 }
 
-/// As much is sent to a client before it is another's turn. [B]
+/// How much is sent to a client before it is another's turn. [B]
 const MOST_SENT: usize = 1 << 20;
 
-/// How far what there was to send was sent.
+/// How much of the pending data was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     All,
-    /// As much as its socket takes for now.
+    /// As much as its socket accepts for now.
     Some,
-    /// As much as is sent at a time: it goes on at its next turn.
+    /// The most that is sent in a turn: it goes on in the next one.
     Enough,
 }
 
-/// Why a client has gone, or is to go.
+/// Why a client's connection has ended, or is to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
-    /// It was its own wish, or the network's.
+    /// The client has closed it, or the network has failed.
     Ended,
-    /// What it sends is not the TLS that it is to be.
+    /// The client does not send proper TLS.
     NotUnderstood(String),
 }
 
 impl Gone {
-    /// What an error of a socket means.
+    /// What a socket's error means.
     pub(super) fn of<S>(error: &std::io::Error, stream: &Stream<S>) -> Gone {
         match (error.kind(), stream) {
             (ErrorKind::InvalidData, Stream::Tls(_)) => Gone::NotUnderstood(error.to_string()),
@@ -56,32 +56,32 @@ impl Gone {
 }
 
 impl<S: Read + Write> Peer<S> {
-    /// A client that has come.
+    /// A client that has just connected.
     pub(super) fn new(stream: Stream<S>, client: Rc<Client>, node: &Node, follows_slots: bool) -> Peer<S> {
         let mut connection = Connection::new(client, node);
         connection.session.follows_slots = follows_slots;
         Peer { stream, connection, has_more: false, is_ending: false, is_queued: false, held: 0 }
     }
 
-    /// Carries out what it asks for, as far as it goes.
+    /// Carries out its requests, as far as possible now.
     pub(super) fn work(&mut self, host: &mut Host) -> Result<Pause, Gone> {
-        // What is left of the turn before.
+        // What is left from the turn before.
         self.send(host)?;
         let mut pause = self.connection.turn(host);
         if pause == Pause::Receive && self.has_more && !self.ends_too_early() {
             self.receive(host)?;
             pause = self.connection.turn(host);
         }
-        // It is told all that it has asked for before its end is read.
+        // All its requests are answered before its end of file is read.
         Ok(if pause == Pause::Receive && self.ends_too_early() { Pause::Answer } else { pause })
     }
 
-    /// Whether it sends no more, and waits for something.
+    /// Whether it has closed its side while it still waits for something.
     fn ends_too_early(&self) -> bool {
         self.is_ending && self.connection.waits()
     }
 
-    /// Sends what there is to tell it. Whether it is to have another turn though its socket tells nothing new.
+    /// Sends its replies. Returns whether it is to have another turn even if its socket reports nothing new.
     pub(super) fn tell(&mut self, pause: Pause, host: &Host) -> Result<bool, Gone> {
         let sent = self.send(host)?;
         let all_sent = sent == Sent::All;
@@ -90,21 +90,21 @@ impl<S: Read + Write> Peer<S> {
             Pause::Leave if all_sent => Err(Gone::Ended),
             Pause::Leave => Ok(false),
             Pause::Turn => Ok(true),
-            // What it was sent may have made room for more.
+            // Sending may have made room for more.
             Pause::Send => Ok(all_sent),
             Pause::Receive => Ok(self.has_more),
             Pause::Answer => Ok(false),
         }
     }
 
-    /// Whether it has had its time: to agree on keys, to say who it is, or to say anything; or is to go.
+    /// Whether its time for the handshake, for authentication or for being idle is over, or it was killed.
     pub(super) fn is_over(&self, node: &Node, now: Milliseconds) -> bool {
         let client = &self.connection.session.client;
         let is_late = || now.saturating_sub(client.since) > node.settings.time_to_authenticate;
         client.is_killed.get() || self.connection.is_overdue(node, now) || self.stream.is_opening() && is_late()
     }
 
-    /// Reads what there is room for.
+    /// Reads as much as there is room for.
     fn receive(&mut self, host: &Host) -> Result<(), Gone> {
         let room = self.connection.requests.room();
         let asked = room.len();
@@ -129,13 +129,13 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// Sends what it takes, as far as it may at a time.
+    /// Sends as much as its socket accepts, up to the bound of one turn.
     fn send(&mut self, host: &Host) -> Result<Sent, Gone> {
         let mut sent = 0;
         while sent < MOST_SENT {
             let unsent = self.connection.reply.unsent();
             let unsent = &unsent[..unsent.len().min(MOST_SENT)];
-            // What was written may still have to go out.
+            // Earlier writes may still have to go out.
             let outcome = if unsent.is_empty() {
                 self.stream.flush().map(|()| None)
             } else {

@@ -1,10 +1,10 @@
-//! The time of day and how long something takes, by one look at a clock.
+//! The time of day and durations, both from one reading of a clock.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::record::Milliseconds;
 
-/// Says what time of day it is at an instant. It is to be set now and then, as the time of day may be set.
+/// Returns the time of day at an instant. It has to be set now and then, since the system's time of day may be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     set: Instant,
@@ -16,7 +16,7 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that is set now.
-    #[allow(clippy::disallowed_methods)] // a store is asked when keys expire
+    #[allow(clippy::disallowed_methods)] // a store needs the time of day for keys that expire
     pub fn set() -> Clock {
         let now = Instant::now();
         Clock { set: now, unix: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(), start: now }
@@ -27,7 +27,7 @@ impl Clock {
         *self = Clock { start: self.start, ..Clock::set() };
     }
 
-    /// How long it was set for the first time before an instant, whatever the time of day was set to meanwhile. [ms]
+    /// The time from when the clock was first set to an instant, whatever the time of day was changed to meanwhile. [ms]
     pub fn since_start(&self, instant: Instant) -> Milliseconds {
         instant.saturating_duration_since(self.start).as_millis() as Milliseconds
     }

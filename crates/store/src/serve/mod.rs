@@ -1,4 +1,4 @@
-//! The loop: sockets, the clock and chance, and nothing that is decided.
+//! The event loop: sockets, the clock and random numbers. All decisions are made elsewhere.
 
 mod clients;
 mod clock;
@@ -43,42 +43,42 @@ use told::{Others, Told};
 use visitors::Visitors;
 use watch::Watch;
 
-/// Sockets that are ready at once, as far as one look tells.
+/// The most ready sockets that one poll reports.
 const EVENTS: usize = 1_024;
-/// As long the loop waits at most before it looks whether it is to end.
+/// The longest that the loop waits before it checks whether it is to end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
-/// As many expired records are swept out before clients are served again: some hundred microseconds' work.
+/// How many expired records are swept out before clients are served again: a few hundred microseconds' work.
 const SWEPT: usize = 256;
-/// As many records are dropped that were taken out all at once, before clients are served again: less than a millisecond's work.
+/// How many records of a cleared table are dropped before clients are served again: less than a millisecond's work.
 const DROPPED: usize = 1_024;
-/// As often clients are looked at that have had their time. [ms]
+/// How often clients are checked for timeouts. [ms]
 const LOOK: Milliseconds = 1_000;
-/// As many clients are let in before those that are there are served.
+/// How many new clients are accepted before the present ones are served.
 const LET_IN: usize = 64;
 
 /// Why a node can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It can't listen there.
+    /// It can't listen on an address.
     #[error("can't listen on {address}: {cause}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// Why it can't.
         cause: io::Error,
     },
     /// The system refuses to wait for sockets.
     #[error("can't wait for clients: {0}")]
     Wait(#[from] io::Error),
-    /// What it keeps on disk can't be had back, or nothing can be kept there.
+    /// Its data can't be read back from disk, or nothing can be stored there.
     #[error(transparent)]
     Data(disk::Error),
-    /// Somebody else is this member now.
+    /// Another process is this member now.
     #[error(
         "this member was silent for too long, or had lost what it held, and was rebuilt on another one: start it again in a directory that is empty"
     )]
     Replaced,
-    /// What clients have changed can't be kept any more. Nobody was told that it was.
+    /// Clients' changes can't be stored on disk any more. None of those lost was acknowledged.
     #[error("it ends, since it can't keep what clients store: {0}")]
     Kept(disk::Error),
 }
@@ -86,31 +86,31 @@ pub enum Error {
 /// How a node takes part in a pool.
 #[derive(Clone, Debug)]
 pub struct Pool {
-    /// Where other members call it.
+    /// Where other members connect to it.
     pub members: SocketAddr,
-    /// Where clients reach it that follow slots.
+    /// Where clients that follow slots connect.
     pub followers: SocketAddr,
-    /// The address that others are told, where that is not the one on which it listens.
+    /// The address that it announces, if that is not the one on which it listens.
     pub announced: Option<std::net::IpAddr>,
-    /// Members that it asks to be let in; it founds a pool, if there are none.
+    /// Members that it asks to let it in; if there are none, it founds a pool.
     pub join: Vec<SocketAddr>,
-    /// What all members know.
+    /// The secret that all members share.
     pub secret: Secret,
-    /// What is needed to speak TLS with other members, if they do.
+    /// What it needs to speak TLS with other members, if they use TLS.
     pub tls: Option<Tls>,
     /// When the file grows and shrinks.
     pub policy: Policy,
-    /// Where it keeps what it holds, if it does.
+    /// Where it stores its data on disk, if it does.
     pub data: Option<Data>,
-    /// What it is there for, unless it is there already and knows.
+    /// Its role; a member that is restored from disk has its own already.
     pub role: Role,
-    /// What groups of members are to survive, if there is parity of them.
+    /// What losses groups of members are to survive, if they have parity.
     pub parity: Option<Promise>,
-    /// Gives numbers that nobody can guess.
+    /// Returns random numbers that nobody can guess.
     pub random: fn() -> io::Result<Nonce>,
 }
 
-/// Who calls at a listener.
+/// What kind of connection a listener accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Callers {
     Clients,
@@ -119,9 +119,9 @@ enum Callers {
     Visitors,
 }
 
-/// As long as no member has welcomed this one, one is asked again after so long. [ms]
+/// How long a member that has not been welcomed yet waits before it asks again. [ms]
 const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
-/// A member that has left serves so much longer: whoever has asked it to leave asks whether it has. [ms]
+/// How long a member serves after it has left: whoever has asked it to leave asks whether it has. [ms]
 const TIME_TO_SAY_SO: Milliseconds = 1_000;
 
 /// A node that listens.
@@ -129,31 +129,31 @@ pub struct Server {
     poll: Poll,
     listeners: Vec<(TcpListener, Callers)>,
     peers: BTreeMap<usize, Peer<TcpStream>>,
-    /// What clients and visitors need to be spoken to by TLS, if they are.
+    /// Accepts TLS of clients and visitors, if they use it.
     acceptor: Option<Acceptor>,
-    /// Reads certificates again, if whoever runs it has asked for that.
+    /// Reads certificates again when the operator asks for that.
     rereads: Option<Reread>,
-    /// Whose turn it is, though their sockets tell nothing new.
+    /// The sockets that have their turn though they report nothing new.
     queue: VecDeque<usize>,
     next_token: usize,
     host: Host,
-    /// If it keeps what it holds.
+    /// Stores its data on disk, if it does.
     keeper: Option<Keeper>,
     members: Peers,
     settings: Settings,
     pool: Pool,
-    /// Which client waits for what.
+    /// The client that waits for each ticket.
     tickets: BTreeMap<Ticket, usize>,
-    /// Which clients wait for a snapshot.
+    /// The clients that wait for a snapshot.
     savers: Vec<usize>,
     arrivals: Vec<Arrival>,
     looked: Milliseconds,
     joined: Milliseconds,
-    /// Since when it has left its pool.
+    /// When it left its pool, if it has.
     left: Option<Milliseconds>,
     visitors: Visitors,
     assets: Option<Assets>,
-    /// How other members stand.
+    /// The state of other members.
     others: Others,
     clock: Clock,
     turns: Turns,
@@ -162,7 +162,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on all these addresses; on a port that is free, where one is 0. Chance begins with numbers that are handed in.
+    /// Listens on all these addresses; port 0 means any free port. `chance` seeds the random numbers.
     ///
     /// # Errors
     /// [`Error::Listen`], [`Error::Data`]
@@ -245,12 +245,12 @@ impl Server {
         listeners.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
     }
 
-    /// Where it is reached by other members, and by clients that follow slots.
+    /// Where other members, and clients that follow slots, reach it.
     pub const fn own(&self) -> &MemberPeer {
         self.host.member().own()
     }
 
-    /// What it found of what it had kept, if it keeps anything.
+    /// What it found on disk when it started, if it stores anything there.
     pub fn found(&self) -> Option<&Found> {
         self.keeper.as_ref().map(|keeper| &keeper.found)
     }
@@ -280,7 +280,7 @@ impl Server {
             for bucket in self.host.buckets() {
                 is_swept &= bucket.sweep(now, SWEPT);
             }
-            // Of one server after the other.
+            // One server after the other.
             is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
             let unread = self.members.take_unread();
             for event in &events {
@@ -319,7 +319,7 @@ impl Server {
         self.mark(token, is_readable || is_ending);
     }
 
-    /// It is a client's turn.
+    /// Queues a client for its turn.
     fn mark(&mut self, token: usize, has_more: bool) {
         let Some(peer) = self.peers.get_mut(&token) else { return };
         peer.has_more |= has_more;
@@ -329,10 +329,10 @@ impl Server {
         }
     }
 
-    /// Lets clients in. One for whom there is no room is told so.
+    /// Accepts connections. A client for which there is no room is told so.
     fn let_in(&mut self, listener: usize, now: Milliseconds) {
         for _ in 0..LET_IN {
-            // None waits, or there is no room for another socket: then it is asked again when it is looked at clients.
+            // No connection waits, or there is no room for another socket: then `look` tries again.
             let (from, callers) = &self.listeners[listener];
             let callers = *callers;
             let Ok((stream, address)) = from.accept() else { return };
@@ -366,7 +366,7 @@ impl Server {
         }
     }
 
-    /// A client's turn: what it sends is read, carried out, and answered.
+    /// A client's turn: its requests are read, carried out and answered.
     fn turn(&mut self, token: usize, now: Milliseconds) {
         if token < self.listeners.len() {
             return self.let_in(token, now);
@@ -374,7 +374,7 @@ impl Server {
         let Some(peer) = self.peers.get_mut(&token) else { return };
         peer.is_queued = false;
         if peer.held > 0 {
-            // It goes on when it was told what it waits for.
+            // It goes on once it has its outstanding replies.
             return;
         }
         let outcome = peer.work(&mut self.host);
@@ -403,7 +403,7 @@ impl Server {
         }
     }
 
-    /// Tells clients and other members what they have had to wait for until it was kept.
+    /// Sends clients and other members what was held back until it was stored.
     fn tell_all(&mut self) {
         while let Some(turn) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
             for (to, message, may_be_lost) in turn.messages {
@@ -421,7 +421,7 @@ impl Server {
     }
 
     fn let_member_in(&mut self, stream: TcpStream, now: Milliseconds) {
-        // Without random numbers nobody can be let in; who has called calls again.
+        // Without random numbers no member can be let in; the caller tries again.
         let Ok(nonce) = (self.pool.random)() else { return };
         let token = self.next_token;
         self.next_token += 1;
@@ -432,11 +432,11 @@ impl Server {
         let Ok(nonce) = (self.pool.random)() else { return };
         let token = self.next_token;
         self.next_token += 1;
-        // Whom nobody reaches is called again.
+        // A member that can't be reached is called again.
         let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
     }
 
-    /// Does what other members have asked for, and what this one has to tell them.
+    /// Handles what other members have sent, and sends what this one has for them.
     fn work_of_member(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.host.with_member(|member, at, outputs| {
             if member.deadline().is_some_and(|deadline| deadline <= at) {
@@ -506,7 +506,7 @@ impl Server {
                 }
                 Ok(Told::Ask) => self.say_how_it_stands(from),
                 Ok(Told::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
-                // What it was for is asked for again.
+                // The sender asks again.
                 Err(error) => self.tell(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
         }
@@ -515,11 +515,11 @@ impl Server {
 
     fn put_out(&mut self, output: Output<Bucket>) {
         match output {
-            // Nobody listens there any more.
+            // That member has gone.
             Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}
             Output::Send(to, message) => {
                 let may_be_lost = message.may_be_lost();
-                // All that members tell each other can be written.
+                // Every message between members can be serialized.
                 let Ok(bytes) = postcard::to_stdvec(&Told::Message(message)) else { return };
                 match &mut self.keeper {
                     Some(keeper) => keeper.turn.messages.push((to, bytes, may_be_lost)),
@@ -530,7 +530,7 @@ impl Server {
         }
     }
 
-    /// Gives a client what it has waited for, if it is still there.
+    /// Passes an answer on to the client that waits for it, if it is still connected.
     fn answer(&mut self, ticket: Ticket, answer: Answer<Bucket>) {
         let goes_on = matches!(answer, Answer::Found(_));
         let token = if goes_on { self.tickets.get(&ticket).copied() } else { self.tickets.remove(&ticket) };
@@ -552,7 +552,7 @@ impl Server {
         }
     }
 
-    /// Ends clients that have had their time, and measures what the process takes.
+    /// Periodic work: ends clients that have timed out, and measures the memory of the process.
     fn look(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.looked = now;
         self.clock.set_again();
@@ -565,17 +565,17 @@ impl Server {
         node.resident = resident().unwrap_or(node.resident);
         drop(node);
         self.look_at_snapshot()?;
-        let mut told = Vec::new();
+        let mut given_up = Vec::new();
         for (&token, peer) in &mut self.peers {
             let tickets = peer.connection.gives_up(&mut self.host);
             if !tickets.is_empty() {
-                told.push(token);
+                given_up.push(token);
             }
             for ticket in tickets {
                 self.tickets.remove(&ticket);
             }
         }
-        told.into_iter().for_each(|token| self.mark(token, false));
+        given_up.into_iter().for_each(|token| self.mark(token, false));
         self.end_clients_that_wait_for_parity();
         self.members.look(now, &mut self.arrivals);
         self.host.member().behind().for_each(|member| self.members.expect(member));
@@ -587,7 +587,7 @@ impl Server {
     }
 }
 
-/// Listens on an address, and tells by this token when somebody calls.
+/// Listens on an address; connections to it are reported under this token.
 fn bind(poll: &Poll, token: usize, address: SocketAddr) -> Result<TcpListener, Error> {
     let listener = TcpListener::bind(address).and_then(|mut listener| {
         poll.registry().register(&mut listener, Token(token), Interest::READABLE)?;
@@ -596,7 +596,7 @@ fn bind(poll: &Poll, token: usize, address: SocketAddr) -> Result<TcpListener, E
     listener.map_err(|cause| Error::Listen { address, cause })
 }
 
-/// What the process has in memory, and the most that it had, as Linux says. [B]
+/// The process's resident memory and its peak, as Linux reports them. [B]
 fn resident() -> Option<(u64, u64)> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let of = |name: &str| {

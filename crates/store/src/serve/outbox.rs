@@ -1,25 +1,25 @@
-//! What waits to be sent to one member, within a bound.
+//! The messages that wait to be sent to one member, within a bound.
 //!
-//! What clients ask and are told may be dropped: who waits for it asks again. What servers and members tell each other is told once and must
-//! come, so it is never dropped; of that there is little, as a server that splits or merges sends its next records when the last have come.
+//! Clients' requests and replies may be dropped: the client side asks again. Messages between servers and between members are sent once and must
+//! arrive, so they are never dropped; there are few of them, as a server that splits or merges sends its next records when the last have arrived.
 
 use std::collections::VecDeque;
 
-/// The most that messages may take that may be lost. A single one may be longer. [B]
+/// The most memory for messages that may be lost. A single one may be longer. [B]
 const MOST: usize = 64 << 20;
-/// What a message takes beside its bytes. [B]
+/// The overhead of a message beside its bytes. [B]
 const MESSAGE: usize = size_of::<(u64, Vec<u8>)>();
 
 /// Messages in the order in which they were put in.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    /// Those that may be lost, each with how many of all came before it.
+    /// Those that may be lost, each with the number of messages put in before it.
     lossy: VecDeque<(u64, Vec<u8>)>,
-    /// What they take. [B]
+    /// Their memory. [B]
     size: usize,
-    /// Those that must come.
+    /// Those that must arrive.
     kept: VecDeque<(u64, Vec<u8>)>,
-    /// As many were put in.
+    /// How many messages were put in.
     count: u64,
 }
 
@@ -29,12 +29,12 @@ impl Outbox {
         self.lossy.is_empty() && self.kept.is_empty()
     }
 
-    /// What waits. [B]
+    /// The memory of all messages that wait. [B]
     pub fn size(&self) -> usize {
         self.size + self.kept.iter().map(|(_, message)| message.len() + MESSAGE).sum::<usize>()
     }
 
-    /// Puts a message in. Where there is no room, of those that may be lost the oldest go, which were asked for again since. How many that were.
+    /// Puts a message in. If there is no room, the oldest of those that may be lost are dropped, which were asked for again since. Returns how many.
     pub fn push(&mut self, message: Vec<u8>, may_be_lost: bool) -> u64 {
         let number = self.count;
         self.count += 1;
@@ -52,7 +52,7 @@ impl Outbox {
         dropped
     }
 
-    /// Takes out the message that was put in before all others.
+    /// Takes out the oldest message.
     pub fn pop(&mut self) -> Option<Vec<u8>> {
         match (self.lossy.front(), self.kept.front()) {
             (Some((lossy, _)), Some((kept, _))) if kept < lossy => self.kept.pop_front().map(|(_, message)| message),
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_must_come_comes_in_order_and_the_rest_takes_no_more_than_it_may() {
+    fn messages_that_must_arrive_stay_in_order_and_the_others_stay_within_the_bound() {
         let mut outbox = Outbox::default();
         let mut dropped = 0;
         for number in 0..200_u8 {

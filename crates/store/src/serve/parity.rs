@@ -1,4 +1,4 @@
-//! A member that is part of a group takes its turns: nobody is told of anything before there is parity of it; and a spare becomes a lost member.
+//! The turns of a member that is part of a group: no reply leaves before there is parity of it; and a spare becomes a lost member.
 
 use super::group::Group;
 use super::keeping::Keeper;
@@ -12,7 +12,7 @@ use crate::node::Node;
 use crate::pages::MemberState;
 use crate::record::Milliseconds;
 
-/// A client that had to wait for so long until it could be told something is told nothing any more: what became of its request is not known. [ms]
+/// How long a client's replies may be held back. After that the client is disconnected: the outcome of its request is unknown. [ms]
 const LONGEST_WAIT: Milliseconds = 10_000;
 
 impl Server {
@@ -20,7 +20,7 @@ impl Server {
         self.keeper.as_mut()?.group.as_mut()
     }
 
-    /// Has the group's messages sent, and looks what time brings.
+    /// Sends the group's messages, and does what is due by time.
     pub(super) fn work_of_group(&mut self) -> Result<(), Error> {
         let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper else { return Ok(()) };
         if group.is_replaced() {
@@ -38,7 +38,7 @@ impl Server {
         Ok(())
     }
 
-    /// Without its parity member nobody is told anything. Whoever waits for too long is told that nothing comes any more.
+    /// Without its parity member nothing can be acknowledged: a client that waits for too long is disconnected.
     pub(super) fn end_clients_that_wait_for_parity(&mut self) {
         let Some(keeper) = &self.keeper else { return };
         let late = keeper.waiting().filter(|turn| keeper.at.saturating_sub(turn.since()) > LONGEST_WAIT);
@@ -46,7 +46,7 @@ impl Server {
         late.into_iter().for_each(|token| self.end(token));
     }
 
-    /// A spare that was given all of a lost member is that member from now on. Its clients have to connect again, and so has everybody else.
+    /// A spare that has received all data of a lost member is that member from now on. Its clients have to connect again, and so do the other members.
     pub(super) fn become_another(&mut self, now: Milliseconds) -> Result<(), Error> {
         let Some(successor) = self.group().and_then(|group| group.becomes.take()) else { return Ok(()) };
         let Some(data) = self.pool.data.clone() else { return Ok(()) };
@@ -56,7 +56,7 @@ impl Server {
         let chance = std::array::from_fn(|_| self.host.node().borrow_mut().draw());
         let node = Node::new(self.settings.clone(), self.host.node().borrow().port, chance, now);
         let own = Peer { identity: successor.identity, ..self.own().clone() };
-        // Whoever uses the directory has it locked.
+        // The former keeper has the directory locked, and is dropped here.
         let at = self.keeper.take().map_or(0, |keeper| keeper.at);
         let (policy, parity) = (self.pool.policy, self.pool.parity);
         let (host, keeper) = Keeper::begin(data, node, own, policy, false, parity, at).map_err(Error::Data)?;

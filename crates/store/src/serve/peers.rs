@@ -1,4 +1,4 @@
-//! The sockets that connect this member with others.
+//! The sockets that connect this member to others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,50 +14,50 @@ use crate::member::{Identity, Peer};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Connector, Stream};
 
-/// As much is read from a socket at a time. [B]
+/// How much is read from a socket at a time. [B]
 const READ: usize = 64 << 10;
-/// A link is closed that is not open after so long. [ms]
+/// A link that is not open after this time is closed. [ms]
 const TIME_TO_OPEN: Milliseconds = 5_000;
-/// After how long a member is called again that could not be reached. [ms]
+/// After this time a member that could not be reached is called again. [ms]
 const TIME_TO_CALL_AGAIN: Milliseconds = 500;
-/// As many links wait to be opened by others at once.
+/// The most links that others have called for and not opened yet.
 const MOST_STRANGERS: usize = 64;
-/// Messages are sealed as long as less than this waits for a socket. The rest stays where it can be dropped, or sent by another socket. [B]
+/// Messages are sealed as long as less than this waits for a socket. The others can still be dropped, or sent by another socket. [B]
 const MOST_SEALED: usize = 1 << 20;
-/// As much is read from a socket, or sealed for it, before others have their turn: some milliseconds' work. [B]
+/// How much is read from a socket, or sealed for it, before others have their turn: a few milliseconds' work. [B]
 const MOST_IN_TURN: usize = 4 << 20;
 
-/// A socket to another member, or to whoever takes itself for one.
+/// A socket to another member, or to a process that claims to be one.
 #[derive(Debug)]
 struct Socket {
     stream: Stream<TcpStream>,
     link: Link,
     since: Milliseconds,
-    /// The address that was called, unless the other has called.
+    /// The address that was called, unless the other side has called.
     called: Option<SocketAddr>,
-    /// Who it is, once that is known.
+    /// The member at the other end, once that is known.
     peer: Option<Peer>,
 }
 
-/// What comes from other members.
+/// An event from another member.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A member was called, or has called.
+    /// A link to a member has opened, whichever side has called.
     Met(Peer),
-    /// A socket leads to a member to which none led before.
+    /// A member is connected that was not before.
     Reached(Peer),
-    /// A message of a member.
+    /// A message from a member.
     Message(Identity, Vec<u8>),
-    /// No socket leads to a member any more that has led there.
+    /// The last socket to a member has closed.
     Lost(Peer),
 }
 
 /// What members need to speak TLS with each other.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// With those that call.
+    /// For members that call.
     pub acceptor: Acceptor,
-    /// With those that are called.
+    /// For members that are called.
     pub connector: Connector,
 }
 
@@ -68,23 +68,23 @@ pub struct Peers {
     secret: Secret,
     tls: Option<Tls>,
     sockets: BTreeMap<usize, Socket>,
-    /// How often each member was rebuilt, as far as was heard.
+    /// How often each member was rebuilt, as far as this one has heard.
     lives: BTreeMap<Identity, u32>,
-    /// By which sockets each member is reached.
+    /// The socket by which each member is reached.
     tokens: BTreeMap<Identity, usize>,
-    /// What is to be sent to each member.
+    /// The messages that wait for each member.
     outboxes: BTreeMap<Identity, Outbox>,
-    /// Members for whom something waits though no socket leads to them.
+    /// Members that are to be reached and are not connected.
     unreached: BTreeSet<Identity>,
-    /// As many messages were dropped that may be lost.
+    /// How many messages that may be lost were dropped.
     dropped: u64,
-    /// Where members are called, and when the next time.
+    /// The addresses of members, and when each may be called next.
     calls: BTreeMap<SocketAddr, Milliseconds>,
-    /// Why nobody was met at an address that was called, the last time.
+    /// Why the last call to an address has met no member.
     failures: BTreeMap<SocketAddr, String>,
-    /// Members that have something to send since the last [`Peers::flush`].
+    /// Members that have messages to be sent since the last [`Peers::flush`].
     unsent: BTreeSet<Identity>,
-    /// Sockets that may have more to read than was read in their turn.
+    /// Sockets that may have more to read after their turn.
     unread: BTreeSet<usize>,
     buffer: Vec<u8>,
 }
@@ -110,33 +110,33 @@ impl Peers {
         }
     }
 
-    /// Speaks TLS by other certificates from now on, with whom it connects.
+    /// Uses other certificates for new connections from now on.
     pub fn speak_tls(&mut self, tls: Option<Tls>) {
         self.tls = tls;
     }
 
-    /// Whether a token is that of a member's socket.
+    /// Whether a token belongs to a member's socket.
     pub fn has(&self, token: usize) -> bool {
         self.sockets.contains_key(&token)
     }
 
-    /// As many messages were dropped as were too much for members that did not take them.
+    /// How many messages were dropped because too much waited for their receiver.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// What waits for members. [B]
+    /// The memory of all that waits to be sent to members. [B]
     pub fn waiting(&self) -> usize {
         self.outboxes.values().map(Outbox::size).sum::<usize>()
             + self.sockets.values().map(|socket| socket.link.unsent().len()).sum::<usize>()
     }
 
-    /// Why nobody was met at an address, the last time that it was called.
+    /// Why the last call to an address has met no member.
     pub fn failure(&self, address: SocketAddr) -> Option<&str> {
         self.failures.get(&address).map(String::as_str)
     }
 
-    /// Somebody has called.
+    /// Accepts a connection.
     pub fn let_in(&mut self, registry: &Registry, token: usize, stream: TcpStream, nonce: Nonce, now: Milliseconds) {
         if self.sockets.values().filter(|socket| !socket.link.is_open()).count() < MOST_STRANGERS {
             // One that can't be registered is closed.
@@ -144,10 +144,10 @@ impl Peers {
         }
     }
 
-    /// Calls whoever listens at an address, unless that is under way.
+    /// Connects to an address, unless that is under way.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's.
     pub fn call(
         &mut self,
         registry: &Registry,
@@ -185,8 +185,8 @@ impl Peers {
         Ok(())
     }
 
-    /// Who is to be called now: members for whom something waits and who are not reached. Where another member has answered, they are no more: who
-    /// called there would meet that one again, and break off what is under way on the socket that leads to it.
+    /// The addresses to call now: those of unreached members. If another member has answered at an address, the former one is not there any more:
+    /// calling would meet the other one again, and break off the traffic on its present socket.
     pub fn due_calls<'a>(
         &mut self,
         known: impl Fn(Identity) -> Option<&'a Peer>,
@@ -206,8 +206,8 @@ impl Peers {
         due
     }
 
-    /// A message to a member, which is sent with the next [`Peers::flush`], or as soon as the member is reached. One that may be lost is dropped
-    /// when too much waits for that member.
+    /// Queues a message to a member, to be sent with the next [`Peers::flush`], or as soon as the member is reached. A message that may be lost is
+    /// dropped when too much waits for that member.
     pub fn send(&mut self, to: Identity, message: Vec<u8>, may_be_lost: bool) {
         self.dropped += self.outboxes.entry(to).or_default().push(message, may_be_lost);
         if self.tokens.contains_key(&to) {
@@ -217,28 +217,28 @@ impl Peers {
         };
     }
 
-    /// Whether a socket leads to a member.
+    /// Whether a member is connected.
     pub fn reaches(&self, member: Identity) -> bool {
         self.tokens.contains_key(&member)
     }
 
-    /// A member is there no more: nothing is kept for it.
+    /// Drops everything that waits for a member that has gone.
     pub fn forget(&mut self, member: Identity) {
         self.outboxes.remove(&member);
         self.unreached.remove(&member);
     }
 
-    /// A member is to be called, if it is not reached.
+    /// Has a member called, unless it is connected.
     pub fn expect(&mut self, member: Identity) {
         if !self.tokens.contains_key(&member) {
             self.unreached.insert(member);
         }
     }
 
-    /// Sends what there is to send, all messages to a member at once.
+    /// Sends all messages that wait, those to one member together.
     pub fn flush(&mut self) {
         for identity in std::mem::take(&mut self.unsent) {
-            // A socket that is broken tells so when it is read.
+            // A broken socket fails when it is read.
             let _ = self.flush_to(identity);
         }
     }
@@ -266,17 +266,17 @@ impl Peers {
         socket.flush()
     }
 
-    /// Whether there is more to do for a socket than was done in its turn, though it tells nothing new.
+    /// Whether a socket needs another turn even if it reports nothing new.
     pub fn has_more(&self) -> bool {
         !self.unread.is_empty() || !self.unsent.is_empty()
     }
 
-    /// Sockets of which not all was read that had come.
+    /// Takes the sockets that may have more to read.
     pub fn take_unread(&mut self) -> BTreeSet<usize> {
         std::mem::take(&mut self.unread)
     }
 
-    /// A socket has something to read, or room to send: what comes of it.
+    /// Handles a socket that has something to read, or room to send.
     pub fn turn(&mut self, token: usize, arrivals: &mut Vec<Arrival>) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         let mut events = Vec::new();
@@ -288,7 +288,7 @@ impl Peers {
         });
         for event in events {
             match event {
-                // It listens where another member did before, and has called that one.
+                // It has called the address of a former member, at which it listens itself now.
                 Event::Met(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
                     return self.end(token, &io::Error::other("this is the store that calls"), arrivals);
                 }
@@ -319,12 +319,12 @@ impl Peers {
         }
     }
 
-    /// Whoever is there was taken for lost, and somebody else is that member now. It is told so, and nothing that it says is taken.
+    /// The process at the other end was taken for lost, and another one is that member now. It is told so, and its messages are ignored.
     fn tell_that_it_is_lost(&mut self, token: usize, life: u32) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = None;
         socket.link.send(&Told::lost(life));
-        // Should it fail, the other one calls again.
+        // If this fails, the other side calls again.
         let _ = socket.flush();
     }
 
@@ -332,14 +332,14 @@ impl Peers {
         self.sockets.get(&token)?.peer.as_ref().map(|peer| peer.identity)
     }
 
-    /// It is known now to whom a socket leads.
+    /// Notes which member is at the other end of a socket.
     fn meet(&mut self, token: usize, peer: &Peer) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = Some(peer.clone());
         if let Some(address) = socket.called {
             self.failures.remove(&address);
         }
-        // The newest is one on which somebody listens. What is lost with another one is asked for again, or sent again as not acknowledged.
+        // The newest socket is known to be alive. What is lost with an older one is asked for again, or sent again since it was not acknowledged.
         self.tokens.insert(peer.identity, token);
         self.unreached.remove(&peer.identity);
     }
@@ -356,7 +356,7 @@ impl Peers {
         if self.tokens.get(&peer.identity) != Some(&token) {
             return;
         }
-        // Of two members that have called each other at once one socket is left.
+        // If two members have called each other at the same time, the other socket is left.
         let other =
             self.sockets.iter().find(|(_, socket)| socket.peer.as_ref().is_some_and(|it| it.identity == peer.identity));
         match other.map(|(token, _)| *token) {
@@ -374,7 +374,7 @@ impl Peers {
         }
     }
 
-    /// Closes what was not opened in time.
+    /// Closes links that were not opened in time.
     pub fn look(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
         let late = |socket: &Socket| !socket.link.is_open() && now.saturating_sub(socket.since) > TIME_TO_OPEN;
         let late: Vec<usize> =
@@ -383,15 +383,15 @@ impl Peers {
     }
 }
 
-/// What the system says, without its number.
+/// The system's error, without its number.
 fn plain(error: &io::Error) -> String {
     error.kind().to_string()
 }
 
-/// Why nobody was met by a socket that has ended.
+/// Why a socket that has ended has met no member.
 fn why(error: &io::Error, link: &Link) -> String {
     match error.kind() {
-        // Who can't open what this side has sealed ends the connection.
+        // A store that can't open what this side has sealed ends the connection.
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe if link.has_met_a_store() => {
             crate::link::Error::Sealed.to_string()
         }
@@ -405,7 +405,7 @@ fn why(error: &io::Error, link: &Link) -> String {
 }
 
 impl Socket {
-    /// Reads what has come, as much as may be at a time. Whether there may be more.
+    /// Reads what has arrived, up to the bound of one turn. Returns whether there may be more.
     fn read(&mut self, buffer: &mut [u8], events: &mut Vec<Event>) -> io::Result<bool> {
         let mut read = 0;
         while read < MOST_IN_TURN {
@@ -431,7 +431,7 @@ impl Socket {
     fn flush(&mut self) -> io::Result<()> {
         loop {
             let unsent = self.link.unsent();
-            // What was written may still have to go out.
+            // Earlier writes may still have to go out.
             let outcome = match unsent.is_empty() {
                 true => self.stream.flush().map(|()| None),
                 false => self.stream.write(unsent).map(Some),

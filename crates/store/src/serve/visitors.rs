@@ -12,9 +12,9 @@ use crate::pages::{LONGEST_HEAD, Request, Response, Status};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Stream};
 
-/// As many are served at once.
+/// The most visitors at a time.
 const MOST: usize = 64;
-/// For a request and its response there is so much time. [ms]
+/// The time for a request and its response. [ms]
 const TIME: Milliseconds = 10_000;
 
 #[derive(Debug)]
@@ -23,16 +23,16 @@ struct Visitor {
     address: SocketAddr,
     since: Milliseconds,
     received: Vec<u8>,
-    /// The response, once there is one, and how much of it was sent.
+    /// The response, once there is one, and how many bytes of it were sent.
     response: Option<(Vec<u8>, usize)>,
 }
 
-/// All of them.
+/// All visitors, by their tokens.
 #[derive(Debug, Default)]
 pub struct Visitors(BTreeMap<usize, Visitor>);
 
 impl Visitors {
-    /// Somebody has come. One for whom there is no room is told so.
+    /// Accepts a connection. A visitor for which there is no room is told so.
     pub(super) fn let_in(
         &mut self,
         registry: &Registry,
@@ -43,7 +43,7 @@ impl Visitors {
     ) {
         if self.0.len() >= MOST {
             if acceptor.is_none() {
-                // Whoever does not hear it is turned away all the same.
+                // If this fails, the visitor is turned away all the same.
                 let _ = stream.write(&Response::refusal(Status::Unavailable).bytes(false));
             }
             return;
@@ -55,7 +55,7 @@ impl Visitors {
         }
     }
 
-    /// A socket has something to read, or room to send; nothing is done for one that is no visitor's. Who has gone, and why, if that says anything.
+    /// Handles a socket that has something to read, or room to send; one that is no visitor's is ignored. Returns the visitor that has gone, and why.
     pub(super) fn turn(
         &mut self,
         token: usize,
@@ -66,7 +66,7 @@ impl Visitors {
         self.0.remove(&token).map(|visitor| (visitor.address, gone))
     }
 
-    /// Ends those that have had their time.
+    /// Ends visitors that have timed out.
     pub fn look(&mut self, now: Milliseconds) {
         self.0.retain(|_, visitor| now.saturating_sub(visitor.since) < TIME);
     }
@@ -79,7 +79,7 @@ impl Visitor {
             let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
             let at = self.stream.socket().local_addr().map_or(nowhere, |address| address.ip().to_canonical());
             let response = match Request::read(&self.received) {
-                // Of a handshake there may still be something to send.
+                // A handshake may still have something to send.
                 Ok(None) => return self.send(),
                 Ok(Some(request)) => answer(&request, at).bytes(request.is_head),
                 Err(refusal) => refusal.bytes(false),
@@ -87,11 +87,11 @@ impl Visitor {
             self.response = Some((response, 0));
         }
         self.send()?;
-        // It may send more than it was asked for; only when it has ended is it sure to have read the response.
+        // It may send more than a request; it has surely read the response only when it has closed its side.
         self.receive()
     }
 
-    /// Reads what comes, and keeps as much of it as a head may be long.
+    /// Reads what has arrived, and keeps at most the length of the longest head.
     fn receive(&mut self) -> Result<(), Gone> {
         let mut buffer = [0; LONGEST_HEAD];
         // More than that at a time is no request.
@@ -128,7 +128,7 @@ impl Visitor {
             }
         }
         if self.response.is_some() {
-            // That nothing more follows; where that fails the other has gone.
+            // Signals that nothing more follows; if that fails, the visitor has gone.
             self.stream.close();
             let _ = self.stream.socket().shutdown(Shutdown::Write);
         }

@@ -1,4 +1,4 @@
-//! What has happened since it was last looked, as events for the log.
+//! What has changed since the last look, as events for the log.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,30 +8,30 @@ use crate::node::{Counts, Settings};
 use crate::pages::ServerLine;
 use crate::record::Milliseconds;
 
-/// After so long it is told why a member is not let in. [ms]
+/// After this time the log says why a member is not let in. [ms]
 const TIME_TO_BE_LET_IN: Milliseconds = 2_000;
 
-/// What was there when it was last looked.
+/// The state at the last look.
 #[derive(Debug, Default)]
 pub struct Watch {
     counts: Counts,
     dropped: u64,
     /// The servers with their levels.
     servers: BTreeMap<u32, u32>,
-    /// When it began to ask members to let it in; none, since it need not or was let in.
+    /// When it began to ask members to let it in; none if it need not or was let in.
     asks_since: Option<Milliseconds>,
-    /// Why they have not, as far as it was told.
-    told: BTreeMap<SocketAddr, String>,
+    /// The reasons logged so far, by the member that has not let it in.
+    logged: BTreeMap<SocketAddr, String>,
 }
 
 impl Watch {
-    /// Begins to watch a member that has these servers, and has still to be let in or not.
+    /// Begins to watch a member that has these servers and may still have to be let in.
     pub fn new(servers: &[ServerLine], is_welcome: bool, now: Milliseconds) -> Watch {
         let servers = servers.iter().map(|server| (server.server, server.level)).collect();
         Watch { servers, asks_since: (!is_welcome).then_some(now), ..Watch::default() }
     }
 
-    /// What has become of its servers.
+    /// Events of its servers.
     pub fn servers(&mut self, servers: &[ServerLine]) -> Vec<Event> {
         let mut events = Vec::new();
         let before = std::mem::take(&mut self.servers);
@@ -49,10 +49,10 @@ impl Watch {
         events
     }
 
-    /// What was refused, and what was dropped.
+    /// Events of what was refused and what was dropped.
     pub fn counts(&mut self, counts: Counts, dropped: u64, settings: &Settings) -> Vec<Event> {
         let before = std::mem::replace(&mut self.counts, counts);
-        // Clients may have counts begin from 0 again.
+        // Clients may reset the counts to 0.
         let clients = counts.rejected.saturating_sub(before.rejected);
         let attempts = counts.wrong_passwords.saturating_sub(before.wrong_passwords);
         let requests = counts.out_of_memory.saturating_sub(before.out_of_memory);
@@ -66,7 +66,7 @@ impl Watch {
         events.into_iter().filter(|(count, _)| *count > 0).map(|(_, event)| event).collect()
     }
 
-    /// Whether it was let in; and if not for long, why not, as often as the reason changes.
+    /// Whether it was let in; and if not for long, why not, again whenever the reason changes.
     pub fn joining<'a>(
         &mut self,
         now: Milliseconds,
@@ -84,8 +84,8 @@ impl Watch {
         let mut events = Vec::new();
         for (by, why) in asked {
             let why = why.unwrap_or("it was not let in itself yet");
-            if self.told.get(&by).is_none_or(|told| told != why) {
-                self.told.insert(by, why.to_owned());
+            if self.logged.get(&by).is_none_or(|logged| logged != why) {
+                self.logged.insert(by, why.to_owned());
                 events.push(Event::NotLetIn { by, why: why.to_owned() });
             }
         }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_of_servers_is_told_once() {
+    fn changes_of_servers_are_reported_once() {
         let mut watch = Watch::new(&[server(0, 0)], true, 0);
         assert!(watch.servers(&[server(0, 0)]).is_empty());
         let split = watch.servers(&[server(0, 1), server(1, 1)]);
@@ -118,21 +118,21 @@ mod tests {
     }
 
     #[test]
-    fn why_it_is_not_let_in_is_told_after_two_seconds_and_when_that_changes() {
+    fn the_reason_for_not_being_let_in_is_reported_after_two_seconds_and_when_it_changes() {
         let by = SocketAddr::from(([127, 0, 0, 1], 17_001));
         let mut watch = Watch::new(&[], false, 1_000);
         let mut at = |now, members, why| watch.joining(now, members, [(by, why)].into_iter());
-        let told = |why: &str| [Event::NotLetIn { by, why: why.to_owned() }];
+        let reported = |why: &str| [Event::NotLetIn { by, why: why.to_owned() }];
         assert!(at(2_999, None, Some("connection refused")).is_empty());
-        assert_eq!(at(3_000, None, Some("connection refused")), told("connection refused"));
+        assert_eq!(at(3_000, None, Some("connection refused")), reported("connection refused"));
         assert!(at(4_000, None, Some("connection refused")).is_empty());
-        assert_eq!(at(5_000, None, None), told("it was not let in itself yet"));
+        assert_eq!(at(5_000, None, None), reported("it was not let in itself yet"));
         assert_eq!(at(6_000, Some(3), None), [Event::LetIn { members: 3 }]);
         assert!(at(7_000, Some(3), None).is_empty());
     }
 
     #[test]
-    fn counts_that_begin_again_are_not_told() {
+    fn counts_that_were_reset_are_not_reported() {
         let (mut watch, settings) = (Watch::default(), Settings::default());
         let refused = |out_of_memory| Counts { out_of_memory, ..Counts::default() };
         assert_eq!(watch.counts(refused(5), 0, &settings), [Event::OutOfMemory { requests: 5, most: 0 }]);

@@ -1,4 +1,4 @@
-//! What a client is told over a socket that takes and gives what it likes, plain or by TLS.
+//! A client's replies over a socket that transfers any number of bytes at a time, plain or with TLS.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ struct Direction {
     is_closed: bool,
 }
 
-/// An end of a wire, which never waits.
+/// An end of a wire, which never blocks.
 #[derive(Clone, Debug, Default)]
 struct Socket {
     reads: Rc<RefCell<Direction>>,
@@ -62,14 +62,14 @@ impl Write for Socket {
     }
 }
 
-/// A server with one client, whose socket tells once that something has come, or that there is room again.
+/// A server with one client, whose socket reports once that data has arrived, or that there is room again.
 struct World {
     host: Host,
     peer: Peer<Socket>,
     client: Stream<Socket>,
     wire: Socket,
     unsent: Vec<u8>,
-    told: Vec<u8>,
+    replies: Vec<u8>,
 }
 
 impl World {
@@ -81,7 +81,7 @@ impl World {
         let stream = Stream::accepted(server, acceptor).unwrap();
         let peer = Peer::new(stream, client, &node, false);
         let client = Stream::connected(wire.clone(), connector, ADDRESS).unwrap();
-        World { host: Host::alone(node), peer, client, wire, unsent: Vec::new(), told: Vec::new() }
+        World { host: Host::alone(node), peer, client, wire, unsent: Vec::new(), replies: Vec::new() }
     }
 
     fn turns(&mut self) -> Result<(), Gone> {
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// So many bytes arrive at the server, and there is room for so many more of what it sends.
+    /// Has `arrives` more bytes arrive at the server, which has room to send `room` bytes.
     fn step(&mut self, arrives: usize, room: usize) -> Result<(), Gone> {
         let to = Rc::clone(&self.wire.writes);
         let arrives = arrives.min(to.borrow().bytes.len() - to.borrow().arrived);
@@ -114,7 +114,7 @@ impl World {
         drop(from);
         let mut room = [0; 1_000];
         while let Ok(bytes @ 1..) = self.client.read(&mut room) {
-            self.told.extend(&room[..bytes]);
+            self.replies.extend(&room[..bytes]);
         }
         while let (false, Ok(bytes)) = (self.unsent.is_empty(), self.client.write(&self.unsent)) {
             self.unsent.drain(..bytes);
@@ -123,7 +123,7 @@ impl World {
         let _ = self.client.flush();
     }
 
-    /// What the client is told that sends this, while as much gets through at a time as is said.
+    /// The replies to these requests, of `due` bytes, if as many bytes get through at a time as the cuts say.
     fn say(
         &mut self,
         requests: &[u8],
@@ -133,15 +133,15 @@ impl World {
         self.unsent.extend(requests);
         for (arrives, room) in cuts {
             self.use_client();
-            if self.told.len() >= due {
+            if self.replies.len() >= due {
                 break;
             }
             self.step(arrives, room)?;
         }
-        Ok(std::mem::take(&mut self.told))
+        Ok(std::mem::take(&mut self.replies))
     }
 
-    /// The same, with nothing in the way.
+    /// The same, with no bound on what gets through.
     fn ask(&mut self, request: &[u8], due: usize) -> Result<Vec<u8>, Gone> {
         self.say(request, due, std::iter::repeat_n((usize::MAX, usize::MAX), 100))
     }
@@ -163,7 +163,7 @@ fn request(kind: u8, key: u8, size: usize) -> Vec<u8> {
     }
 }
 
-/// What a client is told whose socket takes everything at once.
+/// The replies to a client whose socket transfers everything at once.
 fn due(requests: &[u8]) -> Vec<u8> {
     let mut world = World::new(None, None, Settings::default());
     world.ask(requests, usize::MAX).unwrap()
@@ -173,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn replies_are_the_same_however_bytes_travel(
+    fn replies_do_not_depend_on_how_bytes_travel(
         requests in prop::collection::vec((0..3_u8, b'a'..b'd', prop_oneof![0..200_usize, 0..70_000_usize]), 1..12),
         cuts in prop::collection::vec((1..40_000_usize, prop_oneof![0..300_usize, 0..70_000_usize]), 1..12),
     ) {
@@ -187,12 +187,12 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_tls_never_gets_a_reply(garbage in prop::collection::vec(any::<u8>(), 5..2_000)) {
+    fn bytes_that_are_not_tls_never_get_a_reply(garbage in prop::collection::vec(any::<u8>(), 5..2_000)) {
         let authority = Authority::new();
         let mut world = World::new(Some(&authority.acceptor()), None, Settings::default());
         world.unsent = garbage;
         world.use_client();
-        // What could go on as TLS is waited for, until its time is over.
+        // If the bytes could still become TLS, the server waits for more until the time is over.
         if world.step(usize::MAX, usize::MAX).is_ok() {
             prop_assert!(world.peer.is_over(&world.host.node().borrow(), NOW + 60_001));
         }
@@ -201,17 +201,17 @@ proptest! {
 }
 
 #[test]
-fn a_plain_client_is_told_nothing_where_tls_is_spoken() {
+fn a_plain_client_gets_no_reply_from_a_server_with_tls() {
     let mut world = World::new(Some(&Authority::new().acceptor()), None, Settings::default());
     let outcome = world.ask(b"*1\r\n$4\r\nPING\r\n", usize::MAX);
     assert_eq!(outcome, Err(Gone::NotUnderstood("what came is not TLS".to_owned())));
 }
 
 #[test]
-fn a_client_that_has_not_agreed_on_keys_in_time_is_over() {
+fn a_client_whose_handshake_takes_too_long_is_ended() {
     let settings = Settings { time_to_authenticate: 5_000, ..Settings::default() };
     let mut world = secured(settings.clone());
-    // It has begun, with half of what it has to say.
+    // It has begun with half of its first message.
     world.unsent = b"PING\r\n".to_vec();
     world.use_client();
     world.step(100, usize::MAX).unwrap();
@@ -240,16 +240,16 @@ fn a_handshake_that_is_cut_off_ends_the_connection() {
 }
 
 #[test]
-fn a_client_that_says_goodbye_has_gone_though_its_socket_is_open() {
+fn a_client_that_closes_tls_has_gone_though_its_socket_is_open() {
     let mut world = secured(Settings::default());
     assert_eq!(world.ask(b"PING\r\n", PONG.len()), Ok(PONG.to_vec()));
     world.unsent = b"PING\r\n".to_vec();
     world.use_client();
     world.client.close();
-    // It is answered before.
+    // Its request is answered first.
     assert_eq!(world.step(usize::MAX, usize::MAX), Err(Gone::Ended));
     world.use_client();
-    assert_eq!(world.told, PONG);
+    assert_eq!(world.replies, PONG);
 }
 
 #[test]
@@ -258,28 +258,28 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
         assert_eq!(world.ask(b"PING\r\n", PONG.len()), Ok(PONG.to_vec()));
         world.unsent = b"PING\r\n".to_vec();
         world.use_client();
-        // The end comes with the request, and is not told of again.
+        // The end of file arrives with the request, and is not reported again.
         world.wire.writes.borrow_mut().is_closed = true;
         world.peer.is_ending = true;
         assert_eq!(world.step(usize::MAX, usize::MAX), Err(Gone::Ended));
         world.use_client();
-        assert_eq!(world.told, PONG);
+        assert_eq!(world.replies, PONG);
     }
 }
 
 #[test]
-fn a_client_that_leaves_is_told_goodbye() {
+fn tls_is_closed_properly_for_a_client_that_quits() {
     let mut world = secured(Settings::default());
     assert_eq!(world.ask(b"QUIT\r\n", usize::MAX), Err(Gone::Ended));
     world.peer.stream.close();
     world.use_client();
-    assert_eq!(world.told, b"+OK\r\n");
+    assert_eq!(world.replies, b"+OK\r\n");
     let nothing_follows = world.client.read(&mut [0; 10]).map_err(|error| error.kind());
     assert_eq!(nothing_follows, Ok(0), "its socket is open, and yet it knows");
 }
 
 #[test]
-fn a_client_has_to_show_a_certificate_where_it_must() {
+fn a_client_without_a_required_certificate_is_refused() {
     let (own, others) = (Authority::new(), Authority::new());
     let acceptor = Acceptor::new(&own.sign(), Some(&own.certificate)).unwrap();
     let outcome = |shown: Option<&Authority>| {
@@ -294,7 +294,7 @@ fn a_client_has_to_show_a_certificate_where_it_must() {
 }
 
 #[test]
-fn a_client_trusts_its_own_authority_and_the_name_that_it_expects() {
+fn a_client_trusts_only_its_authority_and_the_name_that_it_expects() {
     let (own, others) = (Authority::new(), Authority::new());
     let outcome = |trusted: &Authority, name: Option<&str>| {
         let connector = Connector::new(&trusted.certificate, None, name).unwrap();

@@ -1,4 +1,4 @@
-//! Whom a member calls, with sockets of this computer.
+//! Which addresses a member calls, with real sockets on the loopback.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use mio::{Events, Poll};
 use super::*;
 use crate::member::Role;
 
-/// Tokens of the two ends of a socket.
+/// The tokens of a socket's two ends.
 const CALLER: usize = 1;
 const CALLED: usize = 2;
-/// As often is looked what has come, for a tenth of a second each time.
+/// How often sockets are polled, for a tenth of a second each time.
 const MOST_LOOKS: usize = 100;
 
 fn peer(number: u32, address: SocketAddr) -> Peer {
@@ -23,7 +23,7 @@ fn peers(own: Peer) -> Peers {
     Peers::new(own, Secret::of(b"of a test"), None)
 }
 
-/// A member that has called another one at an address, and that other one.
+/// A member that has called another one at an address, and the other one.
 fn connected(poll: &mut Poll, own: SocketAddr, other: &TcpListener, at: SocketAddr) -> [Peers; 2] {
     let [mut caller, mut called] = [peers(peer(1, own)), peers(peer(2, at))];
     caller.call(poll.registry(), CALLER, at, [1; 32], 0).expect("somebody listens there");
@@ -43,19 +43,19 @@ fn connected(poll: &mut Poll, own: SocketAddr, other: &TcpListener, at: SocketAd
 }
 
 #[test]
-fn nobody_is_called_where_another_member_has_answered() {
+fn an_address_at_which_another_member_has_answered_is_not_called() {
     let mut poll = Poll::new().unwrap();
     let listen = || TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let [listener, own] = [listen(), listen()];
     let [at, own] = [&listener, &own].map(|listener| listener.local_addr().unwrap());
     let [mut caller, called] = connected(&mut poll, own, &listener, at);
-    // They were there before the other one, and before this one itself.
+    // Former members at the address of the other one and at this one's own, and one elsewhere.
     let (former, own_former, elsewhere) =
         (peer(3, at), peer(4, own), peer(5, SocketAddr::from((Ipv4Addr::LOCALHOST, 9))));
     let known = |identity: Identity| [&former, &own_former, &elsewhere].into_iter().find(|it| it.identity == identity);
     [3, 4, 5].into_iter().for_each(|number| caller.expect(Identity(number)));
     assert_eq!(caller.due_calls(known, 0), [elsewhere.address]);
-    // When the other one is gone, whoever was there before may be there again.
+    // When the other one is gone, the former one may be back.
     drop(called);
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
     for _ in 0..MOST_LOOKS {
@@ -69,7 +69,7 @@ fn nobody_is_called_where_another_member_has_answered() {
 }
 
 #[test]
-fn who_calls_itself_meets_nobody() {
+fn a_member_that_calls_itself_meets_no_member() {
     let mut poll = Poll::new().unwrap();
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let at = listener.local_addr().unwrap();
