@@ -1,12 +1,12 @@
-//! What one process hosts: a member of the pool, with its servers, and what its clients have in common. Which server a request is for.
+//! What one process hosts: a member of the pool with its servers, and the state that its clients share. It routes requests to servers.
 //!
 //! | a request | goes to |
 //! |---|---|
-//! | on keys that a server of this member has | that server, at once |
+//! | on keys of a server of this member | that server, at once |
 //! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead, unless they are just moving |
-//! | on keys of several servers, if it can be parted: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are put together |
-//! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or of SCAN the one that has the place |
-//! | on nothing of the table | nobody |
+//! | on keys of several servers, if it can be split: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are combined |
+//! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers; for SCAN the one at the cursor |
+//! | without keys | no server |
 
 mod draining;
 mod resizing;
@@ -39,26 +39,26 @@ pub use waiting::{Gather, Waiting};
 pub struct Host {
     node: Rc<RefCell<Node>>,
     member: Member<Bucket>,
-    /// Where requests are carried out that have to do with no key, on a member without a server.
+    /// Carries out requests without keys, on a member without a server.
     spare: Bucket,
     outputs: Vec<Output<Bucket>>,
     /// When all servers were last asked for their levels. [ms since 1970]
     mapped: Milliseconds,
-    /// As many requests the server that has all keys was asked since it was last told.
+    /// How many requests went to the server that has all keys and are not counted there yet.
     asked: u64,
 }
 
-/// As many requests this member has under way for clients that have several at once; beyond that each has one.
+/// The most requests under way for which a client may have several at once; beyond that each client has one.
 const MOST_UNDER_WAY: usize = 4_096;
-/// What is told of slots is asked for anew after so long. [ms]
+/// How long a map of slots is valid; then servers are asked anew. [ms]
 const MAP_HOLDS: Milliseconds = 100;
-/// A member's clock ends after 2^64 units. For it a millisecond is a microsecond: picoseconds would be enough for 213 days.
+/// The member's time, in which a millisecond counts as a microsecond: its clock has 2^64 ps, and would end after 213 days otherwise.
 fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
 }
 
-/// Carries out a client's request on a bucket, and gives the member's time. The node is let go of before the member is told what was done: a
-/// server that is opened by that needs it, too.
+/// Carries out a client's request on a bucket, and returns the member's time. The borrow of the node ends before the member hears of the
+/// request: a server that this opens borrows the node, too.
 #[inline]
 fn dispatch_on(
     bucket: &mut Bucket,
@@ -74,7 +74,7 @@ fn dispatch_on(
 }
 
 impl Host {
-    /// A host whose member founds a pool, or has yet to join one. Times of the policy are as those of the member's clock: a microsecond for a
+    /// A host whose member founds a pool, or has yet to join one. Times of the policy are in those of the member's clock: a microsecond for a
     /// millisecond.
     pub fn new(node: Node, own: Peer, policy: Policy, founds: bool) -> Host {
         let mut host = Host::kept_by(node, own, policy, None);
@@ -84,7 +84,7 @@ impl Host {
         host
     }
 
-    /// A host whose member has nothing yet, and whose servers write to this journal what becomes of their records.
+    /// A host whose member has no server yet, and whose servers write changes of their records to this journal.
     pub fn kept_by(node: Node, own: Peer, policy: Policy, journal: Option<Journal>) -> Host {
         let node = Rc::new(RefCell::new(node));
         let of_server = {
@@ -98,7 +98,7 @@ impl Host {
         Host { node, member, spare: Bucket::default(), outputs: Vec::new(), mapped: 0, asked: 0 }
     }
 
-    /// Has something done to the member before it serves anyone.
+    /// The member, to set it up before it serves clients.
     pub const fn member_mut(&mut self) -> &mut Member<Bucket> {
         &mut self.member
     }
@@ -122,23 +122,23 @@ impl Host {
         &self.member
     }
 
-    /// Whether so much is under way that no client may have another request besides the one that it waits for.
+    /// Whether so many requests are under way that no client may have more than one.
     pub fn is_busy(&self) -> bool {
         self.member.requests_under_way() >= MOST_UNDER_WAY
     }
 
-    /// What its servers keep.
+    /// The buckets of its servers.
     pub fn buckets(&mut self) -> impl Iterator<Item = &mut Bucket> {
         self.member.contents_mut()
     }
 
-    /// Has the member do something, and keeps what comes of it until [`Host::take_outputs`].
+    /// Applies a function to the member, and keeps its outputs until [`Host::take_outputs`].
     pub fn with_member(&mut self, does: impl FnOnce(&mut Member<Bucket>, Time, &mut Vec<Output<Bucket>>)) {
         let now = time(&self.node.borrow());
         does(&mut self.member, now, &mut self.outputs);
     }
 
-    /// What the member has to send, and what was answered.
+    /// Takes the member's outputs: messages to send, and answers.
     pub fn take_outputs(&mut self) -> Vec<Output<Bucket>> {
         if self.asked > 0 {
             let asked = std::mem::take(&mut self.asked);
@@ -147,7 +147,7 @@ impl Host {
         std::mem::take(&mut self.outputs)
     }
 
-    /// Carries out a client's request, and replies; or says what is waited for until then.
+    /// Carries out a client's request and replies; or returns what the reply waits for.
     #[inline]
     pub fn carry_out(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Waiting> {
         if asks_about_the_pool(arguments) {
@@ -159,7 +159,7 @@ impl Host {
         self.carry_out_on_keys(session, reply, arguments)
     }
 
-    /// Asks for a snapshot that a client waits for, if there is nothing to say against it.
+    /// Requests a snapshot for which a client waits, unless there is a reason to refuse it.
     fn begins_snapshot(&self, session: &Session) -> bool {
         let node = &mut *self.node.borrow_mut();
         let begins = session.is_authenticated && session.transaction.is_none() && refuses_snapshot(node).is_none();
@@ -184,7 +184,7 @@ impl Host {
         }
     }
 
-    /// Before slots are told, all servers are asked for their levels, and so what is told is exact; unless that was just done.
+    /// Before a reply about slots all servers are asked for their levels, unless that was just done, so that the reply is exact.
     fn about_the_pool(
         &mut self,
         session: &mut Session,
@@ -209,7 +209,7 @@ impl Host {
         Some(Waiting::Map(ticket, arguments.into()))
     }
 
-    /// Does what whoever runs the pool asks for, which has so many records.
+    /// Carries out an operator's command on a pool that has `records` records.
     fn obey(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
         if draining::is_asked_for(arguments) {
             self.drain(reply);
@@ -224,7 +224,7 @@ impl Host {
         node.pool = PoolState::of(&self.member);
     }
 
-    /// Carries out what has to do with no key; or with those that the client watches, which are on one server.
+    /// Carries out a request without keys, or on the keys that the client watches, which are on one server.
     fn carry_out_without_keys(&mut self, session: &mut Session, reply: &mut Reply, arguments: Arguments<'_>) {
         let c = session.watched.first().map(|(key, _)| c_of(key));
         let bucket = match c.and_then(|c| self.member.holder(c)) {
@@ -234,7 +234,7 @@ impl Host {
         dispatch_on(bucket, &self.node, session, reply, arguments);
     }
 
-    /// A client has gone: it watches nothing any more.
+    /// A client has gone: it is disconnected from the node, and watches nothing any more.
     pub fn forget(&mut self, session: &mut Session) {
         self.unwatch(session);
         self.node.borrow_mut().disconnect(&session.client);
@@ -271,7 +271,7 @@ impl Host {
             self.carry_out_without_keys(session, reply, arguments);
             return None;
         }
-        // What is watched elsewhere has to be there still when more is watched.
+        // If the client watches keys of another member, more can be watched only on the server that has those, too.
         let is_tried = !watches || session.stamped.is_empty();
         if is_tried && self.carry_out_locally(c, command, session, reply, arguments) {
             return None;
@@ -291,7 +291,7 @@ impl Host {
         }
     }
 
-    /// Carries a request out on the server of this member that has the key of hash C, if there is one, and it has all others, too.
+    /// Carries out a request on the server of this member that has the key of hash C, if there is one and it has all other keys, too.
     fn carry_out_locally(
         &mut self,
         c: u64,
@@ -324,8 +324,8 @@ impl Host {
         Waiting::Parts { gather, tickets, replies }
     }
 
-    /// Tells a client that follows slots where they are. Not so while they move to this member, or from it to one that has not spoken yet as
-    /// their host: then the member asks for them itself, as for any other client, and nobody has to try again.
+    /// Redirects a client that follows slots. It does not while they move to this member, or from it to one that has not spoken as their host
+    /// yet: then the member sends the request itself, as for any other client, and the client does not have to retry.
     fn redirects(
         &self,
         c: u64,
@@ -357,7 +357,7 @@ fn asks_about_the_pool(arguments: Arguments<'_>) -> bool {
     is_cluster(arguments) || arguments.get(0).eq_ignore_ascii_case(b"info")
 }
 
-/// Whether a request is one of whoever runs the pool.
+/// Whether a request is an operator's command.
 fn is_order(arguments: Arguments<'_>) -> bool {
     resizing::is_asked_for(arguments) || draining::is_asked_for(arguments)
 }
@@ -378,7 +378,7 @@ pub(crate) fn keys_of(request: &OwnedArguments) -> impl Iterator<Item = &[u8]> {
     command.into_iter().flat_map(move |command| command.keys_of(arguments))
 }
 
-/// A request for each key, with its hash, if a request can be parted so.
+/// A request for each key, with its hash, if a request can be split so.
 pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gather, Vec<(u64, OwnedArguments)>)> {
     let (gather, name, step): (_, &[u8], _) = match command.name {
         "mget" => (Gather::List, b"get", 1),
@@ -388,6 +388,6 @@ pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gath
     };
     let rest: Vec<&[u8]> = arguments.from(1).collect();
     let part = |of: &[&[u8]]| (c_of(of[0]), [name].into_iter().chain(of.iter().copied()).collect());
-    // One that lacks a value is for a server to refuse.
+    // A server refuses one that lacks a value.
     rest.len().is_multiple_of(step).then(|| (gather, rest.chunks(step).map(part).collect()))
 }

@@ -1,11 +1,11 @@
-//! CLUSTER GROW and CLUSTER SHRINK: more servers or fewer than records ask for.
+//! CLUSTER GROW and CLUSTER SHRINK: more or fewer servers than the records need.
 
 use programs::linear_hash::Bounds;
 
 use super::{Host, time};
 use crate::resp::{Arguments, Reply, number};
 
-/// What is asked for.
+/// A command to resize the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resize {
     Grow(u32),
@@ -28,14 +28,14 @@ impl Resize {
     }
 }
 
-/// Whether a request is one of these.
+/// Whether a request is one of these commands.
 pub(super) fn is_asked_for(arguments: Arguments<'_>) -> bool {
     Resize::read(arguments).is_some()
 }
 
 impl Host {
-    /// Has the file grow or shrink, which has so many records, and replies how many servers there are to be. All
-    /// servers were just asked for their levels.
+    /// Has the file, which has `records` records, grow or shrink, and replies how many servers there will be. All servers were just asked for their
+    /// levels.
     pub(super) fn resize(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
         let Some(resize) = Resize::read(arguments) else { return };
         match self.bounds_for(resize, records) {
@@ -51,7 +51,7 @@ impl Host {
     fn bounds_for(&self, resize: Resize, records: u64) -> Result<(u32, Bounds), String> {
         let servers = self.member.image().extent().buckets();
         match resize {
-            // As many as records ask for.
+            // As many as the records need.
             Resize::Grow(0) | Resize::Shrink(0) => Ok((servers, Bounds::default())),
             Resize::Grow(by) => {
                 let (most, members) = (self.member.most_servers(), self.member.hosts().count());

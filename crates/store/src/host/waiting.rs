@@ -12,17 +12,17 @@ use crate::member::{Answer, Ticket};
 use crate::resp::{Arguments, OwnedArguments, Reply};
 use crate::slot::SLOT_BITS;
 
-/// As many servers without a key are asked for one that chance names.
+/// How many servers without keys RANDOMKEY asks at most.
 const MOST_DRAWS: u32 = 64;
 
-/// How the replies to the parts of a request become one.
+/// How the replies to the parts of a request are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gather {
-    /// One after another.
+    /// Listed one after another.
     List,
-    /// Their sum.
+    /// Added up.
     Sum,
-    /// That all went well.
+    /// OK if all succeeded.
     Ok,
 }
 
@@ -31,30 +31,30 @@ pub enum Gather {
 pub enum Waiting {
     /// The reply of another server.
     Reply(Ticket),
-    /// Stamps of keys that it watches.
+    /// The stamps of keys that it watches.
     Watch(Ticket, OwnedArguments),
-    /// Those of several.
+    /// The replies of several servers.
     Parts {
-        /// What becomes of them.
+        /// How they are combined.
         gather: Gather,
-        /// Which part each ticket is for.
+        /// The part that each ticket is for.
         tickets: BTreeMap<Ticket, usize>,
-        /// Those that came.
+        /// The replies so far.
         replies: Vec<Outcome>,
     },
     /// All keys that match.
     Keys(Ticket, Vec<u8>, Vec<Vec<u8>>),
-    /// Some keys, and from where to go on.
+    /// Some keys, and the cursor to go on from.
     Scan(Ticket, Option<Vec<u8>>, bool),
-    /// Some key; so many servers were asked in vain.
+    /// A random key, and how many servers were asked in vain.
     Random(Ticket, u32),
-    /// How many keys there are.
+    /// The number of keys.
     Size(Ticket),
     /// The levels of all servers, before a request about slots is carried out.
     Map(Ticket, OwnedArguments),
     /// A snapshot of what is kept on disk.
     Snapshot,
-    /// All servers to be cleared: which of them, and of which level it is taken to be.
+    /// All servers to be cleared: each server asked, and the level that it is assumed to have.
     Clear(BTreeMap<Ticket, (u64, u32)>),
 }
 
@@ -122,7 +122,7 @@ impl Host {
             }
             _ => {
                 let end = reply.end();
-                // What is wrong with its arguments, any bucket says.
+                // Any bucket finds errors in the arguments.
                 dispatch_on(&mut self.spare, &self.node, session, reply, arguments);
                 if reply.unsent_from(end).starts_with(b"-") {
                     return None;
@@ -134,7 +134,7 @@ impl Host {
         .map(|waiting| self.begun(waiting))
     }
 
-    /// Of what has to be cleared, the first server is asked.
+    /// Asks the first server, if all are to be cleared.
     fn begun(&mut self, waiting: Waiting) -> Waiting {
         match waiting {
             Waiting::Clear(_) => Waiting::Clear(BTreeMap::from([(self.ask(0, Operation::Clear), (0, 0))])),
@@ -142,12 +142,12 @@ impl Host {
         }
     }
 
-    /// A client waits no longer.
+    /// Gives up all requests for which a client waits.
     pub fn give_up(&mut self, waiting: &Waiting) {
         waiting.tickets().into_iter().for_each(|ticket| self.member.give_up(ticket));
     }
 
-    /// Something that a client waits for has come: it is replied, or more is waited for.
+    /// Takes an answer for which a client waits: replies, or returns what it still waits for.
     pub fn answered(
         &mut self,
         waiting: Waiting,
@@ -212,7 +212,7 @@ impl Host {
         None
     }
 
-    /// A server is cleared, of a level that may be higher than it was taken to be: then there are those that came of it.
+    /// A server was cleared. If its level is higher than was assumed, the servers that have split off from it are cleared, too.
     fn cleared(
         &mut self,
         mut tickets: BTreeMap<Ticket, (u64, u32)>,

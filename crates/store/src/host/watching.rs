@@ -1,7 +1,7 @@
-//! Transactions, and what clients watch for them, wherever the keys are.
+//! Transactions, and the keys that clients watch for them, on any server.
 //!
-//! What a server of this member has is watched in its bucket. Of what another server has the client is given stamps, which it shows with its
-//! transaction: the server carries that out only if they are valid there. A key that has moved meanwhile has no valid stamp.
+//! Keys of this member's servers are watched in their bucket. For keys of another server the session receives stamps, which are sent with the
+//! transaction: the server carries it out only if they are still valid there. A key that has moved meanwhile has no valid stamp.
 
 use super::{Host, dispatch_on};
 use crate::connection::Session;
@@ -10,13 +10,13 @@ use crate::host::{Waiting, keys_of};
 use crate::resp::{Arguments, OwnedArguments, Reply};
 use crate::slot::c_of;
 
-/// As many keys a client may watch that other members have.
+/// The most keys of other members that a client may watch.
 const MOST_WATCHED: usize = 1_024;
-/// And so much these keys may take. [B]
+/// The most bytes of these keys. [B]
 const MOST_BYTES: usize = 1 << 20;
 
 impl Host {
-    /// Asks the server of the key of hash C for stamps: it has to have all that the client watches.
+    /// Asks the server that has the key of hash C for stamps. All keys that the client watches must be on that server.
     pub(super) fn watch_elsewhere(
         &mut self,
         c: u64,
@@ -46,7 +46,7 @@ impl Host {
         session.count_watches();
     }
 
-    /// Carries out a transaction on the server that has its keys and those that were watched.
+    /// Carries out a transaction on the server that has its keys and the watched ones.
     pub(super) fn exec(
         &mut self,
         session: &mut Session,
@@ -80,7 +80,7 @@ impl Host {
             return None;
         }
         if !session.watched.is_empty() {
-            // They have moved since they are watched.
+            // They have moved since they were watched.
             self.unwatch(session);
             session.leave_transaction();
             reply.null_array();
@@ -90,9 +90,9 @@ impl Host {
         Some(Waiting::Reply(self.ask(c, Operation::Transaction(reply.version, requests))))
     }
 
-    /// Carries out a transaction of a client that watches what other members have.
+    /// Carries out a transaction of a client that watches keys of another member.
     fn exec_guarded(&mut self, c: u64, session: &mut Session, reply: &mut Reply) -> Option<Waiting> {
-        // What was watched here, and is there now, has moved since.
+        // Keys that were watched on this member have moved to the other one since.
         let has_moved = !session.watched.is_empty();
         let watched = std::mem::take(&mut session.stamped);
         self.unwatch(session);
@@ -105,11 +105,11 @@ impl Host {
     }
 }
 
-/// The server of some keys has given stamps of them, or refused to.
+/// Takes the stamps of some keys that their server has sent, or its refusal.
 pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &[u8], reply: &mut Reply) {
     let Some(stamps) = read_stamps(outcome) else { return reply.replied(outcome) };
     for (key, stamp) in keys.borrowed().from(0).zip(stamps) {
-        // Of what is watched already the first stamp counts.
+        // For keys that are watched already the first stamp counts.
         if session.watched.iter().chain(&session.stamped).all(|(watched, _)| **watched != *key) {
             session.stamped.push((key.into(), stamp));
         }
