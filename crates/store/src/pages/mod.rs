@@ -1,11 +1,11 @@
-//! What a member shows to browsers and to Prometheus: which pages there are, who may read them, and what stands in them. Pure: bytes in, bytes out.
+//! A member's pages for browsers and Prometheus: their paths, who may read them, and their contents. Pure: bytes in, bytes out.
 //!
-//! | path | what it is |
+//! | path | contents |
 //! |---|---|
 //! | `/` | the live page, with `/page.js` |
-//! | `/state.json` | how the pool stands, which the page asks for each second |
-//! | `/metrics` | how this member stands, for Prometheus |
-//! | `/healthz` | 200 for as long as it serves, 503 until it was let in |
+//! | `/state.json` | the state of the pool, which the page requests each second |
+//! | `/metrics` | the state of this member, for Prometheus |
+//! | `/healthz` | 200 while it serves, 503 until it was let in |
 
 mod metrics;
 mod request;
@@ -26,7 +26,7 @@ pub use turns::Turns;
 
 use crate::node::Node;
 
-/// What the live page is made of, beside how the pool stands.
+/// The fixed parts of the live page.
 #[derive(Clone, Debug)]
 pub struct Assets {
     /// Its markup.
@@ -35,22 +35,22 @@ pub struct Assets {
     pub script: &'static str,
 }
 
-/// What can be asked for.
+/// The pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// The live page.
     Page,
     /// Its script.
     Script,
-    /// How the pool stands.
+    /// The state of the pool.
     State,
-    /// How this member stands.
+    /// The state of this member.
     Metrics,
-    /// Whether it serves.
+    /// Whether this member serves.
     Health,
 }
 
-/// All of them, by their paths.
+/// All pages by their paths.
 const ROUTES: [(&str, Route); 5] = [
     ("/", Route::Page),
     ("/page.js", Route::Script),
@@ -59,7 +59,7 @@ const ROUTES: [(&str, Route); 5] = [
     ("/healthz", Route::Health),
 ];
 
-/// What a request is for, if it may have that. Whether the member serves may be asked without a password.
+/// The page that a request is for, if the request is allowed. Health needs no password.
 ///
 /// # Errors
 /// The response that says why not.
@@ -76,7 +76,8 @@ pub fn route(request: &Request, node: &Node, at: IpAddr) -> Result<Route, Respon
     Err(Response::refusal(Status::Unauthorized))
 }
 
-/// Whether a host is this computer as nobody else can name it: a name that resolves to it may be a stranger's, whose pages could read these then.
+/// Whether a host is `localhost` or an address. Any other name that resolves to this machine may be a stranger's, whose pages could then read these
+/// (DNS rebinding).
 fn is_local(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
@@ -86,7 +87,7 @@ fn is_local(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok()
 }
 
-/// The password that a request gives: as a bearer's token, or as that of any user.
+/// The password in a request: a bearer token, or the password of any user.
 fn password_of(request: &Request) -> Option<Vec<u8>> {
     let (scheme, given) = request.authorization()?.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_to_pages() {
+    fn requests_are_routed_by_their_paths() {
         let of = |path: &str| outcome(&format!("GET {path} HTTP/1.1\r\nHost: localhost:9121\r\n\r\n"), None, LOOPBACK);
         assert_eq!(of("/"), Ok(Route::Page));
         assert_eq!(of("/metrics?name[]=up"), Ok(Route::Metrics));
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_somebody_else_is_not_answered_on_the_loopback() {
+    fn a_foreign_host_name_is_refused_on_the_loopback() {
         let of = |host: &str, at| outcome(&format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n"), None, at);
         for host in ["127.0.0.1:9121", "localhost", "LocalHost:80", "[::1]:9121", "[::1]"] {
             assert_eq!(of(host, LOOPBACK), Ok(Route::Metrics), "{host}");
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_asked_for_where_there_is_one() {
+    fn a_password_is_required_if_there_is_one() {
         let of = |path: &str, header: &str| {
             outcome(&format!("GET {path} HTTP/1.1\r\nHost: a\r\n{header}\r\n"), Some(b"open:sesame"), LOOPBACK)
         };

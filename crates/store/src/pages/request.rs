@@ -1,10 +1,10 @@
-//! Requests of HTTP/1.
+//! HTTP/1 requests.
 
 use super::response::{Response, Status};
 
 /// The longest head of a request. [B]
 pub const LONGEST_HEAD: usize = 8 << 10;
-/// The most headers of one.
+/// The most headers of a request.
 const MOST_HEADERS: usize = 64;
 
 /// A request without a body.
@@ -18,10 +18,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a request; none, as long as not all of it is there.
+    /// Reads a request; none if it is not complete yet.
     ///
     /// # Errors
-    /// The response that says what is wrong with it.
+    /// The response that refuses it.
     pub fn read(bytes: &[u8]) -> Result<Option<Request>, Response> {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
@@ -42,7 +42,7 @@ impl Request {
         let header = |name: &str| {
             let mut values = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
             let value = values.next().map(|header| String::from_utf8_lossy(header.value).into_owned());
-            // What stands there twice can be read in two ways.
+            // A repeated header is ambiguous.
             if values.next().is_some() { Err(Response::refusal(Status::BadRequest)) } else { Ok(value) }
         };
         let has_body = header("transfer-encoding")?.is_some() || header("content-length")?.is_some_and(|it| it != "0");
@@ -55,17 +55,17 @@ impl Request {
         Ok(Some(Request { is_head, path, host, authorization: header("authorization")? }))
     }
 
-    /// What is asked for, without what stands behind a question mark.
+    /// The path, without the query.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Under which name it was asked for.
+    /// The host that the request names.
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
 
-    /// What the asker gives for who it is.
+    /// The credentials in the request.
     pub fn authorization(&self) -> Option<&str> {
         self.authorization.as_deref()
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_read_when_all_of_it_is_there() {
+    fn a_request_is_read_when_it_is_complete() {
         let head = "HEAD /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n";
         for end in 0..head.len() {
             assert_eq!(Request::read(&head.as_bytes()[..end]), Ok(None));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_refused() {
+    fn unsupported_requests_are_refused() {
         assert_eq!(status("POST / HTTP/1.1\r\nHost: a\r\n\r\n"), Status::MethodNotAllowed);
         assert_eq!(status("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"), Status::BadRequest);
         assert_eq!(status("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"), Status::BadRequest);
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_refused_or_waited_for(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_are_refused_or_waited_for(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             prop_assert!(!matches!(Request::read(&bytes), Ok(Some(_))));
         }
     }

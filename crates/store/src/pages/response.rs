@@ -1,30 +1,30 @@
-//! Responses of HTTP/1: one to a connection, which then ends.
+//! HTTP/1 responses: one per connection, which then ends.
 
 use std::borrow::Cow;
 
-/// How a request went.
+/// The status of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It has what it asked for.
+    /// The response has the page.
     Ok,
-    /// It is none.
+    /// The request is malformed.
     BadRequest,
-    /// A password is asked for.
+    /// A password is required.
     Unauthorized,
-    /// It was asked for under a name that may be a stranger's.
+    /// The request names a host that may be a stranger's.
     Forbidden,
     /// There is no such page.
     NotFound,
     /// Pages can only be read.
     MethodNotAllowed,
-    /// Its head is too long.
+    /// The request's head is too long.
     HeadTooLong,
-    /// Not yet, or there are too many requests.
+    /// The member does not serve yet, or there are too many requests.
     Unavailable,
 }
 
 impl Status {
-    /// Its number, and what is called so.
+    /// Its code and its name.
     const fn line(self) -> &'static str {
         match self {
             Status::Ok => "200 OK",
@@ -42,29 +42,29 @@ impl Status {
 /// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// How the request went.
+    /// The status.
     pub status: Status,
     /// The type of its body.
     content_type: &'static str,
     body: Cow<'static, str>,
 }
 
-/// Nothing but what this member itself serves is loaded, and no page of anybody else shows this one.
+/// Pages load only what this member serves, and can't be embedded in others.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 impl Response {
-    /// One that has what was asked for.
+    /// A response with a page.
     pub fn ok(content_type: &'static str, body: impl Into<Cow<'static, str>>) -> Response {
         Response { status: Status::Ok, content_type, body: body.into() }
     }
 
-    /// One that says why not.
+    /// A response that says why there is none.
     pub fn refusal(status: Status) -> Response {
         Response { status, content_type: "text/plain; charset=utf-8", body: format!("{}\n", status.line()).into() }
     }
 
-    /// It as bytes; those of a request that does not want the body are without.
+    /// The response as bytes; without the body for a HEAD request.
     pub fn bytes(&self, is_head: bool) -> Vec<u8> {
         let (line, body) = (self.status.line(), self.body.as_ref());
         let more = match self.status {

@@ -1,4 +1,4 @@
-//! How a member stands, and all members, as the live page and Prometheus are told.
+//! The state of a member and of the pool, as the live page and Prometheus receive it.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,10 @@ use crate::host::Host;
 use crate::node::GroupState;
 use crate::slot::slots_of_server;
 
-/// How a server stands.
+/// The state of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerLine {
-    /// Which.
+    /// Its number.
     pub server: u32,
     /// Its level.
     pub level: u32,
@@ -23,89 +23,89 @@ pub struct ServerLine {
     pub records: u64,
     /// How many of them expire.
     pub expiring: u64,
-    /// What they take. [B]
+    /// Their memory. [B]
     pub memory: u64,
-    /// Whether it neither splits nor merges.
+    /// Whether it is neither splitting nor merging.
     pub is_steady: bool,
-    /// How many servers there are, if it has the token.
+    /// The number of servers, if it has the token.
     pub token: Option<u32>,
     /// Requests that it has answered.
     pub answered: u64,
-    /// Requests that it has sent on to other servers: of each the client's image was adjusted.
+    /// Requests that it has forwarded to other servers; each has adjusted the client's image.
     pub forwarded: u64,
     /// How often it has split.
     pub splits: u64,
-    /// How often it has taken over what it had split off.
+    /// How often it has merged a server that it had split off.
     pub merges: u64,
     /// Lookups that found something.
     pub hits: u64,
     /// Lookups that did not.
     pub misses: u64,
-    /// Records that were swept out when they had expired.
+    /// Expired records that were swept out.
     pub expired: u64,
-    /// Records that had to go for others.
+    /// Records that were evicted to make room for others.
     pub evicted: u64,
 }
 
-/// How a member stands.
+/// The state of a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberState {
-    /// Which, in hexadecimal.
+    /// Its identity, in hexadecimal.
     pub member: String,
-    /// Where other members call.
+    /// Where other members connect.
     pub address: SocketAddr,
-    /// Where clients reach it that follow slots.
+    /// Where clients that follow slots connect.
     pub slots_address: SocketAddr,
-    /// For how long it has been there. [s]
+    /// For how long it has been running. [s]
     pub seconds: u64,
     /// How many clients are connected.
     pub clients: u64,
-    /// Requests of clients that were carried out by it.
+    /// Clients' requests that it has carried out.
     pub requests: u64,
     /// Replies that were errors.
     pub errors: u64,
-    /// What the process has in memory. [B]
+    /// The process's resident memory. [B]
     pub resident: u64,
-    /// The most that records may take. [B]
+    /// The most memory for records. [B]
     pub most_memory: Option<u64>,
-    /// As many records each of its servers has room for.
+    /// How many records each of its servers has room for.
     pub capacity: u64,
-    /// Its servers; none, where it stands by.
+    /// Its servers; none if it stands by.
     pub servers: Vec<ServerLine>,
-    /// Its part in a group of which parity is kept, if it has one.
+    /// Its part in a parity group, if it has one.
     pub group: Option<GroupState>,
 }
 
-/// A member, as another one knows it.
+/// A member, as another one has heard of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Heard {
-    /// Which, in hexadecimal.
+    /// Its identity, in hexadecimal.
     pub member: String,
-    /// Where other members call it.
+    /// Where other members connect to it.
     pub address: SocketAddr,
-    /// For how long it has told nothing of itself; none, if it never has. [ms]
+    /// The time since it last reported its state; none if it never has. [ms]
     pub silent: Option<u64>,
-    /// What it told.
+    /// The state that it reported.
     pub state: Option<MemberState>,
 }
 
-/// How the pool stands, as far as a member knows.
+/// The state of the pool, as far as a member knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PoolView {
-    /// The version of the member that says so.
+    /// The version of the reporting member.
     pub version: &'static str,
-    /// Which member that is.
+    /// The reporting member.
     pub own: String,
     /// Whether it is part of a pool yet.
     pub is_welcome: bool,
-    /// Now. [ms since 1970]
+    /// The time of the report. [ms since 1970]
     pub now: u64,
-    /// All members, itself first.
+    /// All members, the reporting one first.
     pub members: Vec<Heard>,
 }
 
 impl MemberState {
-    /// Of the member that a process hosts.
+    /// The state of the member that a process hosts.
     pub fn of(host: &Host) -> MemberState {
         let (member, node) = (host.member(), host.node().borrow());
         let own = member.own();

@@ -1,4 +1,4 @@
-//! How long turns of the loop take: nobody waits longer for others than one.
+//! How long turns of the event loop take: no client waits longer than one turn for others.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ pub const BOUNDS: [u64; 12] = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 2
 /// A histogram of turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// How many there were in each class, and how many beyond the last.
+    /// The number of turns in each class, and of those beyond the last bound.
     classes: [u64; BOUNDS.len() + 1],
     sum: Duration,
 }
@@ -23,7 +23,7 @@ impl Turns {
         self.sum += took;
     }
 
-    /// How many took at most each bound, by bounds.
+    /// For each bound, the number of turns that took at most that long.
     pub fn cumulative(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = self.classes.iter().scan(0, |sum, count| {
             *sum += count;
@@ -32,12 +32,12 @@ impl Turns {
         BOUNDS.into_iter().zip(counts)
     }
 
-    /// How many there were.
+    /// The number of turns.
     pub fn count(&self) -> u64 {
         self.classes.iter().sum()
     }
 
-    /// How long all took together.
+    /// The time that all turns took together.
     pub const fn sum(&self) -> Duration {
         self.sum
     }

@@ -1,4 +1,4 @@
-//! A CA for tests, and what it signs.
+//! A CA for tests, and the certificates that it signs.
 
 use std::net::IpAddr;
 
@@ -6,9 +6,9 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use super::{Acceptor, CertifiedKey, Connector, Pem};
 
-/// Where servers are, as their certificates say.
+/// The address in servers' certificates.
 pub(crate) const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
-/// And by which name.
+/// The name in servers' certificates.
 pub(crate) const NAME: &str = "store.test";
 
 /// A CA.
@@ -38,12 +38,12 @@ impl Authority {
         CertifiedKey { certificate: pem("our.pem", certificate.pem()), key: pem("our.key", key.serialize_pem()) }
     }
 
-    /// A server that lets anyone in.
+    /// A server that requires no certificate.
     pub(crate) fn acceptor(&self) -> Acceptor {
         Acceptor::new(&self.sign(), None).unwrap()
     }
 
-    /// A client that shows nothing.
+    /// A client without a certificate.
     pub(crate) fn connector(&self) -> Connector {
         Connector::new(&self.certificate, None, None).unwrap()
     }

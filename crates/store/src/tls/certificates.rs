@@ -1,4 +1,4 @@
-//! Certificates and keys as files hold them, and what follows from them for a side of a connection.
+//! Certificates and keys in PEM files, and the TLS configuration of either side of a connection.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, ClientConnection, InconsistentKeys, RootCertStore, ServerConfig, ServerConnection};
 
-/// What a key is that can't be used without a password.
+/// Marks a key that needs a password.
 const ENCRYPTED: &[u8] = b"ENCRYPTED";
-/// What files may hold.
+/// The contents that are allowed in files.
 const CERTIFICATES: &str = "certificates in PEM";
 const KEY: &str = "a private key in PEM that is not encrypted";
 
 /// Why a file can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It holds something else.
+    /// Its contents are wrong.
     #[error("`{}`: found {found}; allowed is {allowed}", shown_path(path))]
     File {
         /// The file, as it was asked for.
@@ -34,17 +34,17 @@ pub enum Error {
     /// A name that certificates can't have.
     #[error("found `{0}` as the name in certificates; allowed is a name of a host, or an address")]
     Name(String),
-    /// The versions of TLS that there are to be can't be had.
+    /// The required versions of TLS are not available.
     #[error("TLS can't be had: {0}")]
     Unusable(#[from] rustls::Error),
 }
 
-/// What was read of a file that is to be PEM.
+/// The contents of a file that should be PEM.
 #[derive(Clone, Debug)]
 pub struct Pem {
     /// The file, as it was asked for.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its contents.
     pub bytes: Vec<u8>,
 }
 
@@ -53,7 +53,7 @@ impl Pem {
         Error::File { path: self.path.clone(), found: found.into(), allowed }
     }
 
-    /// What was found, where nothing that is of use was.
+    /// What was found, if nothing useful was.
     fn instead(&self, of: &str) -> String {
         if self.bytes.iter().all(u8::is_ascii_whitespace) { "nothing".to_owned() } else { format!("no {of}") }
     }
@@ -79,13 +79,13 @@ impl Pem {
     fn authorities(&self) -> Result<Arc<RootCertStore>, Error> {
         let mut roots = RootCertStore::empty();
         for certificate in self.certificates()? {
-            roots.add(certificate).map_err(|cause| self.refused(told(&cause), "the certificate of a CA in PEM"))?;
+            roots.add(certificate).map_err(|cause| self.refused(unusable(&cause), "the certificate of a CA in PEM"))?;
         }
         Ok(Arc::new(roots))
     }
 }
 
-/// A certificate, with those that lead to its CA, and its key.
+/// A certificate, with the chain to its CA, and its key.
 #[derive(Clone, Debug)]
 pub struct CertifiedKey {
     /// The certificate.
@@ -95,12 +95,13 @@ pub struct CertifiedKey {
 }
 
 impl CertifiedKey {
-    /// The certificates and the key, each of which can be used.
+    /// The certificates and the key, if they are usable.
     fn read(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
         let (certificates, key) = (self.certificate.certificates()?, self.key.key()?);
         let usable = provider().key_provider.load_private_key(key.clone_key());
-        usable
-            .map_err(|cause| self.key.refused(told(&cause), "a key of RSA with 2048 bits or more, ECDSA or Ed25519"))?;
+        usable.map_err(|cause| {
+            self.key.refused(unusable(&cause), "a key of RSA with 2048 bits or more, ECDSA or Ed25519")
+        })?;
         Ok((certificates, key))
     }
 
@@ -110,12 +111,14 @@ impl CertifiedKey {
             rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => self
                 .key
                 .refused(format!("a key that does not belong to the certificate in `{path}`"), "the key of that one"),
-            cause => self.certificate.refused(told(cause), "a certificate of version 3, and those that lead to its CA"),
+            cause => {
+                self.certificate.refused(unusable(cause), "a certificate of version 3, and those that lead to its CA")
+            }
         }
     }
 }
 
-fn told(cause: &rustls::Error) -> String {
+fn unusable(cause: &rustls::Error) -> String {
     format!("one that can't be used ({cause})")
 }
 
@@ -128,7 +131,8 @@ fn provider() -> Arc<CryptoProvider> {
 pub struct Acceptor(Arc<ServerConfig>);
 
 impl Acceptor {
-    /// A server that shows this certificate, and lets in whoever shows one that one of these authorities has signed; or anyone.
+    /// A server that shows this certificate. It lets in clients whose certificate one of these authorities has signed, or any client if there are
+    /// none.
     ///
     /// # Errors
     /// [`Error`]
@@ -156,13 +160,13 @@ impl Acceptor {
 #[derive(Clone, Debug)]
 pub struct Connector {
     config: Arc<ClientConfig>,
-    /// What certificates are to name, unless it is the address that is called.
+    /// The name that certificates must have; if there is none, they must have the address that is called.
     name: Option<ServerName<'static>>,
 }
 
 impl Connector {
-    /// A client that trusts servers whose certificate one of these authorities has signed, and that names the address which is called, or this
-    /// name. It shows a certificate of its own, if it has one and is asked for it.
+    /// A client that trusts servers whose certificate one of these authorities has signed and has the address that is called, or this name. It
+    /// shows a certificate of its own, if it has one and is asked for it.
     ///
     /// # Errors
     /// [`Error`]
@@ -197,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_that_was_changed_is_taken_or_refused(at in any::<prop::sample::Index>(), byte: u8, garbage: Vec<u8>) {
+        fn a_file_that_was_changed_is_accepted_or_refused(at in any::<prop::sample::Index>(), byte: u8, garbage: Vec<u8>) {
             let authority = Authority::new();
             let changed = |of: &Pem| {
                 let mut bytes = of.bytes.clone();
@@ -218,19 +222,19 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_and_its_key_are_taken() {
+    fn a_certificate_and_its_key_are_accepted() {
         let authority = Authority::new();
         let own = authority.sign();
         assert!(Acceptor::new(&own, Some(&authority.certificate)).is_ok());
         assert!(Connector::new(&authority.certificate, Some(&own), Some("store.test")).is_ok());
-        // Other sections may stand there, too, as openssl writes them.
+        // A file may have other sections, too, as openssl writes them.
         let both = [&own.key.bytes[..], b"\nsome words\n", &own.certificate.bytes].concat();
         let both = CertifiedKey { certificate: pem("our.pem", both.clone()), key: pem("our.pem", both) };
         assert!(Acceptor::new(&both, None).is_ok());
     }
 
     #[test]
-    fn a_file_that_can_not_be_used_is_named() {
+    fn a_file_that_cannot_be_used_is_named() {
         let own = Authority::new().sign();
         let with = |certificate: &[u8], key: &[u8]| {
             refusal(&CertifiedKey { certificate: pem("our.pem", certificate), key: pem("our.key", key) })
@@ -263,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_host_has_is_refused() {
+    fn a_name_that_no_host_can_have_is_refused() {
         let refusal = Connector::new(&Authority::new().certificate, None, Some("a b")).unwrap_err();
         assert!(refusal.to_string().starts_with("found `a b` as the name in certificates"));
     }

@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3, by rustls: what is read of certificates, and a socket that speaks it.
+//! TLS 1.2 and 1.3 with rustls: certificates, and a socket that speaks TLS.
 //!
 //! ```text
 //!   files of PEM ──> Acceptor   what a server shows, and whom it lets in ──┐

@@ -1,8 +1,8 @@
-//! A socket that is plain or speaks TLS: what is read and written are the bytes within, whichever it is.
+//! A socket that is plain or speaks TLS: either way, plain bytes are read and written.
 //!
-//! A socket that tells only once that something has come must be read until nothing is left. With TLS there is more to look at than the
-//! socket: what came may be decrypted and not read yet ([`Stream::may_have_more`]), and what was written may be encrypted and not sent yet
-//! ([`Write::flush`] would block then).
+//! An edge-triggered socket must be read until nothing is left. With TLS there is more to look at than the socket: data that has arrived may be
+//! decrypted and not read yet ([`Stream::may_have_more`]), and data that was written may be encrypted and not sent yet ([`Write::flush`] would
+//! block then).
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::IpAddr;
@@ -11,17 +11,17 @@ use rustls::Connection;
 
 use super::{Acceptor, Connector};
 
-/// As much is encrypted at a time, before the socket has taken it. [B]
+/// How much is encrypted at most before the socket has accepted it. [B]
 const MOST_UNSENT: usize = 64 << 10;
-/// As often a socket is read, with nothing to show for it, before it is others' turn.
+/// How often a socket is read in vain before it is others' turn.
 const MOST_READS: usize = 64;
 
-/// A socket, or what speaks TLS on it.
+/// A socket, plain or with TLS.
 #[derive(Debug)]
 pub enum Stream<S> {
-    /// As it is.
+    /// Without TLS.
     Plain(S),
-    /// TLS.
+    /// With TLS.
     Tls(Box<Tls<S>>),
 }
 
@@ -30,9 +30,9 @@ pub enum Stream<S> {
 pub struct Tls<S> {
     connection: Connection,
     socket: S,
-    /// Whether the socket had less than was asked for, when it was last read.
+    /// Whether the last read of the socket returned less than was asked for.
     is_drained: bool,
-    /// Whether the other side has said that nothing follows.
+    /// Whether the other side has announced that nothing follows.
     has_ended: bool,
     /// Why nothing can be read any more.
     failure: Option<String>,
@@ -70,12 +70,12 @@ impl<S: Read + Write> Stream<S> {
         }
     }
 
-    /// Whether both sides have yet to agree on keys.
+    /// Whether the handshake is still under way.
     pub fn is_opening(&self) -> bool {
         matches!(self, Stream::Tls(tls) if tls.connection.is_handshaking())
     }
 
-    /// Whether there may be more, where so much was read of what was asked for.
+    /// Whether there may be more to read after `read` of `asked` bytes were read.
     #[inline]
     pub fn may_have_more(&self, read: usize, asked: usize) -> bool {
         match self {
@@ -84,11 +84,10 @@ impl<S: Read + Write> Stream<S> {
         }
     }
 
-    /// Reads what there is room for, of a socket that does not wait: less than that is all that there was, unless there
-    /// [may be more](Stream::may_have_more).
+    /// Fills `room` from a nonblocking socket: if it reads less, nothing is left, unless there [may be more](Stream::may_have_more).
     ///
     /// # Errors
-    /// As [`Read::read`], where nothing was read; otherwise the next time.
+    /// As [`Read::read`], if nothing was read; otherwise the next call returns the error.
     #[inline]
     pub fn fill(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -97,10 +96,10 @@ impl<S: Read + Write> Stream<S> {
         }
     }
 
-    /// Waits until both sides have agreed on keys, where a socket waits.
+    /// Completes the handshake on a blocking socket.
     ///
     /// # Errors
-    /// What the socket says, or that they do not agree.
+    /// The socket's, or that the handshake fails.
     pub fn open(&mut self) -> io::Result<()> {
         let Stream::Tls(tls) = self else { return Ok(()) };
         while tls.connection.is_handshaking() {
@@ -112,11 +111,11 @@ impl<S: Read + Write> Stream<S> {
         Ok(())
     }
 
-    /// Tells the other side that nothing follows, if it takes that.
+    /// Tells the other side that nothing follows, if possible.
     pub fn close(&mut self) {
         if let Stream::Tls(tls) = self {
             tls.connection.send_close_notify();
-            // Whoever does not hear it has gone, or is not listening.
+            // If this fails, the other side has gone, or is not reading.
             let _ = tls.send();
         }
     }
@@ -186,7 +185,7 @@ impl<S: Read + Write> Tls<S> {
         Ok(taken)
     }
 
-    /// Takes what the socket has, as far as there is room for it; how much that was.
+    /// Reads what the socket has, as far as there is room for it. Returns the number of bytes.
     fn receive(&mut self) -> io::Result<usize> {
         if let Some(failure) = &self.failure {
             return Err(io::Error::new(ErrorKind::InvalidData, failure.clone()));
@@ -199,10 +198,10 @@ impl<S: Read + Write> Tls<S> {
         match self.connection.process_new_packets() {
             Ok(state) => self.has_ended = state.peer_has_closed(),
             Err(cause) => {
-                // An alert says why. Whoever does not take it is gone all the same.
+                // An alert says why. If it can't be sent, the connection ends all the same.
                 let _ = self.send();
                 self.is_drained = false;
-                let failure = told(&cause, was_opening);
+                let failure = explained(&cause, was_opening);
                 self.failure = Some(failure.clone());
                 return Err(io::Error::new(ErrorKind::InvalidData, failure));
             }
@@ -211,7 +210,7 @@ impl<S: Read + Write> Tls<S> {
         Ok(bytes)
     }
 
-    /// Sends what is encrypted.
+    /// Sends the encrypted data.
     fn send(&mut self) -> io::Result<()> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut self.socket) {
@@ -224,13 +223,13 @@ impl<S: Read + Write> Tls<S> {
     }
 }
 
-/// What can't be sent yet is sent later.
+/// Ignores that the socket would block: the rest is sent later.
 fn unless_blocked(outcome: io::Result<()>) -> io::Result<()> {
     outcome.or_else(|error| if error.kind() == ErrorKind::WouldBlock { Ok(()) } else { Err(error) })
 }
 
-/// Why nothing can be read any more, for a person.
-fn told(cause: &rustls::Error, was_opening: bool) -> String {
+/// Why nothing can be read any more, in words.
+fn explained(cause: &rustls::Error, was_opening: bool) -> String {
     match cause {
         rustls::Error::InvalidMessage(_) if was_opening => "what came is not TLS".to_owned(),
         rustls::Error::NoCertificatesPresented => "no certificate was shown, and one must be".to_owned(),
@@ -238,7 +237,7 @@ fn told(cause: &rustls::Error, was_opening: bool) -> String {
     }
 }
 
-/// A socket that is read, and whether it had less than was asked for.
+/// A socket that notes whether a read returned less than was asked for.
 struct Observed<'a, S> {
     socket: &'a mut S,
     is_drained: bool,
@@ -247,7 +246,7 @@ struct Observed<'a, S> {
 impl<S: Read> Read for Observed<'_, S> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let bytes = self.socket.read(room)?;
-        // After the end there is nothing, and that has to be seen.
+        // At the end of file nothing is read; the caller has to see that.
         self.is_drained = bytes > 0 && bytes < room.len();
         Ok(bytes)
     }
