@@ -1,4 +1,4 @@
-//! CLIENT: what there is to know of clients, and what they say of themselves.
+//! CLIENT: information on clients, and their settings.
 
 use super::{Context, Failure, Outcome, integer, is, lossy};
 use crate::connection::Replies;
@@ -6,7 +6,7 @@ use crate::node::Client;
 use crate::record::Milliseconds;
 use crate::resp::Arguments;
 
-/// A command that has subcommands is never carried out without one.
+/// A command with subcommands is never carried out without one.
 pub(super) fn none(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Err(Failure::Syntax)
 }
@@ -26,7 +26,7 @@ fn has_spaces(text: &[u8]) -> bool {
     text.iter().any(|byte| !(b'!'..=b'~').contains(byte))
 }
 
-/// That a name is one: it stands in a line among others.
+/// Checks a client's name, which has to fit into a line of CLIENT LIST.
 pub(super) fn check_name(name: &[u8]) -> Outcome {
     if !has_spaces(name) {
         return Ok(());
@@ -58,14 +58,14 @@ pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-/// What the client understands beyond what all clients do. What nobody here knows is no mistake: it may come with a later version.
+/// Capabilities of the client. Unknown ones are not an error: later versions may have more.
 pub(super) fn capabilities(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     context.session.takes_ranges |= arguments.from(2).any(|capability| is(capability, "ranges"));
     context.reply.ok();
     Ok(())
 }
 
-/// A line of what there is to know of a client.
+/// A client's line in CLIENT LIST.
 fn line(client: &Client, now: Milliseconds) -> String {
     let seconds = |since: Milliseconds| now.saturating_sub(since) / 1000;
     format!(
@@ -116,7 +116,7 @@ fn client_id(text: &[u8]) -> Result<i64, Failure> {
     integer(text).ok().filter(|&id| id > 0).ok_or_else(|| Failure::Told("ERR Invalid client ID".to_owned()))
 }
 
-/// That a kind of clients is one, though all that there are here are normal ones.
+/// Checks a type of clients; all clients of this store are normal ones.
 fn check_kind(kind: &[u8]) -> Outcome {
     if ["normal", "master", "replica", "slave", "pubsub"].iter().any(|known| is(kind, known)) {
         return Ok(());
@@ -124,7 +124,7 @@ fn check_kind(kind: &[u8]) -> Outcome {
     Err(Failure::Told(format!("ERR Unknown client type '{}'", lossy(kind))))
 }
 
-/// Which clients are to end.
+/// Which clients are to be killed.
 #[derive(Default)]
 struct Filter {
     id: Option<i64>,
@@ -205,7 +205,7 @@ pub(super) fn reply(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     Ok(())
 }
 
-/// What has no effect here is said all the same.
+/// Accepts a switch that has no effect in this store.
 pub(super) fn accept_switch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     if !is(arguments.get(2), "on") && !is(arguments.get(2), "off") {
         return Err(Failure::Syntax);

@@ -99,7 +99,7 @@ pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-/// A slot that an argument names.
+/// The slot that an argument names.
 fn slot(argument: &[u8]) -> Result<u16, Failure> {
     let slot = u16::try_from(integer(argument)?).ok().filter(|slot| *slot < 1 << SLOT_BITS);
     slot.ok_or_else(|| Failure::Told("ERR Invalid or out of range slot".to_owned()))
@@ -107,32 +107,32 @@ fn slot(argument: &[u8]) -> Result<u16, Failure> {
 
 pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let slot = slot(arguments.get(2))?;
-    let here = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
-    context.reply.count(here.count() as u64);
+    let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
+    context.reply.count(in_slot.count() as u64);
     Ok(())
 }
 
 pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let (slot, most) = (slot(arguments.get(2))?, integer(arguments.get(3))?);
     let most = usize::try_from(most).map_err(|_| Failure::Told("ERR Invalid number of keys".to_owned()))?;
-    let here = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
-    let keys: Vec<&[u8]> = here.map(|record| record.key()).take(most).collect();
+    let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
+    let keys: Vec<&[u8]> = in_slot.map(|record| record.key()).take(most).collect();
     context.reply.array(keys.len());
     keys.iter().for_each(|key| context.reply.bulk(key));
     Ok(())
 }
 
-/// What is right of it the host does, which has the member.
+/// Refuses the command: the host, which has the member, carries out all valid ones.
 pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Err(Failure::Told("ERR allowed is a number of servers, of at most 4294967295, and not in a transaction".to_owned()))
 }
 
-/// The same.
+/// Refuses the command, as [`resize`].
 pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Err(Failure::Told("ERR not allowed in a transaction".to_owned()))
 }
 
-/// Every member answers for its own keys whatever a client says of reading.
+/// READONLY and READWRITE have no effect: every member answers for its own keys in either mode.
 pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     context.reply.ok();
     Ok(())

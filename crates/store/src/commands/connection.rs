@@ -51,7 +51,7 @@ fn speak(context: &mut Context<'_>, version: Version) {
     context.session.client.speaks_three.set(version == Version::Three);
 }
 
-/// There is one user, and its name is this.
+/// The name of the only user.
 const USER: &str = "default";
 
 fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> Outcome {

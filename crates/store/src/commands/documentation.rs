@@ -1,4 +1,4 @@
-//! COMMAND and all HELP: what the table of commands says of itself.
+//! COMMAND and all HELP: replies from the table of commands.
 
 use super::table::{COMMANDS, Command, Keys, find};
 use super::{Context, Failure, Outcome, is, lossy};
@@ -19,7 +19,7 @@ pub(super) fn count(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-/// A command by its name, or that of a subcommand: `client|id`.
+/// A command by its name, or a subcommand by its full name: `client|id`.
 fn named(name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |&byte| byte == b'|');
     let command = find(parts.next()?)?;
@@ -62,7 +62,7 @@ fn describe(context: &mut Context<'_>, command: &'static Command) {
     command.subcommands.iter().for_each(|subcommand| describe(context, subcommand));
 }
 
-/// The category of its family; keys have another name there.
+/// The ACL category of a command's family; some have another name there.
 fn category(command: &Command) -> &'static str {
     match command.group.name() {
         "generic" => "keyspace",
@@ -113,14 +113,14 @@ pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let request: OwnedArguments = arguments.from(2).collect();
     let request = request.borrowed();
-    let told = |text: &str| Failure::Told(text.to_owned());
-    let command = find(request.get(0)).ok_or_else(|| told("ERR Invalid command specified"))?;
+    let failure = |text: &str| Failure::Told(text.to_owned());
+    let command = find(request.get(0)).ok_or_else(|| failure("ERR Invalid command specified"))?;
     let command = command.with_subcommand(request)?;
     if command.keys.first == 0 {
-        return Err(told("ERR The command has no key arguments"));
+        return Err(failure("ERR The command has no key arguments"));
     }
     if !command.arity.allows(request.len()) {
-        return Err(told("ERR Invalid number of arguments specified for command"));
+        return Err(failure("ERR Invalid number of arguments specified for command"));
     }
     let keys: Vec<&[u8]> = command.keys_of(request).collect();
     context.reply.array(keys.len());
@@ -128,7 +128,7 @@ pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-/// Two lines a subcommand: how it is written, and what it does.
+/// Two lines per subcommand: its syntax, and what it does.
 pub(super) fn help(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let Some(command) = find(arguments.get(0)) else { return Err(Failure::Told(lossy(arguments.get(0)))) };
     let name = command.name.to_uppercase();

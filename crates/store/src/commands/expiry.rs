@@ -1,10 +1,10 @@
-//! Commands about when keys expire.
+//! Commands on the times at which keys expire.
 
 use super::{Context, Failure, Outcome, integer, is, lossy};
 use crate::record::Milliseconds;
 use crate::resp::Arguments;
 
-/// In what a time is said: since now, or since 1970 began.
+/// The unit of a time, relative to now or since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Seconds,
@@ -26,7 +26,7 @@ impl Unit {
     }
 }
 
-/// When something expires; what is before 1970 is its beginning. None, if that is more than can be said.
+/// When a key expires, 0 if that is before 1970. None if it is out of range.
 pub(super) fn expiry_after(amount: i64, unit: Unit, now: Milliseconds) -> Option<Milliseconds> {
     let milliseconds = match unit {
         Unit::Seconds | Unit::SecondsSince1970 => amount.checked_mul(1000)?,
@@ -39,16 +39,16 @@ pub(super) fn expiry_after(amount: i64, unit: Unit, now: Milliseconds) -> Option
     Some(u64::try_from(expiry).unwrap_or(0))
 }
 
-/// Under which condition a key is to expire at another time.
+/// The condition under which the expiry of a key is changed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Condition {
-    /// It did not expire before.
+    /// It had no expiry before.
     if_never: bool,
-    /// It did.
+    /// It had one.
     if_ever: bool,
-    /// It expires later than before.
+    /// The new one is later.
     if_later: bool,
-    /// It expires earlier.
+    /// The new one is earlier.
     if_earlier: bool,
 }
 
@@ -65,17 +65,17 @@ impl Condition {
             }
         }
         let Condition { if_never, if_ever, if_later, if_earlier } = condition;
-        let told = |text: &str| Err(Failure::Told(text.to_owned()));
+        let failure = |text: &str| Err(Failure::Told(text.to_owned()));
         if if_never && (if_ever || if_later || if_earlier) {
-            return told("ERR NX and XX, GT or LT options at the same time are not compatible");
+            return failure("ERR NX and XX, GT or LT options at the same time are not compatible");
         }
         if if_later && if_earlier {
-            return told("ERR GT and LT options at the same time are not compatible");
+            return failure("ERR GT and LT options at the same time are not compatible");
         }
         Ok(condition)
     }
 
-    /// What never expires is later than everything.
+    /// Whether it holds; no expiry counts as later than any.
     fn holds(self, before: Option<Milliseconds>, after: Milliseconds) -> bool {
         (!self.if_never || before.is_none())
             && (!self.if_ever || before.is_some())
@@ -124,7 +124,7 @@ pub(super) fn persist(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     Ok(())
 }
 
-/// Replies with something of the time at which a key expires: -2 where there is no key, -1 where it does not expire.
+/// Replies with a function of a key's expiry: -2 if there is no such key, -1 if it does not expire.
 fn reply_of_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, of: impl Fn(u64) -> u64) -> Outcome {
     let reply = match context.bucket.peek(arguments.get(1), context.now).map(|record| record.expiry()) {
         None => -2,

@@ -1,10 +1,10 @@
-//! Commands about what is kept on disk.
+//! Commands on the data on disk.
 
 use super::{Context, Failure, Outcome, is};
 use crate::node::Node;
 use crate::resp::Arguments;
 
-/// Why no snapshot can be asked for now; none, if one can.
+/// Why no snapshot can be requested now; none if one can.
 pub(crate) fn refuses_snapshot(node: &Node) -> Option<&'static str> {
     match &node.kept {
         None => Some("ERR nothing is kept on disk: the store has no --data"),
@@ -13,17 +13,17 @@ pub(crate) fn refuses_snapshot(node: &Node) -> Option<&'static str> {
     }
 }
 
-/// Has a snapshot made, if anything is kept.
-fn begin(context: &mut Context<'_>, told: &str) -> Outcome {
+/// Requests a snapshot, and replies with this text.
+fn begin(context: &mut Context<'_>, text: &str) -> Outcome {
     if let Some(refusal) = refuses_snapshot(context.node) {
         return Err(Failure::Told(refusal.to_owned()));
     }
     context.node.wants_snapshot = true;
-    context.reply.simple(told);
+    context.reply.simple(text);
     Ok(())
 }
 
-/// A client that is not in a transaction waits for the snapshot, which the host does.
+/// Refuses SAVE: outside a transaction the host carries it out, and the client waits for the snapshot.
 pub(super) fn save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let refusal = refuses_snapshot(context.node).unwrap_or("ERR Command not allowed inside a transaction");
     Err(Failure::Told(refusal.to_owned()))

@@ -1,10 +1,10 @@
-//! Commands on keys, whatever is stored under them.
+//! Commands on keys, whatever their values.
 
 use super::{Context, Failure, Outcome, integer, is};
 use crate::record::Record;
 use crate::resp::{Arguments, number};
 
-/// Counts the keys for which something holds.
+/// Replies with the number of keys for which a condition holds.
 fn count<'a>(
     context: &mut Context<'_>,
     arguments: Arguments<'a>,
@@ -33,8 +33,8 @@ pub(super) fn kind(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-/// Gives what is stored under one key to another; whether it did.
-fn give(context: &mut Context<'_>, from: &[u8], to: &[u8], replaces: bool) -> Result<bool, Failure> {
+/// Copies the value and the expiry of one key to another. Returns whether it did.
+fn copy_value(context: &mut Context<'_>, from: &[u8], to: &[u8], replaces: bool) -> Result<bool, Failure> {
     let now = context.now;
     let record = context.bucket.peek(from, now).ok_or(Failure::NoSuchKey)?;
     if !replaces && context.bucket.peek(to, now).is_some() {
@@ -47,7 +47,7 @@ fn give(context: &mut Context<'_>, from: &[u8], to: &[u8], replaces: bool) -> Re
 
 pub(super) fn rename(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let (from, to) = (arguments.get(1), arguments.get(2));
-    give(context, from, to, true)?;
+    copy_value(context, from, to, true)?;
     if from != to {
         context.bucket.remove(from, context.now);
     }
@@ -56,11 +56,11 @@ pub(super) fn rename(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
 }
 
 pub(super) fn renamenx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let given = give(context, arguments.get(1), arguments.get(2), false)?;
-    if given {
+    let copied = copy_value(context, arguments.get(1), arguments.get(2), false)?;
+    if copied {
         context.bucket.remove(arguments.get(1), context.now);
     }
-    context.reply.integer(i64::from(given));
+    context.reply.integer(i64::from(copied));
     Ok(())
 }
 
@@ -79,7 +79,7 @@ pub(super) fn copy(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     if from == to {
         return Err(Failure::Told("ERR source and destination objects are the same".to_owned()));
     }
-    let copied = match give(context, from, to, replaces) {
+    let copied = match copy_value(context, from, to, replaces) {
         Err(Failure::NoSuchKey) => false,
         outcome => outcome?,
     };
@@ -87,7 +87,7 @@ pub(super) fn copy(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-/// That a database is number 0.
+/// Checks that a database is number 0.
 pub(super) fn check_database(number: &[u8]) -> Outcome {
     if integer(number)? == 0 { Ok(()) } else { Err(Failure::Database) }
 }
@@ -97,7 +97,7 @@ pub(super) fn move_key(_: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome
     Err(Failure::Told("ERR source and destination objects are the same".to_owned()))
 }
 
-/// As often a key is drawn that might have expired.
+/// How often RANDOMKEY draws a key, since one may have expired.
 const DRAWS: usize = 100;
 
 pub(super) fn randomkey(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
@@ -108,7 +108,7 @@ pub(super) fn randomkey(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome 
     Ok(())
 }
 
-/// The longest value that Redis keeps together with what it knows of it. [B]
+/// The longest value that Redis stores together with its header. [B]
 const EMBEDDED: usize = 44;
 
 pub(super) fn encoding(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -121,8 +121,8 @@ pub(super) fn encoding(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-/// Says a number of a record, if it is there.
-fn say(context: &mut Context<'_>, key: &[u8], number: impl Fn(&Record) -> u64) -> Outcome {
+/// Replies with a number of a record, or null if there is none.
+fn reply_with(context: &mut Context<'_>, key: &[u8], number: impl Fn(&Record) -> u64) -> Outcome {
     match context.bucket.peek(key, context.now).map(number) {
         Some(number) => context.reply.count(number),
         None => context.reply.null(),
@@ -132,11 +132,11 @@ fn say(context: &mut Context<'_>, key: &[u8], number: impl Fn(&Record) -> u64) -
 
 pub(super) fn idle_time(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let now = context.now;
-    say(context, arguments.get(2), |record| record.idle(now))
+    reply_with(context, arguments.get(2), |record| record.idle(now))
 }
 
 pub(super) fn reference_count(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    say(context, arguments.get(2), |_| 1)
+    reply_with(context, arguments.get(2), |_| 1)
 }
 
 pub(super) fn frequency(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {

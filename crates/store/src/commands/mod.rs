@@ -1,4 +1,4 @@
-//! What clients can ask for: one table of all commands, a file for each family, and how a request is carried out.
+//! Clients' commands: one table of all, a file for each family, and how a request is carried out.
 
 mod client;
 mod cluster;
@@ -27,69 +27,69 @@ use crate::node::{Eviction, Node};
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, number};
 
-/// What a command has to do with.
+/// What a command works on.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The records.
     pub bucket: &'a mut Bucket,
-    /// What is the node's.
+    /// The node's state.
     pub node: &'a mut Node,
-    /// What is the client's.
+    /// The client's state.
     pub session: &'a mut Session,
-    /// What it is told.
+    /// The reply to the client.
     pub reply: &'a mut Reply,
-    /// Now.
+    /// The time of day.
     pub now: Milliseconds,
 }
 
-/// Why a command was not carried out: what the client is told, in the words of Redis, which clients look for.
+/// Why a command was not carried out. Clients are told so in the words of Redis, for which they look.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// Options that are none, or do not go together.
+    /// Unknown options, or options that exclude each other.
     #[error("ERR syntax error")]
     Syntax,
-    /// An argument that was to be an integer.
+    /// An argument that should be an integer.
     #[error("ERR value is not an integer or out of range")]
     NotAnInteger,
-    /// One that was to be a number.
+    /// An argument that should be a number.
     #[error("ERR value is not a valid float")]
     NotANumber,
     /// A sum that is too large.
     #[error("ERR increment or decrement would overflow")]
     Overflow,
-    /// A time that nothing can expire at.
+    /// A time at which no key can expire.
     #[error("ERR invalid expire time in '{0}' command")]
     ExpireTime(&'static str),
-    /// A key that was to be there.
+    /// A key that should exist.
     #[error("ERR no such key")]
     NoSuchKey,
-    /// A position before the beginning.
+    /// A position before the start of a value.
     #[error("ERR offset is out of range")]
     Offset,
-    /// A value that would be larger than an argument may be.
+    /// A value that would be longer than an argument may be.
     #[error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")]
     TooLong,
-    /// Another database than the one that there is.
+    /// A database other than 0.
     #[error("ERR DB index is out of range")]
     Database,
     /// Too few arguments, or too many.
     #[error("ERR wrong number of arguments for '{0}' command")]
     Arity(String),
-    /// There is no room.
+    /// There is no room in memory.
     #[error("OOM command not allowed when used memory > 'maxmemory'.")]
     OutOfMemory,
-    /// The client has yet to say who it is.
+    /// The client has to authenticate first.
     #[error("NOAUTH Authentication required.")]
     NotAuthenticated,
-    /// Whatever else.
+    /// Any other failure.
     #[error("{0}")]
     Told(String),
 }
 
-/// How a command went. When it went well it has replied, otherwise not.
+/// How a command went. If it succeeded, it has replied; otherwise it has not.
 pub type Outcome = Result<(), Failure>;
 
-/// Carries out a request, or queues it where the client is in a transaction, and replies.
+/// Carries out a request, or queues it if the client is in a transaction, and replies.
 pub fn dispatch(context: &mut Context<'_>, arguments: Arguments<'_>) {
     let end = context.reply.end();
     context.session.client.last.set(context.now);
@@ -147,12 +147,12 @@ fn unknown(arguments: Arguments<'_>) -> Failure {
     Failure::Told(format!("ERR unknown command '{}', with args beginning with: {beginning}", shown(arguments.get(0))))
 }
 
-/// Chance names so many records, of which one goes.
+/// How many random records are sampled to evict one.
 const SAMPLE: u32 = 5;
-/// At most so many go for one request.
+/// The most records that are evicted for one request.
 const MOST_EVICTED: usize = 64;
 
-/// Makes sure that what is stored is not more than it may be.
+/// Makes sure that the records take no more memory than they may.
 fn make_room(context: &mut Context<'_>) -> Outcome {
     let Context { bucket, node, now, .. } = context;
     let Some(most) = node.settings.most_memory else { return Ok(()) };
@@ -171,7 +171,7 @@ fn make_room(context: &mut Context<'_>) -> Outcome {
     Err(Failure::OutOfMemory)
 }
 
-/// Carries out a request that was kept, as one of a transaction or for another member.
+/// Carries out a stored request: one of a transaction, or one for another member.
 pub(crate) fn carry_out(context: &mut Context<'_>, arguments: &OwnedArguments) {
     let end = context.reply.end();
     let arguments = arguments.borrowed();
@@ -187,7 +187,7 @@ fn integer(text: &[u8]) -> Result<i64, Failure> {
     number::integer(text).ok_or(Failure::NotAnInteger)
 }
 
-/// Whether an argument is a word, in whatever case.
+/// Whether an argument is a word, in any case.
 fn is(argument: &[u8], word: &str) -> bool {
     argument.eq_ignore_ascii_case(word.as_bytes())
 }

@@ -1,6 +1,6 @@
-//! Patterns of keys, as KEYS and SCAN take them.
+//! Glob patterns of keys, for KEYS and SCAN.
 
-/// Whether a pattern matches all of some bytes.
+/// Whether a pattern matches a whole byte string.
 ///
 /// | pattern | |
 /// |---|---|
@@ -9,11 +9,10 @@
 /// | `[a-c_]`, `[^a]` | one of these, or none of these |
 /// | `\*` | the byte itself |
 ///
-/// Where a `*` could end anywhere, the last one alone is tried again: it takes at most as many steps as both have bytes multiplied,
-/// whatever the pattern.
+/// On a mismatch only the last `*` is extended. So the number of steps is at most the product of both lengths, whatever the pattern.
 pub(crate) fn matches(pattern: &[u8], bytes: &[u8]) -> bool {
     let (mut pattern_rest, mut rest) = (pattern, bytes);
-    // Behind the last star, and what it has not swallowed yet.
+    // The pattern after the last star, and the bytes that the star has not matched.
     let mut star: Option<(&[u8], &[u8])> = None;
     loop {
         if let Some(after) = pattern_rest.strip_prefix(b"*") {
@@ -30,14 +29,14 @@ pub(crate) fn matches(pattern: &[u8], bytes: &[u8]) -> bool {
                 }
             }
         }
-        let Some((behind, swallowed)) = star else { return false };
-        let Some((_, after)) = swallowed.split_first() else { return false };
-        star = Some((behind, after));
-        (pattern_rest, rest) = (behind, after);
+        let Some((after_star, unmatched)) = star else { return false };
+        let Some((_, after)) = unmatched.split_first() else { return false };
+        star = Some((after_star, after));
+        (pattern_rest, rest) = (after_star, after);
     }
 }
 
-/// Matches one byte, and gives the rest of the pattern.
+/// Matches one byte, and returns the rest of the pattern.
 fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     match *pattern {
         [] => None,
@@ -51,7 +50,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     }
 }
 
-/// Whether a byte is in a class, whose opening bracket was read; and what follows the class. One that is not closed ends with the pattern.
+/// Whether a byte is in a class, whose opening bracket was read; and the pattern after the class. An unclosed class ends with the pattern.
 fn in_class(class: &[u8], byte: u8) -> (bool, &[u8]) {
     let (negated, mut class) = match class {
         [b'^', class @ ..] => (true, class),

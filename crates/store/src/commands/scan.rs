@@ -14,17 +14,17 @@ pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-/// So many keys SCAN looks at, unless it is told.
+/// How many keys SCAN visits by default.
 const COUNT: u64 = 10;
 
-/// What a SCAN asks for.
+/// The arguments of a SCAN.
 pub(crate) struct Wanted<'a> {
-    /// From where to go on.
+    /// The place to go on from.
     pub(crate) cursor: u64,
-    /// Which keys.
+    /// The pattern that keys have to match.
     pub(crate) pattern: Option<&'a [u8]>,
     count: u64,
-    /// Whether keys of strings are, which are all.
+    /// Whether keys of strings are wanted; all values are strings.
     pub(crate) strings: bool,
 }
 
@@ -50,8 +50,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The cursor is the place from which to go on, in the order in which splits part keys: so it stays right while the table grows or
-/// shrinks.
+/// The cursor is the place to go on from, in the order in which splits divide the keys: so it stays valid while the table grows or shrinks.
 pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let wanted = Wanted::read(arguments)?;
     let mut found: Vec<Box<[u8]>> = Vec::new();

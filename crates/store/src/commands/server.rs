@@ -1,4 +1,4 @@
-//! Commands about the node: what it holds, what is set.
+//! Commands on the node: its data and its settings.
 
 use super::pattern::matches;
 use super::{Context, Failure, Outcome, integer, is, lossy};
@@ -32,16 +32,16 @@ pub(super) fn time(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 
 pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     integer(arguments.get(1))?;
-    let told = |text: &str| Failure::Told(text.to_owned());
-    let timeout = integer(arguments.get(2)).map_err(|_| told("ERR timeout is not an integer or out of range"))?;
+    let failure = |text: &str| Failure::Told(text.to_owned());
+    let timeout = integer(arguments.get(2)).map_err(|_| failure("ERR timeout is not an integer or out of range"))?;
     if timeout < 0 {
-        return Err(told("ERR timeout is negative"));
+        return Err(failure("ERR timeout is negative"));
     }
     context.reply.integer(0);
     Ok(())
 }
 
-/// What the place of a key in the table takes, on the mean. [B]
+/// The mean memory of a key's place in the table. [B]
 const PLACE: usize = 16;
 
 pub(super) fn memory_usage(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -70,7 +70,7 @@ pub(super) fn function_list(context: &mut Context<'_>, _: Arguments<'_>) -> Outc
     Ok(())
 }
 
-/// All settings by their names in Redis, with their values; what can't be set has the value that holds.
+/// All settings by their names in Redis, with their values; settings that can't be changed have their fixed value.
 fn settings(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let Settings { password, most_clients, most_memory, eviction, limits, most_idle, .. } = &context.node.settings;
     let kept = context.node.kept.as_ref();
@@ -101,7 +101,7 @@ pub(super) fn config_get(context: &mut Context<'_>, arguments: Arguments<'_>) ->
     Ok(())
 }
 
-/// All are set, or none.
+/// Sets all given settings, or none.
 pub(super) fn config_set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     if !arguments.len().is_multiple_of(2) {
         return Err(Failure::Arity("config|set".to_owned()));
@@ -143,7 +143,7 @@ fn set(settings: &mut Settings, name: &str, is_now: &str, value: &[u8]) -> Resul
     Ok(())
 }
 
-/// A number of bytes, in whatever unit it is given: `100mb`, `1g`.
+/// A number of bytes, with an optional unit: `100mb`, `1g`.
 fn bytes(text: &[u8]) -> Result<usize, String> {
     const UNITS: [(&str, usize); 7] = [
         ("kb", 1 << 10),

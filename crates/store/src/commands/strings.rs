@@ -11,7 +11,7 @@ pub(super) fn get(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcom
     Ok(())
 }
 
-/// What becomes of the time at which a key expires.
+/// The new expiry of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expiry {
     Never,
@@ -22,13 +22,13 @@ enum Expiry {
 /// The options of SET and GETEX.
 struct Options {
     expiry: Option<Expiry>,
-    /// Only where there is something, or only where there is nothing.
+    /// Set only if the key exists, or only if it does not.
     only_if: Option<bool>,
     gives_old: bool,
 }
 
 impl Options {
-    /// Reads options; `words` are those that there are beside the ones of time.
+    /// Reads options; `words` are those that are allowed beside those of time.
     fn read(
         arguments: Arguments<'_>,
         first: usize,
@@ -67,7 +67,7 @@ impl Options {
                 return Err(Failure::Syntax);
             }
         }
-        // That options do not go together is said before what is wrong with one of them.
+        // Options that exclude each other are reported before an error in one of them.
         if let Some((amount, unit)) = time {
             options.expiry = Some(Expiry::At(positive_expiry(amount, unit, now, command)?));
         }
@@ -75,7 +75,7 @@ impl Options {
     }
 }
 
-/// When something expires that is said to: never at once, or before 1970.
+/// When a key expires after a positive amount of time; other amounts are refused.
 fn positive_expiry(
     amount: &[u8],
     unit: Unit,
@@ -176,7 +176,7 @@ pub(super) fn mget(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-/// Keys, each with the value behind it.
+/// Keys, each with the value that follows it.
 fn pairs<'a>(arguments: Arguments<'a>, command: &str) -> Result<impl Iterator<Item = (&'a [u8], &'a [u8])>, Failure> {
     if arguments.len().is_multiple_of(2) {
         return Err(Failure::Arity(command.to_owned()));
@@ -218,7 +218,7 @@ pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
     Ok(())
 }
 
-/// How long a value is that goes on for so long from some position.
+/// The end of a range of `length` bytes from `start`, if a value may be that long.
 fn fitting(context: &Context<'_>, start: usize, length: usize) -> Result<usize, Failure> {
     start.checked_add(length).filter(|&end| end <= context.node.settings.limits.argument).ok_or(Failure::TooLong)
 }
@@ -245,7 +245,7 @@ pub(super) fn getrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-/// From the first byte to the last, both included; those below 0 are counted from the end.
+/// From the first byte to the last, inclusive; negative positions count from the end.
 fn part(value: &[u8], first: i64, last: i64) -> &[u8] {
     let length = value.len() as i64;
     let place = |place: i64| if place < 0 { (length + place).max(0) } else { place };

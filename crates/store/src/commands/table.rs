@@ -9,19 +9,19 @@ use super::{
 use super::{lossy, server, strings, transactions};
 use crate::resp::Arguments;
 
-/// How many arguments a command has, its name included: so many, or, if negative, at least as many as without the sign.
+/// How many arguments a command has, including its name: exactly this number or, if negative, at least its absolute value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity(pub i32);
 
 impl Arity {
-    /// Whether so many are allowed.
+    /// Whether this number of arguments is allowed.
     pub const fn allows(self, arguments: usize) -> bool {
         let bound = self.0.unsigned_abs() as usize;
         if self.0 < 0 { arguments >= bound } else { arguments == bound }
     }
 }
 
-/// What is special about a command.
+/// A property of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
     /// It changes nothing.
@@ -30,18 +30,18 @@ pub enum Flag {
     Write,
     /// It may need more memory.
     NeedsRoom,
-    /// It takes as long however much there is.
+    /// It takes constant time.
     Fast,
-    /// It may be asked for before the client has said who it is.
+    /// It is allowed before the client has authenticated.
     BeforeAuthentication,
-    /// It is for whoever runs the node.
+    /// It is for the node's operator.
     Admin,
     /// In a transaction it is carried out at once.
     NotQueued,
 }
 
 impl Flag {
-    /// Its name in what COMMAND says, if it has one there.
+    /// Its name in replies to COMMAND.
     pub const fn name(self) -> &'static str {
         match self {
             Flag::ReadOnly => "readonly",
@@ -55,16 +55,16 @@ impl Flag {
     }
 }
 
-/// Families of commands, as Redis has them.
+/// Families of commands, as in Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Values.
     String,
-    /// Keys, whatever is stored under them.
+    /// Keys, whatever their values.
     Generic,
-    /// Several requests as one.
+    /// Several requests carried out as one.
     Transactions,
-    /// Who talks to whom, and how.
+    /// The connection and its client.
     Connection,
     /// The node.
     Server,
@@ -73,7 +73,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// Its name in what COMMAND DOCS says.
+    /// Its name in replies to COMMAND DOCS.
     pub const fn name(self) -> &'static str {
         match self {
             Group::String => "string",
@@ -86,19 +86,19 @@ impl Group {
     }
 }
 
-/// Which arguments are keys: each `step`-th from the `first` to the `last`, where -1 is the last of all. None, if the first is 0.
+/// Which arguments are keys: each `step`-th from the `first` to the `last`, where -1 is the last argument. None if the first is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// The first.
     pub first: usize,
     /// The last.
     pub last: i32,
-    /// From one to the next.
+    /// The distance from one to the next.
     pub step: usize,
 }
 
 impl Keys {
-    /// Which of so many arguments are keys.
+    /// The positions of the keys among this number of arguments.
     #[inline]
     pub fn places(self, arguments: usize) -> impl Iterator<Item = usize> {
         let Keys { first, last, step } = self;
@@ -117,7 +117,7 @@ const SECOND: Keys = Keys { first: 2, last: 2, step: 1 };
 /// A command.
 #[derive(Debug)]
 pub struct Command {
-    /// Its name in lower case; of a subcommand that of the command before it, too: `client|id`.
+    /// Its name in lower case; a subcommand's with that of its command: `client|id`.
     pub name: &'static str,
     /// How many arguments it has.
     pub arity: Arity,
@@ -125,26 +125,26 @@ pub struct Command {
     pub group: Group,
     /// Which arguments are keys.
     pub keys: Keys,
-    /// What is special about it.
+    /// Its properties.
     pub flags: &'static [Flag],
-    /// The version of Redis that had it first.
+    /// The first version of Redis that had it.
     pub since: &'static str,
     /// What it does.
     pub summary: &'static str,
     /// Carries it out.
     pub run: fn(&mut Context<'_>, Arguments<'_>) -> Outcome,
-    /// What it is parted into.
+    /// Its subcommands.
     pub subcommands: &'static [Command],
 }
 
 impl Command {
-    /// Whether this is special about it.
+    /// Whether it has this property.
     #[inline]
     pub fn has(&self, flag: Flag) -> bool {
         self.flags.contains(&flag)
     }
 
-    /// The subcommand that a request names, or itself where it has none.
+    /// The subcommand that a request names, or itself if it has none.
     pub(crate) fn with_subcommand(&'static self, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
         if self.subcommands.is_empty() || arguments.len() < 2 {
             return Ok(self);
@@ -155,7 +155,7 @@ impl Command {
         })
     }
 
-    /// A subcommand by its name, in whatever case.
+    /// A subcommand by its name, in any case.
     pub fn subcommand(&self, name: &[u8]) -> Option<&'static Command> {
         let own = |command: &&Command| command.name.as_bytes()[self.name.len() + 1..].eq_ignore_ascii_case(name);
         self.subcommands.iter().find(own)
@@ -372,7 +372,7 @@ static OBJECT: [Command; 5] = rows! { Generic:
     "object|refcount" 3 SECOND [ReadOnly] "2.2.3" keys::reference_count, "How many refer to a value";
 };
 
-/// The longest name that is looked up: it fits into 16 bytes.
+/// The longest name that is looked up, so that it fits into a `u128`. [B]
 const LONGEST_NAME: usize = size_of::<u128>();
 
 /// All commands, in the order of their packed names.
@@ -383,12 +383,12 @@ static INDEX: LazyLock<Box<[(u128, &'static Command)]>> = LazyLock::new(|| {
     index
 });
 
-/// A name in lower case as a number. Names are made of letters, so that no other bytes make the same number.
+/// A name in lower case as a number. Names consist of letters, so no other bytes make the same number.
 fn pack(name: &[u8]) -> u128 {
     name.iter().fold(0, |packed, byte| packed << 8 | u128::from(byte | 0x20))
 }
 
-/// A command by its name, in whatever case.
+/// A command by its name, in any case.
 #[inline]
 pub fn find(name: &[u8]) -> Option<&'static Command> {
     if name.len() > LONGEST_NAME {

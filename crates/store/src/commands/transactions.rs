@@ -1,4 +1,4 @@
-//! Several requests as one.
+//! Transactions: several requests carried out as one.
 
 use super::{Context, Failure, Outcome, carry_out};
 use crate::connection::Transaction;
@@ -14,7 +14,7 @@ pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-/// Keeps a request until EXEC comes.
+/// Queues a request until EXEC.
 pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let most = context.node.settings.limits.request;
     let Some(transaction) = &mut context.session.transaction else { return Ok(()) };
@@ -31,7 +31,7 @@ pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     Ok(())
 }
 
-/// Ends the transaction, and what was watched for it.
+/// Ends the transaction.
 fn end(context: &mut Context<'_>, command: &str) -> Result<Transaction, Failure> {
     let transaction = context.session.transaction.take();
     let transaction = transaction.ok_or_else(|| Failure::Told(format!("ERR {command} without MULTI")))?;
@@ -49,7 +49,7 @@ pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let transaction = end(context, "EXEC")?;
     let (bucket, now) = (&mut *context.bucket, context.now);
-    // What was another member's when it was watched has moved since.
+    // Keys that were another member's when they were watched have moved since.
     let is_unchanged = context.session.stamped.is_empty()
         && context.session.watched.iter().all(|(key, seen)| bucket.seen(key, now) == *seen);
     context.session.unwatch(context.bucket);
