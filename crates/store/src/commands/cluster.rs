@@ -132,7 +132,7 @@ pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Err(Failure::Told("ERR not allowed in a transaction".to_owned()))
 }
 
-/// READONLY and READWRITE have no effect: every member answers for its own keys in either mode.
+/// ASKING, READONLY and READWRITE have no effect: every member answers for its own keys in any mode.
 pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     context.reply.ok();
     Ok(())

@@ -1,4 +1,4 @@
-//! A member of the pool: the LH*LH servers that one process hosts, and the LH* client through which it asks those of others.
+//! A member of the pool: the LH*LH servers that one process hosts, and the LH* client through which it sends requests to others' servers.
 //!
 //! ```text
 //!   ask ──> client ──> image: which server ──> placement: which member
@@ -8,12 +8,12 @@
 //!   Done <── client <──────────────────────────── reply <──────────────── Message
 //! ```
 //!
-//! There is no directory. Who hosts which server travels with the token, and with what opens a server, since servers send requests on only to
-//! servers that were there when the token last came by; so a member knows whom its own servers have to know. What it asks as a client goes to the
-//! server of its image, or, where it does not know who hosts that, to the one that it came of by splits: somebody there knows, and by the reply so
-//! does the client.
+//! There is no directory. The placement of servers travels with the token and with the message that opens a server. That is enough, since a server
+//! forwards requests only to servers that existed when the token last came by: so a member knows the hosts that its own servers need. As a
+//! client, a member sends a request to the server of its image or, if it does not know the host of that one, to the server from which that one
+//! was split off: the member there knows, and the client learns it from the reply.
 //!
-//! Neither clock nor socket: the time is an argument, what is to be sent comes out.
+//! There is neither clock nor socket: the time is an argument, and messages are outputs.
 
 mod check;
 mod joining;
@@ -47,23 +47,23 @@ use requests::Requests;
 pub use requests::{Answer, Ticket};
 pub use resizing::Asked;
 
-/// What a member does.
+/// An output of a member.
 #[derive(Debug)]
 pub enum Output<C: Contents> {
-    /// Sends a message to another member.
+    /// A message to another member.
     Send(Identity, Message<C>),
-    /// What was asked for under a ticket has its answer.
+    /// The answer to the request with a ticket.
     Done(Ticket, Answer<C>),
 }
 
 /// How a member takes part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// When servers split and merge. As many servers as there can be follow from the members.
+    /// When servers split and merge. The most servers follow from the number of members.
     pub growth: Growth,
-    /// As many servers a member hosts at most, on the mean.
+    /// The most servers per member, on the mean.
     pub servers_each: u32,
-    /// After how long a request is sent again that nobody has answered.
+    /// The time after which an unanswered request is sent again.
     pub patience: Duration,
 }
 
@@ -72,22 +72,22 @@ pub struct Policy {
 pub struct Member<C: Contents> {
     own: Peer,
     policy: Policy,
-    /// The other members, by who they are.
+    /// The other members.
     peers: BTreeMap<Identity, Peer>,
-    /// Those of them to whom it passes on that a member has come: the one that welcomed it, and those that it welcomed.
+    /// The members to which it passes on news of members: the one that welcomed it, and those that it welcomed.
     relays: BTreeSet<Identity>,
-    /// New members that have asked before this one was welcomed itself; none of them from then on.
+    /// New members that asked to join before this one was welcomed itself; `None` once it was.
     waiting: Option<Vec<Peer>>,
     servers: BTreeMap<u32, Server<C>>,
-    /// Who hosts which server, as servers have told each other: what they tell each other next goes by that.
+    /// Who hosts which server, by what servers have told each other: messages between servers are routed by it.
     placement: Placement,
-    /// The same as far as anybody knows who asks as a client: it may be out of date, and then somebody says so.
+    /// Who hosts which server, for requests as a client: it may be out of date, and is corrected then.
     hints: Placement,
-    /// Who has spoken as the host of a server. Others were only said to be: it may be on its way to them still.
+    /// The members that have spoken as the host of a server. Of others it was only said: the server may still be on its way to them.
     heard: Placement,
-    /// How many servers there are to be, as somebody has asked for.
+    /// The number of servers that an operator has asked for.
     asked: Asked,
-    /// The members that leave, or have left, and where their servers went; this one, too.
+    /// The members that leave or have left, and where their servers went; this one, too.
     departures: BTreeMap<Identity, Departure>,
     /// If this one leaves, what others have heard of that.
     announced: Announced,
@@ -95,19 +95,19 @@ pub struct Member<C: Contents> {
     moves: BTreeMap<u32, Identity>,
     image: Image,
     requests: Requests<C>,
-    /// What servers of this member have to tell each other: from whom, to whom, and what.
+    /// Messages between servers of this member: sender, receiver and message.
     to_servers: VecDeque<(u32, u32, ToServerOf<C>)>,
-    /// And its clients: to which, and what.
+    /// Messages from its servers to its clients: receiver and message.
     to_clients: VecDeque<(u64, ToClientOf<C>)>,
-    /// What they have to tell servers of other members.
+    /// Messages to servers of other members.
     reliable: Reliable<C>,
     make: Make<C>,
     recorder: Option<Box<dyn Recorder<C>>>,
-    /// By server and client, how requests went that is not written down yet.
+    /// By server and client, the outcomes of requests that are not recorded yet.
     unwritten: BTreeMap<(u32, u64), Applied<C::Outcome>>,
 }
 
-/// Makes what a server keeps that is to come here, by its number.
+/// Makes the contents of a new server, by its number.
 struct Make<C>(Box<dyn Fn(u32) -> C>);
 
 impl<C> fmt::Debug for Make<C> {
@@ -124,7 +124,7 @@ impl<C: Contents> Member<C> {
         member
     }
 
-    /// A member that has yet to be welcomed by another one, and stands by until a split needs it.
+    /// A member that has yet to be welcomed by another one, and then stands by until a split needs it.
     pub fn joining(own: Peer, policy: Policy, make: impl Fn(u32) -> C + 'static) -> Member<C> {
         Member {
             requests: Requests::new(own.identity, policy.patience, 0),
@@ -151,7 +151,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Who it is.
+    /// This member.
     pub const fn own(&self) -> &Peer {
         &self.own
     }
@@ -161,17 +161,17 @@ impl<C: Contents> Member<C> {
         &self.policy
     }
 
-    /// Whether it is one: it founded the pool, or was welcomed.
+    /// Whether it is part of a pool: it has founded one, or was welcomed.
     pub const fn is_welcome(&self) -> bool {
         self.waiting.is_none()
     }
 
-    /// The others.
+    /// The other members.
     pub fn peers(&self) -> impl Iterator<Item = &Peer> {
         self.peers.values()
     }
 
-    /// What it believes of the file. Of its own servers it knows the levels without having asked.
+    /// Its image of the file, which includes the levels of its own servers.
     pub fn image(&self) -> Image {
         let levels = self.servers.iter().filter_map(|(number, server)| Some((*number, server.table()?.level())));
         levels.fold(self.image, |mut image, (number, level)| {
@@ -180,7 +180,7 @@ impl<C: Contents> Member<C> {
         })
     }
 
-    /// Who hosts which server, as far as it is known here.
+    /// Who hosts which server, as far as this member knows.
     pub const fn hints(&self) -> &Placement {
         &self.hints
     }
@@ -190,7 +190,7 @@ impl<C: Contents> Member<C> {
         self.servers.iter().map(|(number, server)| (*number, server))
     }
 
-    /// What its servers have counted, all together.
+    /// The sums of its servers' counts.
     pub fn counts(&self) -> ServerCounts {
         let mut sum = ServerCounts::default();
         for server in self.servers.values() {
@@ -202,37 +202,37 @@ impl<C: Contents> Member<C> {
         sum
     }
 
-    /// Image adjustments that it was told as a client.
+    /// The image adjustments that it has received as a client.
     pub fn adjustments(&self) -> u64 {
         self.requests.adjustments()
     }
 
-    /// The server of the key C, if this member hosts it and its place is here: then it can be asked without a request.
+    /// The server that has the place of key C, if this member hosts it: then it can be accessed without a request.
     pub fn holder(&mut self, c: u64) -> Option<(u32, &mut C)> {
         let held = self.servers.iter_mut().find(|(_, server)| server.holds(c));
         held.map(|(number, server)| (*number, server.contents_mut()))
     }
 
-    /// Server 0, if it has all keys: then it can be asked without asking which server has one.
+    /// Server 0, if it has all keys: then no key has to be looked up.
     #[inline]
     pub fn holder_of_all(&mut self) -> Option<&mut C> {
         let server = self.servers.get_mut(&0).filter(|server| server.is_steady())?;
         server.table().is_some_and(|table| table.level() == 0).then(|| server.contents_mut())
     }
 
-    /// What its servers keep.
+    /// The contents of its servers.
     pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut C> {
         self.servers.values_mut().map(Server::contents_mut)
     }
 
-    /// Another member, to which somebody is sent who asks for the key C, and with which keys: the host of the key's server by this one's image, or of
-    /// the one that it came of and so on, if it has spoken as such. So it has a server that the key's came of by splits, and knows one at least that
-    /// is nearer to the key, or has it; a member that was only said to host a server may know less than this one, and would send them back.
+    /// The other member to which a client is redirected for the key C, and the keys that go there: the host of the key's server by this member's
+    /// image, or of the nearest ancestor of that server, if it has spoken as such. So it has an ancestor of the key's server, and has the key or
+    /// knows a server that is nearer to it; a member that was only said to host a server may know less than this one, and would redirect back.
     pub fn sends_to(&self, c: u64) -> Option<(Identity, Span)> {
         let file = self.image().extent();
         let server = file.index(c);
         let (nearest, host) = self.heard(server).filter(|(_, host)| *host != self.own.identity)?;
-        // With it are the keys of all servers that came of it and were only said to be there.
+        // It also takes the keys of all its descendants whose hosts have not spoken.
         let (mut level, first) = (file.level(server), nearest.checked_ilog2().map_or(0, |highest| highest + 1));
         while level > first && self.knows_no_other(nearest, level - 1, c) {
             level -= 1;
@@ -240,18 +240,18 @@ impl<C: Contents> Member<C> {
         Some((host, Span::of_bucket(h(level, c).into(), level)))
     }
 
-    /// Whether no server but this one is known to have keys that are the same as C on a level.
+    /// Whether no other server is known to have keys that agree with C on a level.
     fn knows_no_other(&self, server: u32, level: u32, c: u64) -> bool {
         let known = self.servers.keys().copied().chain(self.heard.iter().map(|(server, _)| server));
         known.filter(|other| *other != server).all(|other| h(level, other.into()) != h(level, c))
     }
 
-    /// The nearest server to this one on the way to where it came from whose host has spoken as such.
+    /// The server itself or its nearest ancestor whose host has spoken as such.
     fn heard(&self, server: u32) -> Option<(u32, Identity)> {
         let hears = |server: u32| match self.heard.host(server) {
             _ if self.servers.contains_key(&server) => Some(self.own.identity),
             Some(host) if self.hints.host(server) == Some(host) => Some(host),
-            // What has moved away from here may not be there yet.
+            // A server that moves away from this member may not have arrived yet.
             _ => self.departure().filter(|own| own.moved.contains_key(&server)).map(|_| self.own.identity),
         };
         let mut nearest = server;
@@ -263,40 +263,40 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// The host of a server, or of one that it came of, of whom that is known best.
+    /// The host of a server or of its nearest ancestor, from the most reliable source.
     pub fn host_of(&self, server: u32) -> Option<Identity> {
         self.heard(server).or_else(|| self.hints.nearest(server)).map(|(_, host)| host)
     }
 
-    /// What a member is known as.
+    /// A member by its identity.
     pub fn peer(&self, identity: Identity) -> Option<&Peer> {
         if identity == self.own.identity { Some(&self.own) } else { self.peers.get(&identity) }
     }
 
-    /// The members that host servers, or may.
+    /// The members that may host servers.
     pub fn hosts(&self) -> impl Iterator<Item = &Peer> {
         let may_host = |peer: &&Peer| peer.role == Role::Data && !self.departures.contains_key(&peer.identity);
         self.peers.values().chain([&self.own]).filter(may_host)
     }
 
-    /// As many requests and scans of its own have no answer yet.
+    /// The number of its own requests and scans that have no answer yet.
     pub fn requests_under_way(&self) -> usize {
         self.requests.under_way()
     }
 
-    /// When it wants to be woken, if nothing comes before.
+    /// When it has to be woken, if no message arrives before.
     pub fn deadline(&self) -> Option<Time> {
         self.requests.deadline()
     }
 
-    /// Knows by a server who hosts it; or who does by now, if the server has moved since.
+    /// Learns from a server who hosts it; or who does by now, if the server has moved since.
     fn learn_host(&mut self, server: u32, host: Identity) {
         let Some(host) = self.host_by_now(server, host) else { return };
         self.placement.learn(server, host);
         self.hint(server, host);
     }
 
-    /// Has heard who hosts a server. Of its own it knows best.
+    /// Takes a hint of who hosts a server. For its own servers it ignores hints of others.
     fn hint(&mut self, server: u32, host: Identity) {
         let Some(host) = self.host_by_now(server, host) else { return };
         if host == self.own.identity || !self.servers.contains_key(&server) {
@@ -304,13 +304,13 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Somebody has spoken as the host of a server.
+    /// A member has spoken as the host of a server.
     fn hear_host(&mut self, server: u32, host: Identity) {
         self.heard.learn(server, host);
         self.hint(server, host);
     }
 
-    /// Does not take somebody for the host of a server any more.
+    /// Forgets that a member hosts a server.
     fn forget_host(&mut self, server: u32, host: Identity) {
         self.placement.forget(server, host);
         self.forget_hint(server, host);
@@ -325,7 +325,7 @@ impl<C: Contents> Member<C> {
         Growth { most_servers: self.most_servers_of(self.hosts().count()), ..self.policy.growth }
     }
 
-    /// As many servers as so many members host at most.
+    /// The most servers that this number of members hosts.
     fn most_servers_of(&self, members: usize) -> u32 {
         let members = u32::try_from(members).unwrap_or(u32::MAX);
         members.saturating_mul(self.policy.servers_each).min(self.policy.growth.most_servers)

@@ -1,7 +1,7 @@
-//! How a server moves from one member to another: the two halves of it talk to each other, under the same number.
+//! How a server moves from one member to another: its two halves exchange messages, under the same number.
 //!
-//! Others go on telling the member where it was until they hear that it has moved: what must not be lost is passed on from there, and a
-//! client's request is sent again.
+//! Others go on sending to the member that had it until they hear that it has moved: messages that must not be lost are passed on from there,
+//! and a client's request is sent again.
 
 use programs::linear_hash::{Contents, Server, ToServer, ToServerOf};
 
@@ -9,17 +9,17 @@ use super::placement::parent;
 use super::{Identity, Member, Output, Placement};
 
 impl<C: Contents> Member<C> {
-    /// A server begins to move to another member.
+    /// Begins to move a server to another member.
     pub(super) fn begin_to_move(&mut self, number: u32, host: Identity, outputs: &mut Vec<Output<C>>) {
         let Some(pace) = self.servers.get(&number).map(Server::pace) else { return };
         self.moves.insert(number, host);
-        // What it knows by the server's level is not to be lost with it.
+        // The server's level must not be lost with it.
         self.image = self.image();
         self.record_moving(number, pace);
         self.set_off(number, outputs);
     }
 
-    /// The server moves from here. A small one is gone at once.
+    /// Has the server move away. A small one is gone at once.
     pub(super) fn set_off(&mut self, number: u32, outputs: &mut Vec<Output<C>>) {
         let mut told = Vec::new();
         self.servers.get_mut(&number).into_iter().for_each(|server| server.move_away(&mut told));
@@ -27,7 +27,7 @@ impl<C: Contents> Member<C> {
         self.let_go(number);
     }
 
-    /// A server is here no more, if all of it has gone.
+    /// Removes a server once all of it has moved away.
     fn let_go(&mut self, number: u32) {
         if self.servers.get(&number).is_some_and(|server| server.table().is_none()) {
             self.servers.remove(&number);
@@ -37,13 +37,13 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Another member's server begins to move here.
+    /// Another member's server begins to move to this one.
     pub(super) fn begins_to_move_here(&mut self, number: u32, from: Identity) {
         self.moves.insert(number, from);
         self.hint(number, self.own.identity);
     }
 
-    /// Takes what the other half of a server says that moves.
+    /// Takes a message of the other half of a server that moves.
     pub(super) fn take_of_other_half(
         &mut self,
         member: Identity,
@@ -64,7 +64,7 @@ impl<C: Contents> Member<C> {
         self.let_go(number);
     }
 
-    /// A message for a server that has moved away goes where that is now.
+    /// Passes a message for a server that has moved away on to its present host.
     pub(super) fn pass_on_after_it(
         &mut self,
         member: Identity,
@@ -80,8 +80,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Learns who hosts which server from a member whose server moves here. With the token that is what is known best; without it, all that
-    /// is known best is whom that server has split off, and who asks it to leave.
+    /// Learns the placement of servers from a member whose server moves to this one. With the token it is authoritative; without it, only
+    /// for the servers that this server has split off, and for the one that asks it to leave.
     pub(super) fn learn_of_moving(&mut self, number: u32, message: &ToServerOf<C>, placement: &Placement) {
         let asks = match message {
             ToServer::Moved { token: Some(_), .. } => return self.learn(placement),

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Identity;
 
-/// Who hosts which server, as far as somebody knows.
+/// Who hosts which server, as far as a member knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement(BTreeMap<u32, Identity>);
 
-/// Server a came of this one by a split, the last one of the level before: its number without the highest bit.
+/// The server from which server a was split off: a without its highest bit.
 pub const fn parent(a: u32) -> u32 {
     match a.checked_ilog2() {
         Some(highest) => a ^ 1 << highest,
@@ -19,17 +19,17 @@ pub const fn parent(a: u32) -> u32 {
 }
 
 impl Placement {
-    /// Who hosts a server.
+    /// The host of a server.
     pub fn host(&self, server: u32) -> Option<Identity> {
         self.0.get(&server).copied()
     }
 
-    /// Learns who hosts a server.
+    /// Sets the host of a server.
     pub fn learn(&mut self, server: u32, host: Identity) {
         self.0.insert(server, host);
     }
 
-    /// A server is there no more.
+    /// Removes a server that has ended.
     pub fn end(&mut self, server: u32) {
         self.0.remove(&server);
     }
@@ -41,12 +41,12 @@ impl Placement {
         }
     }
 
-    /// A member hosts nothing any more.
+    /// Forgets all servers of a host.
     pub fn forget_all(&mut self, host: Identity) {
         self.0.retain(|_, of| *of != host);
     }
 
-    /// The server whose host is known and that is nearest to server a on the way to where it came from: itself, its parent, its parent's ...
+    /// The first server whose host is known among server a, its parent, its parent's parent and so on.
     pub fn nearest(&self, a: u32) -> Option<(u32, Identity)> {
         let mut server = a;
         loop {
@@ -60,7 +60,7 @@ impl Placement {
         }
     }
 
-    /// How many of the first `servers` servers each host has.
+    /// The number of the first `servers` servers on each host.
     pub fn loads(&self, servers: u32) -> BTreeMap<Identity, u32> {
         let mut loads = BTreeMap::new();
         for host in self.0.range(..servers).map(|(_, host)| *host) {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_known_is_looked_for_where_it_came_from() {
+    fn the_nearest_ancestor_with_a_known_host_is_found() {
         let mut placement = Placement::default();
         assert_eq!(placement.nearest(13), None);
         placement.learn(0, Identity(7));

@@ -1,4 +1,4 @@
-//! What a member writes down so that it can be brought back: what it can't know from what was written before.
+//! What a member records so that it can be restored: everything that does not follow from earlier records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,53 +23,53 @@ pub struct Standing {
 /// A message that a server takes, and its state that changes with each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Of a sequenced message, who sent it, and its number; none for one that a server of the same member has sent, the next that waits.
+    /// The sender and the number of a sequenced message; none for the next message that waits from a server of the same member.
     pub sequenced: Option<(Identity, u64)>,
-    /// Who hosts the server that has sent it, if that is not who has passed it on.
+    /// The host of the server that has sent it, if another member has passed it on.
     pub origin: Option<Identity>,
-    /// Which server has sent it.
+    /// The server that has sent it.
     pub from: u32,
-    /// Which one takes it.
+    /// The server that takes it.
     pub to: u32,
-    /// What that one had counted before; none, if it is there only from now on.
+    /// What the taking server had counted before; none if this message creates it.
     pub pace: Option<Pace>,
 }
 
-/// What a server has begun by itself, and its state that changes with each request.
+/// What a server has begun on its own, and its state that changes with each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begun {
-    /// Which server.
+    /// The server.
     pub server: u32,
     /// What it has counted.
     pub pace: Pace,
     /// Whether it splits.
     pub splits: bool,
-    /// Whether it lets the file shrink, after that if it does both.
+    /// Whether it lets the file shrink, after the split if it does both.
     pub shrinks: bool,
-    /// Whether it moves elsewhere, and nothing else.
+    /// Whether it moves to another member, and nothing else.
     pub moves: bool,
 }
 
-/// Writes down what a member does. What happens to entries, their contents write down themselves.
+/// Records what a member does. Changes of entries are recorded by the servers' contents.
 pub trait Recorder<C: Contents>: fmt::Debug {
     /// What the member knows of the pool, which may be the same as before.
     fn stands(&mut self, standing: Standing);
-    /// A server takes a message; a sequenced one is given.
+    /// A server takes a message, which is passed if it is a sequenced one.
     fn takes(&mut self, taken: Taken, message: Option<&ToServerOf<C>>);
-    /// A server has begun something by itself.
+    /// A server has begun something on its own.
     fn begins(&mut self, begun: Begun);
     /// A server has answered a request that may have changed something.
     fn answers(&mut self, server: u32, client: u64, applied: &Applied<C::Outcome>);
     /// Whether an operation may change something.
     fn changes(&self, operation: &C::Operation) -> bool;
-    /// A sequenced message is sent: it must not leave before all this is kept for good.
+    /// A sequenced message is sent: it must not leave before everything so far is stored durably.
     fn sends_sequenced(&mut self);
     /// Another member has acknowledged all messages up to this one.
     fn is_acknowledged(&mut self, by: Identity, number: u64);
 }
 
 impl<C: Contents> Member<C> {
-    /// Has everything written down from now on.
+    /// Records everything from now on.
     pub fn record_with(&mut self, recorder: Box<dyn Recorder<C>>) {
         self.recorder = Some(recorder);
         self.record_standing();
@@ -88,7 +88,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// What is routed and who hosts what is opened depends on this: it is written down before whatever that matters for.
+    /// Records what the member knows of the pool. Routing and the hosts of new servers depend on it, so it is recorded before each step that uses it.
     pub(super) fn record_standing(&mut self) {
         if self.recorder.is_some() {
             let standing = self.standing();
@@ -111,7 +111,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Writes down what a server has begun by itself, if it has, as what it tells others says.
+    /// Records what a server has begun on its own, if it has, by the messages that it sends.
     pub(super) fn record_beginning(&mut self, number: u32, pace: Option<Pace>, told: &[OutputOf<C>]) {
         if self.recorder.is_none() {
             return;
@@ -129,7 +129,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Writes down that a server begins to move.
+    /// Records that a server begins to move.
     pub(super) fn record_moving(&mut self, number: u32, pace: Pace) {
         self.record_standing();
         self.record_unwritten(number);
@@ -138,8 +138,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Writes down how a client's request went, if this server has answered it just now. Of one that changes nothing that can wait until other
-    /// servers learn its number: from then on they take it for one whose outcome this server knows.
+    /// Records the outcome of a client's request, if this server has just answered it. If the request changes nothing, this can wait until other
+    /// servers learn its number: from then on they assume that this server knows its outcome.
     pub(super) fn record_answer(
         &mut self,
         server: u32,
@@ -165,7 +165,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Writes down what has waited: the server may tell others of it now.
+    /// Records the outcomes that have waited: now the server may tell others of them.
     fn record_unwritten(&mut self, server: u32) {
         let Some(recorder) = &mut self.recorder else { return };
         let mut of_server = self.unwritten.split_off(&(server, 0));

@@ -1,11 +1,11 @@
-//! Messages between servers of different members: each is taken once, and in order, though links break and members are started again.
+//! Messages between servers of different members: each is taken exactly once and in order, although links break and members are restarted.
 //!
 //! ```text
 //!   sender                                       receiver
 //!   | number = sent + 1                             |
 //!   | Sequenced(number), until acknowledged ------->| takes it if number = received + 1, and ignores it otherwise
-//!   |<------------------ Acknowledged(received) ----| once what it did is kept
-//!   whenever they meet again: what is not acknowledged >|
+//!   |<------------------ Acknowledged(received) ----| once its effects are stored
+//!   on each reconnection: all unacknowledged ------>|
 //! ```
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,19 +16,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Identity, Placement};
 
-/// What is sent, and kept as long as it may have to be sent again: a chunk is large.
+/// A message that is shared between the copy to send and the one for retransmission, since a chunk is large.
 #[derive(Debug)]
 pub struct Shared<T>(Rc<T>);
 
 impl<T> Shared<T> {
-    /// What it is.
+    /// The message.
     pub fn get(&self) -> &T {
         &self.0
     }
 }
 
 impl<T: Clone> Shared<T> {
-    /// What it is, for whoever has it last.
+    /// The message; it is cloned if it is still shared.
     pub fn into_inner(self) -> T {
         Rc::unwrap_or_clone(self.0)
     }
@@ -65,11 +65,11 @@ pub struct Sequenced<C: Contents> {
     pub from: u32,
     /// The receiver's.
     pub to: u32,
-    /// What it is told.
+    /// The message.
     pub message: Shared<ToServerOf<C>>,
-    /// Who hosts which server, with what opens a server and with the token.
+    /// The placement of servers, with a message that opens a server or carries the token.
     pub placement: Option<Placement>,
-    /// Who hosts the sender's server, if the message was for one that has moved away from the member that passes it on.
+    /// The host of the sender's server, if the message was for a server that has moved away from the member that passes it on.
     pub origin: Option<Identity>,
 }
 
@@ -81,7 +81,7 @@ impl<C: Contents> Clone for Sequenced<C> {
     }
 }
 
-/// What there is between this member and another one.
+/// The state of the exchange between this member and another one.
 #[derive(Debug)]
 struct Exchange<C: Contents> {
     sent: u64,
@@ -89,7 +89,7 @@ struct Exchange<C: Contents> {
     unacknowledged: VecDeque<Sequenced<C>>,
 }
 
-/// What a member exchanges with others, each message once and in order.
+/// The exchanges of a member with others: each message once and in order.
 #[derive(Debug)]
 pub(super) struct Reliable<C: Contents>(BTreeMap<Identity, Exchange<C>>);
 
@@ -102,7 +102,7 @@ impl<C: Contents> Reliable<C> {
         self.0.entry(other).or_insert_with(|| Exchange { sent: 0, received: 0, unacknowledged: VecDeque::new() })
     }
 
-    /// Numbers a message, which is kept until the other acknowledges it.
+    /// Numbers a message, and keeps it until the other member acknowledges it.
     pub(super) fn send(
         &mut self,
         other: Identity,
@@ -119,7 +119,7 @@ impl<C: Contents> Reliable<C> {
         sequenced
     }
 
-    /// Whether a message is the next one; then it counts as received.
+    /// Whether a message is the next one; if so, it counts as received.
     pub(super) fn receives(&mut self, other: Identity, number: u64) -> bool {
         let exchange = self.with(other);
         let is_next = number == exchange.received + 1;
@@ -127,12 +127,12 @@ impl<C: Contents> Reliable<C> {
         is_next
     }
 
-    /// The number of the last message of another member that was received.
+    /// The number of the last message received from another member.
     pub(super) fn received(&self, other: Identity) -> u64 {
         self.0.get(&other).map_or(0, |exchange| exchange.received)
     }
 
-    /// The other acknowledges all messages up to this one. Whether that is news.
+    /// Another member acknowledges all messages up to this one. Returns whether that is news.
     pub(super) fn was_acknowledged(&mut self, other: Identity, number: u64) -> bool {
         let unacknowledged = &mut self.with(other).unacknowledged;
         let before = unacknowledged.len();
@@ -142,28 +142,28 @@ impl<C: Contents> Reliable<C> {
         unacknowledged.len() < before
     }
 
-    /// What another member has not acknowledged.
+    /// The messages that another member has not acknowledged.
     pub(super) fn unacknowledged(&self, other: Identity) -> impl Iterator<Item = &Sequenced<C>> {
         self.0.get(&other).into_iter().flat_map(|exchange| &exchange.unacknowledged)
     }
 
-    /// Who has not acknowledged everything.
+    /// The members that have not acknowledged everything.
     pub(super) fn behind(&self) -> impl Iterator<Item = Identity> {
         self.0.iter().filter(|(_, exchange)| !exchange.unacknowledged.is_empty()).map(|(other, _)| *other)
     }
 
-    /// Of each other member, how many messages were sent and received.
+    /// For each other member, the numbers of messages sent to it and received from it.
     pub(super) fn counts(&self) -> impl Iterator<Item = (Identity, u64, u64)> {
         self.0.iter().map(|(other, exchange)| (*other, exchange.sent, exchange.received))
     }
 
-    /// Counts on from there.
+    /// Restores the counts of messages sent and received.
     pub(super) fn restore_counts(&mut self, other: Identity, sent: u64, received: u64) {
         let exchange = self.with(other);
         (exchange.sent, exchange.received) = (sent, received);
     }
 
-    /// Keeps a message that it kept before.
+    /// Restores an unacknowledged message.
     pub(super) fn keep(&mut self, other: Identity, sequenced: Sequenced<C>) {
         self.with(other).unacknowledged.push_back(sequenced);
     }

@@ -1,4 +1,4 @@
-//! What a member asks as a client of the file.
+//! The requests of a member as a client of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,35 +9,34 @@ use quantities::{Duration, Time};
 
 use super::Identity;
 
-/// Tells what was asked for from all else that was.
+/// Identifies a request of this member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// What came of what was asked for.
+/// The answer to a request, or a part of it.
 #[derive(Debug)]
 pub enum Answer<C: Contents> {
-    /// How an operation went.
+    /// The outcome of an operation.
     Outcome(C::Outcome),
-    /// Some of what a scan finds; more may follow.
+    /// Some of the entries that a scan finds; more may follow.
     Found(Vec<C::Found>),
-    /// What was read from a place on, and the place from which to go on; none, where that was the end.
+    /// The entries read from a place on, and the place to go on from; none at the end.
     Read(Vec<C::Found>, Option<u64>),
-    /// A scan is over: all servers have answered, and have so many entries.
+    /// A scan is over: all servers have answered, and have this number of entries.
     Count(u64),
 }
 
-/// What is to be sent for a request.
+/// A message to be sent for a request.
 #[derive(Debug)]
 pub(super) enum Sending<C: Contents> {
     Request(u32, Request<C::Operation>),
     Scan(u32, ScanRequest),
 }
 
-/// What comes of what a server tells a client: what is to be sent, and what was answered.
+/// The results of a message from a server to a client: messages to send, and answers.
 pub(super) type Taken<C> = (Vec<Sending<C>>, Vec<(Ticket, Answer<C>)>);
 
-/// An LH* client has one request under way. A member has many, and so it is as many clients as that takes; with one image, since what one learns
-/// all can use.
+/// An LH* client has one request under way. A member has many, and so it acts as several clients, which share one image.
 #[derive(Debug)]
 pub(super) struct Requests<C: Contents> {
     identity: Identity,
@@ -45,12 +44,12 @@ pub(super) struct Requests<C: Contents> {
     places: Vec<Place<C>>,
     /// Places without a request.
     free: Vec<u32>,
-    /// When each place wants to be woken that has a request.
+    /// When each place with a request has to be woken.
     deadlines: BTreeSet<(Time, u32)>,
-    /// Which place each ticket is for, as long as it has no answer.
+    /// The place of each ticket that has no answer yet.
     by_ticket: BTreeMap<Ticket, u32>,
     tickets: u64,
-    /// The numbers of requests and of scans begin there.
+    /// The first number of requests and of scans.
     first: u64,
     scans: u64,
 }
@@ -60,12 +59,12 @@ struct Place<C: Contents> {
     client: Client<C::Operation>,
     ticket: Ticket,
     scan: Option<Scan>,
-    /// Whether the scan is over with the first part that is read.
+    /// Whether the scan is over after its first part.
     is_reading: bool,
     deadline: Option<Time>,
 }
 
-/// Which client of which member has this number.
+/// The member and the place of the client with this number.
 pub(super) const fn place_of(client: u64) -> (Identity, u32) {
     (Identity((client >> 32) as u32), client as u32)
 }
@@ -85,7 +84,7 @@ impl<C: Contents> Requests<C> {
         self.by_ticket.len()
     }
 
-    /// Image adjustments that its clients were told.
+    /// The image adjustments that its clients have received.
     pub(super) fn adjustments(&self) -> u64 {
         self.places.iter().map(|place| place.client.counts.adjustments).sum()
     }
@@ -94,7 +93,7 @@ impl<C: Contents> Requests<C> {
         (self.identity.0 as u64) << 32 | place as u64
     }
 
-    /// A place for another request, under a ticket of its own.
+    /// A place for another request, with a new ticket.
     fn place(&mut self) -> (u32, Ticket) {
         let ticket = Ticket(self.tickets);
         self.tickets += 1;
@@ -129,7 +128,7 @@ impl<C: Contents> Requests<C> {
         (ticket, sending)
     }
 
-    /// Begins a scan of all servers, for all entries or only for how many there are.
+    /// Begins a scan of all servers, for all entries or only for their number.
     pub(super) fn scan(&mut self, now: Time, counting: bool, image: Image) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
         self.scans += 1;
@@ -140,7 +139,7 @@ impl<C: Contents> Requests<C> {
         (ticket, to_send(outputs))
     }
 
-    /// Begins to read from a place on.
+    /// Begins to read entries from a place on.
     pub(super) fn read(&mut self, now: Time, from: u64, image: Image) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
         self.scans += 1;
@@ -152,7 +151,7 @@ impl<C: Contents> Requests<C> {
         (ticket, to_send(outputs))
     }
 
-    /// Takes what a server tells a client. The image is the one that all have.
+    /// Takes a message from a server to a client. The image is the shared one.
     pub(super) fn take(&mut self, now: Time, place: u32, message: ToClientOf<C>, image: &mut Image) -> Taken<C> {
         let Some(Place { client, ticket, scan, is_reading, .. }) = self.places.get_mut(place as usize) else {
             return Default::default();
@@ -209,7 +208,7 @@ impl<C: Contents> Requests<C> {
         self.by_ticket.remove(&ticket);
     }
 
-    /// Waits no longer for an answer.
+    /// Gives up waiting for an answer.
     pub(super) fn give_up(&mut self, ticket: Ticket) {
         let Some(place) = self.by_ticket.get(&ticket).copied() else { return };
         self.places[place as usize].client.give_up();
@@ -217,7 +216,7 @@ impl<C: Contents> Requests<C> {
         self.keep(place);
     }
 
-    /// Sends again what nobody has answered for long.
+    /// Sends requests again that have been unanswered for too long.
     pub(super) fn wake(&mut self, now: Time, image: Image) -> Vec<Sending<C>> {
         let mut sending = Vec::new();
         while let Some(&(_, place)) = self.deadlines.first().filter(|(time, _)| *time <= now) {
@@ -236,7 +235,7 @@ impl<C: Contents> Requests<C> {
         sending
     }
 
-    /// Keeps the deadline of a place in order.
+    /// Updates the deadline of a place.
     fn keep(&mut self, place: u32) {
         let Place { client, scan, deadline, .. } = &mut self.places[place as usize];
         let next = scan.as_ref().map_or_else(|| client.deadline(), Scan::deadline);

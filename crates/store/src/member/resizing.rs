@@ -1,7 +1,7 @@
-//! How members hear how many servers there are to be, when somebody asks for more or fewer than records ask for.
+//! How members hear of the number of servers, when an operator asks for more or fewer than the records need.
 //!
-//! As soon as all have heard of it, whoever has the token has, too; until then the file may begin to change and then think otherwise, but it is sound
-//! all the while. What was asked last is what holds: a number that grows tells it from what was asked before.
+//! Once all members have heard of it, so has the holder of the token; until then the file may begin to change and then change back, but it stays
+//! sound. The last request counts: a growing number tells it from earlier ones.
 
 use programs::linear_hash::{Bounds, Contents, Server};
 use quantities::Time;
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identity, Member, Message, Output};
 
-/// What somebody has asked for.
+/// A request to resize the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// How often something was asked for before, and by which member this.
+    /// The number of this request, and the member that has made it.
     order: (u64, Identity),
-    /// How many servers there are to be.
+    /// The bounds on the number of servers.
     bounds: Bounds,
 }
 
 impl Asked {
-    /// How often something was asked for before.
+    /// How often resizing was requested so far.
     pub(super) const fn times(&self) -> u64 {
         self.order.0
     }
 
-    /// How many servers there are to be.
+    /// The bounds on the number of servers.
     pub(super) const fn bounds(&self) -> Bounds {
         self.bounds
     }
@@ -37,24 +37,24 @@ impl Default for Asked {
 }
 
 impl<C: Contents> Member<C> {
-    /// Has the file grow or shrink until there are so many servers.
+    /// Has the file grow or shrink until the number of servers is within these bounds.
     pub fn resize(&mut self, now: Time, bounds: Bounds, outputs: &mut Vec<Output<C>>) {
         let order = (self.asked.order.0 + 1, self.own.identity);
         self.hear_of_resizing(self.own.identity, Asked { order, bounds }, outputs);
         self.settle(now, outputs);
     }
 
-    /// As many servers as members host at most.
+    /// The most servers that the members host.
     pub fn most_servers(&self) -> u32 {
         self.growth().most_servers
     }
 
-    /// As many records a server has room for.
+    /// The number of records for which a server has room.
     pub const fn capacity(&self) -> u64 {
         self.policy.growth.capacity
     }
 
-    /// Hears what was asked for, and passes it on if that is news: along the tree of who welcomed whom, as news of members.
+    /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of members.
     pub(super) fn hear_of_resizing(&mut self, from: Identity, asked: Asked, outputs: &mut Vec<Output<C>>) {
         if asked.order <= self.asked.order {
             return;
@@ -66,17 +66,17 @@ impl<C: Contents> Member<C> {
         self.of_each_server(outputs, |server, told| server.keep_within(asked.bounds, told));
     }
 
-    /// Tells a new member, unless nothing was ever asked for.
+    /// Tells a new member of the last request, if there was any.
     pub(super) fn tell_of_resizing(&self, new: Identity, outputs: &mut Vec<Output<C>>) {
         if self.asked != Asked::default() {
             outputs.push(Output::Send(new, Message::Resize(self.asked)));
         }
     }
 
-    /// A server that is to come here.
+    /// A new server of this member.
     pub(super) fn new_server(&self, number: u32) -> Server<C> {
         let mut server = Server::keeping((self.make.0)(number), number, self.growth());
-        // Without the token it has nothing to say to that.
+        // Without the token this produces no messages.
         server.keep_within(self.asked.bounds, &mut Vec::new());
         server
     }
