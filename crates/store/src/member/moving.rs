@@ -21,9 +21,9 @@ impl<C: Contents> Member<C> {
 
     /// Has the server move away. A small one is gone at once.
     pub(super) fn set_off(&mut self, number: u32, outputs: &mut Vec<Output<C>>) {
-        let mut told = Vec::new();
-        self.servers.get_mut(&number).into_iter().for_each(|server| server.move_away(&mut told));
-        self.pass_on(number, told, outputs);
+        let mut sent = Vec::new();
+        self.servers.get_mut(&number).into_iter().for_each(|server| server.move_away(&mut sent));
+        self.pass_on(number, sent, outputs);
         self.let_go(number);
     }
 
@@ -54,13 +54,13 @@ impl<C: Contents> Member<C> {
         let Some(server) = self.servers.get_mut(&number).filter(|_| self.moves.get(&number) == Some(&member)) else {
             return;
         };
-        let (mut told, has_come) = (Vec::new(), matches!(message, ToServer::Moved { .. }));
-        server.take(number, message, &mut told);
+        let (mut sent, has_come) = (Vec::new(), matches!(message, ToServer::Moved { .. }));
+        server.take(number, message, &mut sent);
         if has_come {
             self.moves.remove(&number);
             self.learn_host(number, self.own.identity);
         }
-        self.pass_on(number, told, outputs);
+        self.pass_on(number, sent, outputs);
         self.let_go(number);
     }
 

@@ -88,7 +88,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Records what the member knows of the pool. Routing and the hosts of new servers depend on it, so it is recorded before each step that uses it.
+    /// Records what the member knows of the pool. Routing and the hosts of new servers depend on it, so it is recorded before each step that
+    /// uses it.
     pub(super) fn record_standing(&mut self) {
         if self.recorder.is_some() {
             let standing = self.standing();
@@ -112,15 +113,15 @@ impl<C: Contents> Member<C> {
     }
 
     /// Records what a server has begun on its own, if it has, by the messages that it sends.
-    pub(super) fn record_beginning(&mut self, number: u32, pace: Option<Pace>, told: &[OutputOf<C>]) {
+    pub(super) fn record_beginning(&mut self, number: u32, pace: Option<Pace>, sent: &[OutputOf<C>]) {
         if self.recorder.is_none() {
             return;
         }
-        let tells = |is: fn(&ToServerOf<C>) -> bool| {
-            told.iter().any(|output| matches!(output, ServerOutput::Server(_, message) if is(message)))
+        let sends = |is: fn(&ToServerOf<C>) -> bool| {
+            sent.iter().any(|output| matches!(output, ServerOutput::Server(_, message) if is(message)))
         };
-        let splits = tells(|message| matches!(message, ToServer::Open { .. }));
-        let shrinks = tells(|message| matches!(message, ToServer::Shrink(_) | ToServer::Leave { .. }));
+        let splits = sends(|message| matches!(message, ToServer::Open { .. }));
+        let shrinks = sends(|message| matches!(message, ToServer::Shrink(_) | ToServer::Leave { .. }));
         let Some(pace) = pace.filter(|_| splits || shrinks) else { return };
         self.record_standing();
         self.record_unwritten(number);
@@ -145,9 +146,9 @@ impl<C: Contents> Member<C> {
         server: u32,
         (client, number, c): (u64, u64, u64),
         changes: bool,
-        told: &[OutputOf<C>],
+        sent: &[OutputOf<C>],
     ) {
-        let replied = told.iter().find_map(|output| match output {
+        let replied = sent.iter().find_map(|output| match output {
             ServerOutput::Client(to, ToClient::Reply { number: replied, outcome, .. })
                 if (*to, *replied) == (client, number) =>
             {

@@ -63,7 +63,7 @@ impl<C: Contents> Member<C> {
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Resize(asked)));
         }
-        self.of_each_server(outputs, |server, told| server.keep_within(asked.bounds, told));
+        self.of_each_server(outputs, |server, sent| server.keep_within(asked.bounds, sent));
     }
 
     /// Tells a new member of the last request, if there was any.

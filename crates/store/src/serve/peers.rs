@@ -235,7 +235,7 @@ impl Peers {
         }
     }
 
-    /// Sends all messages that wait, those to one member together.
+    /// Sends all messages that wait, all those to one member at once.
     pub fn flush(&mut self) {
         for identity in std::mem::take(&mut self.unsent) {
             // A broken socket fails when it is read.
