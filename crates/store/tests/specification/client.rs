@@ -1,5 +1,5 @@
-//! Clients of a pool whose members are the store's own, and split and merge between requests and during them: every reply is that of a map, in
-//! order, however bytes are cut, and a client has asked where slots are once.
+//! Clients of a pool of the store's own members, which split and merge between requests and during them: every reply equals that of a map, in order,
+//! however bytes are cut, and a client has requested the slots only once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
@@ -27,7 +27,7 @@ fn address(member: usize) -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 20_000 + member as u16).into()
 }
 
-/// Between a client and a member.
+/// A connection between a client and a member.
 struct Wire {
     member: usize,
     number: MemberNumber,
@@ -38,9 +38,9 @@ struct Wire {
 struct Client {
     routes: Routes,
     wires: Vec<Wire>,
-    /// What is stored under its own keys.
+    /// The values of its own keys.
     model: BTreeMap<u64, Vec<u8>>,
-    /// What the answers have to be that it waits for.
+    /// The answers that it expects.
     due: Vec<Value>,
     left: u64,
 }
@@ -53,9 +53,9 @@ struct World {
     now: u64,
     /// Whether servers merge, too.
     shrinks: bool,
-    /// On this link, from one member to another, nothing arrives.
+    /// The link, from one member to another, on which nothing arrives.
     held: Option<(usize, usize)>,
-    /// Whether a key may go away from a member and come back, by merges or by two splits. If that happens while a client has several requests for it
+    /// Whether a key may leave a member and come back, by merges or by two splits. If that happens while a client has several requests for the key
     /// under way, they may be answered in another order; so then each of these is for another key.
     keys_return: bool,
 }
@@ -111,7 +111,7 @@ impl World {
         });
     }
 
-    /// What a client asks next, and what the answers are to be.
+    /// A client's next requests, and the answers that it expects.
     fn ask(&mut self, client: usize, most: u64, storing: bool) {
         let now = self.elapsed();
         let Client { routes, model, due, left, .. } = &mut self.clients[client];
@@ -156,7 +156,7 @@ impl World {
         routes.ask(now, commands.iter().map(|words| &words[..]));
     }
 
-    /// Does something that may happen now: a member hears from another one, or some bytes of a client or for it arrive.
+    /// Does something that may happen now: a member receives a message, or some bytes from or to a client arrive.
     fn step(&mut self) {
         let is_busy = |(link, queue): &(&(usize, usize), &VecDeque<_>)| !queue.is_empty() && self.held != Some(**link);
         let busy: Vec<(usize, usize)> = self.links.iter().filter(is_busy).map(|(link, _)| *link).collect();
@@ -190,7 +190,7 @@ impl World {
         self.clients.iter_mut().for_each(|client| client.routes.wake(now));
     }
 
-    /// Some bytes between a client and the members arrive.
+    /// Has some bytes between a client and the members arrive.
     fn exchange(&mut self, client: usize) {
         let now = self.elapsed();
         let Client { routes, wires, .. } = &mut self.clients[client];
@@ -217,7 +217,7 @@ impl World {
         }
     }
 
-    /// What a member has to say goes to whom it is for.
+    /// Passes a member's outputs on to their receivers.
     fn carry(&mut self, host: usize) {
         for output in self.hosts[host].take_outputs() {
             match output {
@@ -237,7 +237,7 @@ impl World {
         }
     }
 
-    /// All clients have their requests answered.
+    /// Runs until all requests of all clients are answered.
     fn run(&mut self, requests: u64, most: u64, storing: bool) {
         self.clients.iter_mut().for_each(|client| client.left = requests);
         for _ in 0..4_000_000 {
@@ -263,7 +263,7 @@ impl World {
         panic!("some requests are never answered");
     }
 
-    /// What a client is told.
+    /// The first client's answer to a request.
     fn say(&mut self, words: &[&str]) -> Result<Value, String> {
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         let now = self.elapsed();
@@ -278,7 +278,7 @@ impl World {
         panic!("{words:?} is never answered");
     }
 
-    /// Whether there come to be so many servers, and stay.
+    /// Whether the number of servers becomes `due`, and stays.
     fn has_servers(&mut self, due: usize) -> bool {
         let servers = |world: &World| world.hosts.iter().map(|host| host.member().servers().count()).sum::<usize>();
         for _ in 0..20_000 {
@@ -289,7 +289,7 @@ impl World {
         (first, servers(self)) == (due, due)
     }
 
-    /// A member leaves, unless it is the only one.
+    /// Has a member leave, unless it is the only one.
     fn leave(&mut self) {
         if self.hosts.len() > 1 {
             let leaving = self.draws.below(self.hosts.len() as u64) as usize;
@@ -303,7 +303,7 @@ impl World {
     }
 }
 
-/// Clients of a pool have the answers of a map, and are told of each change once; so none ever has to ask again where slots are.
+/// Clients of a pool receive the answers of a map, and are told of each change once; so none ever has to request the slots again.
 fn clients_are_told_of_each_change_once(seed: u64, most: u64, leaves: bool) {
     let mut world = World::new(seed);
     world.keys_return |= leaves;
@@ -317,10 +317,10 @@ fn clients_are_told_of_each_change_once(seed: u64, most: u64, leaves: bool) {
     for client in &world.clients {
         let counts = client.routes.counts();
         assert_eq!((counts.maps, counts.delays), (1, 0), "{counts:?}");
-        // What a server has counted that is merged into another, or moves, goes with it.
+        // The counts of a server that is merged or moves are lost.
         if !world.shrinks && !leaves {
             assert!(counts.adjustments <= world.changes(), "{counts:?} of {}", world.changes());
-            // Of requests that are under way together each is told.
+            // Each of several requests under way at once is redirected.
             assert!(most > 1 || counts.moved <= world.changes(), "{counts:?} of {}", world.changes());
         }
     }
@@ -336,13 +336,13 @@ fn every_answer_is_right_while_a_pool_splits_and_merges() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
     #[test]
-    fn every_answer_is_right_in_whatever_pool(seed in any::<u64>(), most in prop::sample::select(vec![1_u64, 8, 64]), leaves: bool) {
+    fn every_answer_is_right_in_any_pool(seed in any::<u64>(), most in prop::sample::select(vec![1_u64, 8, 64]), leaves: bool) {
         clients_are_told_of_each_change_once(seed, most, leaves);
     }
 }
 
 #[test]
-fn nobody_is_sent_to_a_member_that_has_not_heard_yet_of_its_server() {
+fn clients_are_not_redirected_to_a_member_that_has_not_heard_of_its_server_yet() {
     let mut world = World::of(Draws(1), 2, 1, false);
     world.add_client(0);
     world.run(10, 1, true);
@@ -366,8 +366,8 @@ fn nobody_is_sent_to_a_member_that_has_not_heard_yet_of_its_server() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
     #[test]
-    fn there_are_as_many_servers_as_somebody_asks_for(seed in any::<u64>()) {
-        // Room for 20 records each, on eight servers at most.
+    fn the_number_of_servers_is_the_requested_one(seed in any::<u64>()) {
+        // At most eight servers, each with room for 20 records.
         let mut world = World::of(Draws(seed), 4, 2, true);
         world.add_client(0);
         world.run(1, 1, true);
@@ -379,13 +379,13 @@ proptest! {
         world.run(100, 8, true);
         prop_assert!(world.say(&["CLUSTER", "GROW", "99"]).unwrap_err().contains("ERR no room for"));
         let records = world.clients[0].model.len();
-        // More than one server has room for, and not more than two.
+        // More records than one server has room for, but not more than two have.
         prop_assume!((21..=40).contains(&records));
         prop_assert!(world.say(&["CLUSTER", "SHRINK", "4"]).unwrap_err().contains("records on 1 servers"));
         prop_assert!(world.say(&["CLUSTER", "SHRINK", "99"]).unwrap_err().contains("one has to stay"));
         prop_assert_eq!(world.say(&["CLUSTER", "SHRINK", "3"]), Ok(Value::Integer(2)));
         prop_assert!(world.has_servers(2));
-        // More records than two servers have room for do not make them more.
+        // Records beyond the room of two servers do not make the file grow.
         world.run(300, 8, true);
         prop_assert!(world.clients[0].model.len() > 40 && world.has_servers(2));
         prop_assert_eq!(world.say(&["CLUSTER", "GROW"]), Ok(Value::Integer(3)));
@@ -397,7 +397,7 @@ proptest! {
     }
 }
 
-/// A client that has asked where slots are, and was told that they are all at the first of these members.
+/// A client that has requested the slots, and was told that all are on the first of these members.
 fn ready(members: usize) -> (Routes, Vec<MemberNumber>) {
     let mut routes = Routes::new((0..members).map(address).collect(), Options::default(), WallDuration::ZERO).unwrap();
     let mut numbers = open(&mut routes, WallDuration::ZERO);
@@ -409,7 +409,7 @@ fn ready(members: usize) -> (Routes, Vec<MemberNumber>) {
     (routes, numbers)
 }
 
-/// Opens what is to be opened, and sends what is to be sent.
+/// Opens all connections that are due, and sends what waits on them.
 fn open(routes: &mut Routes, now: WallDuration) -> Vec<MemberNumber> {
     let opened: Vec<MemberNumber> = routes.to_open(now).into_iter().map(|(number, _)| number).collect();
     for &number in &opened {
@@ -426,16 +426,16 @@ fn sent(routes: &mut Routes, number: MemberNumber) -> String {
 }
 
 #[test]
-fn what_may_have_been_carried_out_is_not_sent_again() {
+fn a_write_that_may_have_been_carried_out_is_not_sent_again() {
     let (mut routes, numbers) = ready(2);
     let now = WallDuration::from_secs(1);
     routes.ask(now, [&[&b"SET"[..], b"a", b"1"][..], &[b"GET", b"a"], &[b"INCR", b"b"]]);
     let whole = routes.unsent(numbers[0]).len();
-    // Of the last one nothing has been sent yet.
+    // Nothing of the last one has been sent yet.
     routes.was_sent(numbers[0], whole - "*2\r\n$4\r\nINCR\r\n$1\r\nb\r\n".len());
     routes.gone(now, numbers[0], &ErrorKind::ConnectionReset.into());
     assert!(!routes.is_done());
-    // The other one is asked where slots are now.
+    // Now the slots are requested from the other member.
     let other = open(&mut routes, now);
     assert_eq!((other.len(), routes.counts().maps), (1, 2));
     let later = now + WallDuration::from_millis(20);
@@ -453,7 +453,7 @@ fn what_may_have_been_carried_out_is_not_sent_again() {
 }
 
 #[test]
-fn who_never_comes_back_is_called_ever_more_rarely_until_it_is_late() {
+fn a_lost_member_is_called_ever_more_rarely_until_the_patience_ends() {
     let (mut routes, numbers) = ready(1);
     routes.gone(WallDuration::ZERO, numbers[0], &ErrorKind::ConnectionReset.into());
     routes.ask(WallDuration::ZERO, [&[&b"SET"[..], b"a", b"1"][..]]);
@@ -478,14 +478,14 @@ fn who_never_comes_back_is_called_ever_more_rarely_until_it_is_late() {
 }
 
 #[test]
-fn members_that_send_a_request_to_each_other_do_not_do_so_for_ever() {
+fn two_members_that_redirect_to_each_other_do_not_go_on_for_ever() {
     let (mut routes, mut numbers) = ready(1);
     routes.ask(WallDuration::ZERO, [&[&b"GET"[..], b"foo"][..]]);
     let mut now = WallDuration::ZERO;
     while !routes.is_done() {
         for (place, &number) in numbers.iter().enumerate() {
             let asked = sent(&mut routes, number);
-            // A connection that has just been opened has said first what the client understands.
+            // A new connection first announces the client's capabilities.
             let greeted = if asked.contains("CAPA") { "+OK\r\n" } else { "" };
             let other = 20_001 - place;
             let moved =
@@ -511,7 +511,7 @@ fn members_that_send_a_request_to_each_other_do_not_do_so_for_ever() {
 }
 
 #[test]
-fn a_wrong_password_is_told_and_nothing_is_asked() {
+fn a_wrong_password_is_reported_and_no_request_is_made() {
     let options = Options { password: Some(b"x".to_vec()), ..Options::default() };
     let mut routes = Routes::new(vec![address(0)], options, WallDuration::ZERO).unwrap();
     let numbers = open(&mut routes, WallDuration::ZERO);
@@ -521,7 +521,7 @@ fn a_wrong_password_is_told_and_nothing_is_asked() {
 }
 
 #[test]
-fn what_is_about_one_connection_is_refused_and_the_rest_is_asked() {
+fn commands_on_one_connection_are_refused_and_the_others_are_sent() {
     let (mut routes, numbers) = ready(1);
     let commands: [&[&[u8]]; 4] = [&[b"multi"], &[], &[b"NOSUCH", b"a"], &[b"DEL", b"a", b"b"]];
     routes.ask(WallDuration::ZERO, commands);

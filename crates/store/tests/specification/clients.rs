@@ -1,4 +1,4 @@
-//! Clients of a process that is simulated, and the answers that they wait for.
+//! Clients of a simulated process, and the answers for which they wait.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use maquette_store::connection::{Connection, Pause};
 use maquette_store::host::Host;
 use maquette_store::member::{Identity, Output, Ticket};
 
-/// As many clients each process has.
+/// The number of clients of each process.
 pub const CLIENTS: usize = 3;
-/// Which client is besides these, for whoever has something of its own to say.
+/// The number of one more client, for tests with requests of their own.
 pub const TALKER: usize = CLIENTS;
 
-/// Clients of a process, each with what it has asked for, if it has no answer yet.
+/// Clients of a process, each with its request, if it has no answer yet.
 pub struct Clients<A> {
     pub each: Vec<(Connection, Option<A>)>,
     tickets: BTreeMap<Ticket, usize>,
@@ -26,7 +26,7 @@ impl<A> Clients<A> {
         Clients { each: (0..=TALKER).map(connect).collect(), tickets: BTreeMap::new() }
     }
 
-    /// Lets clients have what they have waited for; and what there is to send.
+    /// Passes answers on to clients, and returns the messages to send.
     pub fn settle(&mut self, host: &mut Host) -> Vec<(Identity, Vec<u8>)> {
         let mut sends = Vec::new();
         loop {

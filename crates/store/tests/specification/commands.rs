@@ -1,12 +1,12 @@
-//! A table of requests and what a client is told.
+//! A table of requests and their replies.
 
 use maquette_store::commands::{COMMANDS, find};
 use maquette_store::node::Settings;
 
 use crate::sessions::World;
 
-/// Requests one after another, each with its reply, whose lines are parted by spaces here.
-const TOLD: &[(&str, &str)] = &[
+/// Requests one after another, each with its reply, in which spaces separate the lines.
+const REPLIES: &[(&str, &str)] = &[
     ("PING", "+PONG"),
     ("PING hello", "$5 hello"),
     ("ECHO hello", "$5 hello"),
@@ -129,27 +129,27 @@ const TOLD: &[(&str, &str)] = &[
     ("QUIT", "+OK"),
 ];
 
-fn flat(told: &str) -> String {
-    told.strip_suffix("\r\n").unwrap_or(told).replace("\r\n", " ")
+fn flat(reply: &str) -> String {
+    reply.strip_suffix("\r\n").unwrap_or(reply).replace("\r\n", " ")
 }
 
 #[test]
 fn commands_reply_as_clients_expect() {
     let mut world = World::new(Settings::default(), 1);
-    for (request, due) in TOLD {
-        let told = flat(&world.say(0, request));
-        // What is in the order of hashes is compared in its own.
+    for (request, due) in REPLIES {
+        let reply = flat(&world.say(0, request));
+        // Keys are in the order of their hashes: they are sorted before they are compared.
         let sorted = |text: &str| {
             let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
             words.sort_unstable();
             words
         };
         let is_alike = if request.starts_with("KEYS") || request.starts_with("SCAN") {
-            sorted(&told) == sorted(due)
+            sorted(&reply) == sorted(due)
         } else {
-            told == *due
+            reply == *due
         };
-        assert!(is_alike, "{request}: {told}, not {due}");
+        assert!(is_alike, "{request}: {reply}, not {due}");
     }
 }
 
@@ -163,13 +163,13 @@ fn the_third_version_has_maps_and_nothing() {
 }
 
 #[test]
-fn every_command_is_found_and_says_what_it_is_for() {
+fn every_command_is_found_and_has_a_summary() {
     let mut world = World::new(Settings::default(), 1);
     for command in COMMANDS.iter().copied().flatten() {
         assert_eq!(find(command.name.to_uppercase().as_bytes()).map(|found| found.name), Some(command.name));
         assert!(!command.summary.ends_with('.') && !command.summary.is_empty());
-        let told = world.say(0, &format!("COMMAND DOCS {}", command.name));
-        assert!(told.contains(command.summary), "{told}");
+        let reply = world.say(0, &format!("COMMAND DOCS {}", command.name));
+        assert!(reply.contains(command.summary), "{reply}");
         assert!(world.say(0, &format!("COMMAND INFO {}", command.name)).starts_with("*1\r\n*10\r\n"));
         for part in command.subcommands {
             assert!(part.name.starts_with(command.name) && command.subcommands.len() < 20);
@@ -180,7 +180,7 @@ fn every_command_is_found_and_says_what_it_is_for() {
     assert!(world.say(0, "COMMAND").starts_with(&format!("*{count}\r\n")));
 }
 
-/// Whatever arguments there are, each command replies once, and the next is understood.
+/// Whatever its arguments, each command replies once, and the next request is understood.
 #[test]
 fn no_arguments_bring_a_command_down() {
     let words =
@@ -191,10 +191,10 @@ fn no_arguments_bring_a_command_down() {
             for (first, second) in words.iter().flat_map(|first| words.map(|second| (*first, second))) {
                 let mut world = World::new(Settings::default(), 1);
                 world.say(0, "SET key 1");
-                let told = world.say(0, &format!("{name} {first} {second} {first}"));
-                assert!(!told.is_empty() || name.starts_with("client reply"), "{name} {first} {second}");
-                let told = world.send(0, "RESET\r\nPING\r\n");
-                assert!(told.ends_with("+PONG\r\n"), "{name} {first} {second}: {told}");
+                let reply = world.say(0, &format!("{name} {first} {second} {first}"));
+                assert!(!reply.is_empty() || name.starts_with("client reply"), "{name} {first} {second}");
+                let reply = world.send(0, "RESET\r\nPING\r\n");
+                assert!(reply.ends_with("+PONG\r\n"), "{name} {first} {second}: {reply}");
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Several clients at the same keys at the same time, of members that split, merge and die: what they are told must be as if one request had been
-//! carried out after another, each at some moment between when it was asked for and when it was answered.
+//! Several clients use the same keys at the same time, on members that split, merge and die: their replies must be as if requests had been
+//! carried out one after another, each at some moment between its beginning and its reply.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::keeping::World;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 
-/// Keys that many clients ask for, beside those that the table grows by.
+/// The number of keys that several clients use, beside those with which the table grows.
 const CONTENDED: u64 = 5;
-/// The first of them.
+/// The first of these keys.
 const FIRST: u64 = 10_000;
 
-/// What a client has asked for with a key.
+/// A client's operation on a key.
 #[derive(Clone, Debug)]
 pub struct Operation {
     key: u64,
-    /// What it stores, which nobody else does; nothing, if it reads.
+    /// The value that it stores, which no other operation does; none if it reads.
     writes: Option<u64>,
-    /// What it has read; nothing, where nothing was stored.
+    /// The value that it has read; none if nothing was stored.
     read: Option<u64>,
-    /// When it was asked for.
+    /// When it was requested.
     begun: u64,
-    /// When it was answered; nothing, if it never was: it may have been carried out or not, or be later.
+    /// When it was answered; none if it never was: it may have been carried out or not, or may still be.
     ended: Option<u64>,
 }
 
 impl Operation {
-    /// What a client sends.
+    /// The client's request.
     pub fn line(&self) -> String {
         match self.writes {
             Some(value) => format!("SET {} {value}", self.key),
@@ -37,10 +37,10 @@ impl Operation {
         }
     }
 
-    /// It is answered.
-    pub fn is_told(&mut self, at: u64, told: &str) {
+    /// Notes its reply.
+    pub fn is_told(&mut self, at: u64, reply: &str) {
         self.ended = Some(at);
-        self.read = match (self.writes, told.lines().collect::<Vec<&str>>().as_slice()) {
+        self.read = match (self.writes, reply.lines().collect::<Vec<&str>>().as_slice()) {
             (Some(_), ["+OK"]) | (None, ["$-1"]) => None,
             (None, [_, value]) => Some(value.parse().expect("it is one of the values that were stored")),
             other => panic!("key {}: {other:?}", self.key),
@@ -48,22 +48,22 @@ impl Operation {
     }
 }
 
-/// When the operations on one value must and may have been carried out: all that store it or read it.
+/// When the operations on one value, those that store or read it, must and may have been carried out.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
-    /// When the first of them had ended: by then the value was there.
+    /// When the first of them ended: by then the value was stored.
     first_end: u64,
-    /// When the last of them began: it still was there.
+    /// When the last of them began: then the value was still stored.
     last_begin: u64,
-    /// When what stores it began.
+    /// When the operation that stores it began.
     written: u64,
 }
 
-/// Whether the history of a register is linearizable in which every value is stored once, and none before the first operation.
+/// Whether the history of a register is linearizable, if each value is stored at most once, and none before the first operation.
 ///
-/// For each value: by the end of the first operation with it it must be there, and until the last one begins it must stay. If that is a stretch of
-/// time, no other value can be there meanwhile; so such stretches must not overlap, nor hold a whole other value whose operations all overlap each
-/// other. And nothing is read that ended before it was written.
+/// Each value must be stored by the end of the first operation on it, and must stay until the last one begins. If that is a forward zone (a stretch
+/// of time), no other value can be stored meanwhile; so forward zones must not overlap, nor contain the zone of a value whose operations all overlap
+/// each other. And no read may end before its value is written.
 ///
 /// Source: Gibbons and Korach, "Testing shared memories", SIAM Journal on Computing 26(4), 1997, section 4.3: exact, with read-mapping.
 fn is_linearizable(history: &[Operation]) -> bool {
@@ -71,7 +71,7 @@ fn is_linearizable(history: &[Operation]) -> bool {
     let is_seen = |value: u64| history.iter().any(|it| it.ended.is_some() && it.read == Some(value));
     for operation in history {
         let Some(value) = operation.writes else { continue };
-        // What nobody was told of and nobody has read may as well not have been carried out.
+        // A write without a reply whose value was never read may as well not have been carried out.
         if operation.ended.is_none() && !is_seen(value) {
             continue;
         }
@@ -102,17 +102,17 @@ fn wrong(history: &[Operation]) -> Vec<(u64, Vec<Operation>)> {
     keys.into_iter().filter(|(_, history)| !is_linearizable(history)).collect()
 }
 
-/// A client reads a key that others ask for, too, or stores a value of its own.
+/// Reads a key that other clients use, too, or stores a value of its own there.
 fn read_or_store(draws: &mut Draws, now: u64) -> Operation {
     let key = FIRST + draws.below(CONTENDED);
-    // Nobody else asks at that instant.
+    // No other operation begins at this instant, so the value is unique.
     let writes = draws.percent(50).then_some(now);
     Operation { key, writes, read: None, begun: now, ended: None }
 }
 
 #[test]
 fn requests_of_several_clients_at_the_same_keys_are_linearizable_though_members_die() {
-    let (mut told, mut untold, mut together) = (0, 0, 0);
+    let (mut answered, mut unanswered, mut concurrent) = (0, 0, 0);
     let runs = of_each_seed("linearizable", 100, |seed| {
         let mut world = World::new(seed, false);
         let contend = |world: &mut World| {
@@ -132,15 +132,15 @@ fn requests_of_several_clients_at_the_same_keys_are_linearizable_though_members_
         }
         let wrong = wrong(&world.history);
         assert!(wrong.is_empty(), "{wrong:#?}");
-        told += world.history.iter().filter(|it| it.ended.is_some()).count();
-        untold += world.history.iter().filter(|it| it.ended.is_none()).count();
-        together += overlapping(&world.history);
+        answered += world.history.iter().filter(|it| it.ended.is_some()).count();
+        unanswered += world.history.iter().filter(|it| it.ended.is_none()).count();
+        concurrent += overlapping(&world.history);
     });
-    let is_enough = told > 10_000 && untold > 100 && together > 10_000;
-    assert!(runs < 100 || is_enough, "{told} {untold} {together}");
+    let is_enough = answered > 10_000 && unanswered > 100 && concurrent > 10_000;
+    assert!(runs < 100 || is_enough, "{answered} {unanswered} {concurrent}");
 }
 
-/// How many operations were begun while another one with the same key was under way.
+/// How many operations began while another one on the same key was under way.
 fn overlapping(history: &[Operation]) -> usize {
     let mut last = BTreeMap::new();
     let is_met = |it: &&Operation| {
@@ -152,7 +152,7 @@ fn overlapping(history: &[Operation]) -> usize {
     history.iter().filter(is_met).count()
 }
 
-/// Whether there is an order of the operations: tries all.
+/// Whether the operations have an order: tries all.
 fn has_an_order(rest: &[Operation], value: Option<u64>) -> bool {
     let before = rest.iter().filter_map(|it| it.ended).min().unwrap_or(u64::MAX);
     let is_over = rest.iter().all(|it| it.ended.is_none());
@@ -168,7 +168,7 @@ fn has_an_order(rest: &[Operation], value: Option<u64>) -> bool {
 }
 
 proptest! {
-    /// The quick answer is that of who tries all orders.
+    /// The quick check agrees with the one that tries all orders.
     #[test]
     fn the_checker_finds_what_trying_all_orders_finds(
         drawn in prop::collection::vec((any::<bool>(), 0_usize..4, any::<u32>(), any::<u32>(), 0_u8..5), 1..7)
@@ -182,7 +182,7 @@ proptest! {
             let (one, other) = (time(2 * at), time(2 * at + 1));
             let writes = writes.then_some(at as u64);
             let ended = (pending > 0).then_some(one.max(other));
-            // What it has read is what one of the operations writes, or nothing.
+            // It has read a value that one of the operations writes, or nothing.
             let read = drawn.get(reads).filter(|it| it.0).map(|_| reads as u64);
             Operation { key: 0, writes, read: read.filter(|_| writes.is_none() && ended.is_some()), begun: one.min(other), ended }
         }).collect();

@@ -1,4 +1,4 @@
-//! Links between members: messages come as they were sent, however the bytes are cut, and nobody who does not know the secret can send one.
+//! Links between members: messages arrive as they were sent, however the bytes are cut, and only those who know the secret can send one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -16,7 +16,7 @@ fn pair(secrets: [&[u8]; 2]) -> [Link; 2] {
     [Link::new(true, one, [1; 32], &peer(1)), Link::new(false, other, [2; 32], &peer(2))]
 }
 
-/// Carries what one side has to send to the other, so many bytes at a time, and gives what comes of it.
+/// Carries the bytes of one side to the other, `cut` at a time, and returns the events there.
 fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error> {
     let mut events = Vec::new();
     while !from.unsent().is_empty() {
@@ -31,7 +31,7 @@ fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error
     Ok(events)
 }
 
-/// Both sides of a link that is open.
+/// Both sides of an open link.
 fn opened() -> [Link; 2] {
     let [mut caller, mut called] = pair([b"secret"; 2]);
     assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![]));
@@ -43,7 +43,7 @@ fn opened() -> [Link; 2] {
 
 proptest! {
     #[test]
-    fn messages_come_as_they_were_sent(
+    fn messages_arrive_as_they_were_sent(
         sizes in prop::collection::vec(prop_oneof![0_usize..100, 60_000_usize..140_000], 1..6),
         cut in 1_usize..50_000,
     ) {
@@ -51,27 +51,27 @@ proptest! {
         let messages: Vec<Vec<u8>> =
             sizes.iter().enumerate().map(|(number, &size)| (0..size).map(|at| (at * 7 + number) as u8).collect()).collect();
         messages.iter().for_each(|message| caller.send(message));
-        let came = carry(&mut caller, &mut called, cut).unwrap();
-        prop_assert_eq!(came, messages.into_iter().map(Event::Message).collect::<Vec<_>>());
+        let arrived = carry(&mut caller, &mut called, cut).unwrap();
+        prop_assert_eq!(arrived, messages.into_iter().map(Event::Message).collect::<Vec<_>>());
     }
 
-    /// Of a large message no more is sealed at a time than is asked for, and what is sent after it comes after it.
+    /// No more of a large message is sealed at a time than is asked for, and later messages arrive after it.
     #[test]
-    fn a_message_that_is_sealed_piece_by_piece_comes_whole(size in 0_usize..600_000, most in 1_usize..200_000) {
+    fn a_message_that_is_sealed_in_pieces_arrives_whole(size in 0_usize..600_000, most in 1_usize..200_000) {
         let [mut caller, mut called] = opened();
-        let (message, mut came) = (vec![7; size], Vec::new());
+        let (message, mut arrived) = (vec![7; size], Vec::new());
         caller.begin(message.clone());
         while !caller.seal_more(most) {
             prop_assert!(caller.unsent().len() < most + (66 << 10));
-            came.extend(carry(&mut caller, &mut called, 30_000).unwrap());
+            arrived.extend(carry(&mut caller, &mut called, 30_000).unwrap());
         }
         caller.begin(message.clone());
         caller.send(b"after it");
-        came.extend(carry(&mut caller, &mut called, 30_000).unwrap());
-        prop_assert_eq!(came, [message.clone(), message, b"after it".to_vec()].map(Event::Message));
+        arrived.extend(carry(&mut caller, &mut called, 30_000).unwrap());
+        prop_assert_eq!(arrived, [message.clone(), message, b"after it".to_vec()].map(Event::Message));
     }
 
-    /// Whatever a stranger sends is an error at worst.
+    /// Whatever a stranger sends, the worst outcome is an error.
     #[test]
     fn a_stranger_is_refused_or_waited_for(bytes in prop::collection::vec(any::<u8>(), 0..200), greets in any::<bool>()) {
         let [_, mut called] = pair([b"secret"; 2]);
@@ -82,9 +82,9 @@ proptest! {
         prop_assert!(matches!(called.next_event(), Ok(None) | Err(_)));
     }
 
-    /// Any bit, of the length or of what was sealed. Where the length is now a longer one, the link ends when so much has come.
+    /// Any bit, of the length or of the sealed bytes. If the length has become longer, the link ends once that much has arrived.
     #[test]
-    fn what_was_changed_on_the_way_ends_the_link(at in 0_usize..61, bit in 0_u32..8) {
+    fn bytes_changed_in_transit_end_the_link(at in 0_usize..61, bit in 0_u32..8) {
         let [mut caller, mut called] = opened();
         caller.send(b"forty-one bytes, of which one was changed");
         let mut bytes = caller.unsent().to_vec();
@@ -97,13 +97,13 @@ proptest! {
         prop_assert!(matches!(called.next_event(), Err(Error::Sealed | Error::Long)));
     }
 
-    /// However much of what is to be sent waits, and in whatever pieces it goes: it comes as it was sent.
+    /// Messages arrive as they were sent, however much waits and in whatever pieces it travels.
     #[test]
-    fn what_is_sent_slowly_comes_as_it_was_sent(
+    fn messages_that_are_sent_slowly_arrive_as_they_were_sent(
         sizes in prop::collection::vec(0_usize..1_500_000, 1..6), piece in 100_000_usize..3_000_000,
     ) {
         let [mut caller, mut called] = opened();
-        let (mut sent, mut came) = (Vec::new(), Vec::new());
+        let (mut sent, mut arrived) = (Vec::new(), Vec::new());
         for (number, size) in sizes.into_iter().enumerate() {
             let message: Vec<u8> = (0..size).map(|at| (at * 7 + number) as u8).collect();
             caller.send(&message);
@@ -113,15 +113,15 @@ proptest! {
             called.received(&some);
         }
         while let Some(event) = called.next_event().unwrap() {
-            came.push(event);
+            arrived.push(event);
         }
-        came.extend(carry(&mut caller, &mut called, piece).unwrap());
-        prop_assert_eq!(came, sent);
+        arrived.extend(carry(&mut caller, &mut called, piece).unwrap());
+        prop_assert_eq!(arrived, sent);
     }
 }
 
 #[test]
-fn who_has_another_secret_is_no_member() {
+fn a_link_with_another_secret_is_refused() {
     let [mut caller, mut called] = pair([b"secret", b"another"]);
     assert_eq!(carry(&mut caller, &mut called, 1_000), Ok(vec![]));
     assert_eq!(carry(&mut called, &mut caller, 1_000), Err(Error::Sealed));
@@ -129,7 +129,7 @@ fn who_has_another_secret_is_no_member() {
 }
 
 #[test]
-fn what_was_sent_once_can_not_be_sent_again() {
+fn a_message_cannot_be_replayed() {
     let [mut caller, mut called] = opened();
     caller.send(b"once");
     let bytes = caller.unsent().to_vec();
@@ -140,16 +140,16 @@ fn what_was_sent_once_can_not_be_sent_again() {
 }
 
 #[test]
-fn a_client_of_redis_is_told_apart() {
+fn a_redis_client_is_recognized() {
     let [_, mut called] = pair([b"secret"; 2]);
     called.received(b"*1\r\n$4\r\nPING\r\n");
     assert_eq!(called.next_event(), Err(Error::Stranger));
 }
 
 #[test]
-fn whoever_speaks_tls_is_told_apart() {
+fn a_peer_that_speaks_tls_is_recognized() {
     let [mut caller, _] = pair([b"secret"; 2]);
-    // A fatal alert: what came is no record of TLS.
+    // A fatal alert: the other side has received something that is no TLS record.
     caller.received(&[21, 3, 3, 0, 2, 2, 10]);
     assert_eq!(caller.next_event(), Err(Error::Tls));
 }

@@ -1,4 +1,4 @@
-//! What another member says, whatever it is: a member takes it or refuses it, goes on, and does no more than a message can ask for.
+//! Arbitrary messages from another member: a member takes or refuses each, goes on, and does no more than a message can ask for.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -13,7 +13,7 @@ use quantities::Duration;
 
 const GROWTH: Growth =
     Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.3), apart: false, most_servers: 16, chunk: 4 };
-/// What comes of one message: a scan asks each server that there can be, and a server moves some records.
+/// The most outputs of one message: a scan goes to each server that can exist, and a server moves some records.
 const MOST_OUTPUTS: usize = MOST_SERVERS as usize + 1_000;
 
 fn peer(number: u32) -> Peer {
@@ -39,7 +39,7 @@ fn host() -> Host {
     host
 }
 
-/// A number as a message has it: mostly small, as those are that lead far, or about as large as one of its width can be.
+/// A number in a message: mostly small, since small ones reach the most code, or about as large as its width allows.
 fn number() -> impl Strategy<Value = u64> {
     let large = (0_u32..64, 0_u64..3).prop_map(|(bit, less)| (1_u64 << bit).wrapping_sub(less));
     prop_oneof![12 => 0_u64..3, 4 => 0_u64..20, 2 => large, 1 => any::<u64>()]
@@ -59,14 +59,14 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_a_member_says_another_one_goes_on(messages in prop::collection::vec((2_u32..5, message()), 1..60)) {
+    fn a_member_goes_on_whatever_another_one_sends(messages in prop::collection::vec((2_u32..5, message()), 1..60)) {
         let (mut host, mut sequenced) = (host(), [0; 5]);
         for (from, message) in messages {
             let Ok(mut message) = postcard::from_bytes::<Message<Bucket>>(&message) else { continue };
             if message.check().is_err() {
                 continue;
             }
-            // Another one than the next would not be taken.
+            // Only the next number is taken.
             if let Message::Sequenced(of_server) = &mut message {
                 sequenced[from as usize] += 1;
                 of_server.number = sequenced[from as usize];
@@ -83,19 +83,19 @@ proptest! {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_refused_with_what_is_allowed() {
+fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
     let adjust = |server, level| Message::<Bucket>::ToClient {
         server: None,
         client: 0,
         message: ToClient::Adjust { server, level },
     };
     assert_eq!(adjust(16_383, 14).check(), Ok(()));
-    let told = |message: Message<Bucket>| message.check().unwrap_err().to_string();
-    assert_eq!(told(adjust(0, 64)), "a message of the table with a level of 64; allowed is at most 31");
-    assert_eq!(told(adjust(0, 15)), "a message of the table with a level of 15; allowed is at most 14");
-    assert_eq!(told(adjust(16_384, 1)), "a message of the table with a server of 16384; allowed is at most 16383");
+    let error = |message: Message<Bucket>| message.check().unwrap_err().to_string();
+    assert_eq!(error(adjust(0, 64)), "a message of the table with a level of 64; allowed is at most 31");
+    assert_eq!(error(adjust(0, 15)), "a message of the table with a level of 15; allowed is at most 14");
+    assert_eq!(error(adjust(16_384, 1)), "a message of the table with a server of 16384; allowed is at most 16383");
     assert_eq!(
-        told(Message::NotHere(u32::MAX)),
+        error(Message::NotHere(u32::MAX)),
         "a message of the table with a server of 4294967295; allowed is at most 16383"
     );
 }
