@@ -1,5 +1,5 @@
-//! Clients that ask for many things before they read a reply, of members that split, merge and die: replies come in the order of requests, those
-//! for one key are carried out in that order, and what is for several keys or for none comes after all that was before it.
+//! Clients that send many requests before they read a reply, to members that split, merge and die: replies arrive in the order of requests, requests
+//! for one key are carried out in that order, and a request for several keys or none comes after all requests before it.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use crate::keeping::World;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 
-/// Keys of a script.
+/// The number of keys of a script.
 const KEYS: u64 = 12;
-/// The first of those of the first script.
+/// The first key of the first script.
 const FIRST: u64 = 100_000;
 
-/// What one client asks for, with keys that nobody else asks for, and what it is to be told.
+/// The requests of one client, on keys that no other client uses, and their expected replies.
 #[derive(Default)]
 struct Script {
     number: u64,
@@ -20,7 +20,7 @@ struct Script {
 }
 
 impl Script {
-    /// Some requests, and the replies.
+    /// Some requests, and their replies.
     fn draw(&mut self, draws: &mut Draws) -> (String, String) {
         let (mut lines, mut due) = (String::new(), String::new());
         for _ in 0..1 + draws.below(30) {
@@ -77,20 +77,20 @@ impl Script {
 #[derive(Default)]
 struct Pipe {
     script: Script,
-    /// The machine that it asks.
+    /// The machine to which it sends them.
     at: usize,
-    /// What it has still to be told.
+    /// The replies that it still expects.
     due: String,
-    /// What it was told. [B]
-    told: usize,
+    /// The replies so far. [B]
+    received: usize,
     /// The most requests that its member had under way for all its clients.
     most_under_way: usize,
 }
 
 impl Pipe {
-    /// Hears what it is told, and asks for more, sometimes before it was told all.
+    /// Takes its replies, and sends more requests, sometimes before it has all replies.
     fn go_on(&mut self, world: &mut World) {
-        self.hear(world);
+        self.receive(world);
         if !self.due.is_empty() && !world.draws.percent(20) {
             return;
         }
@@ -103,24 +103,24 @@ impl Pipe {
         self.most_under_way = self.most_under_way.max(world.member(self.at).requests_under_way());
     }
 
-    fn hear(&mut self, world: &mut World) {
+    fn receive(&mut self, world: &mut World) {
         if self.due.is_empty() {
             return;
         }
-        let Some(told) = world.told(self.at) else {
-            // What its keys hold nobody knows.
+        let Some(replies) = world.told(self.at) else {
+            // The values of its keys are unknown now.
             self.script = Script { number: self.script.number + 1, numbers: BTreeMap::new() };
             return self.due.clear();
         };
-        let rest = self.due.strip_prefix(&*told);
-        self.due = rest.unwrap_or_else(|| panic!("told {told:?} instead of {:?}", self.due)).to_owned();
-        self.told += told.len();
+        let rest = self.due.strip_prefix(&*replies);
+        self.due = rest.unwrap_or_else(|| panic!("received {replies:?} instead of {:?}", self.due)).to_owned();
+        self.received += replies.len();
     }
 }
 
 #[test]
 fn pipelines_are_answered_in_order_and_carried_out_in_order_for_each_key_though_members_die() {
-    let (mut told, mut most, mut lost) = (0, 0, 0);
+    let (mut received, mut most, mut lost) = (0, 0, 0);
     let runs = of_each_seed("pipelines", 100, |seed| {
         let (mut world, mut pipe) = (World::new(seed, false), Pipe::default());
         world.run(400, true, |world| pipe.go_on(world));
@@ -128,12 +128,12 @@ fn pipelines_are_answered_in_order_and_carried_out_in_order_for_each_key_though_
         world.run(200, false, |world| pipe.go_on(world));
         world.shrink();
         world.check();
-        pipe.hear(&mut world);
-        assert_eq!(pipe.due, "", "never told");
-        told += pipe.told;
+        pipe.receive(&mut world);
+        assert_eq!(pipe.due, "", "never received");
+        received += pipe.received;
         most = most.max(pipe.most_under_way);
         lost += pipe.script.number;
     });
-    // That enough was tried, not a law: with these seeds 9 requests are under way at once at most, and the bound was set after that was seen.
-    assert!(runs < 100 || told > 100_000 && most > 6 && lost > 100, "{told} B, {most} at once, {lost} lost");
+    // These bounds check that enough was tried. With these seeds at most 9 requests are under way at once; the bound was set after that was seen.
+    assert!(runs < 100 || received > 100_000 && most > 6 && lost > 100, "{received} B, {most} at once, {lost} lost");
 }

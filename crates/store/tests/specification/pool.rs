@@ -1,5 +1,5 @@
-//! Members of a pool, joined by links that are slow, each as it likes, but keep the order: a file grows over them and shrinks while
-//! all of them ask it for keys, and every answer is that of a map. Messages that may be lost sometimes are.
+//! Members of a pool, connected by links with random delays that keep the order: a file grows over them and shrinks while all of them send
+//! requests, and every answer equals that of a map. Messages that may be lost sometimes are.
 //!
 //! `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
 
@@ -12,7 +12,7 @@ use quantities::{Duration, Time, splitmix64};
 
 use crate::seeds::of_each_seed;
 
-/// Numbers that follow from a seed.
+/// Random numbers from a seed.
 pub struct Draws(pub u64);
 
 impl Draws {
@@ -37,7 +37,7 @@ fn time(now: u64) -> Time {
     Time::ZERO + Duration::from_microseconds(now)
 }
 
-/// What was asked for, and what the answer has to be.
+/// A request's key, and the answer that it must have.
 struct Asked {
     key: u64,
     due: Outcome,
@@ -45,25 +45,25 @@ struct Asked {
 
 struct Pool {
     members: Vec<Member<Pairs>>,
-    /// What is under way: when it comes, a number that keeps the order, from whom, to whom.
+    /// Messages under way, by their arrival and a number that keeps the order: sender, receiver and message.
     links: BTreeMap<(u64, u64), (usize, usize, Message<Pairs>)>,
-    /// When the last message of each link comes.
+    /// When the last message of each link arrives.
     last: BTreeMap<(usize, usize), u64>,
     draws: Draws,
     /// The longest delay of a message. [us]
     delay: u64,
-    /// Of messages between clients and servers. [%]
+    /// The fraction of messages between clients and servers that are lost. [%]
     lost: u64,
     now: u64,
     sent: u64,
     asked: BTreeMap<(usize, Ticket), Asked>,
-    /// Of scans, what they have found so far.
+    /// The keys that scans have found so far.
     scans: BTreeMap<(usize, Ticket), Vec<Key>>,
     counted: Option<u64>,
-    /// Of a read, what it has found, and from where to go on.
+    /// The keys that a read has found, and the place to go on from.
     read: Option<(Vec<Key>, Option<u64>)>,
     model: BTreeMap<u64, u64>,
-    /// Members that leave, or have left: nobody asks them for anything.
+    /// Members that leave or have left: they make no requests.
     leaving: BTreeSet<usize>,
 }
 
@@ -114,7 +114,7 @@ impl Pool {
         self.carry(number, outputs);
     }
 
-    /// Members that were not let in yet ask another one: the one that they have asked may have left.
+    /// Members that were not let in yet ask another one: the one asked before may have left.
     fn join_again(&mut self) {
         for number in 0..self.members.len() {
             let (at, mut outputs) = (self.some_member(), Vec::new());
@@ -125,7 +125,7 @@ impl Pool {
         }
     }
 
-    /// One that does not leave.
+    /// A member that does not leave.
     fn some_member(&mut self) -> usize {
         let stay: Vec<usize> = (0..self.members.len()).filter(|number| !self.leaving.contains(number)).collect();
         stay[self.draws.below(stay.len() as u64) as usize]
@@ -139,7 +139,7 @@ impl Pool {
         self.carry(number, outputs);
     }
 
-    /// Does what a member says.
+    /// Carries out a member's outputs.
     fn carry(&mut self, from: usize, outputs: Vec<Output<Pairs>>) {
         for output in outputs {
             match output {
@@ -171,7 +171,7 @@ impl Pool {
         self.links.insert((*last, self.sent), (from, to, message));
     }
 
-    /// The next that happens: a message comes, or a member sends something again. Nothing, where neither is due.
+    /// The next event: a message arrives, or a member sends something again. Returns false if neither is due.
     fn step(&mut self) -> bool {
         let woken =
             self.members.iter().enumerate().filter_map(|(number, member)| Some((member.deadline()?, number))).min();
@@ -194,7 +194,7 @@ impl Pool {
         true
     }
 
-    /// Some member asks for something that no other asks for at the time.
+    /// Has some member make a request on a key for which no other request is under way.
     fn ask(&mut self, storing: bool) {
         let (member, number) = (self.some_member(), self.draws.below(300));
         if self.asked.values().any(|asked| asked.key == number) {
@@ -239,7 +239,7 @@ impl Pool {
         self.until_nothing_is_under_way();
     }
 
-    /// Removes all keys; then nobody asks for anything, and members only look now and then whether the file is to shrink.
+    /// Removes all keys; then there are no requests, and members only check now and then whether the file should shrink.
     fn empty(&mut self) {
         while let Some((number, value)) = self.model.pop_first() {
             let (member, mut outputs) = (self.some_member(), Vec::new());
@@ -268,7 +268,7 @@ impl Pool {
         assert!(self.asked.is_empty());
     }
 
-    /// What a member finds when it scans.
+    /// The keys that a member finds by a scan.
     fn scan(&mut self, member: usize) -> Vec<Key> {
         let mut outputs = Vec::new();
         let ticket = self.members[member].scan(time(self.now), false, &mut outputs);
@@ -282,7 +282,7 @@ impl Pool {
         found
     }
 
-    /// What a member finds that reads part by part.
+    /// The keys that a member finds by reading part by part.
     fn read(&mut self, member: usize) -> Vec<Key> {
         let (mut keys, mut place) = (Vec::new(), Some(0));
         while let Some(from) = place {
@@ -298,7 +298,7 @@ impl Pool {
         keys
     }
 
-    /// The servers, each with the member that hosts it: the first so many, and each once.
+    /// The servers, each with the member that hosts it; checks that they are numbered from 0 without gaps, and each is hosted once.
     fn servers(&self) -> BTreeMap<u32, usize> {
         let mut hosts = BTreeMap::new();
         for (number, member) in self.members.iter().enumerate() {
@@ -344,7 +344,7 @@ fn a_file_grows_over_all_members_and_shrinks_and_every_answer_is_right() {
 }
 
 #[test]
-fn what_nobody_answers_is_given_up() {
+fn an_unanswered_request_is_given_up() {
     let mut pool = Pool::new(1);
     pool.add();
     pool.until_nothing_is_under_way();
@@ -372,7 +372,7 @@ fn a_member_leaves_at_any_time_and_every_answer_is_right() {
             for _ in 0..pool.draws.below(100) {
                 pool.step();
             }
-            // Others may be about to come, and another one may be leaving.
+            // Others may be joining, and another one may be leaving.
             let leaver = pool.some_member();
             if pool.members[leaver].most_servers_of_others() > 0 {
                 pool.leave(leaver);

@@ -1,11 +1,11 @@
-//! Requests out of bytes.
+//! Parsing of requests.
 
 use maquette_store::resp::{Limits, ProtocolError, Requests};
 use proptest::prelude::*;
 
 type Request = Vec<Vec<u8>>;
 
-/// All requests in some bytes that come in pieces, and what is wrong behind them.
+/// All requests in some bytes that arrive in pieces, and the error after them.
 fn read(pieces: &[&[u8]], limits: Limits) -> (Vec<Request>, Option<ProtocolError>) {
     let (mut requests, mut read) = (Requests::default(), Vec::new());
     for piece in pieces {
@@ -31,7 +31,7 @@ fn written(request: &Request) -> Vec<u8> {
     bytes
 }
 
-/// Some bytes cut at some places.
+/// Bytes, cut at these places.
 fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
     let mut places: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     places.sort_unstable();
@@ -48,7 +48,7 @@ fn request() -> impl Strategy<Value = Request> {
     prop::collection::vec(argument, 1..5)
 }
 
-/// Bytes as somebody would send them who wants to see what happens.
+/// Bytes as an attacker might send them.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn requests_are_the_same_however_they_are_cut(
+    fn requests_do_not_depend_on_how_they_are_cut(
         requests in prop::collection::vec(request(), 0..6),
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
     ) {
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_sent_means_the_same_however_it_is_cut(
+    fn arbitrary_bytes_mean_the_same_however_they_are_cut(
         bytes in hostile(),
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
     ) {
@@ -108,7 +108,7 @@ fn lines_are_requests_too() {
 }
 
 #[test]
-fn what_is_no_request_is_told() {
+fn malformed_requests_are_reported() {
     let wrong = |bytes: &[u8]| read(&[bytes], Limits::default()).1.map(|error| error.to_string());
     let cases: [(&[u8], &str); 8] = [
         (b"*x\r\n", "Protocol error: invalid multibulk length"),
@@ -132,9 +132,9 @@ fn strangers_may_send_little() {
     assert_eq!(wrong(b"*1\r\n$16385\r\n"), Some(ProtocolError::StrangersLength));
 }
 
-/// A length that is told is not a reason to take memory for it.
+/// An announced length alone does not allocate memory.
 #[test]
-fn memory_is_taken_for_what_has_come() {
+fn memory_is_allocated_only_for_bytes_that_have_arrived() {
     let mut requests = Requests::default();
     requests.feed(b"*1\r\n$536870912\r\n");
     assert_eq!(requests.next(Limits::default()).unwrap().map(|it| it.len()), None);

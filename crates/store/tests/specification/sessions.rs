@@ -21,7 +21,7 @@ impl World {
         World { host: Host::alone(node), now, clients }
     }
 
-    /// What a client is told that sends a line.
+    /// The reply to a client's line.
     pub fn say(&mut self, client: usize, line: &str) -> String {
         self.send(client, &format!("{line}\r\n"))
     }
@@ -31,14 +31,14 @@ impl World {
         connection.requests.feed(bytes.as_bytes());
         self.host.node().borrow_mut().now = self.now;
         while connection.turn(&mut self.host) == Pause::Turn {}
-        let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
-        connection.reply.was_sent(told.len());
-        told
+        let reply = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
+        connection.reply.was_sent(reply.len());
+        reply
     }
 }
 
 #[test]
-fn a_transaction_is_carried_out_as_one() {
+fn a_transaction_is_carried_out_as_a_unit() {
     let mut world = World::new(Settings::default(), 2);
     assert_eq!(world.say(0, "MULTI"), "+OK\r\n");
     assert_eq!(world.say(0, "SET a 1"), "+QUEUED\r\n");
@@ -46,15 +46,15 @@ fn a_transaction_is_carried_out_as_one() {
     assert_eq!(world.say(0, "INCR a b"), "-ERR wrong number of arguments for 'incr' command\r\n");
     assert_eq!(world.say(0, "EXEC"), "-EXECABORT Transaction discarded because of previous errors.\r\n");
     assert_eq!(world.say(1, "GET a"), "$-1\r\n");
-    let told = world.send(0, "MULTI\r\nSET a x\r\nINCR a\r\nGET a\r\nEXEC\r\n");
+    let replies = world.send(0, "MULTI\r\nSET a x\r\nINCR a\r\nGET a\r\nEXEC\r\n");
     let due = "*3\r\n+OK\r\n-ERR value is not an integer or out of range\r\n$1\r\nx\r\n";
-    assert_eq!(told, format!("+OK\r\n{}{due}", "+QUEUED\r\n".repeat(3)));
+    assert_eq!(replies, format!("+OK\r\n{}{due}", "+QUEUED\r\n".repeat(3)));
     assert_eq!(world.say(0, "EXEC"), "-ERR EXEC without MULTI\r\n");
     assert_eq!(world.send(0, "MULTI\r\nMULTI\r\nWATCH a\r\nDISCARD\r\nDISCARD\r\n").matches("-ERR").count(), 3);
 }
 
 #[test]
-fn a_transaction_fails_when_what_it_watched_has_changed() {
+fn a_transaction_fails_if_a_watched_key_has_changed() {
     let mut world = World::new(Settings::default(), 2);
     for change in ["SET a 2", "DEL a", "APPEND a x", "EXPIRE a 100", "FLUSHALL", "RENAME a b", "SET a 1 PX 5"] {
         world.say(0, "SET a 1");
@@ -63,20 +63,20 @@ fn a_transaction_fails_when_what_it_watched_has_changed() {
         assert_eq!(world.send(0, "MULTI\r\nGET a\r\nEXEC\r\n"), "+OK\r\n+QUEUED\r\n*-1\r\n", "{change}");
         assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*0\r\n");
     }
-    // What does not change it does not count, nor what came before UNWATCH, nor a key that was not there.
+    // Requests that do not change the key do not count, nor changes before UNWATCH, nor the removal of a missing key.
     world.send(0, "FLUSHALL\r\nSET a 1\r\nWATCH a b\r\n");
     world.send(1, "GET a\r\nDEL b\r\nSET c 1\r\n");
     assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*0\r\n");
     world.send(0, "WATCH a\r\nSET a 2\r\nUNWATCH\r\n");
     assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*0\r\n");
-    // That it expires is a change.
+    // Expiry is a change.
     world.send(0, "SET a 1 PX 10\r\nWATCH a\r\n");
     world.now += 11;
     assert_eq!(world.send(0, "MULTI\r\nEXEC\r\n"), "+OK\r\n*-1\r\n");
 }
 
 #[test]
-fn who_has_not_said_who_it_is_may_only_say_that() {
+fn an_unauthenticated_client_may_only_authenticate() {
     let mut world = World::new(Settings { password: Some(b"secret".to_vec()), ..Settings::default() }, 1);
     assert_eq!(world.say(0, "GET a"), "-NOAUTH Authentication required.\r\n");
     let wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
@@ -105,26 +105,26 @@ fn keys_expire_to_the_millisecond() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_or_takes_the_place_of_others() {
+fn values_beyond_the_memory_are_refused_or_evict_others() {
     let mut world = World::new(Settings { most_memory: Some(200_000), ..Settings::default() }, 1);
     let fill = |world: &mut World| -> Vec<String> {
         let value = "x".repeat(200);
         (0..2_000).map(|number| world.say(0, &format!("SET {number} {value}"))).collect()
     };
-    let told = fill(&mut world);
-    assert_eq!(told[1_999], "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    let replies = fill(&mut world);
+    assert_eq!(replies[1_999], "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
     assert_eq!(world.say(0, "GET 0").len(), 208);
     assert_eq!(
         world.send(0, "DEL 0\r\nFLUSHALL\r\nCONFIG SET maxmemory-policy allkeys-lru\r\n"),
         ":1\r\n+OK\r\n+OK\r\n"
     );
-    assert!(fill(&mut world).iter().all(|told| told == "+OK\r\n"));
+    assert!(fill(&mut world).iter().all(|reply| reply == "+OK\r\n"));
     let bucket = world.host.buckets().next().unwrap();
     assert!(bucket.memory() < 201_000 && bucket.counts.evicted > 1_000);
 }
 
 #[test]
-fn a_client_that_reads_nothing_is_not_answered_for_ever() {
+fn replies_to_a_client_that_does_not_read_are_bounded() {
     let mut world = World::new(Settings::default(), 1);
     world.send(0, &format!("SET a {}\r\n", "x".repeat(60_000)));
     let connection = &mut world.clients[0];
@@ -142,6 +142,7 @@ fn clients_know_of_each_other() {
     assert_eq!(world.say(1, "CLIENT KILL ID 1"), ":1\r\n");
     assert_eq!(world.say(1, "CLIENT KILL 9.9.9.9:1"), "-ERR No such client\r\n");
     assert_eq!(world.clients[0].turn(&mut world.host), Pause::Leave);
-    let told = world.send(1, "CLIENT REPLY OFF\r\nGET a\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nGET a\r\nPING\r\n");
-    assert_eq!(told, "+OK\r\n+PONG\r\n");
+    let replies =
+        world.send(1, "CLIENT REPLY OFF\r\nGET a\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nGET a\r\nPING\r\n");
+    assert_eq!(replies, "+OK\r\n+PONG\r\n");
 }

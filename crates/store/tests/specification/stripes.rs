@@ -1,5 +1,5 @@
-//! Parity of journals, as functions on bytes: whatever members write, begin and remove, and whatever a parity has seen of that, lost columns come
-//! back as they were there.
+//! Parity of journals, as functions on bytes: whatever members write, begin and remove, and however much of that a parity member has seen, lost
+//! columns are rebuilt as it has seen them.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::seeds::of_each_seed;
 
 type Files = BTreeMap<FileName, Vec<u8>>;
 
-/// What members have on disk, as far as a parity has seen.
+/// The files of members, as far as a parity member has seen them, and those that have ended.
 #[derive(Default)]
 struct Members([(Files, Vec<FileName>); COLUMNS]);
 
 impl Members {
-    /// Some change of one of them.
+    /// A random change of one member's files.
     fn change(&mut self, draws: &mut Draws) -> (usize, Change) {
         let column = draws.below(COLUMNS as u64) as usize;
         let (files, ended) = &mut self.0[column];
@@ -50,7 +50,7 @@ impl Members {
     }
 }
 
-/// A lost column's files, as one parity and the other columns give them; but for one column, for which there is another parity.
+/// A lost column's files, rebuilt from one parity and the other columns, except one that is absent, for which another parity is used.
 fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize, absent: Option<(usize, &Stripes)>) -> Files {
     let mut files: Files =
         parity.column(lost).files().map(|(file, extent)| (file, vec![0; extent.length as usize])).collect();
@@ -68,7 +68,7 @@ fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize, absent: Option<
 }
 
 #[test]
-fn a_lost_column_comes_back_whatever_was_written_and_removed() {
+fn a_lost_column_is_rebuilt_whatever_was_written_and_removed() {
     of_each_seed("a_lost_column", 6, |seed| {
         let (mut draws, mut members) = (Draws(seed), Members::default());
         let k = 1 + seed as usize % 2;
@@ -77,7 +77,7 @@ fn a_lost_column_comes_back_whatever_was_written_and_removed() {
             let (column, change) = members.change(&mut draws);
             for parity in &mut parities {
                 assert_eq!(parity.follow(column, &change), Ok(true));
-                // What does not follow on what there is changes nothing.
+                // A change with a gap before it has no effect.
                 let grows =
                     Change { at: change.at + 1 + change.bytes.len() as u64, effect: Effect::Grows, ..change.clone() };
                 assert_eq!(parity.follow(column, &grows), Ok(false));
@@ -99,7 +99,7 @@ fn a_lost_column_comes_back_whatever_was_written_and_removed() {
 }
 
 #[test]
-fn two_lost_columns_come_back_out_of_two_parities() {
+fn two_lost_columns_are_rebuilt_from_two_parities() {
     of_each_seed("two_lost_columns", 3, |seed| {
         let (mut draws, mut members) = (Draws(seed), Members::default());
         let mut parities = [0, 1].map(|number| Stripes::new(2, number));
@@ -119,7 +119,7 @@ fn two_lost_columns_come_back_out_of_two_parities() {
 }
 
 #[test]
-fn a_parity_that_is_made_while_columns_change_is_as_if_it_had_followed_all() {
+fn a_parity_that_is_made_while_columns_change_equals_one_that_has_followed_all() {
     of_each_seed("while_columns_change", 20, |seed| {
         let (mut draws, mut members) = (Draws(seed), Members::default());
         let (mut lead, mut follower) = (Stripes::new(2, 0), Stripes::new(2, 1));
@@ -132,7 +132,7 @@ fn a_parity_that_is_made_while_columns_change_is_as_if_it_had_followed_all() {
         }
         let mut made = Stripes::unmade(2, 1, lead.layouts());
         for (request, number) in (1..).zip(lead.occupied()) {
-            // What was said before is asked for again: it is worth nothing.
+            // The stripe is requested again, so the answer to the first request does not count.
             made.begin_stripe(number, 0);
             made.begin_stripe(number, request);
             let stripe = lead.whole_stripe(number);
@@ -155,7 +155,7 @@ fn a_parity_that_is_made_while_columns_change_is_as_if_it_had_followed_all() {
 }
 
 #[test]
-fn what_is_taken_out_and_was_not_there_is_noticed() {
+fn removing_bytes_that_were_never_written_is_an_error() {
     let mut parity = Stripes::new(1, 0);
     let grows = Change { file: FileName::log(1), at: 0, bytes: vec![7; 100], effect: Effect::Grows };
     assert_eq!(parity.follow(2, &grows), Ok(true));
@@ -164,7 +164,7 @@ fn what_is_taken_out_and_was_not_there_is_noticed() {
 }
 
 #[test]
-fn any_k_lost_blocks_come_back_out_of_the_others_and_k_parities() {
+fn any_k_lost_blocks_are_rebuilt_from_the_others_and_k_parities() {
     let mut draws = Draws(5);
     for k in 1..=2 {
         let mut code = Code::new(k);
@@ -172,7 +172,7 @@ fn any_k_lost_blocks_come_back_out_of_the_others_and_k_parities() {
         let mut parities = vec![vec![0; 640]; k];
         for (parity, sum) in parities.iter_mut().enumerate() {
             for (column, block) in blocks.iter().enumerate() {
-                // Part by part, wherever parts begin and end.
+                // In parts of any lengths.
                 let mut from = 0;
                 while from < block.len() {
                     let to = (from + 1 + draws.below(200) as usize).min(block.len());

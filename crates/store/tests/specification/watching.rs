@@ -1,16 +1,16 @@
-//! Clients that count: each watches a number, reads it, and stores the next one if nobody has changed it meanwhile. They ask members of a pool that
-//! split, merge and die, mostly others than the one that has the number; none of what they have counted is lost, and nothing is counted twice.
+//! Clients that count: each watches a number, reads it, and stores the next one if no other client has changed it meanwhile. They use members of a
+//! pool that split, merge and die, mostly not the one that has the number; no increment is lost, and none is counted twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::keeping::World;
 use crate::seeds::of_each_seed;
 
-/// Numbers that are counted up.
+/// How many numbers are counted up.
 const NUMBERS: u64 = 3;
-/// The key of the first.
+/// The key of the first number.
 const FIRST: u64 = 50_000;
-/// What is told before the reply to EXEC.
+/// The replies before the one to EXEC.
 const QUEUED: &str = "+OK\r\n+QUEUED\r\n";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum Step {
     Nothing,
     Watches,
     Reads,
-    /// It stores what comes after this.
+    /// It stores the successor of this number.
     Stores(u64),
 }
 
@@ -28,16 +28,16 @@ enum Step {
 struct Counter {
     key: u64,
     step: Step,
-    told: String,
+    replies: String,
 }
 
-/// What has come of it.
+/// All clients, and what they have done.
 #[derive(Debug, Default)]
 struct Counting {
     counters: Vec<Counter>,
-    /// Of each key, the numbers after which one was stored.
+    /// For each key, the numbers whose successor was stored.
     counted: BTreeMap<u64, BTreeSet<u64>>,
-    /// Transactions of which nobody knows whether they were carried out.
+    /// For each key, the number of transactions whose outcome is unknown.
     unknown: BTreeMap<u64, u64>,
     failed: u64,
     /// Numbers that were watched on another member.
@@ -49,61 +49,62 @@ impl Counting {
         Counting { counters: vec![Counter::default(); machines], ..Counting::default() }
     }
 
-    /// Some clients go on.
+    /// Has some clients go on.
     fn go_on(&mut self, world: &mut World) {
         for number in 0..self.counters.len() {
-            if world.draws.percent(60) && self.hears(number, world) {
-                self.says(number, world);
+            if world.draws.percent(60) && self.is_ready(number, world) {
+                self.send_next(number, world);
             }
         }
     }
 
-    /// Whether a client was told what it has asked for, or has asked for nothing, or there is nobody who would tell it.
-    fn hears(&mut self, number: usize, world: &mut World) -> bool {
+    /// Whether a client has its reply, or waits for none, or its machine has died.
+    fn is_ready(&mut self, number: usize, world: &mut World) -> bool {
         let counter = &mut self.counters[number];
         if counter.step == Step::Nothing {
             return true;
         }
-        let Some(told) = world.told(number) else {
+        let Some(replies) = world.told(number) else {
             *self.unknown.entry(counter.key).or_default() += u64::from(matches!(counter.step, Step::Stores(_)));
             *counter = Counter::default();
             return true;
         };
-        counter.told += &told;
-        !matches!(counter.told.as_str(), "" | QUEUED)
+        counter.replies += &replies;
+        !matches!(counter.replies.as_str(), "" | QUEUED)
     }
 
-    fn says(&mut self, number: usize, world: &mut World) {
+    /// Takes a client's reply, and sends its next request.
+    fn send_next(&mut self, number: usize, world: &mut World) {
         let counter = &mut self.counters[number];
-        let told = std::mem::take(&mut counter.told);
+        let replies = std::mem::take(&mut counter.replies);
         let (step, line) = match counter.step {
             Step::Nothing => {
                 counter.key = FIRST + world.draws.below(NUMBERS);
                 (Step::Watches, format!("WATCH {}", counter.key))
             }
             Step::Watches => {
-                assert_eq!(told, "+OK\r\n");
+                assert_eq!(replies, "+OK\r\n");
                 (Step::Reads, format!("GET {}", counter.key))
             }
             Step::Reads => {
-                let read = told.lines().nth(1).map_or(0, |read| read.parse().expect("a number is stored there"));
+                let read = replies.lines().nth(1).map_or(0, |read| read.parse().expect("a number is stored there"));
                 (Step::Stores(read), format!("MULTI\r\nSET {} {}\r\nEXEC", counter.key, read + 1))
             }
             Step::Stores(read) => {
-                match told.strip_prefix(QUEUED) {
+                match replies.strip_prefix(QUEUED) {
                     Some("*1\r\n+OK\r\n") => {
                         let is_new = self.counted.entry(counter.key).or_default().insert(read);
                         assert!(is_new, "key {}: two have counted on from {read}", counter.key);
                     }
                     Some("*-1\r\n") => self.failed += 1,
-                    _ => panic!("told {told:?}"),
+                    _ => panic!("received {replies:?}"),
                 }
                 return counter.step = Step::Nothing;
             }
         };
         counter.step = step;
         world.talk(number, &line, 20);
-        if step == Step::Watches && self.hears(number, world) {
+        if step == Step::Watches && self.is_ready(number, world) {
             return;
         }
         self.elsewhere += u64::from(step == Step::Watches);
