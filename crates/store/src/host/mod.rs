@@ -3,7 +3,7 @@
 //! | a request | goes to |
 //! |---|---|
 //! | on keys of a server of this member | that server, at once |
-//! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead, unless they are just moving |
+//! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead, unless the slots are moving |
 //! | on keys of several servers, if it can be split: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are combined |
 //! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers; for SCAN the one at the cursor |
 //! | without keys | no server |
@@ -197,7 +197,7 @@ impl Host {
         let resizes = is_asked && session.transaction.is_none() && is_order(arguments);
         let leaves = self.leaves() && draining::is_asked_for(arguments);
         if let Some(records) = alone.or(leaves.then_some(0)).filter(|_| resizes) {
-            self.obey(arguments, records, reply);
+            self.carry_out_order(arguments, records, reply);
             return None;
         }
         let is_known = alone.is_some() || !resizes && now.saturating_sub(self.mapped) < MAP_HOLDS;
@@ -210,7 +210,7 @@ impl Host {
     }
 
     /// Carries out an operator's command on a pool that has `records` records.
-    fn obey(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
+    fn carry_out_order(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
         if draining::is_asked_for(arguments) {
             self.drain(reply);
         } else {
@@ -324,7 +324,7 @@ impl Host {
         Waiting::Parts { gather, tickets, replies }
     }
 
-    /// Redirects a client that follows slots. It does not while they move to this member, or from it to one that has not spoken as their host
+    /// Redirects a client that follows slots, except while the slots move to this member, or from it to one that has not spoken as their host
     /// yet: then the member sends the request itself, as for any other client, and the client does not have to retry.
     fn redirects(
         &self,

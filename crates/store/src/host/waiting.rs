@@ -201,7 +201,7 @@ impl Host {
                 self.mapped = self.node.borrow().now;
                 self.draw_map();
                 if is_order(request.borrowed()) {
-                    self.obey(request.borrowed(), records, reply);
+                    self.carry_out_order(request.borrowed(), records, reply);
                 } else {
                     self.carry_out_without_keys(session, reply, request.borrowed());
                 }

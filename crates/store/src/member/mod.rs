@@ -10,8 +10,8 @@
 //!
 //! There is no directory. The placement of servers travels with the token and with the message that opens a server. That is enough, since a server
 //! forwards requests only to servers that existed when the token last came by: so a member knows the hosts that its own servers need. As a
-//! client, a member sends a request to the server of its image or, if it does not know the host of that one, to the server from which that one
-//! was split off: the member there knows, and the client learns it from the reply.
+//! client, a member sends a request to the server of its image or, if it does not know the host of that one, to the nearest ancestor by splits whose
+//! host it knows: the member there knows more, and the client learns it from the reply.
 //!
 //! There is neither clock nor socket: the time is an argument, and messages are outputs.
 

@@ -90,7 +90,7 @@ pub struct Pool {
     pub members: SocketAddr,
     /// Where clients that follow slots connect.
     pub followers: SocketAddr,
-    /// The address that it announces, if that is not the one on which it listens.
+    /// The address that it announces, if that differs from the one on which it listens.
     pub announced: Option<std::net::IpAddr>,
     /// Members that it asks to let it in; if there are none, it founds a pool.
     pub join: Vec<SocketAddr>,
@@ -121,7 +121,7 @@ enum Callers {
 
 /// How long a member that has not been welcomed yet waits before it asks again. [ms]
 const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
-/// How long a member serves after it has left: whoever has asked it to leave asks whether it has. [ms]
+/// How long a member goes on serving after it has left, so that the operator can ask whether it has. [ms]
 const TIME_TO_SAY_SO: Milliseconds = 1_000;
 
 /// A node that listens.
@@ -387,10 +387,11 @@ impl Server {
             return keeper.turn.clients.push((token, *pause));
         }
         let outcome = outcome.and_then(|pause| peer.tell(pause, &self.host));
-        self.has_had_its_turn(token, outcome);
+        self.finish_turn(token, outcome);
     }
 
-    fn has_had_its_turn(&mut self, token: usize, outcome: Result<bool, Gone>) {
+    /// Queues a client again that is to have another turn, and ends one that has gone.
+    fn finish_turn(&mut self, token: usize, outcome: Result<bool, Gone>) {
         match outcome {
             Ok(true) => self.mark(token, false),
             Ok(false) => {}
@@ -404,7 +405,7 @@ impl Server {
     }
 
     /// Sends clients and other members what was held back until it was stored.
-    fn tell_all(&mut self) {
+    fn send_held(&mut self) {
         while let Some(turn) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
             for (to, message, may_be_lost) in turn.messages {
                 self.members.send(to, message, may_be_lost);
@@ -414,7 +415,7 @@ impl Server {
                 peer.held -= 1;
                 if peer.held == 0 {
                     let outcome = peer.tell(pause, &self.host);
-                    self.has_had_its_turn(token, outcome);
+                    self.finish_turn(token, outcome);
                 }
             }
         }
@@ -432,7 +433,7 @@ impl Server {
         let Ok(nonce) = (self.pool.random)() else { return };
         let token = self.next_token;
         self.next_token += 1;
-        // A member that can't be reached is called again.
+        // A member that can't be reached is called again later.
         let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
     }
 
@@ -451,13 +452,13 @@ impl Server {
             if outputs.is_empty() {
                 break;
             }
-            outputs.into_iter().for_each(|output| self.put_out(output));
+            outputs.into_iter().for_each(|output| self.carry_out(output));
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.commit(now).map_err(Error::Kept)?;
             self.work_of_snapshot()?;
             self.work_of_group()?;
-            self.tell_all();
+            self.send_held();
         }
         self.members.flush();
         if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
@@ -513,7 +514,8 @@ impl Server {
         Ok(())
     }
 
-    fn put_out(&mut self, output: Output<Bucket>) {
+    /// Sends a message of the member, or passes on an answer.
+    fn carry_out(&mut self, output: Output<Bucket>) {
         match output {
             // That member has gone.
             Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}

@@ -293,14 +293,14 @@ impl Peers {
                     return self.end(token, &io::Error::other("this is the store that calls"), arrivals);
                 }
                 Event::Met(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
-                    self.tell_that_it_is_lost(token, self.lives[&peer.identity]);
+                    self.report_lost(token, self.lives[&peer.identity]);
                 }
                 Event::Met(peer) => {
                     self.lives.insert(peer.identity, peer.life);
                     let is_former = |it: &Peer| it.identity == peer.identity && it.life < peer.life;
                     let former = self.sockets.iter().filter(|(_, socket)| socket.peer.as_ref().is_some_and(is_former));
                     let former: Vec<usize> = former.map(|(token, _)| *token).collect();
-                    former.into_iter().for_each(|token| self.tell_that_it_is_lost(token, peer.life));
+                    former.into_iter().for_each(|token| self.report_lost(token, peer.life));
                     if !self.tokens.contains_key(&peer.identity) {
                         arrivals.push(Arrival::Reached(peer.clone()));
                     }
@@ -320,7 +320,7 @@ impl Peers {
     }
 
     /// The process at the other end was taken for lost, and another one is that member now. It is told so, and its messages are ignored.
-    fn tell_that_it_is_lost(&mut self, token: usize, life: u32) {
+    fn report_lost(&mut self, token: usize, life: u32) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = None;
         socket.link.send(&Told::lost(life));
