@@ -42,7 +42,7 @@ pub struct Context<'a> {
     pub now: Milliseconds,
 }
 
-/// Why a command was not carried out. Clients are told so in the words of Redis, for which they look.
+/// Why a command was not carried out. The texts are those of Redis, since clients look for them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// Unknown options, or options that exclude each other.

@@ -52,14 +52,14 @@ pub enum Waiting {
     Size(Ticket),
     /// The levels of all servers, before a request about slots is carried out.
     Map(Ticket, OwnedArguments),
-    /// A snapshot of what is kept on disk.
+    /// A snapshot of the data on disk.
     Snapshot,
     /// All servers to be cleared: each server asked, and the level that it is assumed to have.
     Clear(BTreeMap<Ticket, (u64, u32)>),
 }
 
 impl Waiting {
-    /// The tickets of what is waited for.
+    /// The tickets for which it waits.
     pub fn tickets(&self) -> Vec<Ticket> {
         match self {
             Waiting::Parts { tickets, .. } => tickets.keys().copied().collect(),
@@ -68,7 +68,7 @@ impl Waiting {
         }
     }
 
-    /// Whether something with this ticket is waited for.
+    /// Whether it waits for this ticket.
     pub fn has(&self, ticket: Ticket) -> bool {
         match self {
             Waiting::Parts { tickets, .. } => tickets.contains_key(&ticket),

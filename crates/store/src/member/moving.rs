@@ -81,7 +81,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Learns the placement of servers from a member whose server moves to this one. With the token it is authoritative; without it, only
-    /// for the servers that this server has split off, and for the one that asks it to leave.
+    /// for the servers that the moving server has split off, and for the one that asks it to leave.
     pub(super) fn learn_of_moving(&mut self, number: u32, message: &ToServerOf<C>, placement: &Placement) {
         let asks = match message {
             ToServer::Moved { token: Some(_), .. } => return self.learn(placement),

@@ -15,7 +15,7 @@ pub(super) struct Peer<S> {
     pub connection: Connection,
     /// Whether the socket may have more to read.
     pub has_more: bool,
-    /// Whether the client has closed its side: then there is an end of file to be read.
+    /// Whether the client has closed its side: then an end of file remains to be read.
     pub is_ending: bool,
     /// Whether it is queued for a turn.
     pub is_queued: bool,

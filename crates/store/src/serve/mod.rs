@@ -104,7 +104,7 @@ pub struct Pool {
     pub data: Option<Data>,
     /// Its role; a member that is restored from disk has its own already.
     pub role: Role,
-    /// What losses groups of members are to survive, if they have parity.
+    /// Which losses groups of members have to survive, if they keep parity.
     pub parity: Option<Promise>,
     /// Returns random numbers that nobody can guess.
     pub random: fn() -> io::Result<Nonce>,
@@ -404,7 +404,7 @@ impl Server {
         }
     }
 
-    /// Sends clients and other members what was held back until it was stored.
+    /// Sends the replies and messages that were held back until their effects were stored.
     fn send_held(&mut self) {
         while let Some(turn) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
             for (to, message, may_be_lost) in turn.messages {
@@ -437,7 +437,7 @@ impl Server {
         let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
     }
 
-    /// Handles what other members have sent, and sends what this one has for them.
+    /// Handles messages from other members, and sends this member's messages.
     fn work_of_member(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.host.with_member(|member, at, outputs| {
             if member.deadline().is_some_and(|deadline| deadline <= at) {

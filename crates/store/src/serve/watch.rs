@@ -49,7 +49,7 @@ impl Watch {
         events
     }
 
-    /// Events of what was refused and what was dropped.
+    /// Events of refusals and of dropped messages.
     pub fn counts(&mut self, counts: Counts, dropped: u64, settings: &Settings) -> Vec<Event> {
         let before = std::mem::replace(&mut self.counts, counts);
         // Clients may reset the counts to 0.
