@@ -195,92 +195,92 @@ pub static COMMANDS: [&[Command]; 8] =
     [&STRINGS, &GENERIC, &TRANSACTIONS, &CONNECTION, &SERVER, &CONTAINERS, &FOLLOWING, &CLUSTERS];
 
 static STRINGS: [Command; 22] = rows! { String:
-    "append" 3 ONE [Write NeedsRoom Fast] "2.0.0" strings::append, "Adds to the end of a value";
-    "decr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr, "Takes 1 from a number";
-    "decrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr_by, "Takes so much from a number";
-    "get" 2 ONE [ReadOnly Fast] "1.0.0" strings::get, "What is stored under a key";
-    "getdel" 2 ONE [Write Fast] "6.2.0" strings::getdel, "Takes out what is stored under a key";
-    "getex" -2 ONE [Write Fast] "6.2.0" strings::getex, "What is stored under a key, which is to expire at another time";
-    "getrange" 4 ONE [ReadOnly] "2.4.0" strings::getrange, "A part of a value";
-    "getset" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::getset, "Stores a value, and gives what it replaces";
-    "incr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr, "Adds 1 to a number";
-    "incrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr_by, "Adds so much to a number";
-    "incrbyfloat" 3 ONE [Write NeedsRoom Fast] "2.6.0" counters::incr_by_float, "Adds so much to a number with decimals";
-    "mget" -2 ALL [ReadOnly Fast] "1.0.0" strings::mget, "What is stored under each of some keys";
-    "mset" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::mset, "Stores values under keys";
-    "msetnx" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::msetnx, "Stores values under keys if there is nothing under any of them";
-    "psetex" 4 ONE [Write NeedsRoom] "2.6.0" strings::psetex, "Stores a value that expires in so many milliseconds";
-    "set" -3 ONE [Write NeedsRoom] "1.0.0" strings::set, "Stores a value under a key";
-    "setex" 4 ONE [Write NeedsRoom] "2.0.0" strings::setex, "Stores a value that expires in so many seconds";
-    "setnx" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::setnx, "Stores a value if there is nothing under the key";
+    "append" 3 ONE [Write NeedsRoom Fast] "2.0.0" strings::append, "Appends bytes to a value";
+    "decr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr, "Decrements a number by 1";
+    "decrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr_by, "Decrements a number by an amount";
+    "get" 2 ONE [ReadOnly Fast] "1.0.0" strings::get, "Returns a value";
+    "getdel" 2 ONE [Write Fast] "6.2.0" strings::getdel, "Returns a value and deletes its key";
+    "getex" -2 ONE [Write Fast] "6.2.0" strings::getex, "Returns a value and changes when its key expires";
+    "getrange" 4 ONE [ReadOnly] "2.4.0" strings::getrange, "Returns a part of a value";
+    "getset" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::getset, "Stores a value and returns the one that it replaces";
+    "incr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr, "Increments a number by 1";
+    "incrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr_by, "Increments a number by an amount";
+    "incrbyfloat" 3 ONE [Write NeedsRoom Fast] "2.6.0" counters::incr_by_float, "Increments a number by a decimal amount";
+    "mget" -2 ALL [ReadOnly Fast] "1.0.0" strings::mget, "Returns the values of several keys";
+    "mset" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::mset, "Stores the values of several keys";
+    "msetnx" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::msetnx, "Stores the values of several keys if none of them exists";
+    "psetex" 4 ONE [Write NeedsRoom] "2.6.0" strings::psetex, "Stores a value with its time to live in milliseconds";
+    "set" -3 ONE [Write NeedsRoom] "1.0.0" strings::set, "Stores a value";
+    "setex" 4 ONE [Write NeedsRoom] "2.0.0" strings::setex, "Stores a value with its time to live in seconds";
+    "setnx" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::setnx, "Stores a value if its key doesn't exist";
     "setrange" 4 ONE [Write NeedsRoom] "2.2.0" strings::setrange, "Overwrites a part of a value";
-    "strlen" 2 ONE [ReadOnly Fast] "2.2.0" strings::strlen, "How long a value is";
-    "substr" 4 ONE [ReadOnly] "1.0.0" strings::getrange, "A part of a value, by its old name";
-    "type" 2 ONE [ReadOnly Fast] "1.0.0" keys::kind, "Which type the value of a key has";
+    "strlen" 2 ONE [ReadOnly Fast] "2.2.0" strings::strlen, "Returns the length of a value";
+    "substr" 4 ONE [ReadOnly] "1.0.0" strings::getrange, "Returns a part of a value, as GETRANGE";
+    "type" 2 ONE [ReadOnly Fast] "1.0.0" keys::kind, "Returns the type of a value";
 };
 
 static GENERIC: [Command; 25] = rows! { Generic:
-    "copy" -3 TWO [Write NeedsRoom] "6.2.0" keys::copy, "Stores what is under one key under another, too";
-    "del" -2 ALL [Write] "1.0.0" keys::del, "Takes out keys";
-    "exists" -2 ALL [ReadOnly Fast] "1.0.0" keys::exists, "How many of some keys are there";
-    "expire" -3 ONE [Write Fast] "1.0.0" expiry::expire, "Has a key expire in so many seconds";
-    "expireat" -3 ONE [Write Fast] "1.2.0" expiry::expireat, "Has a key expire at a time in seconds since 1970";
-    "expiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::expiretime, "When a key expires, in seconds since 1970";
-    "keys" 2 NONE [ReadOnly] "1.0.0" scan::keys, "All keys that match a pattern";
-    "persist" 2 ONE [Write Fast] "2.2.0" expiry::persist, "Has a key not expire";
-    "pexpire" -3 ONE [Write Fast] "2.6.0" expiry::pexpire, "Has a key expire in so many milliseconds";
-    "pexpireat" -3 ONE [Write Fast] "2.6.0" expiry::pexpireat, "Has a key expire at a time in milliseconds since 1970";
-    "pexpiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::pexpiretime, "When a key expires, in milliseconds since 1970";
-    "pttl" 2 ONE [ReadOnly Fast] "2.6.0" expiry::pttl, "In how many milliseconds a key expires";
-    "randomkey" 1 NONE [ReadOnly] "1.0.0" keys::randomkey, "Some key";
-    "rename" 3 TWO [Write] "1.0.0" keys::rename, "Gives a key another name";
-    "renamenx" 3 TWO [Write Fast] "1.0.0" keys::renamenx, "Gives a key another name that no other has";
-    "scan" -2 NONE [ReadOnly] "2.8.0" scan::scan, "Some of the keys, and from where to go on";
-    "touch" -2 ALL [ReadOnly Fast] "3.2.1" keys::touch, "Uses keys without reading them";
-    "ttl" 2 ONE [ReadOnly Fast] "1.0.0" expiry::ttl, "In how many seconds a key expires";
-    "unlink" -2 ALL [Write Fast] "4.0.0" keys::del, "Takes out keys";
-    "dbsize" 1 NONE [ReadOnly Fast] "1.0.0" server::dbsize, "How many keys there are";
-    "flushall" -1 NONE [Write] "1.0.0" server::flush, "Takes out all keys";
-    "flushdb" -1 NONE [Write] "1.0.0" server::flush, "Takes out all keys";
-    "time" 1 NONE [Fast] "2.6.0" server::time, "What time it is";
-    "wait" 3 NONE [] "3.0.0" server::wait, "How many copies have what was written";
-    "move" 3 ONE [Write Fast] "1.0.0" keys::move_key, "Nothing: there is one database only";
+    "copy" -3 TWO [Write NeedsRoom] "6.2.0" keys::copy, "Copies a value to another key";
+    "del" -2 ALL [Write] "1.0.0" keys::del, "Deletes keys";
+    "exists" -2 ALL [ReadOnly Fast] "1.0.0" keys::exists, "Counts how many of the keys exist";
+    "expire" -3 ONE [Write Fast] "1.0.0" expiry::expire, "Sets the time to live of a key in seconds";
+    "expireat" -3 ONE [Write Fast] "1.2.0" expiry::expireat, "Sets when a key expires, in seconds since 1970";
+    "expiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::expiretime, "Returns when a key expires, in seconds since 1970";
+    "keys" 2 NONE [ReadOnly] "1.0.0" scan::keys, "Returns all keys that match a pattern";
+    "persist" 2 ONE [Write Fast] "2.2.0" expiry::persist, "Stops a key from expiring";
+    "pexpire" -3 ONE [Write Fast] "2.6.0" expiry::pexpire, "Sets the time to live of a key in milliseconds";
+    "pexpireat" -3 ONE [Write Fast] "2.6.0" expiry::pexpireat, "Sets when a key expires, in milliseconds since 1970";
+    "pexpiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::pexpiretime, "Returns when a key expires, in milliseconds since 1970";
+    "pttl" 2 ONE [ReadOnly Fast] "2.6.0" expiry::pttl, "Returns the time to live of a key in milliseconds";
+    "randomkey" 1 NONE [ReadOnly] "1.0.0" keys::randomkey, "Returns a key at random";
+    "rename" 3 TWO [Write] "1.0.0" keys::rename, "Renames a key";
+    "renamenx" 3 TWO [Write Fast] "1.0.0" keys::renamenx, "Renames a key if the new name is free";
+    "scan" -2 NONE [ReadOnly] "2.8.0" scan::scan, "Returns some keys and the cursor to continue with";
+    "touch" -2 ALL [ReadOnly Fast] "3.2.1" keys::touch, "Marks keys as used without reading them";
+    "ttl" 2 ONE [ReadOnly Fast] "1.0.0" expiry::ttl, "Returns the time to live of a key in seconds";
+    "unlink" -2 ALL [Write Fast] "4.0.0" keys::del, "Deletes keys";
+    "dbsize" 1 NONE [ReadOnly Fast] "1.0.0" server::dbsize, "Counts the keys";
+    "flushall" -1 NONE [Write] "1.0.0" server::flush, "Deletes all keys";
+    "flushdb" -1 NONE [Write] "1.0.0" server::flush, "Deletes all keys";
+    "time" 1 NONE [Fast] "2.6.0" server::time, "Returns the server's time";
+    "wait" 3 NONE [] "3.0.0" server::wait, "Returns the number of replicas that have the client's writes";
+    "move" 3 ONE [Write Fast] "1.0.0" keys::move_key, "Does nothing: there is only one database";
 };
 
 static TRANSACTIONS: [Command; 5] = rows! { Transactions:
-    "discard" 1 NONE [Fast NotQueued] "2.0.0" transactions::discard, "Gives up a transaction";
-    "exec" 1 NONE [NotQueued] "1.2.0" transactions::exec, "Carries out a transaction";
+    "discard" 1 NONE [Fast NotQueued] "2.0.0" transactions::discard, "Discards a transaction";
+    "exec" 1 NONE [NotQueued] "1.2.0" transactions::exec, "Executes a transaction";
     "multi" 1 NONE [Fast NotQueued] "1.2.0" transactions::multi, "Begins a transaction";
-    "unwatch" 1 NONE [Fast] "2.2.0" transactions::unwatch, "Watches no keys any more";
-    "watch" -2 ALL [Fast NotQueued] "2.2.0" transactions::watch, "Has the next transaction fail if a key changes before";
+    "unwatch" 1 NONE [Fast] "2.2.0" transactions::unwatch, "Forgets all watched keys";
+    "watch" -2 ALL [Fast NotQueued] "2.2.0" transactions::watch, "Has the next transaction fail if a key changes first";
 };
 
 static CONNECTION: [Command; 7] = rows! { Connection:
-    "auth" -2 NONE [Fast BeforeAuthentication] "1.0.0" connection::auth, "Says who the client is";
-    "echo" 2 NONE [Fast] "1.0.0" connection::echo, "Gives back what it is given";
-    "hello" -1 NONE [Fast BeforeAuthentication] "6.0.0" connection::hello, "Chooses a version of the protocol";
-    "ping" -1 NONE [Fast] "1.0.0" connection::ping, "Whether anyone is there";
-    "quit" -1 NONE [Fast BeforeAuthentication NotQueued] "1.0.0" connection::quit, "Ends the connection";
-    "reset" 1 NONE [Fast BeforeAuthentication NotQueued] "6.2.0" connection::reset, "Makes the connection as it was at first";
-    "select" 2 NONE [Fast] "1.0.0" connection::select, "Chooses a database, of which there is number 0";
+    "auth" -2 NONE [Fast BeforeAuthentication] "1.0.0" connection::auth, "Authenticates the client";
+    "echo" 2 NONE [Fast] "1.0.0" connection::echo, "Returns its argument";
+    "hello" -1 NONE [Fast BeforeAuthentication] "6.0.0" connection::hello, "Selects a version of the protocol";
+    "ping" -1 NONE [Fast] "1.0.0" connection::ping, "Tests whether the server answers";
+    "quit" -1 NONE [Fast BeforeAuthentication NotQueued] "1.0.0" connection::quit, "Closes the connection";
+    "reset" 1 NONE [Fast BeforeAuthentication NotQueued] "6.2.0" connection::reset, "Resets the state of the connection";
+    "select" 2 NONE [Fast] "1.0.0" connection::select, "Selects a database; there is only number 0";
 };
 
 static SERVER: [Command; 5] = rows! { Server:
-    "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot, which takes the place of logs";
-    "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot, which takes the place of logs";
-    "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "When the last snapshot was made, in seconds since 1970";
-    "save" 1 NONE [Admin] "1.0.0" keeping::save, "Makes a snapshot, and waits until it is made";
-    "info" -1 NONE [] "1.0.0" information::info, "What there is to know of the node";
+    "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot, which replaces the logs";
+    "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot, which replaces the logs";
+    "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "Returns when the last snapshot was made, in seconds since 1970";
+    "save" 1 NONE [Admin] "1.0.0" keeping::save, "Makes a snapshot and waits for it";
+    "info" -1 NONE [] "1.0.0" information::info, "Returns the state of the node and its statistics";
 };
 
 static CONTAINERS: [Command; 6] = {
     let [client, command, config, function, memory, object] = rows! { Server:
-        "client" -2 NONE [] "2.4.0" client::none, "Clients";
-        "command" -1 NONE [] "2.8.13" documentation::all, "Commands";
-        "config" -2 NONE [Admin] "2.0.0" client::none, "Settings";
-        "function" -2 NONE [] "7.0.0" client::none, "Functions, of which there are none";
-        "memory" -2 NONE [] "4.0.0" client::none, "Memory";
-        "object" -2 NONE [] "2.2.3" client::none, "How a value is kept";
+        "client" -2 NONE [] "2.4.0" client::none, "Commands on clients";
+        "command" -1 NONE [] "2.8.13" documentation::all, "Returns the arity, flags and keys of all commands";
+        "config" -2 NONE [Admin] "2.0.0" client::none, "Commands on the configuration";
+        "function" -2 NONE [] "7.0.0" client::none, "Commands on functions, of which there are none";
+        "memory" -2 NONE [] "4.0.0" client::none, "Commands on memory";
+        "object" -2 NONE [] "2.2.3" client::none, "Commands on how values are stored";
     };
     [
         client.of(&CLIENT),
@@ -293,83 +293,83 @@ static CONTAINERS: [Command; 6] = {
 };
 
 static FOLLOWING: [Command; 3] = rows! { Cluster:
-    "asking" 1 NONE [Fast] "3.0.0" cluster::accept, "Nothing: who has a key answers for it";
-    "readonly" 1 NONE [Fast] "3.0.0" cluster::accept, "Nothing: there are no copies to read from";
-    "readwrite" 1 NONE [Fast] "3.0.0" cluster::accept, "Nothing: there are no copies to read from";
+    "asking" 1 NONE [Fast] "3.0.0" cluster::accept, "Does nothing: the member that has a key answers for it";
+    "readonly" 1 NONE [Fast] "3.0.0" cluster::accept, "Does nothing: there are no replicas to read from";
+    "readwrite" 1 NONE [Fast] "3.0.0" cluster::accept, "Does nothing: there are no replicas to read from";
 };
 
 static CLUSTERS: [Command; 1] = {
     let [cluster] = rows! { Cluster:
-        "cluster" -2 NONE [] "3.0.0" client::none, "Slots";
+        "cluster" -2 NONE [] "3.0.0" client::none, "Commands on the pool and its slots";
     };
     [cluster.of(&CLUSTER)]
 };
 
 static CLUSTER: [Command; 12] = rows! { Cluster:
-    "cluster|countkeysinslot" 3 NONE [] "3.0.0" cluster::count_keys, "How many keys of a slot this server has";
-    "cluster|drain" 2 NONE [Admin] "7.0.0" cluster::drain, "Has this member leave, once its servers have moved to others";
-    "cluster|getkeysinslot" 4 NONE [] "3.0.0" cluster::keys_in, "Keys of a slot that this server has";
-    "cluster|grow" -2 NONE [Admin] "7.0.0" cluster::resize, "Spreads the table over one server more, or so many";
-    "cluster|help" 2 NONE [] "5.0.0" documentation::help, "What there is of CLUSTER";
-    "cluster|info" 2 NONE [] "3.0.0" cluster::info, "How many members and slots there are";
-    "cluster|keyslot" 3 NONE [] "3.0.0" cluster::key_slot, "The slot of a key";
-    "cluster|myid" 2 NONE [] "3.0.0" cluster::my_id, "The name of this member";
-    "cluster|nodes" 2 NONE [] "3.0.0" cluster::nodes, "All members with slots, as text";
-    "cluster|shards" 2 NONE [] "7.0.0" cluster::shards, "All members with their slots";
-    "cluster|shrink" -2 NONE [Admin] "7.0.0" cluster::resize, "Draws the table back to one server fewer, or so many";
-    "cluster|slots" 2 NONE [] "3.0.0" cluster::slots, "All ranges of slots, and who has them";
+    "cluster|countkeysinslot" 3 NONE [] "3.0.0" cluster::count_keys, "Counts the keys of a slot on this server";
+    "cluster|drain" 2 NONE [Admin] "7.0.0" cluster::drain, "Has this member leave once its servers have moved to others";
+    "cluster|getkeysinslot" 4 NONE [] "3.0.0" cluster::keys_in, "Returns keys of a slot on this server";
+    "cluster|grow" -2 NONE [Admin] "7.0.0" cluster::resize, "Spreads the table over one more server, or over several";
+    "cluster|help" 2 NONE [] "5.0.0" documentation::help, "Lists the subcommands of CLUSTER";
+    "cluster|info" 2 NONE [] "3.0.0" cluster::info, "Returns the number of members and slots";
+    "cluster|keyslot" 3 NONE [] "3.0.0" cluster::key_slot, "Returns the slot of a key";
+    "cluster|myid" 2 NONE [] "3.0.0" cluster::my_id, "Returns the identity of this member";
+    "cluster|nodes" 2 NONE [] "3.0.0" cluster::nodes, "Returns all members and their slots as text";
+    "cluster|shards" 2 NONE [] "7.0.0" cluster::shards, "Returns all members and their slots";
+    "cluster|shrink" -2 NONE [Admin] "7.0.0" cluster::resize, "Draws the table back to one server fewer, or several";
+    "cluster|slots" 2 NONE [] "3.0.0" cluster::slots, "Returns all ranges of slots with the members that have them";
 };
 
 static CLIENT: [Command; 13] = rows! { Connection:
-    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Says what the client understands: `ranges`, of slots that have moved";
-    "client|getname" 2 NONE [Fast] "2.6.9" client::get_name, "The name of the client";
-    "client|help" 2 NONE [Fast] "5.0.0" documentation::help, "What there is of CLIENT";
-    "client|id" 2 NONE [Fast] "5.0.0" client::id, "The number of the client";
-    "client|info" 2 NONE [Fast] "6.2.0" client::info, "What there is to know of the client";
-    "client|kill" -3 NONE [Admin] "2.4.0" client::kill, "Ends connections";
-    "client|list" -2 NONE [Admin] "2.4.0" client::list, "What there is to know of all clients";
-    "client|no-evict" 3 NONE [Admin] "7.0.0" client::accept_switch, "Nothing: no client is ended for what it takes";
-    "client|no-touch" 3 NONE [Fast] "7.2.0" client::accept_switch, "Nothing: every use counts";
-    "client|reply" 3 NONE [Fast] "3.2.0" client::reply, "Which requests have replies";
-    "client|setinfo" 4 NONE [Fast] "7.2.0" client::set_info, "Says which library the client uses";
-    "client|setname" 3 NONE [Fast] "2.6.9" client::set_name, "Gives the client a name";
-    "client|unpause" 2 NONE [Admin] "6.2.0" client::unpause, "Nothing: no client is paused";
+    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Declares what the client understands: `ranges` of slots that have moved";
+    "client|getname" 2 NONE [Fast] "2.6.9" client::get_name, "Returns the client's name";
+    "client|help" 2 NONE [Fast] "5.0.0" documentation::help, "Lists the subcommands of CLIENT";
+    "client|id" 2 NONE [Fast] "5.0.0" client::id, "Returns the client's number";
+    "client|info" 2 NONE [Fast] "6.2.0" client::info, "Returns the state of this client's connection";
+    "client|kill" -3 NONE [Admin] "2.4.0" client::kill, "Closes connections of clients";
+    "client|list" -2 NONE [Admin] "2.4.0" client::list, "Returns the state of all clients' connections";
+    "client|no-evict" 3 NONE [Admin] "7.0.0" client::accept_switch, "Does nothing: no client is disconnected for its memory";
+    "client|no-touch" 3 NONE [Fast] "7.2.0" client::accept_switch, "Does nothing: every access counts as a use";
+    "client|reply" 3 NONE [Fast] "3.2.0" client::reply, "Chooses which requests are replied to";
+    "client|setinfo" 4 NONE [Fast] "7.2.0" client::set_info, "Sets the name or version of the client's library";
+    "client|setname" 3 NONE [Fast] "2.6.9" client::set_name, "Sets the client's name";
+    "client|unpause" 2 NONE [Admin] "6.2.0" client::unpause, "Does nothing: no client is paused";
 };
 
 static COMMAND: [Command; 6] = rows! { Server:
-    "command|count" 2 NONE [] "2.8.13" documentation::count, "How many commands there are";
-    "command|docs" -2 NONE [] "7.0.0" documentation::docs, "What commands are for";
-    "command|getkeys" -4 NONE [] "2.8.13" documentation::get_keys, "The keys of a request";
-    "command|help" 2 NONE [] "5.0.0" documentation::help, "What there is of COMMAND";
-    "command|info" -2 NONE [] "2.8.13" documentation::info, "What arguments commands have";
-    "command|list" -2 NONE [] "7.0.0" documentation::list, "The names of all commands";
+    "command|count" 2 NONE [] "2.8.13" documentation::count, "Counts the commands";
+    "command|docs" -2 NONE [] "7.0.0" documentation::docs, "Returns the documentation of commands";
+    "command|getkeys" -4 NONE [] "2.8.13" documentation::get_keys, "Returns the keys of a request";
+    "command|help" 2 NONE [] "5.0.0" documentation::help, "Lists the subcommands of COMMAND";
+    "command|info" -2 NONE [] "2.8.13" documentation::info, "Returns the arity, flags and keys of commands";
+    "command|list" -2 NONE [] "7.0.0" documentation::list, "Returns the names of all commands";
 };
 
 static CONFIG: [Command; 5] = rows! { Server:
-    "config|get" -3 NONE [Admin] "2.0.0" server::config_get, "What is set";
-    "config|help" 2 NONE [] "5.0.0" documentation::help, "What there is of CONFIG";
-    "config|resetstat" 2 NONE [Admin] "2.0.0" server::config_resetstat, "Counts from 0 again";
-    "config|rewrite" 2 NONE [Admin] "2.8.0" server::config_rewrite, "Nothing: there is no file of settings";
-    "config|set" -4 NONE [Admin] "2.0.0" server::config_set, "Sets something";
+    "config|get" -3 NONE [Admin] "2.0.0" server::config_get, "Returns settings";
+    "config|help" 2 NONE [] "5.0.0" documentation::help, "Lists the subcommands of CONFIG";
+    "config|resetstat" 2 NONE [Admin] "2.0.0" server::config_resetstat, "Resets the statistics";
+    "config|rewrite" 2 NONE [Admin] "2.8.0" server::config_rewrite, "Does nothing: there is no configuration file";
+    "config|set" -4 NONE [Admin] "2.0.0" server::config_set, "Changes settings";
 };
 
 static FUNCTION: [Command; 3] = rows! { Server:
-    "function|flush" -2 NONE [Write] "7.0.0" server::function_flush, "Takes out all functions, of which there are none";
-    "function|help" 2 NONE [] "7.0.0" documentation::help, "What there is of FUNCTION";
-    "function|list" -2 NONE [] "7.0.0" server::function_list, "All functions, of which there are none";
+    "function|flush" -2 NONE [Write] "7.0.0" server::function_flush, "Deletes all functions, of which there are none";
+    "function|help" 2 NONE [] "7.0.0" documentation::help, "Lists the subcommands of FUNCTION";
+    "function|list" -2 NONE [] "7.0.0" server::function_list, "Lists all functions, of which there are none";
 };
 
 static MEMORY: [Command; 2] = rows! { Server:
-    "memory|help" 2 NONE [] "4.0.0" documentation::help, "What there is of MEMORY";
-    "memory|usage" -3 SECOND [ReadOnly] "4.0.0" server::memory_usage, "What a key takes with its value";
+    "memory|help" 2 NONE [] "4.0.0" documentation::help, "Lists the subcommands of MEMORY";
+    "memory|usage" -3 SECOND [ReadOnly] "4.0.0" server::memory_usage, "Returns the memory that a key and its value take";
 };
 
 static OBJECT: [Command; 5] = rows! { Generic:
-    "object|encoding" 3 SECOND [ReadOnly] "2.2.3" keys::encoding, "How a value would be kept by Redis";
-    "object|freq" 3 SECOND [ReadOnly] "4.0.0" keys::frequency, "Nothing: how often keys are used is not counted";
-    "object|help" 2 NONE [] "6.2.0" documentation::help, "What there is of OBJECT";
-    "object|idletime" 3 SECOND [ReadOnly] "2.2.3" keys::idle_time, "For how many seconds a key was not used";
-    "object|refcount" 3 SECOND [ReadOnly] "2.2.3" keys::reference_count, "How many refer to a value";
+    "object|encoding" 3 SECOND [ReadOnly] "2.2.3" keys::encoding, "Returns the encoding that Redis would use for a value";
+    "object|freq" 3 SECOND [ReadOnly] "4.0.0" keys::frequency, "Does nothing: uses of keys are not counted";
+    "object|help" 2 NONE [] "6.2.0" documentation::help, "Lists the subcommands of OBJECT";
+    "object|idletime" 3 SECOND [ReadOnly] "2.2.3" keys::idle_time, "Returns the seconds since a key was last used";
+    "object|refcount" 3 SECOND [ReadOnly] "2.2.3" keys::reference_count, "Returns the number of references to a value";
 };
 
 /// The longest name that is looked up, so that it fits into a `u128`. [B]
