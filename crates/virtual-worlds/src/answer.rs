@@ -1,4 +1,4 @@
-//! What a run on a model tells.
+//! What a run on a model returns.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use messaging::Parameters;
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 
-/// What each rank ended with, and what the machine did.
+/// The result of each rank, and what the machine did.
 pub type Run<T> = endpoint::Run<T, Answer>;
 
-/// What a run on a model tells.
+/// What a run on a model returns.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// When each rank was done. [ps]
+    /// When each rank finished. [ps]
     pub finish: Vec<Time>,
     /// Messages that programs sent.
     pub messages: u64,
@@ -22,25 +22,25 @@ pub struct Answer {
     pub packets: u64,
     /// Flits times channels crossed.
     pub flit_hops: u64,
-    /// For each channel, what it did.
+    /// What each channel did.
     pub channels: Vec<ChannelStatistics>,
-    /// For each router, how its headers fared.
+    /// How headers fared at each router.
     pub routers: Vec<RouterStatistics>,
-    /// For each rank, what it waited for.
+    /// What each rank waited for.
     pub ranks: Vec<RankStatistics>,
-    /// Every packet, if it was asked for.
+    /// Every packet, if a log was asked for.
     pub packet_log: Option<Vec<PacketRecord>>,
-    /// What every rank did when, if it was asked for.
+    /// The timeline of every rank, if one was asked for.
     pub timeline: Option<Timeline>,
     /// What became of frames, on an Ethernet.
     pub ethernet: Option<EthernetStatistics>,
-    /// Every frame, on an Ethernet, if it was asked for.
+    /// Every frame, on an Ethernet, if a log was asked for.
     pub frame_log: Option<Vec<FrameRecord>>,
-    /// What messages needed on an Ethernet.
+    /// What it took to deliver messages, on an Ethernet.
     pub messaging: Option<MessagingStatistics>,
-    /// What became of the traffic beside programs, if there was any.
+    /// What became of background traffic, if there was any.
     pub background: Option<BackgroundStatistics>,
-    /// Messages that no receive took, in order of sender and receiver: nothing waits for them, but something is amiss.
+    /// Messages that no receive took, by sender and receiver: nothing waits for them, but something is amiss.
     pub unreceived: Vec<Unreceived>,
 }
 
@@ -51,7 +51,7 @@ pub struct BackgroundStatistics {
     pub offered: u64,
     /// Packets that arrived.
     pub delivered: u64,
-    /// The mean time of those from their birth to the arrival of their tail, if there are any.
+    /// The mean time of delivered packets from birth to the arrival of the tail, if there are any.
     pub mean_latency: Option<Duration>,
     /// When the last program had ended. [ps]
     pub until: Time,
@@ -60,16 +60,16 @@ pub struct BackgroundStatistics {
 /// Messages from one rank to another that no receive took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreceived {
-    /// Who sent them.
+    /// The sender.
     pub from: Rank,
-    /// To whom; a broadcast counts for each rank that has not received it.
+    /// The receiver; a broadcast counts for each rank that has not received it.
     pub to: Rank,
-    /// How many they are.
+    /// How many messages.
     pub messages: u64,
 }
 
 impl Unreceived {
-    /// The messages that no receive took, each by who sent it and to whom.
+    /// Counts the messages that no receive took, by sender and receiver.
     pub(crate) fn counted(messages: impl Iterator<Item = (Rank, Rank)>) -> Vec<Unreceived> {
         let mut counts: BTreeMap<(Rank, Rank), u64> = BTreeMap::new();
         messages.for_each(|ends| *counts.entry(ends).or_default() += 1);
@@ -78,7 +78,7 @@ impl Unreceived {
 }
 
 impl Answer {
-    /// When the last rank was done. [ps]
+    /// When the last rank finished. [ps]
     pub fn makespan(&self) -> Time {
         self.finish.iter().copied().max().unwrap_or(Time::ZERO)
     }
@@ -95,15 +95,15 @@ impl Answer {
 pub struct EthernetStatistics {
     /// Frames that nodes sent.
     pub sent: u64,
-    /// Frames that came into receive rings; of a broadcast one for each.
+    /// Frames that arrived in receive rings; a broadcast counts once for each.
     pub received: u64,
-    /// Frames that did not.
+    /// Frames that were dropped.
     pub dropped: Dropped,
-    /// For each node, how many of these were for it.
+    /// For each node, how many of the dropped frames were for it.
     pub dropped_for: Vec<u64>,
-    /// For each node, how long frames occupied the wire to the switch and that from it. [ps]
+    /// For each node, how long frames occupied the wire to the switch and the wire from it. [ps]
     pub busy: Vec<[Duration; 2]>,
-    /// The same of the trunk between two switches, if there are two: from the first to the second, and back. [ps]
+    /// The same for the trunk between two switches, if there are two: from the first to the second, and back. [ps]
     pub trunk_busy: Option<[Duration; 2]>,
     /// The most that any output queue held. [B]
     pub most_queued: Bytes,
@@ -114,7 +114,7 @@ pub struct EthernetStatistics {
 pub struct Dropped {
     /// At a full output queue of the switch.
     pub at_switch: u64,
-    /// On the way from there.
+    /// On the way from the switch to the receiver.
     pub lost: u64,
     /// At a full receive ring.
     pub at_ring: u64,
@@ -135,25 +135,25 @@ pub struct FrameRecord {
     pub sent: Time,
     /// When it was in its receiver's ring, or was dropped. [ps]
     pub ended: Time,
-    /// Which of the two, and where.
+    /// How and where its way ended.
     pub fate: FrameFate,
 }
 
 /// How a frame's way ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameFate {
-    /// In the receiver's ring.
+    /// It reached the receiver's ring.
     Received,
     /// Dropped at a full output queue of the switch.
     AtSwitch,
-    /// Lost on the way from there.
+    /// Lost on the way from the switch.
     Lost,
     /// Dropped at a full receive ring.
     AtRing,
 }
 
 impl FrameFate {
-    /// What it is called in files.
+    /// Its name in files.
     pub const fn name(self) -> &'static str {
         match self {
             FrameFate::Received => "received",
@@ -164,14 +164,14 @@ impl FrameFate {
     }
 }
 
-/// What messages needed of the nodes of an Ethernet.
+/// What it took to deliver messages on an Ethernet.
 #[derive(Clone, Debug)]
 pub struct MessagingStatistics {
     /// How they were sent.
     pub parameters: Parameters,
-    /// For each rank, the most that its broadcasts took at once: queue, buffer and what is kept for each receiver. [B]
+    /// For each rank, the most memory that its broadcasts took at once: queue, buffer and what is kept for each receiver. [B]
     pub broadcast_memory: Vec<Bytes>,
-    /// From whom to whom packets were sent again, and how many.
+    /// The sender and receiver of packets that were sent again, and how many.
     pub repeated: Vec<(Rank, Rank, u64)>,
 }
 
@@ -190,12 +190,12 @@ pub struct ChannelStatistics {
     pub occupancy: u128,
 }
 
-/// How the headers that asked for an output at a router fared.
+/// How the headers that requested an output at a router fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterStatistics {
-    /// Headers that asked.
+    /// Headers that requested one.
     pub headers: u64,
-    /// Grant minus request, summed over them. [ps]
+    /// Grant time minus request time, summed over them. [ps]
     pub blocking: Duration,
 }
 
@@ -204,10 +204,10 @@ pub struct RouterStatistics {
 pub struct RankStatistics {
     /// Packets its node injected.
     pub packets: u64,
-    /// From the moment a packet was ready to the moment its tail had left the node, summed. [ps]
+    /// From when a packet was ready until its tail had left the node, summed. [ps]
     pub send_away: Duration,
-    /// Time the program waited in `receive` for a message that had not come, summed over its receives: those of a schedule
-    /// may wait at once. [ps]
+    /// Time that the program waited in `receive` for messages that had not arrived, summed over its receives; those of a schedule may
+    /// wait at the same time. [ps]
     pub receive_idle: Duration,
 }
 
@@ -220,18 +220,18 @@ pub struct PacketRecord {
     pub destination: NodeId,
     /// Message bytes it carried. [B]
     pub bytes: Bytes,
-    /// Its flits, header included. [flits]
+    /// Its length, header included. [flits]
     pub flits: u32,
     /// When it was put into the source's injection queue. [ps]
     pub injected: Time,
     /// The channels it crossed, in order.
     pub hops: Vec<HopRecord>,
-    /// When its tail was at the destination. [ps]
+    /// When its tail reached the destination. [ps]
     pub delivered: Time,
 }
 
 impl PacketRecord {
-    /// How long its header was blocked, over all its channels. [ps]
+    /// How long its header was blocked, summed over its channels. [ps]
     pub fn blocking(&self) -> Duration {
         self.hops.iter().map(|hop| hop.granted.since(hop.requested)).sum()
     }
@@ -244,10 +244,10 @@ pub struct HopRecord {
     pub channel: ChannelId,
     /// Which of its virtual channels, from 0.
     pub virtual_channel: u32,
-    /// When the header asked for it. [ps]
+    /// When the header requested it. [ps]
     pub requested: Time,
-    /// When the packet got it. [ps]
+    /// When the packet was granted it. [ps]
     pub granted: Time,
-    /// When the tail had crossed and it was free again. [ps]
+    /// When the tail had crossed and the channel was free again. [ps]
     pub released: Time,
 }

@@ -1,15 +1,15 @@
-//! First-in-first-out queues, one for each pair of numbers that has any items: many short ones, found by hashing.
+//! First-in-first-out queues, one for each pair of numbers that has any items: many short queues, found by hashing.
 
 const NONE: u32 = u32::MAX;
 /// 2^64 divided by the golden ratio: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const FEWEST: usize = 32;
 
-/// Items by key, those of one key in the order in which they were added.
+/// Items by key; those of one key are in the order in which they were added.
 #[derive(Debug)]
 pub struct Chains<Item> {
     links: Vec<Link<Item>>,
-    /// The first link that is not used; each of these names the next.
+    /// The first unused link; each unused link names the next.
     unused: u32,
     /// Open addressing, with linear probing.
     places: Vec<Place>,
@@ -17,11 +17,11 @@ pub struct Chains<Item> {
     count: u64,
 }
 
-/// A chain: its key stands here, too, so that a search looks at no links.
+/// A chain. Its key is stored here, too, so that a search touches no links.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     key: (u32, u32),
-    /// Its first and its last link.
+    /// Its first and last link.
     first: u32,
     last: u32,
 }
@@ -31,7 +31,7 @@ const FREE: Place = Place { key: (0, 0), first: NONE, last: NONE };
 #[derive(Clone, Copy, Debug)]
 struct Link<Item> {
     item: Item,
-    /// How many items had been added before, and this one; 0 where the link is not used.
+    /// The number of items added up to and including this one; 0 where the link is unused.
     order: u64,
     next: u32,
 }
@@ -47,7 +47,7 @@ impl<Item: Copy> Chains<Item> {
         self.chains == 0
     }
 
-    /// Adds an item; gives its order among all that were ever added.
+    /// Adds an item; returns its place in the order of all items ever added.
     pub fn push(&mut self, key: (u32, u32), item: Item) -> u64 {
         if 2 * self.chains >= self.places.len() {
             self.grow();
@@ -104,7 +104,7 @@ impl<Item: Copy> Chains<Item> {
     pub fn take_first(&mut self, wanted: impl Fn(&Item) -> bool) -> Option<((u32, u32), Item)> {
         let fits = |&(_, link): &(_, &Link<Item>)| wanted(&link.item);
         let (key, &Link { order, .. }) = self.links().filter(fits).min_by_key(|(_, link)| link.order)?;
-        // Its chain is taken apart and put together again without it.
+        // The chain is taken apart and rebuilt without the item.
         let mut chain = Vec::new();
         while let Some(at) = self.first(key) {
             chain.extend(self.pop(key).map(|item| (at, item)));
@@ -138,7 +138,7 @@ impl<Item: Copy> Chains<Item> {
         self.links.iter().filter(|link| link.order > 0).map(|link| &link.item)
     }
 
-    /// All links that are used, chain by chain, with their keys.
+    /// All links in use, chain by chain, with their keys.
     fn links(&self) -> impl Iterator<Item = ((u32, u32), &Link<Item>)> {
         let link = |number: u32| self.links.get(number as usize);
         let of_chain = move |chain: &Place| {
@@ -171,7 +171,7 @@ impl<Item: Copy> Chains<Item> {
         place
     }
 
-    /// Frees a place, and moves those behind it up that would no longer be found.
+    /// Frees a place, and moves up those behind it that could no longer be found.
     fn vacate(&mut self, mut free: usize) {
         self.chains -= 1;
         let mask = self.places.len() - 1;

@@ -1,15 +1,14 @@
 //! The event queue: a radix heap, after Ahuja, Mehlhorn, Orlin and Tarjan (1990), "Faster algorithms for the shortest
 //! path problem".
 //!
-//! Simulated time never runs backward, so every time in the queue is at least the time taken out last. Times are read as
-//! numbers of digits of 6 bits. An event lies at the level of the highest digit in which its time differs from that time,
-//! in the bucket of the digit's value there. Putting in costs a few shifts; to take out, the lowest bucket of the lowest
-//! level is spread over the levels below, so that an event moves at most once a level: in practice two or three times.
-//! Events of one time come out in the order in which they were put in: those that are to come at one time are always in
-//! one bucket, and a bucket is emptied in order, into empty buckets.
+//! Simulated time never runs backward, so every time in the queue is at least the time taken out last. Times are read as numbers with
+//! digits of 6 bits. An event lies at the level of the highest digit in which its time differs from the time taken out last, in the
+//! bucket for that digit's value. Insertion costs a few shifts; to remove events, the lowest bucket of the lowest level is spread over
+//! the levels below, so that an event moves at most once per level: in practice two or three times. Events of one time come out in the
+//! order in which they were put in: they are always in the same bucket, and a bucket is emptied in order, into empty buckets.
 //!
-//! Nothing comes after [`Time::HORIZON`]: an event that is put in for later is kept aside, and whoever drives the queue ends the run
-//! with it. So a time that is taken out of the queue always leaves room for the sums that follow from it.
+//! No event comes after [`Time::HORIZON`]: an event scheduled for later is set aside, and the caller that drives the queue ends the run
+//! with it. So a time taken out of the queue always leaves room for the sums computed from it.
 
 use quantities::Time;
 
@@ -17,7 +16,7 @@ const DIGIT_BITS: u32 = 6;
 const DIGITS: usize = 1 << DIGIT_BITS;
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT_BITS) as usize;
 
-/// Events in order of time, first in first out among equal times.
+/// Events in order of time; first in, first out among equal times.
 #[derive(Debug)]
 pub struct EventQueue<Event> {
     /// The events of the present, in order.
@@ -32,7 +31,7 @@ pub struct EventQueue<Event> {
     now: Time,
     /// The bucket that is being spread, kept for its room.
     spread: Vec<(Time, Event)>,
-    /// The first event that was to come after the horizon.
+    /// The first event scheduled after the horizon.
     beyond: Option<Event>,
     horizon: Time,
 }
@@ -53,12 +52,12 @@ impl<Event: Copy> Default for EventQueue<Event> {
 }
 
 impl<Event: Copy> EventQueue<Event> {
-    /// A queue for whoever counts up to [`Time::NEVER`], which sums that don't fit stay at: nothing is kept aside.
+    /// A queue for a caller that counts up to [`Time::NEVER`], at which sums that overflow saturate: nothing is set aside.
     pub fn without_horizon() -> EventQueue<Event> {
         EventQueue { horizon: Time::NEVER, ..EventQueue::default() }
     }
 
-    /// Whether nothing is to come.
+    /// Whether there are no more events.
     pub fn is_empty(&self) -> bool {
         self.present.is_empty() && self.levels == 0
     }
@@ -69,13 +68,13 @@ impl<Event: Copy> EventQueue<Event> {
         self.now
     }
 
-    /// The first event that was to come after [`Time::HORIZON`], if there was one.
+    /// The first event scheduled after [`Time::HORIZON`], if there was one.
     #[inline]
     pub fn beyond(&self) -> Option<Event> {
         self.beyond
     }
 
-    /// Puts `event` in, to come out at `time`, which is not before [`EventQueue::now`].
+    /// Inserts `event`, to come out at `time`, which is not before [`EventQueue::now`].
     #[inline]
     pub fn put(&mut self, time: Time, event: Event) {
         debug_assert!(time >= self.now, "an event at {time:?}, before the present {:?}", self.now);
@@ -93,7 +92,7 @@ impl<Event: Copy> EventQueue<Event> {
         self.buckets[level * DIGITS + digit].push((time, event));
     }
 
-    /// Takes all events of the next time out, appending them to `events`; gives that time.
+    /// Takes out all events of the next time, appending them to `events`; returns that time.
     #[inline]
     pub fn take_instant(&mut self, events: &mut Vec<Event>) -> Option<Time> {
         if self.present.is_empty() && !self.advance() {
@@ -107,13 +106,13 @@ impl<Event: Copy> EventQueue<Event> {
         Some(self.now)
     }
 
-    /// Whether more is to come at the time of the events taken out last.
+    /// Whether there are more events at the time of the events taken out last.
     #[inline]
     pub fn has_present(&self) -> bool {
         !self.present.is_empty()
     }
 
-    /// The time of the next events, when there are any.
+    /// The time of the next events, if there are any.
     pub fn next_time(&self) -> Option<Time> {
         if !self.present.is_empty() {
             return Some(self.now);
@@ -141,7 +140,7 @@ impl<Event: Copy> EventQueue<Event> {
         Some((level, self.occupied[level].trailing_zeros() as usize))
     }
 
-    /// Moves the present on to the earliest event, and spreads its bucket.
+    /// Advances the present to the earliest event, and spreads its bucket.
     fn advance(&mut self) -> bool {
         let Some((level, digit)) = self.lowest() else { return false };
         self.occupied[level] &= self.occupied[level] - 1;
@@ -150,7 +149,7 @@ impl<Event: Copy> EventQueue<Event> {
         }
         let bucket = &mut self.buckets[level * DIGITS + digit];
         if let [(time, event)] = bucket[..] {
-            // Where few events are to come, most are alone in their bucket.
+            // Where the queue holds few events, most are alone in their bucket.
             bucket.clear();
             self.now = time;
             self.present.push(event);
@@ -174,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Out of the queue comes what a stable sort by time gives, whatever goes in meanwhile.
+        /// Events come out as a stable sort by time orders them, whatever is inserted meanwhile.
         #[test]
         fn events_come_out_in_order_of_time_then_of_arrival(steps in prop::collection::vec((0u64..5, 0u64..1 << 40), 1..200)) {
             let mut queue = EventQueue::default();

@@ -1,4 +1,4 @@
-//! Runs that go on for longer than can be counted.
+//! Runs that last longer than can be counted.
 
 use std::fmt::Display;
 
@@ -7,16 +7,16 @@ use quantities::{Duration, Rank, Time};
 
 use crate::answer::Answer;
 
-/// `what` would end after `limit`, the last time that its world can count.
+/// The error of a run in which `what` would end after `limit`, the last time that its world can count.
 pub(crate) fn beyond(what: impl Display, limit: Time) -> Error {
     let days = limit.picoseconds() / (86_400 * 1_000_000_000_000);
     Error::Unfit(format!("{what} would end beyond the {days} days of simulated time that picoseconds can count"))
 }
 
-/// The answer of a run in which every time and every sum of times could be counted.
+/// The answer, if every time and every sum of times could be counted.
 ///
 /// # Errors
-/// That one could not, with whose it is.
+/// Names the rank or router whose time could not be counted.
 pub(crate) fn counted(answer: Answer) -> Result<Answer> {
     let ranks = || (0..).map(Rank);
     if let Some((rank, _)) = ranks().zip(&answer.finish).find(|(_, finish)| **finish == Time::NEVER) {

@@ -1,9 +1,9 @@
-//! Which message meets which receive, at one rank.
+//! Matching of messages and receives at one rank.
 //!
-//! A message meets the receive that was posted first of those that it fits; a receive takes the message that came first of
-//! those that fit it. Most are among the first few of a queue, which are searched in order: that is quick, takes little room, and reads
-//! memory from one end to the other. A queue in which one was not is kept by source and tag from then on until it is empty, so that neither a
-//! long queue of unexpected messages nor many posted receives make a search.
+//! A message matches the earliest posted receive that it fits; a receive takes the earliest message that fits it. Most matches are among
+//! the first few of a queue, which are searched in order: that is quick, takes little room, and reads memory from one end to the other.
+//! Once a match lay further back, the queue is indexed by source and tag until it is empty again, so that neither a long queue of
+//! unexpected messages nor many posted receives make matching slow.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use quantities::Rank;
 
 use crate::chains::Chains;
 
-/// In place of a source or a tag: any. No rank and no tag has this number.
+/// Stands for any source or any tag. No rank and no tag has this number.
 pub const ANY: u32 = u32::MAX;
 
 /// What a receive asks for, in numbers.
@@ -24,7 +24,7 @@ pub struct Wanted {
     pub tag: u32,
 }
 
-/// Whether a receive of any tag takes a message with `tag`.
+/// Whether a receive of any tag may take a message with `tag`.
 fn may_be_any(tag: u32) -> bool {
     Tags::Any.include(Tag(tag))
 }
@@ -47,15 +47,15 @@ impl Wanted {
     }
 }
 
-/// As many at the front of a queue are searched one by one.
+/// How many items at the front of a queue are searched one by one.
 const FEW: usize = 16;
 
 /// The unmatched messages and receives of a rank.
 #[derive(Debug)]
 pub struct Matching<Receive> {
-    /// In the order of posting; empty where they are kept otherwise.
+    /// In the order of posting; empty while they are indexed.
     receives: VecDeque<(Wanted, Receive)>,
-    /// From whom, with which tag, and their numbers, in the order of arrival; empty where they are kept otherwise.
+    /// Source, tag and number, in the order of arrival; empty while they are indexed.
     messages: VecDeque<(u32, u32, u32)>,
     many_receives: Option<Box<ManyReceives<Receive>>>,
     many_messages: Option<Box<ManyMessages>>,
@@ -68,7 +68,7 @@ impl<Receive: Copy> Default for Matching<Receive> {
 }
 
 impl<Receive: Copy> Matching<Receive> {
-    /// The receive that a message from `from` with `tag` meets, if one was posted.
+    /// The posted receive that a message from `from` with `tag` matches, if there is one.
     #[inline]
     pub fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
         if self.many_receives.is_none() {
@@ -94,7 +94,7 @@ impl<Receive: Copy> Matching<Receive> {
         met
     }
 
-    /// Keeps a message that met no receive.
+    /// Keeps a message that matched no receive.
     pub fn keep(&mut self, from: u32, tag: u32, message: u32) {
         match &mut self.many_messages {
             Some(many) => many.keep(from, tag, message),
@@ -102,7 +102,7 @@ impl<Receive: Copy> Matching<Receive> {
         }
     }
 
-    /// The message that came first of those that fit.
+    /// The earliest message that fits.
     #[inline]
     pub fn find(&mut self, wanted: Wanted) -> Option<u32> {
         if self.many_messages.is_none() {
@@ -137,7 +137,7 @@ impl<Receive: Copy> Matching<Receive> {
         }
     }
 
-    /// Takes back the first receive for which `over` holds.
+    /// Withdraws the first receive for which `over` holds.
     pub fn withdraw(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
         if let Some(many) = &mut self.many_receives {
             return many.withdraw(over);
@@ -146,13 +146,13 @@ impl<Receive: Copy> Matching<Receive> {
         self.receives.remove(place).map(|(_, receive)| receive)
     }
 
-    /// The receives that have met no message.
+    /// The receives that have matched no message.
     pub fn posted(&self) -> impl Iterator<Item = &Receive> {
         let many = self.many_receives.iter().flat_map(|many| many.by_wanted.items());
         self.receives.iter().map(|(_, receive)| receive).chain(many)
     }
 
-    /// The messages that have met no receive, in order of source and tag: from whom, with which tag, and their numbers.
+    /// The messages that have matched no receive, by source and tag: their source, tag and number.
     pub fn kept(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let many = self.many_messages.iter().flat_map(|many| many.by_both.in_order());
         let few = self.messages.iter().copied();
@@ -163,7 +163,7 @@ impl<Receive: Copy> Matching<Receive> {
     }
 }
 
-/// Adds to a queue of which most stay very short: one that was empty gets room for one.
+/// Appends to a queue. Most queues stay very short, so one that was empty gets room for one.
 fn push<T>(queue: &mut VecDeque<T>, item: T) {
     if queue.capacity() == 0 {
         queue.reserve_exact(1);
@@ -171,12 +171,12 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
     queue.push_back(item);
 }
 
-/// Receives by what they want.
+/// Receives, indexed by what they ask for.
 #[derive(Debug)]
 struct ManyReceives<Receive> {
     /// By source and tag.
     by_wanted: Chains<Receive>,
-    /// How many leave source or tag open.
+    /// How many leave source or tag open (wildcards).
     open: usize,
 }
 
@@ -211,12 +211,12 @@ impl<Receive: Copy> ManyReceives<Receive> {
     }
 }
 
-/// Messages by source and tag; and once a receive has left one of these open, also without it. The first message of those that fit is
-/// always the first of its source and tag.
+/// Messages indexed by source and tag and, once a receive has left one of these open, also by the other alone. The first message that
+/// fits is always the first of its source and tag.
 #[derive(Debug, Default)]
 struct ManyMessages {
     by_both: Chains<u32>,
-    /// By source and order; by tag and order; by order. Whose source and tag they have.
+    /// By source and order; by tag and order; by order. The values complete source and tag.
     by_source: Option<BTreeMap<(u32, u64), u32>>,
     by_tag: Option<BTreeMap<(u32, u64), u32>>,
     by_order: Option<BTreeMap<u64, (u32, u32)>>,
@@ -281,7 +281,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// It matches what a search through two plain queues matches. Tag 2 stands for that of collectives, which no receive of any tag
+        /// Matches what a search through two plain queues matches. Tag 2 stands for the tag of collectives, which no receive of any tag
         /// takes.
         #[test]
         fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..200)) {

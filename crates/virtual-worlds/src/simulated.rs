@@ -14,17 +14,17 @@ use crate::loggp::Clock;
 pub struct Simulated<'a> {
     pub(crate) machine: &'a Machine,
     options: Options,
-    /// Whether a machine of the LogGP model takes messages in when they arrive.
+    /// Whether processors of a LogGP machine take messages in when they arrive.
     on_arrival: bool,
 }
 
 impl<'a> Simulated<'a> {
-    /// A world on `machine`. Which engine moves the flits matters only where there are flits.
+    /// A world on `machine`. The choice of engine matters only on a network of flits.
     pub const fn new(machine: &'a Machine, options: Options) -> Simulated<'a> {
         Simulated { machine, options, on_arrival: false }
     }
 
-    /// The same world, in which a machine of the LogGP model takes messages in when they arrive, as [`Clock::on_arrival`] does.
+    /// The same world, in which processors of a LogGP machine take messages in when they arrive, as with [`Clock::on_arrival`].
     pub const fn on_arrival(self) -> Simulated<'a> {
         Simulated { on_arrival: true, ..self }
     }
@@ -58,7 +58,7 @@ impl World for Simulated<'_> {
     }
 }
 
-/// Whether a send of `size` on `machine` is over only when the receiving program has asked for the message.
+/// Whether a send of `size` on `machine` completes only after the receiving program has asked for the message.
 pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
     match &machine.interconnect {
         Interconnect::Flits(_) => {
@@ -73,7 +73,7 @@ pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
             }
         }
         Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
-        // It is over when the message is in the send queue, unless many are before it.
+        // It completes when the message is in the send queue, unless many are before it.
         Interconnect::Ethernet(_) => false,
     }
 }

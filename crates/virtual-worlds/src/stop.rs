@@ -1,12 +1,12 @@
-//! How a run is asked to end, and how far it has come.
+//! How a run is asked to stop, and how far it has come.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use endpoint::{Error, Result};
 use quantities::Time;
 
-/// A flag that ends a run once it is set: the run then gives [`Error::Stopped`], and nothing else follows from it. By default
-/// there is none. A run may also write down how far it has come.
+/// A flag that stops a run once it is set: the run then returns [`Error::Stopped`] and nothing else. By default there is no flag. A run
+/// may also record its progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stop {
     flag: Option<&'static AtomicBool>,
@@ -14,28 +14,28 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Never ends a run.
+    /// Never stops a run.
     pub const NEVER: Stop = Stop { flag: None, progress: None };
 
-    /// Ends a run once `flag` is set.
+    /// Stops a run once `flag` is set.
     pub const fn at(flag: &'static AtomicBool) -> Stop {
         Stop { flag: Some(flag), progress: None }
     }
 
-    /// The same, which also ends a run once `flag` is set.
+    /// The same, which also stops a run once `flag` is set.
     pub const fn or_at(self, flag: &'static AtomicBool) -> Stop {
         Stop { flag: Some(flag), ..self }
     }
 
-    /// The same, for a run that writes into `progress` how far it has come.
+    /// The same, for a run that records its progress in `progress`.
     pub const fn telling(self, progress: &'static Progress) -> Stop {
         Stop { progress: Some(progress), ..self }
     }
 
-    /// Whether to go on, asked by a run that has come as far as `reached` says.
+    /// Whether to go on; called by a run that has come as far as `reached` returns.
     ///
     /// # Errors
-    /// [`Error::Stopped`] when the flag is set.
+    /// [`Error::Stopped`] if the flag is set.
     #[inline]
     pub(crate) fn go_on(self, reached: impl FnOnce() -> Reached) -> Result<()> {
         if let Some(progress) = self.progress
@@ -50,10 +50,10 @@ impl Stop {
     }
 }
 
-/// A run writes how far it has come each time that it has asked so often whether to go on: more would cost it time.
+/// A run records its progress once in this many calls: more often would cost it time.
 const BETWEEN_WRITES: u64 = 64;
 
-/// How far a run has come. The run writes it, on one thread; others may read it meanwhile, and no result depends on it.
+/// The progress of a run. The run writes it, on one thread; other threads may read it meanwhile, and no result depends on it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// How often the run has asked whether to go on.
@@ -63,19 +63,19 @@ pub struct Progress {
     packets: AtomicU64,
 }
 
-/// How far a run has come at some moment.
+/// The progress of a run at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
-    /// The simulated time; where ranks run ahead of each other, that of the rank which is farthest. [ps]
+    /// The simulated time; where ranks run ahead of each other, that of the rank which is furthest ahead. [ps]
     pub time: Time,
     /// Messages that programs have sent.
     pub messages: u64,
-    /// Packets, or frames of an Ethernet, that have arrived; 0 where messages are not cut.
+    /// Packets, or frames of an Ethernet, that have arrived; 0 where messages are not cut into packets.
     pub packets: u64,
 }
 
 impl Progress {
-    /// That of a run that has not begun.
+    /// The progress of a run that has not begun.
     pub const fn new() -> Progress {
         Progress {
             asked: AtomicU64::new(0),
@@ -85,7 +85,7 @@ impl Progress {
         }
     }
 
-    /// How far the run has come. The parts may be an instant apart.
+    /// How far the run has come. The fields may be an instant apart.
     pub fn read(&self) -> Reached {
         Reached {
             time: Time::from_picoseconds(self.time.load(Ordering::Relaxed)),
@@ -94,14 +94,14 @@ impl Progress {
         }
     }
 
-    /// Goes back to the beginning, for another run.
+    /// Resets it for another run.
     pub fn reset(&self) {
         [&self.asked, &self.time, &self.messages, &self.packets]
             .into_iter()
             .for_each(|part| part.store(0, Ordering::Relaxed));
     }
 
-    /// Whether the run is to write again: it asks far more often than anybody looks.
+    /// Whether the run should write again: it asks far more often than anybody looks.
     #[inline]
     fn is_due(&self) -> bool {
         let asked = self.asked.load(Ordering::Relaxed);
@@ -109,7 +109,7 @@ impl Progress {
         asked.is_multiple_of(BETWEEN_WRITES)
     }
 
-    /// Plain loads and stores do, as there is one writer.
+    /// Plain loads and stores suffice, as there is one writer.
     fn write(&self, reached: Reached) {
         let farthest = self.time.load(Ordering::Relaxed).max(reached.time.picoseconds());
         self.time.store(farthest, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! What a message takes that has the machine to itself, as the machine's own model says: it is sent once more, beside nothing else.
+//! What a message costs that has the machine to itself, measured on the machine's own model: the message is sent once more, with no other
+//! traffic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,39 +20,39 @@ pub(super) struct Kind {
     pub(super) broadcast: bool,
 }
 
-/// What a message takes by itself.
+/// What a message costs by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Alone {
-    /// From the beginning of the send until a receiver that waits for the message has it.
+    /// From the start of the send until a receiver that is already waiting has the message.
     pub(super) whole: Duration,
-    /// The send, if the receiver waits for the message.
+    /// The send, if the receiver is already waiting.
     pub(super) sending: Duration,
-    /// The receive of a message that has been there for long.
+    /// The receive of a message that arrived long before.
     pub(super) receiving: Duration,
-    /// From the beginning of such a receive until a sender that waits for it goes on.
+    /// From the start of such a receive until a sender that waits for it goes on.
     pub(super) releasing: Duration,
 }
 
-/// What a message takes by itself, and an empty one on its way.
+/// What a message costs by itself, and an empty one between the same ranks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Answered {
     pub(super) full: Alone,
     pub(super) empty: Alone,
 }
 
-/// Each message is sent as often: full and empty, to a receiver that waits for it, and to one that comes when it is there.
+/// Each message is sent this often: full and empty, each to a receiver that waits for it and to one that asks after it has arrived.
 const TRIALS: u64 = 4;
 
-/// Sends messages one after the other, each when the one before it is long over.
+/// Sends messages one after the other, each long after the one before it has finished.
 struct OneByOne {
     kinds: Vec<Kind>,
-    /// For each rank the trials that it has a part in.
+    /// For each rank, the trials that it takes part in.
     trials: Vec<Vec<u64>>,
-    /// From the beginning of a trial to that of the next.
+    /// From the start of a trial to that of the next.
     apart: Duration,
 }
 
-/// A part of a trial: its number, whether of the sender, and how long it took.
+/// One side of a trial: the trial's number, whether it is the sender's side, and how long it took.
 type Part = (u64, bool, Duration);
 
 impl OneByOne {
@@ -62,7 +63,7 @@ impl OneByOne {
             let part = |rank: &u32| kind.broadcast || [kind.from.0, kind.to.0].contains(rank);
             (0..ranks).filter(part).for_each(|rank| trials[rank as usize].extend(&all));
         }
-        // What does not fit between the beginning and the end of time is sent closer together.
+        // Trials that would not fit before the horizon are sent closer together.
         let longest = Time::HORIZON.picoseconds() / ((kinds.len() as u64 + 1) * TRIALS);
         OneByOne { kinds, trials, apart: apart.min(Duration::from_picoseconds(longest)) }
     }
@@ -71,7 +72,7 @@ impl OneByOne {
         Time::ZERO + self.apart * trial
     }
 
-    /// When the receiver comes.
+    /// When the receiver asks for the message.
     fn asked(&self, trial: u64) -> Time {
         self.start(trial)
             + if is_late(trial) { Duration::from_picoseconds(self.apart.picoseconds() / 2) } else { Duration::ZERO }
@@ -117,11 +118,11 @@ impl Program for OneByOne {
     }
 }
 
-/// What messages take by themselves on `machine`, none of them as long as `apart`. Where processors take messages in on arrival, this is
-/// what is asked of them.
+/// What messages cost by themselves on `machine`, each in less time than `apart`. `on_arrival` says whether processors take messages in
+/// on arrival.
 ///
 /// # Errors
-/// What keeps the machine from running this.
+/// Whatever keeps the machine from running these messages.
 pub(super) fn alone(
     machine: &Machine,
     options: Options,
@@ -152,7 +153,7 @@ pub(super) fn alone(
     Ok(answers)
 }
 
-/// A message that is taken in on its arrival costs its receiver nothing later: what it takes is known from the timeline.
+/// A message that is taken in on arrival costs its receiver nothing later: its cost is known from the timeline.
 fn note_taking_in(answer: &Answer, program: &OneByOne, answers: &mut BTreeMap<Kind, Answered>) {
     for message in answer.timeline.iter().flat_map(|timeline| &timeline.messages) {
         let trial = message.sent.since(Time::ZERO).picoseconds() / program.apart.picoseconds().max(1);

@@ -1,4 +1,4 @@
-//! The walk from the end of a run to its beginning, along what was waited for.
+//! The walk from the end of a run back to its beginning, along the dependencies that delayed it.
 
 use machines::model::{Interconnect, Machine, SendMode};
 use quantities::{Rank, Time};
@@ -8,13 +8,13 @@ use super::{Cause, Parts, Step, Stretch};
 use crate::answer::{Activity, MessageRecord};
 use crate::waits_for_receivers;
 
-/// The walk, and the steps that it has taken.
+/// The walk, and the steps taken so far.
 pub(super) struct Backwards<'run> {
     machine: &'run Machine,
     trace: &'run Trace<'run>,
     /// Whether messages are taken in on arrival: see the timeline.
     by_processor: bool,
-    /// How many operations of each rank may still come.
+    /// How many operations of each rank the walk may still visit.
     left: Vec<usize>,
     steps: Vec<Step>,
 }
@@ -24,7 +24,7 @@ impl<'run> Backwards<'run> {
         Backwards { machine, trace, by_processor, left: Vec::new(), steps: Vec::new() }
     }
 
-    /// The steps from the end of the last of the ranks, which ended at `finish`, back to the beginning.
+    /// The steps from the end of the rank that finished last, according to `finish`, back to the beginning.
     pub(super) fn walk(mut self, finish: &[Time]) -> Vec<Step> {
         self.left = (0..finish.len() as u32).map(|rank| self.trace.of_rank(Rank(rank)).len()).collect();
         let makespan = finish.iter().copied().max().unwrap_or(Time::ZERO);
@@ -41,7 +41,7 @@ impl<'run> Backwards<'run> {
         self.steps
     }
 
-    /// The operation of `rank` that ended last until `time`, of those that are left. It is not left any more.
+    /// The last operation of `rank` to end by `time`, of those that are left; it is removed from them.
     fn last_until(&mut self, rank: Rank, time: Time) -> Option<u32> {
         let operations = self.trace.of_rank(rank);
         let left = &mut self.left[rank.0 as usize];
@@ -54,7 +54,7 @@ impl<'run> Backwards<'run> {
         None
     }
 
-    /// Takes an operation; gives whom it waited for, and until when.
+    /// Takes an operation; returns the rank that it waited for, and until when.
     fn step(&mut self, operation: u32) -> (Rank, Time) {
         let span = self.trace.operation(operation);
         let own = self.own(operation, span.end);
@@ -72,14 +72,14 @@ impl<'run> Backwards<'run> {
                 }
                 None => self.cause(message, Stretch::Sending),
             },
-            // A receive whose deadline has passed, or a message that nobody has received.
+            // A receive whose deadline has passed, or a message that no rank has received.
             (Activity::Receive | Activity::Send, None) => Cause::Waiting,
         };
         self.take(span.rank, cause, [own, span.end]);
         (span.rank, own)
     }
 
-    /// A receive that ended at `end` waited for its `message`: so it waited for the sender.
+    /// A receive that ended at `end` waited for its `message`, and so for the sender.
     fn came_late(&mut self, message: u32, end: Time) -> (Rank, Time) {
         let &MessageRecord { from, sent, arrived, .. } = self.trace.message(message);
         let sender = self.trace.sender_of(message);
@@ -88,7 +88,7 @@ impl<'run> Backwards<'run> {
         sender.map_or((from, start), |send| self.before(send, start))
     }
 
-    /// What lies before an `operation` that could go on at `time`.
+    /// What precedes an `operation` that could go on at `time`.
     fn before(&mut self, operation: u32, time: Time) -> (Rank, Time) {
         let rank = self.trace.operation(operation).rank;
         let left = &mut self.left[rank.0 as usize];
@@ -96,7 +96,8 @@ impl<'run> Backwards<'run> {
         (rank, time)
     }
 
-    /// The receive of a `message`, and when that could go on, if the send, which ended at `end` and could itself go on at `own`, waited for it.
+    /// The receive of a `message`, and when it could go on, if the send waited for it. The send ended at `end`, and could itself go on at
+    /// `own`.
     fn receiver_that_came_late(&self, message: u32, own: Time, end: Time) -> Option<(u32, Time)> {
         let record = self.trace.message(message);
         let receive = self.trace.receiver_of(message).filter(|_| waits_for_receivers(self.machine, record.size))?;
@@ -104,14 +105,14 @@ impl<'run> Backwards<'run> {
         (asked > own && asked > record.arrived && asked <= end).then_some((receive, asked))
     }
 
-    /// From when on an operation, which had what it waited for at `until`, could go on as far as its own rank is concerned: since it was begun,
-    /// and since what had been before it was off the processor.
+    /// From when on an operation, for which everything else was there at `until`, could go on as far as its own rank is concerned: since
+    /// it began, and since the operation before it had left the processor.
     fn own(&self, operation: u32, until: Time) -> Time {
         let span = self.trace.operation(operation);
         let earlier = &self.trace.of_rank(span.rank)[..self.trace.place_of(operation)];
         let mut earlier = earlier.iter().rev().map(|&before| (before, self.trace.operation(before).end));
         if self.by_processor {
-            // It begins when it has the processor; but what is taken in may have arrived before.
+            // It begins when it has the processor; but a message that is taken in may have arrived before.
             let mut before = || earlier.find(|before| before.1 <= span.start).map_or(Time::ZERO, |before| before.1);
             return if span.activity == Activity::Receive { before() } else { span.start };
         }
@@ -121,7 +122,8 @@ impl<'run> Backwards<'run> {
         before.map_or(span.start, |(_, end)| end)
     }
 
-    /// Whether the processor is at an operation until that ends. Some sends wait for the network or their receiver, and not for the processor.
+    /// Whether the operation holds the processor until it ends. Some sends wait for the network or their receiver, and not for the
+    /// processor.
     fn holds_processor(&self, operation: u32) -> bool {
         if self.trace.operation(operation).activity != Activity::Send {
             return true;
@@ -143,7 +145,7 @@ impl<'run> Backwards<'run> {
         Cause::Message { from, to, size, broadcast, stretch }
     }
 
-    /// Takes a step, if it takes any time.
+    /// Records a step, if it takes any time.
     fn take(&mut self, rank: Rank, cause: Cause, [start, end]: [Time; 2]) {
         if start < end {
             self.steps.push(Step { rank, cause, start, end, parts: Parts::default() });

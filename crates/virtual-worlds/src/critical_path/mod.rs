@@ -2,8 +2,8 @@
 //!
 //! After Yang and Miller, "Critical path analysis for the execution of parallel and distributed programs" (8th International Conference
 //! on Distributed Computing Systems, 1988), and Schulz, "Extracting critical path graphs from MPI applications" (IEEE Cluster, 2005).
-//! The nodes of their graph are the ends of operations; its edges are operations, and messages. The longest way through it is
-//! found from its end backwards, since of all that an operation X had to wait for, only what came last made it late:
+//! The nodes of their graph are the ends of operations; its edges are operations and messages. The longest path is found from its end
+//! backwards, since of all that an operation X had to wait for, only the last to come made it late:
 //!
 //! ```text
 //!   r := the rank that ends last;  t := when it does
@@ -11,16 +11,16 @@
 //!     X := the operation of r that ended last until t     between its end and t the rank waits
 //!     own(X) := the later of: X was begun; the operation before X was off the processor of r
 //!     if X receives a message that arrived after own(X):
-//!         r, t := who sent it, own(its send)              the message takes the time in between
+//!         r, t := its sender, own(its send)               the message takes the time in between
 //!     else if X sends a message, and waits for a receive Y with own(Y) > own(X):
-//!         r, t := who receives it, own(Y)                 the message takes the time in between
+//!         r, t := its receiver, own(Y)                    the message takes the time in between
 //!     else:
 //!         t := own(X)                                     X takes the time in between
 //! ```
 //!
-//! So the steps of the path follow each other without a gap: their lengths sum to the makespan. The time that a message takes
-//! of it is split: *latency* is what an empty message takes alone there, *bandwidth* is what its bytes add to that, and *contention*
-//! is the rest: others were in its way, in the network or on processors and network interfaces.
+//! So the steps of the path follow each other without a gap: their lengths sum to the makespan. The time of a message is split: *latency*
+//! is what an empty message between the same ranks takes alone, *bandwidth* is what its bytes add to that, and *contention* is the rest:
+//! other messages were in its way, in the network or at processors and network interfaces.
 
 mod alone;
 mod backwards;
@@ -39,7 +39,7 @@ pub use self::trace::Trace;
 use crate::answer::Answer;
 use crate::flit::world::Options;
 
-/// The chain of operations that makes the makespan, from the beginning to the end.
+/// The chain of operations that makes the makespan, from start to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticalPath {
     /// Its steps; each begins when the one before it ends.
@@ -49,15 +49,15 @@ pub struct CriticalPath {
 /// A stretch of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Whose: of a message its sender's, where its whole way is on the path.
+    /// The rank; of a message the sender, where its whole way is on the path.
     pub rank: Rank,
     /// What took the time.
     pub cause: Cause,
-    /// From when. [ps]
+    /// When it begins. [ps]
     pub start: Time,
-    /// To when. [ps]
+    /// When it ends. [ps]
     pub end: Time,
-    /// What the time went to. Its parts sum to the length of the step.
+    /// Where the time went. The parts sum to the length of the step.
     pub parts: Parts,
 }
 
@@ -70,15 +70,15 @@ pub enum Cause {
     Waiting,
     /// A message from one rank to another.
     Message {
-        /// Who sent it.
+        /// The sender.
         from: Rank,
-        /// Who received it; the sender itself, where it is a broadcast that is being sent.
+        /// The receiver; the sender itself, where a broadcast is being sent.
         to: Rank,
         /// Its size. [B]
         size: Bytes,
         /// Whether it was broadcast in hardware.
         broadcast: bool,
-        /// What of it.
+        /// Which stretch of it.
         stretch: Stretch,
     },
 }

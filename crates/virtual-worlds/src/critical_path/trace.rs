@@ -1,4 +1,4 @@
-//! The record of a run, joined: what each rank did in which order, and which operations sent and received each message.
+//! The joined record of a run: what each rank did in which order, and which operations sent and received each message.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ pub struct Trace<'run> {
     timeline: &'run Timeline,
     /// The operations of each rank, in the order in which they ended.
     of_rank: Vec<Vec<u32>>,
-    /// For each operation its place among those.
+    /// For each operation, its place among those of its rank.
     place_of: Vec<u32>,
-    /// For each operation the message that it sent or received; of a broadcast one of them.
+    /// For each operation, the message that it sent or received; of a broadcast one of them.
     message_of: Vec<Option<u32>>,
-    /// For each message the operation that sent it, and the one that received it.
+    /// For each message, the operation that sent it, and the one that received it.
     sender_of: Vec<Option<u32>>,
     receiver_of: Vec<Option<u32>>,
 }
@@ -27,12 +27,12 @@ pub struct Trace<'run> {
 type End = (Rank, Rank, Time, u32);
 
 impl<'run> Trace<'run> {
-    /// The joined record of a run of so many `ranks`.
+    /// The joined record of a run of `ranks` ranks.
     pub fn new(timeline: &'run Timeline, ranks: usize) -> Trace<'run> {
         let Timeline { spans, messages, by_processor } = timeline;
         let mut of_rank = vec![Vec::new(); ranks];
         zip(0.., spans).for_each(|(number, span)| of_rank[span.rank.0 as usize].push(number));
-        // Of a request it may be told ahead of time when it ends.
+        // The end of a request may be recorded ahead of time.
         of_rank.iter_mut().for_each(|numbers| numbers.sort_by_key(|&number| spans[number as usize].end));
         let mut place_of = vec![0; spans.len()];
         of_rank
@@ -93,8 +93,8 @@ impl<'run> Trace<'run> {
         self.receiver_of[message as usize]
     }
 
-    /// How long each rank waited for which other, receive by receive: from when it asked for a message until that was there; where messages
-    /// are taken in on arrival, from when it had nothing else to do.
+    /// How long each rank waited for which other, receive by receive: from when it asked for a message until the message arrived; where
+    /// messages are taken in on arrival, from when it had nothing else to do.
     pub fn waits(&self) -> impl Iterator<Item = (Rank, Rank, Duration)> + '_ {
         zip(0.., &self.timeline.messages).filter_map(|(number, message)| {
             let receive = self.receiver_of(number)?;
@@ -109,7 +109,7 @@ impl<'run> Trace<'run> {
     }
 }
 
-/// The operations that sent messages, with those that sent to all ranks at once.
+/// The operations that sent messages, including those that sent to all ranks at once.
 fn with_broadcasts(timeline: &Timeline, mut sender_of: Vec<Option<u32>>) -> Vec<Option<u32>> {
     let is_broadcast = |span: &Span| span.activity == Activity::Send && span.partner.is_none();
     let broadcasts = zip(0.., &timeline.spans).filter(|(_, span)| is_broadcast(span));
@@ -134,7 +134,7 @@ fn ends_of(messages: &[MessageRecord], end: impl Fn(&MessageRecord) -> (Rank, Ra
     ends
 }
 
-/// The operations with a known partner that do that, by a time of theirs, sorted.
+/// The operations of this activity that have a known partner, keyed by one of their times, sorted.
 fn operations(spans: &[Span], activity: Activity, time: impl Fn(&Span) -> Time) -> Vec<End> {
     let does = zip(0.., spans).filter(|(_, span)| span.activity == activity);
     let mut ends: Vec<End> =
@@ -143,7 +143,7 @@ fn operations(spans: &[Span], activity: Activity, time: impl Fn(&Span) -> Time) 
     ends
 }
 
-/// For each message the first operation of the same ranks that fits and that no message before it has: `fit` compares the time of an
+/// For each message, the first operation of the same ranks that fits and that no earlier message has: `fit` compares the time of an
 /// operation with that of a message.
 fn join(messages: Vec<End>, operations: Vec<End>, fit: impl Fn(Time, Time) -> Ordering) -> Vec<Option<u32>> {
     let mut joined = vec![None; messages.len()];

@@ -8,16 +8,16 @@ use crate::flit::traffic::{Chance, Stream};
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It does not come.
+    /// It does not arrive.
     Lost,
-    /// It comes, so much later than it would.
+    /// It arrives this much later than it would.
     Comes(Duration),
-    /// It comes, and so much later once more.
+    /// It arrives, and a second time this much later.
     ComesTwice(Duration),
 }
 
-/// The faults on the way to one receiver: losses of single frames, and bursts of losses by Gilbert's model, a chain of two
-/// states, in the bad one of which everything is lost.
+/// The faults on the way to one receiver: losses of single frames, and bursts of losses by Gilbert's model, a chain of two states; in the
+/// bad state everything is lost.
 #[derive(Debug)]
 pub(super) struct Line {
     stream: Stream,
@@ -34,7 +34,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The way to receiver `number`.
+    /// The path to receiver `number`.
     pub(super) fn new(faults: &Faults, seed: u64, number: u32) -> Line {
         let Faults { loss, burst_begins, burst_ends, duplicated, delayed, delay } = *faults;
         Line {

@@ -1,4 +1,4 @@
-//! A wire, and the frames that wait for it.
+//! A wire, and the frames queued for it.
 
 use std::collections::VecDeque;
 
@@ -7,37 +7,37 @@ use quantities::{Bytes, Duration, Rate, Time};
 
 use super::network::FrameId;
 
-/// What precedes a frame: preamble and start delimiter. [B]
+/// Preamble and start delimiter, before a frame. [B]
 const PREAMBLE: u64 = 8;
 /// Destination, source and type before the payload. [B]
 const HEADER: u64 = 14;
-/// The same, and the check sequence after it. [B]
+/// Header, and the check sequence after the payload. [B]
 const HEADER_AND_CHECK: u64 = HEADER + 4;
-/// A shorter payload is filled up. [B]
+/// A shorter payload is padded. [B]
 const SHORTEST_PAYLOAD: u64 = 46;
-/// What is kept between frames. [B]
+/// The gap between frames. [B]
 const GAP: u64 = 12;
 
-/// How large a frame is in a queue. [B]
+/// The size of a frame in a queue.
 pub(super) fn frame_size(payload: Bytes) -> u64 {
     payload.0.max(SHORTEST_PAYLOAD) + HEADER_AND_CHECK
 }
 
-/// What wires are like.
+/// The properties of a wire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     rate: Rate,
-    /// What the token bucket holds that stands for it, if there is one.
+    /// The capacity of the token bucket that stands for the wire, if one does.
     bucket: Option<Bytes>,
     latency: Duration,
 }
 
-/// When a frame is where.
+/// The times of a frame on a wire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passage {
     /// Its last bit is at the far end.
     pub(super) arrives: Time,
-    /// The wire is free for the next.
+    /// The wire is free for the next frame.
     pub(super) free: Time,
 }
 
@@ -46,7 +46,7 @@ impl Wire {
         Wire { rate: ethernet.rate, bucket: ethernet.bucket, latency: ethernet.wire_latency }
     }
 
-    /// That between two switches.
+    /// The trunk between two switches.
     pub(super) fn of_trunk(trunk: &Trunk) -> Wire {
         Wire { rate: trunk.rate, bucket: trunk.bucket, latency: trunk.latency }
     }
@@ -59,13 +59,13 @@ impl Wire {
         }
     }
 
-    /// A frame that begins now, on a wire whose bucket would be full at `full`, which changes.
+    /// Carries a frame that begins now, on a wire whose bucket would be full at `full`, and updates `full`.
     fn carry(self, payload: Bytes, now: Time, full: &mut Time) -> Passage {
         let Some(bucket) = self.bucket else {
             let arrives = now + self.rate.time_of(Bytes(PREAMBLE + frame_size(payload))) + self.latency;
             return Passage { arrives, free: now + self.occupied(payload) };
         };
-        // It passes when the tokens that are missing for it have come: so long before the bucket is full again.
+        // It passes when the tokens that it lacks have come: that long before the bucket is full again.
         let spare = self.rate.time_of(Bytes(bucket.0.saturating_sub(HEADER + payload.0)));
         let passes = now.max(Time::ZERO + full.since(Time::ZERO + spare));
         *full = passes.max(*full) + self.occupied(payload);
@@ -77,9 +77,9 @@ impl Wire {
 #[derive(Debug, Default)]
 pub(super) struct Link {
     queue: VecDeque<FrameId>,
-    /// What the queue holds. [B]
+    /// The bytes in the queue. [B]
     queued: u64,
-    /// The most that it held. [B]
+    /// The most bytes that the queue held. [B]
     pub(super) most_queued: u64,
     /// How long frames occupied the wire.
     pub(super) busy: Duration,
@@ -94,20 +94,20 @@ impl Link {
         self.queue.len() + usize::from(self.occupied)
     }
 
-    /// What the queue holds. [B]
+    /// The bytes in the queue. [B]
     pub(super) fn queued(&self) -> u64 {
         self.queued
     }
 
-    /// Puts a frame of so many bytes at the end of the queue.
+    /// Puts a frame of `size` bytes at the end of the queue.
     pub(super) fn put(&mut self, frame: FrameId, size: u64) {
         self.queue.push_back(frame);
         self.queued += size;
         self.most_queued = self.most_queued.max(self.queued);
     }
 
-    /// The frame whose turn it is, if the wire is free, and when it is where: the wire is occupied by it from now on. `payload` tells what
-    /// a frame carries.
+    /// The next frame in the queue, if the wire is free, and its times: it occupies the wire from now on. `payload` returns the size of a
+    /// frame's payload.
     pub(super) fn start(
         &mut self,
         now: Time,

@@ -14,19 +14,19 @@ use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
 use crate::horizon::beyond;
 
-/// Who a frame is for.
+/// The destination of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// One node.
     One(Rank),
-    /// All nodes but its source.
+    /// All nodes except its source.
     All,
 }
 
 /// A frame that a node takes from its ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received<P> {
-    /// Who sent it.
+    /// The sender.
     pub from: Rank,
     /// Whether it was broadcast.
     pub broadcast: bool,
@@ -36,14 +36,14 @@ pub struct Received<P> {
     pub payload: P,
 }
 
-/// What a node may have waited for.
+/// Something that a node may have waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// There is room in its transmit ring again.
     Room(Rank),
     /// A frame has come into its receive ring.
     Frame(Rank),
-    /// The time has come that [`Network::wake_at`] was asked for.
+    /// The time for which [`Network::wake_at`] was called has come.
     Time(Rank),
 }
 
@@ -59,7 +59,7 @@ struct Frame<P> {
     size: Bytes,
     payload: P,
     sent: Time,
-    /// In how many places it is: a broadcast is in several queues at once.
+    /// How many places hold it: a broadcast is in several queues at once.
     places: u32,
 }
 
@@ -77,14 +77,14 @@ enum Event {
     Forwarded(u32),
     /// A frame's last bit is at a node.
     AtNode(u32, FrameId),
-    /// A frame comes into a node's receive ring, whatever happened to it.
+    /// A frame enters a node's receive ring, unless it is lost or the ring is full.
     Comes(u32, FrameId),
-    /// A node wants to be woken.
+    /// A node asked to be woken.
     Wake(u32),
 }
 
 impl Event {
-    /// What ends when it happens.
+    /// What ends when the event happens, in words.
     fn ends(self) -> String {
         match self {
             Event::Wake(node) => format!("what rank {node} does"),
@@ -99,7 +99,7 @@ pub struct Network<P> {
     ethernet: Ethernet,
     wire: Wire,
     events: EventQueue<Event>,
-    /// What happens at this instant, the last first.
+    /// The events of this instant, the last first.
     instant: Vec<Event>,
     frames: Vec<Option<Frame<P>>>,
     free: Vec<FrameId>,
@@ -139,17 +139,17 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    /// The same network, which also notes what becomes of every frame.
+    /// The same network, which also logs what becomes of every frame.
     pub fn with_log(self) -> Network<P> {
         Network { log: Some(Vec::new()), ..self }
     }
 
-    /// What became of every frame so far, in the order in which that was known, if it was to be noted.
+    /// What became of every frame so far, in the order in which it was known, if a log is kept.
     pub fn take_log(&mut self) -> Option<Vec<FrameRecord>> {
         self.log.take()
     }
 
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.events.now()
     }
@@ -181,27 +181,27 @@ impl<P: Clone> Network<P> {
         self.rings[node.0 as usize].len()
     }
 
-    /// Asks that a node be woken then.
+    /// Asks for `node` to be woken at `time`.
     pub fn wake_at(&mut self, node: Rank, time: Time) {
         self.events.put(time.max(self.now()), Event::Wake(node.0));
     }
 
-    /// Whether a node has a processor, which it gets at once where there is one. Otherwise it is told [`Notice::Time`] when its turn comes.
+    /// Whether a node has a processor, which it gets at once if one is free. Otherwise [`Notice::Time`] tells it when its turn comes.
     pub fn take_processor(&mut self, node: Rank) -> bool {
         self.processors.take(node)
     }
 
-    /// A node has nothing to do that needs its processor, if it has one.
+    /// Releases the processor of a node that has nothing to do, if it has one.
     pub fn release_processor(&mut self, node: Rank) {
         if let Some(next) = self.processors.release(node) {
             self.wake_at(next, self.now());
         }
     }
 
-    /// What nodes may have waited for, in order: the next that has happened. Time goes on only when there is none left.
+    /// The next thing that has happened for which a node may have waited, in order. Time advances only when nothing is left.
     ///
     /// # Errors
-    /// That something would happen later than can be counted.
+    /// If something would happen later than can be counted.
     pub fn next_notice(&mut self) -> Result<Option<Notice>> {
         loop {
             if let Some(notice) = self.notices.pop_front() {
@@ -220,7 +220,7 @@ impl<P: Clone> Network<P> {
         self.statistics.received
     }
 
-    /// What it has done so far.
+    /// What the network has done so far.
     pub fn statistics(&self) -> EthernetStatistics {
         let busy = self.up.iter().zip(&self.down).map(|(up, down)| [up.busy, down.busy]).collect();
         let most_queued = self.down.iter().chain(&self.across).map(|link| link.most_queued).max();
@@ -290,7 +290,7 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    /// On which switch a node is.
+    /// The switch of a node.
     fn switch_of(&self, node: u32) -> usize {
         usize::from(self.ethernet.trunk.is_some_and(|trunk| node >= trunk.first_switch))
     }
@@ -306,7 +306,8 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    /// A switch puts a frame into the output queues of those it is for, as far as it fits, and of the other switch where that has some of them.
+    /// A switch puts a frame into the output queues of its receivers, if it fits, and into that of the trunk if some are at the other
+    /// switch.
     fn forward(&mut self, switch: usize, id: FrameId) {
         let Some(frame) = of(&self.frames, id) else { return };
         let (from, size) = (frame.from.0, frame_size(frame.size));
@@ -328,7 +329,7 @@ impl<P: Clone> Network<P> {
         self.leave(id);
     }
 
-    /// A switch puts a frame into the queue of the trunk, for those nodes of the other switch, if it fits.
+    /// A switch puts a frame for `receivers` of the other switch into the queue of the trunk, if it fits.
     fn cross(&mut self, switch: usize, id: FrameId, size: u64, receivers: Range<u32>) {
         let Some(Trunk { queue, .. }) = self.ethernet.trunk else { return };
         if self.across[switch].queued() + size > queue.0 {
@@ -367,7 +368,7 @@ impl<P: Clone> Network<P> {
         self.leave(id);
     }
 
-    /// The way of a frame to `node` has ended.
+    /// The way of a frame to `node` ends.
     fn ends(&mut self, id: FrameId, node: u32, fate: FrameFate) {
         let (statistics, ended) = (&mut self.statistics, self.events.now());
         match fate {
@@ -403,7 +404,7 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    /// A frame is in one place less; it is forgotten with the last of them.
+    /// A frame is in one place less; after the last it is removed.
     fn leave(&mut self, id: FrameId) {
         let slot = &mut self.frames[id.0 as usize];
         if let Some(frame) = slot {
@@ -416,7 +417,7 @@ impl<P: Clone> Network<P> {
     }
 }
 
-/// What a frame carries.
+/// The size of a frame's payload.
 fn size<P>(frames: &[Option<Frame<P>>], id: FrameId) -> Bytes {
     of(frames, id).map_or(Bytes(0), |frame| frame.size)
 }

@@ -16,7 +16,7 @@ use crate::ethernet::{Network, Notice};
 use crate::horizon::beyond;
 use crate::stop::{Reached, Stop};
 
-/// Nodes on which programs run.
+/// Nodes that run programs.
 struct Running<'run> {
     network: &'run RefCell<Network<Datagram>>,
     messengers: Messengers<'run, Port<'run, Datagram>>,
@@ -33,9 +33,9 @@ struct Running<'run> {
 struct Begun {
     at: Time,
     receives: Receives,
-    /// Of a request that sends, to whom and with which tag, until its processor takes it up.
+    /// Of a request that sends, the receiver and the tag, until its processor starts it.
     sends: Option<(Rank, Tag)>,
-    /// Whether its rank wants to know when that is.
+    /// Whether its rank is notified when it starts.
     tells_start: bool,
 }
 
@@ -47,12 +47,12 @@ enum Receives {
     Broadcast,
 }
 
-/// What the broadcasts of ranks take.
+/// The memory that the broadcasts of ranks take.
 struct BroadcastMemory {
-    /// For each rank, whether it has broadcast, and the most that that took at once. [B]
+    /// For each rank, whether it has broadcast, and the most memory that its broadcasts took at once. [B]
     broadcasts: Vec<bool>,
     most: Vec<Bytes>,
-    /// The ranks that have done something since that was looked at.
+    /// The ranks that have done something since memory was last checked.
     changed: Vec<usize>,
 }
 
@@ -89,12 +89,12 @@ impl<'run> Running<'run> {
         }
     }
 
-    /// What was noted.
+    /// What was recorded.
     fn end(self) -> (Record, BroadcastMemory) {
         (self.record, self.memory)
     }
 
-    /// Notes what an operation that begins says.
+    /// Records an operation that begins.
     fn note(&mut self, rank: Rank, operation: &Operation) -> Begun {
         let (now, place) = (self.now(), rank.0 as usize);
         let mut begun = Begun { at: now, receives: Receives::Nothing, sends: None, tells_start: false };
@@ -113,14 +113,14 @@ impl<'run> Running<'run> {
         begun
     }
 
-    /// Notes a rank that does something until after what can be counted.
+    /// Notes a rank whose operation would end later than can be counted.
     fn ends(&mut self, rank: Rank, at: Time) {
         if at > Time::HORIZON {
             self.record.beyond = Some(rank);
         }
     }
 
-    /// Notes what has happened to an operation, and when what it has brought was sent; says whether anyone wants to know.
+    /// Records the start or end of an operation, and when the message that it received was sent; returns it if its rank is to be notified.
     fn noted(&mut self, mut over: Over) -> Option<Over> {
         let (rank, now) = (over.rank, self.now());
         let key = (rank, over.number);
@@ -153,7 +153,7 @@ impl<'run> Running<'run> {
         Reached { time: network.now(), messages: self.record.messages, packets: network.arrived() }
     }
 
-    /// Whether no rank can ever go on; that is looked at now and then.
+    /// Whether no rank can ever go on; checked now and then.
     fn is_stuck(&mut self) -> bool {
         self.events += 1;
         self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.messengers.are_stuck()
@@ -178,7 +178,7 @@ impl Machine for Running<'_> {
         self.messengers.begin(rank, number, operation);
     }
 
-    /// A request sends when its processor takes it up: until then others of its rank may overtake it.
+    /// A request sends when its processor starts it: until then other operations of its rank may overtake it.
     fn start(&mut self, rank: Rank, request: Request) -> Result<endpoint::Begun> {
         let begun = Begun { tells_start: request.tells_start, ..self.note(rank, &request.operation) };
         let (number, tells_start) = (number_of(&request), begun.tells_start || begun.sends.is_some());
@@ -212,7 +212,7 @@ impl Machine for Running<'_> {
                 if self.messengers.are_stuck() {
                     return Ok(None);
                 }
-                // Someone waits for a deadline that is too late to be counted.
+                // A rank waits for a deadline that is too late to be counted.
                 return Err(beyond("what a rank waits for", Time::HORIZON));
             };
             self.messengers.wake(rank.0 as usize);

@@ -1,8 +1,8 @@
-//! The world on a switched Ethernet: frames may be lost, and messages arrive all the same.
+//! The world on a switched Ethernet: frames may be lost, but every message arrives.
 //!
 //! ```text
 //!    program      of each rank
-//!    Messenger    push-pull messages and broadcasts, sent again until they have arrived: the code that runs over UDP, too
+//!    Messenger    push-pull messages and broadcasts, sent again until they have arrived: the code that also runs over UDP
 //!    Port         what frames cost the node's processor, and its rings
 //!    Network      wires and switch
 //! ```
@@ -37,7 +37,7 @@ impl<'a> EthernetWorld<'a> {
         EthernetWorld { machine, seed, with_timeline: false, with_frames: false, stop: Stop::NEVER }
     }
 
-    /// The same world, which also records what every rank does when.
+    /// The same world, which also records the timeline of every rank.
     pub const fn with_timeline(self) -> EthernetWorld<'a> {
         EthernetWorld { with_timeline: true, ..self }
     }
@@ -47,12 +47,12 @@ impl<'a> EthernetWorld<'a> {
         EthernetWorld { with_frames: true, ..self }
     }
 
-    /// The same world, which ends a run when it is asked to.
+    /// The same world, which stops a run when asked to.
     pub const fn with_stop(self, stop: Stop) -> EthernetWorld<'a> {
         EthernetWorld { stop, ..self }
     }
 
-    /// A run on so many ranks.
+    /// The setting of a run on `ranks` ranks.
     fn setting(&self, ranks: u32) -> Result<setting::Setting<'a>> {
         let ethernet = self.ethernet(ranks)?;
         let parameters = parameters::parameters(ethernet);

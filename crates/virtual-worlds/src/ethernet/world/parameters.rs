@@ -1,4 +1,4 @@
-//! How messages are sent, as a machine's description says it.
+//! The messaging parameters that a machine's description sets.
 
 use machines::model::{self, Ethernet, Messaging, Repeat};
 use messaging::{BroadcastProtocol, Parameters, Parity, Push, Reporting, Timing};
@@ -27,8 +27,8 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
     }
 }
 
-/// The largest datagram. Where the machine's packets have a header of their own, a packet that is no opening carries what is left beside
-/// that.
+/// The largest datagram. Where the machine gives packets a header of its own, a packet other than an opening carries what the frame
+/// leaves beside that header.
 fn datagram(ethernet: &Ethernet) -> usize {
     let written = Bytes(messaging::packet::FRAGMENT_HEADER as u64);
     let size = ethernet.payload.0.saturating_sub(ethernet.messaging.header.unwrap_or(written).0) + written.0;
@@ -62,7 +62,7 @@ fn push(messaging: &Messaging, usual: Push) -> Push {
     Push { first: bytes(messaging.push_first, usual.first), second: bytes(messaging.push_second, usual.second) }
 }
 
-/// What is left out is within what is chosen.
+/// Defaults, kept within the values that are set.
 fn timing(messaging: &Messaging, usual: Timing) -> Timing {
     let Messaging { first_timeout, least_timeout, most_timeout, .. } = *messaging;
     let chosen = [first_timeout, least_timeout].into_iter().flatten().max().unwrap_or(usual.most);
@@ -71,7 +71,7 @@ fn timing(messaging: &Messaging, usual: Timing) -> Timing {
     Timing { first: first_timeout.unwrap_or(usual.first.max(least)).min(most), least, most }
 }
 
-/// A machine of which only the window is changed still reports within it.
+/// A machine that sets only the window still reports within it.
 fn reporting(messaging: &Messaging, usual: &Parameters) -> Reporting {
     let window = u64::from(messaging.window.unwrap_or(usual.window)).max(1);
     Reporting {

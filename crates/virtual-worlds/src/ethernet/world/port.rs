@@ -1,4 +1,4 @@
-//! What a program on a node of an Ethernet can do: send frames, take them, and let time pass.
+//! What a program on a node of an Ethernet can do: send frames, receive them, and let time pass.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -11,23 +11,23 @@ use quantities::{Bytes, Duration, Rank, Time};
 
 use crate::ethernet::{Destination, Network, Received};
 
-/// A node's way into the network. Its processor does one thing after the other.
+/// A node's access to the network. Its processor does one thing at a time.
 #[derive(Debug)]
 pub(super) struct Port<'run, P> {
     network: &'run RefCell<Network<P>>,
     node: Rank,
-    /// How many nodes take a broadcast.
+    /// How many nodes receive a broadcast.
     others: u64,
     costs: Costs,
-    /// What its first frames cost more, as long as it has sent none and taken none.
+    /// What its first frames cost in addition, until it has sent one and taken one.
     first: First,
-    /// What a packet has beside a part of a message, if that is not what the messaging writes down.
+    /// The header of a packet, if it is not the one that the messaging writes.
     header: Option<Bytes>,
-    /// Whether all frames that have come are taken before anything is sent, and not one.
+    /// Whether the node takes all frames that have arrived before it sends anything, rather than one.
     takes_all: bool,
 }
 
-/// What the first frame costs more that is sent, and the first that is taken; nothing afterwards.
+/// The additional cost of the first frame sent, and of the first taken; zero afterwards.
 #[derive(Debug)]
 struct First {
     sent: Cell<Duration>,
@@ -63,7 +63,7 @@ impl<'run, P: Clone> Port<'run, P> {
         self.network.borrow().now()
     }
 
-    /// Occupies a processor for so long, once there is one.
+    /// Occupies a processor for `length`, once it has one.
     async fn work(&self, length: Duration) {
         if length.is_zero() {
             return;
@@ -76,7 +76,7 @@ impl<'run, P: Clone> Port<'run, P> {
         self.sleep(length).await;
     }
 
-    /// Lets so much time pass.
+    /// Lets `length` pass.
     async fn sleep(&self, length: Duration) {
         if length.is_zero() {
             return;
@@ -115,7 +115,7 @@ impl<'run, P: Clone> Port<'run, P> {
             if frame.is_some() || deadline.is_some_and(|deadline| deadline <= network.now()) {
                 return Poll::Ready(frame);
             }
-            // Nobody lives to see a later one.
+            // No run lasts until a later one.
             if let (Some(deadline), false) = (deadline.filter(|deadline| *deadline <= Time::HORIZON), asked) {
                 network.wake_at(self.node, deadline);
                 asked = true;
@@ -135,7 +135,7 @@ impl<'run, P: Clone> Port<'run, P> {
 }
 
 impl Port<'_, Datagram> {
-    /// How large a datagram is, as a payload of a frame.
+    /// The size of a datagram as the payload of a frame.
     fn size_of(&self, datagram: &Datagram) -> Bytes {
         match self.header {
             Some(header) => Bytes(header.0 + datagram.payload().size().0),

@@ -24,11 +24,11 @@ pub(super) struct Record {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Time,
-    /// By which request, if it was one.
+    /// The request that sent it, if one did.
     request: Option<u32>,
 }
 
-/// From whom to whom, and with which tag if it is no broadcast: what was sent so is received in order.
+/// Sender, receiver and, unless it is a broadcast, tag: messages of one way are received in order.
 pub(super) type Way = (Rank, Rank, Option<Tag>);
 
 impl Record {
@@ -40,13 +40,13 @@ impl Record {
         }
     }
 
-    /// A rank begins to send something, to several if it is a broadcast.
+    /// A rank begins to send a message, to several ranks if it is a broadcast.
     pub(super) fn sends(&mut self, at: Time, request: Option<u32>, ways: impl Iterator<Item = Way>) {
         self.messages += 1;
         ways.for_each(|way| self.sent.entry(way).or_default().push_back(Sent { at, request }));
     }
 
-    /// When that was sent which is received now.
+    /// When the message that is received now was sent.
     pub(super) fn received(&mut self, way: Way) -> Option<Time> {
         self.sent.get_mut(&way).and_then(VecDeque::pop_front).map(|sent| sent.at)
     }
@@ -57,7 +57,7 @@ impl Record {
         Unreceived::counted(left)
     }
 
-    /// The messages that no receive took, one by one, in order of receiver, sender and tag.
+    /// The messages that no receive took, one by one, by receiver, sender and tag.
     pub(super) fn unexpected(&self) -> Vec<Unexpected> {
         let message = |(&(from, to, tag), sent): (&Way, &VecDeque<Sent>)| {
             let of_tag = move |tag| sent.iter().map(move |&Sent { request, .. }| Unexpected { to, from, tag, request });

@@ -1,4 +1,4 @@
-//! What a run on an Ethernet is, and what it tells.
+//! The setting of a run on an Ethernet, and its answer.
 
 use std::cell::RefCell;
 
@@ -14,10 +14,10 @@ use crate::ethernet::Network;
 use crate::horizon::counted;
 use crate::stop::Stop;
 
-/// After so many events it is looked whether all ranks wait for what nobody has sent.
+/// After this many events, the run checks whether all ranks wait for messages that no rank has sent.
 pub(super) const EVENTS_BETWEEN_LOOKS: u64 = 4_096;
 
-/// What a run is.
+/// The setting of a run.
 pub(super) struct Setting<'a> {
     pub(super) ethernet: &'a Ethernet,
     pub(super) parameters: Parameters,
@@ -34,12 +34,12 @@ impl Setting<'_> {
         RefCell::new(if self.with_frames { network.with_log() } else { network })
     }
 
-    /// What calls of the program cost, beside frames.
+    /// What the program's calls cost, apart from frames.
     pub(super) const fn calls(&self) -> Calls {
         Calls { send: self.ethernet.call_send, receive: self.ethernet.call_receive }
     }
 
-    /// The ranks on `network`.
+    /// The messengers of the ranks on `network`.
     pub(super) fn messengers<'run>(
         &self,
         network: &'run RefCell<Network<Datagram>>,
@@ -51,7 +51,7 @@ impl Setting<'_> {
         (0..self.ranks).map(Rank).map(messenger).collect()
     }
 
-    /// What messages needed.
+    /// What it took to deliver messages.
     pub(super) fn messaging<'run>(
         &self,
         messengers: impl IntoIterator<Item = &'run Messenger<Port<'run, Datagram>>>,
@@ -65,7 +65,7 @@ impl Setting<'_> {
         MessagingStatistics { parameters: self.parameters, broadcast_memory, repeated: repeated.collect() }
     }
 
-    /// What the run tells, of which the ranks ended at `finish`.
+    /// The answer of the run, in which the ranks finished at `finish`.
     pub(super) fn answer(
         &self,
         mut network: Network<Datagram>,
