@@ -1,4 +1,4 @@
-//! Who gets a free channel.
+//! Arbitration: which header gets a free channel.
 
 use machines::model::Arbitration;
 use quantities::Time;
@@ -14,9 +14,9 @@ pub struct Request {
     pub packet: u32,
     /// The buffer where it waits, as the engine numbers them.
     pub input: u32,
-    /// Which of the channel's virtual channels it asks for.
+    /// Which of the channel's virtual channels it requests.
     pub virtual_channel: u32,
-    /// Whether it has asked for other channels, too, and has the first that falls free.
+    /// Whether it has requested other channels, too, and takes the first that becomes free.
     pub any: bool,
 }
 
@@ -24,15 +24,15 @@ pub struct Request {
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     waiting: Vec<Request>,
-    /// The input port that goes first, for round-robin: the one after that which was served last, at first port 0.
+    /// The input port with the highest priority, for round-robin: the one after the port served last, initially port 0.
     next: u32,
 }
 
-/// Who goes first: the lower.
+/// The precedence of a header: the lowest goes first.
 type Precedence = (u64, u32);
 
 impl Requests {
-    /// Whether nobody waits.
+    /// Whether no header waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -42,23 +42,23 @@ impl Requests {
         &self.waiting
     }
 
-    /// A header asks.
+    /// A header requests the channel.
     pub fn post(&mut self, request: Request) {
         self.waiting.push(request);
     }
 
-    /// A header has got another channel, and asks for this one no longer.
+    /// A header has been granted another channel, and no longer requests this one.
     pub fn withdraw(&mut self, packet: u32) {
         self.waiting.retain(|request| request.packet != packet);
     }
 
-    /// A header at `port`, that nobody comes before, gets the channel without having waited.
+    /// A header at `port` gets the channel without waiting, since no other has precedence.
     #[inline]
     pub fn pass(&mut self, port: u32) {
         self.next = port + 1;
     }
 
-    /// Takes out the header that gets the channel.
+    /// Removes and returns the header that gets the channel.
     pub fn grant(&mut self, arbitration: Arbitration) -> Option<Request> {
         let chosen = match self.waiting.len() {
             1 => 0,
@@ -67,9 +67,9 @@ impl Requests {
         Some(self.take(chosen))
     }
 
-    /// Takes out the header that gets a channel which several virtual channels share: of those that are first in turn
-    /// for their virtual channel, the first that `has_room`. Nobody passes another on the same virtual channel, or long
-    /// packets might wait for ever while short ones take each slot that falls free.
+    /// Removes and returns the header that gets a channel shared by several virtual channels: of the headers that are first in turn for
+    /// their virtual channel, the first that `has_room`. No header passes another on the same virtual channel, or long packets might wait
+    /// for ever while short ones take each slot that becomes free.
     pub fn grant_shared(
         &mut self,
         arbitration: Arbitration,
@@ -83,7 +83,7 @@ impl Requests {
         Some(self.take(chosen))
     }
 
-    /// The header that is first in turn for a virtual channel, and its place among those that wait.
+    /// The header that is first in turn for a virtual channel, and its index among those that wait.
     fn leader(&self, arbitration: Arbitration, virtual_channel: u32) -> Option<(Precedence, usize)> {
         let same_virtual_channel =
             (0..self.waiting.len()).filter(|&index| self.waiting[index].virtual_channel == virtual_channel);
@@ -113,7 +113,7 @@ mod tests {
         Request { at: Time::ZERO, port, packet: port, input: port, virtual_channel, any: false }
     }
 
-    /// The ports in the order in which they are served, all of which have asked.
+    /// The order in which the ports are served, after all have requested the channel.
     fn served(ports: &[u32], arbitration: Arbitration) -> Vec<u32> {
         let mut requests = Requests::default();
         ports.iter().for_each(|&port| requests.post(request(port, 0)));

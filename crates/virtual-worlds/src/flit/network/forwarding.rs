@@ -5,7 +5,7 @@ use quantities::{Duration, Time};
 
 use super::Notice;
 
-/// For each router that is a node: until when its processor forwards packets, and which wait for it.
+/// For each router that is a node: until when its processor forwards packets, and which packets wait for it.
 #[derive(Debug)]
 pub struct Forwarding {
     per_packet: Duration,
@@ -23,30 +23,30 @@ impl Forwarding {
         Forwarding { per_packet, busy_until: vec![Time::ZERO; network.routers.len()], asked: Vec::new() }
     }
 
-    /// What forwarding one packet takes; zero where routers route.
+    /// The time to forward one packet; zero where routers forward in hardware.
     pub fn per_packet(&self) -> Duration {
         self.per_packet
     }
 
-    /// How much longer the processor of `router` forwards.
+    /// How much longer the processor of `router` is busy forwarding.
     pub fn remaining(&self, router: usize, now: Time) -> Duration {
         self.busy_until.get(router).map_or(Duration::ZERO, |free| free.since(now))
     }
 
-    /// Remembers `notice`, if it asks for forwarding.
+    /// Keeps `notice`, if it asks for forwarding.
     pub fn ask(&mut self, notice: Notice) {
         if let Notice::Forward { router, port, waiting } = notice {
             self.asked.push((router, port, waiting));
         }
     }
 
-    /// Whether packets have asked and have not been served.
+    /// Whether packets wait to be served.
     pub fn is_asked(&self) -> bool {
         !self.asked.is_empty()
     }
 
-    /// At the end of an instant, when all that is ready at it is known: serves each router's packets in order of port.
-    /// `forwarded` is told the router, the packet that waited, and when it will have been forwarded.
+    /// Serves each router's packets in order of port, at the end of an instant, when all that are ready are known. `forwarded` is called
+    /// with the router, the packet that waited, and when it will have been forwarded.
     pub fn serve(&mut self, now: Time, mut forwarded: impl FnMut(RouterId, u32, Time)) {
         self.asked.sort_unstable();
         for (router, _, waiting) in self.asked.drain(..) {

@@ -1,7 +1,7 @@
-//! A node's injection queue, in which messages wait uncut: a packet is made when it is its turn to go.
+//! A node's injection queue, in which messages wait uncut: a packet is made only when its turn comes.
 //!
-//! The queue has no bound, and a message of a gigabyte is half a million packets. So what enters the queue at one instant is kept as
-//! the messages of which it consists.
+//! The queue has no bound, and a message of a gigabyte is half a million packets. So the messages that enter the queue at one instant are
+//! kept whole.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use super::{Injection, Uncut};
 /// A packet at the front of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
-    /// What is to be carried.
+    /// What to carry.
     pub order: Injection,
     /// Its number among all packets of the run.
     pub number: u64,
@@ -31,11 +31,11 @@ enum Waiting {
     Messages(Box<Messages>),
 }
 
-/// Messages of which packets have entered the queue at one instant, one of each in turn.
+/// Messages whose packets have entered the queue at one instant, one packet of each in turn.
 #[derive(Debug)]
 struct Messages {
     source: NodeId,
-    /// What is left of each, in turn.
+    /// What is left of each message, in turn.
     left: VecDeque<Uncut>,
     /// The number of the next packet.
     number: u64,
@@ -49,13 +49,13 @@ impl InjectionQueue {
         self.0.push_back(Waiting::Packet(packet));
     }
 
-    /// Puts the packets of `messages` at the end, one of each message in turn, of which the first has that number.
+    /// Puts the packets of `messages` at the end, one of each message in turn; the first packet has number `number`.
     pub fn put_uncut(&mut self, source: NodeId, messages: VecDeque<Uncut>, number: u64, injected: Time) {
         let messages = Messages { source, left: messages, number, injected };
         self.0.push_back(Waiting::Messages(Box::new(messages)));
     }
 
-    /// Takes the packet at the front; messages are cut by `format`.
+    /// Takes the packet at the front; `format` says how messages are cut.
     #[inline]
     pub fn take(&mut self, format: PacketFormat) -> Option<Queued> {
         if let Waiting::Messages(messages) = self.0.front_mut()? {
@@ -74,7 +74,7 @@ impl InjectionQueue {
 }
 
 impl Messages {
-    /// The next packet.
+    /// Cuts the next packet.
     fn cut(&mut self, format: PacketFormat) -> Option<Queued> {
         let Uncut { destination, token, bytes: left } = self.left.pop_front()?;
         let bytes = left.min(format.payload);

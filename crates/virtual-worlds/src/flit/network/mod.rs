@@ -1,7 +1,7 @@
-//! The network, simulated to the flit: one meaning, two engines.
+//! The network, simulated to the flit: one set of rules, two engines.
 //!
-//! What happens is fixed by six rules, which `docs/NETWORK.md` gives. [`reference`] moves every flit and is
-//! short enough to be checked by eye; [`fast`] gives the same times from a number of events that grows with hops.
+//! What happens is fixed by the six rules of `docs/NETWORK.md`. [`reference`] moves every flit and is short enough to be checked by eye;
+//! [`fast`] computes the same times from a number of events that grows with hops.
 //!
 //! An engine owns no clock: a driver takes the events of an instant from the queue, hands the network's to
 //! [`Engine::instant`], and acts on the [`Notice`]s that come back.
@@ -36,29 +36,29 @@ pub struct Injection {
     pub bytes: Bytes,
     /// Its length, header included. At least one. [flits]
     pub flits: u32,
-    /// What its driver knows it by.
+    /// The driver's identifier for it.
     pub token: u64,
 }
 
-/// What of a message is not yet in packets.
+/// The part of a message that is not yet cut into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uncut {
     /// Where it goes.
     pub destination: NodeId,
-    /// What the driver knows each of its packets by.
+    /// The driver's identifier for each of its packets.
     pub token: u64,
-    /// What is left; of an empty message nothing, which is a packet, too. [B]
+    /// The bytes that are left; zero for an empty message, which is still one packet. [B]
     pub bytes: Bytes,
 }
 
 impl Uncut {
-    /// Into how many packets it will be cut.
+    /// The number of packets into which it will be cut.
     pub fn packets(&self, format: PacketFormat) -> u64 {
         self.bytes.0.div_ceil(format.payload.0).max(1)
     }
 }
 
-/// An event of an engine: what happens, and to which channel, packet or buffer, in one word, since events by the million
+/// An event of an engine: the kind of event and the channel, packet or buffer that it happens to, in one word, since millions of events
 /// go through the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkEvent(u32);
@@ -66,7 +66,7 @@ pub struct NetworkEvent(u32);
 impl NetworkEvent {
     const INDEX_BITS: u32 = 29;
 
-    /// An event of one of eight kinds that happens to number `index`, of at most half a billion.
+    /// An event of one of eight kinds that happens to `index`, which is at most half a billion.
     #[inline]
     fn new(kind: u32, index: u32) -> NetworkEvent {
         debug_assert!(index >> NetworkEvent::INDEX_BITS == 0);
@@ -84,9 +84,9 @@ impl NetworkEvent {
     }
 }
 
-/// Something that puts an engine's events into a queue that may also hold others.
+/// A queue for an engine's events, which may also hold others.
 pub trait Schedule {
-    /// Puts `event` in, to come at `time`. One that is to come after [`Time::HORIZON`] ends the run.
+    /// Schedules `event` for `time`. An event after [`Time::HORIZON`] ends the run.
     fn at(&mut self, time: Time, event: NetworkEvent);
 }
 
@@ -97,10 +97,10 @@ impl<Event: Copy + From<NetworkEvent>> Schedule for EventQueue<Event> {
     }
 }
 
-/// What an engine tells its driver at an instant.
+/// What an engine reports to its driver at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Notice {
-    /// The tail of a packet has left its source: it is wholly in the network.
+    /// The tail of a packet has left its source: the packet is wholly in the network.
     Departed {
         /// The source.
         node: NodeId,
@@ -121,7 +121,7 @@ pub enum Notice {
         router: RouterId,
         /// The input port where the packet waits.
         port: u32,
-        /// What to answer with.
+        /// The number to answer with.
         waiting: u32,
     },
 }
@@ -134,12 +134,12 @@ pub trait Engine: Sized {
     /// Puts a packet at the end of its source's injection queue.
     fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S);
 
-    /// Puts all packets of `messages` at the end of the injection queue of `source`, one of each message in turn: the same as to
-    /// inject them one by one, but that they are cut when they come to the front.
+    /// Puts all packets of `messages` at the end of the injection queue of `source`, one of each message in turn: the same as injecting
+    /// them one by one, except that they are cut only when they reach the front.
     fn inject_uncut<S: Schedule>(&mut self, now: Time, source: NodeId, messages: VecDeque<Uncut>, schedule: &mut S);
 
-    /// Lets everything happen that is due at `now`, of which `events` is all that was scheduled, in any order.
-    /// Notices are appended in an order that does not depend on the engine.
+    /// Processes everything due at `now`; `events` is all that was scheduled for it, in any order. Notices are appended in an order that
+    /// does not depend on the engine.
     fn instant<S: Schedule>(
         &mut self,
         now: Time,
@@ -157,7 +157,7 @@ pub trait Engine: Sized {
     /// Packets that have arrived.
     fn arrived(&self) -> u64;
 
-    /// Who holds and who waits, for a report on a deadlock.
+    /// Which packets hold and wait for which channels, for a report on a deadlock.
     fn stuck(&self) -> Vec<stuck::Waiting>;
 
     /// What the network has done up to the end of the instant `now`.

@@ -1,7 +1,7 @@
 //! The reference engine: moves every flit.
 //!
-//! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing but queues of flits, so that it can be read
-//! against them. What [`super::fast`] does is right when it agrees with this.
+//! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing except queues of flits, so that it can be checked against them.
+//! [`super::fast`] is right when it agrees with this engine.
 //!
 //! Legend: a *link* is a channel with the buffers at its far end, one for each of its virtual channels, which
 //! are numbered within their link; a flit is (packet, index), index 0 being the header.
@@ -25,7 +25,7 @@ const END: u32 = 0;
 const ARRIVE: u32 = 1;
 /// A slot of the far buffer is free again (only where credits have a latency).
 const CREDIT: u32 = 2;
-/// The header at the front of a link's buffer asks for its output.
+/// The header at the front of a link's buffer requests its output.
 const REQUEST: u32 = 3;
 /// A packet at the front of a link's buffer is ready for its node's processor.
 const READY: u32 = 4;
@@ -36,7 +36,7 @@ struct Flit {
     index: u32,
 }
 
-/// A buffer: channel times virtual channels plus virtual channel.
+/// A buffer: channel * virtual channels + virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BufferId(u32);
 
@@ -76,15 +76,15 @@ struct Buffer {
     shares: bool,
     credit_latency: Duration,
     free_slots: u32,
-    /// When a slot became free last.
+    /// When a slot last became free.
     freed: Time,
     flits: VecDeque<Flit>,
-    /// The channel that the packet at the front has asked for.
+    /// The channel that the packet at the front has requested.
     output: Option<ChannelId>,
 }
 
 impl Buffer {
-    /// Whether all slots of the buffer at the far end of `channel` have been free since before `now`, or always. A destination keeps
+    /// Whether all slots of the buffer at the far end of `channel` have been free since before `now`, or always. A destination buffers
     /// nothing.
     fn is_empty(&self, channel: &Channel, now: Time) -> bool {
         matches!(channel.to, Place::Node(_))
@@ -95,9 +95,9 @@ impl Buffer {
 #[derive(Debug, Default)]
 struct Source {
     queue: InjectionQueue,
-    /// The packet that has left the queue and is to go, or is going.
+    /// The packet that has left the queue and is about to be sent, or is being sent.
     first: Option<u32>,
-    /// Its flits that have started.
+    /// How many of its flits have started.
     sent: u32,
     /// When the last tail started: from then on the next packet is at the front.
     front_since: Time,
@@ -116,7 +116,7 @@ struct Packet {
 pub struct Reference {
     network: FlitNetwork,
     links: Vec<Link>,
-    /// The most virtual channels of a channel.
+    /// The most virtual channels that any channel has.
     virtual_channels: u32,
     buffers: Vec<Buffer>,
     sources: Vec<Source>,
@@ -126,7 +126,7 @@ pub struct Reference {
     recorder: Recorder,
     injected: u64,
     in_flight: u64,
-    /// Free channels that somebody may be waiting for.
+    /// Free channels that headers may be waiting for.
     to_grant: Vec<ChannelId>,
     /// Channels that may be able to start a flit.
     to_start: Vec<ChannelId>,
@@ -237,7 +237,7 @@ impl Engine for Reference {
                 tally.holds(owner.packet, channel, owner.granted);
             }
             for request in link.requests.waiting() {
-                // Where the wire is free there is no room behind it.
+                // Where the wire is free, there is no room behind it.
                 let in_the_way = self.buffers[self.buffer(channel, request.virtual_channel).0 as usize].flits.front();
                 let behind = link.owner.map(|owner| owner.packet).or(in_the_way.map(|flit| flit.packet));
                 tally.wants(request.packet, channel, request.at, behind);
@@ -354,7 +354,7 @@ impl Reference {
         matches!(self.network.switching, Switching::StoreAndForward | Switching::Software { .. })
     }
 
-    /// Rule 3: a header at the front of its buffer waits the routing delay before it asks. Where packets are stored,
+    /// Rule 3: a header at the front of its buffer waits for the routing delay before it requests an output. Where packets are stored,
     /// `arrived` must be the tail of the packet at the front.
     fn header_at_front<S: Schedule>(&mut self, now: Time, buffer: BufferId, arrived: Flit, schedule: &mut S) {
         let Some(front) = self.buffers[buffer.0 as usize].flits.front() else { return };
@@ -383,7 +383,7 @@ impl Reference {
         }
     }
 
-    /// Rule 3: the header at the front of a buffer asks for its output channel.
+    /// Rule 3: the header at the front of a buffer requests its output channel.
     fn request(&mut self, now: Time, input: BufferId) {
         let router = self.router_behind(input);
         let Some(&Flit { packet, .. }) = self.buffers[input.0 as usize].flits.front() else { return };
@@ -451,7 +451,7 @@ impl Reference {
         self.to_start.push(channel);
     }
 
-    /// Rule 3: a packet that asked for several channels of a router has got one, and asks for the others no longer.
+    /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other requests.
     fn withdraw(&mut self, router: RouterId, packet: u32, granted: ChannelId) {
         let Packet { order, number, .. } = &self.packets[packet as usize];
         let chance = self.selector.chance(order, *number);
@@ -480,7 +480,8 @@ impl Reference {
         source.first
     }
 
-    /// Rule 3: whom a free channel goes to. One that virtual channels share goes only to a packet that has room behind it.
+    /// Rule 3: the packet that a free channel goes to. A channel shared by virtual channels goes only to a packet that has room behind
+    /// it.
     fn chosen(&mut self, channel: ChannelId) -> Option<Request> {
         let first = self.buffer(channel, 0).0;
         let arbitration = self.network.arbitration;
@@ -495,9 +496,8 @@ impl Reference {
         })
     }
 
-    /// Rule 4: a flit starts when it is at the front of its buffer, its packet owns the channel, the channel is idle, and
-    /// a slot is free (for the header of a packet that must fit into the buffer as a whole: as many
-    /// slots as it has flits).
+    /// Rule 4: a flit starts when it is at the front of its buffer, its packet owns the channel, the channel is idle, and a slot is free
+    /// (for the header of a packet that must fit into the buffer as a whole: as many slots as it has flits).
     fn start<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S) {
         let link = &self.links[channel.0 as usize];
         let Some(owner) = link.owner else { return };
@@ -551,7 +551,7 @@ impl Reference {
         }
     }
 
-    /// Rule 2: the slot that the flit stood in is free after the credit latency; what was behind it is at the front.
+    /// Rule 2: the slot of a flit that leaves is free after the credit latency; the flit behind it is now at the front.
     fn leave_buffer<S: Schedule>(&mut self, now: Time, input: BufferId, tail: bool, schedule: &mut S) {
         let left = &mut self.buffers[input.0 as usize];
         left.flits.pop_front();

@@ -1,4 +1,4 @@
-//! Carries a given list of packets, with no programs and no nodes' costs: what the network alone does with them.
+//! Carries a given list of packets, with no programs and no costs at nodes: what the network alone does with them.
 
 use machines::model::FlitNetwork;
 use quantities::Time;
@@ -7,7 +7,7 @@ use super::forwarding::Forwarding;
 use super::{Engine, Injection, NetworkEvent, Recorder, stuck};
 use crate::events::EventQueue;
 
-/// What came of a list of packets.
+/// The outcome of carrying a list of packets.
 #[derive(Debug)]
 pub struct Outcome {
     /// What the network did.

@@ -8,13 +8,13 @@ use quantities::splitmix64;
 
 use super::Injection;
 
-/// In place of a router, for what is drawn once for a packet.
+/// In place of a router, for numbers drawn once per packet.
 const NO_ROUTER: RouterId = RouterId(u32::MAX);
 
-/// What a header asks for.
+/// What a header requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked<'a> {
-    /// The channels: one, or all that it may take, of which it has the first that falls free.
+    /// The channels: one, or all that it may take, in which case it takes the first that becomes free.
     pub channels: &'a [ChannelId],
     /// Which virtual channel of them, if they have several.
     pub virtual_channel: u32,
@@ -25,13 +25,13 @@ pub struct Asked<'a> {
 pub struct Selector {
     selection: Selection,
     waits_for: WaitsFor,
-    /// Into how many sets the virtual channels fall, and how many are in each.
+    /// How many sets the virtual channels form, and how many are in each.
     sets: u32,
     set_size: u32,
-    /// Whether the rule of routing draws the way of each packet.
+    /// Whether the routing function draws the route of each packet.
     draws: bool,
     seed: u64,
-    /// For each router, where its turn stands.
+    /// For each router, the position of its round-robin turn.
     turns: Vec<u32>,
 }
 
@@ -44,14 +44,14 @@ impl Selector {
         Selector { selection: network.selection, waits_for: network.waits_for, sets, set_size, draws, seed, turns }
     }
 
-    /// The number drawn for packet number `number`, if the rule of routing wants one.
+    /// The number drawn for packet `number`, if the routing function needs one.
     #[inline]
     pub fn chance(&self, order: &Injection, number: u64) -> u64 {
         if self.draws { self.draw(NO_ROUTER, order, number) } else { 0 }
     }
 
-    /// What packet number `number` asks for at router `at`, where `step` is allowed and `idle` tells which channels are idle for a
-    /// packet that takes a virtual channel of them.
+    /// What packet `number` requests at router `at`, where `step` is allowed; `idle` says which channels are idle for a packet that takes
+    /// one of their virtual channels.
     #[inline]
     pub fn choose<'a>(
         &mut self,
@@ -105,14 +105,14 @@ impl Selector {
         slice::from_ref(&options[chosen])
     }
 
-    /// A packet that asked for all of `options` at router `at` has got `channel`.
+    /// Notes that a packet which requested all of `options` at router `at` was granted `channel`.
     pub fn taken(&mut self, at: RouterId, options: &[ChannelId], channel: ChannelId) {
         if let Some(index) = options.iter().position(|&option| option == channel) {
             self.take(at, options, index);
         }
     }
 
-    /// It is the turn of the channel behind the one of `options` with this index.
+    /// Advances the turn past the channel with this index in `options`.
     fn take(&mut self, at: RouterId, options: &[ChannelId], index: usize) {
         if self.selection != Selection::RoundRobin {
             return;
@@ -121,8 +121,8 @@ impl Selector {
         self.turns[at.0 as usize] = if next < options.len() { next as u32 } else { 0 };
     }
 
-    /// A random number that depends on the seed, the packet and the router alone, so that the order in which an engine
-    /// treats the packets of an instant does not matter.
+    /// A random number that depends only on the seed, the packet and the router, so that the order in which an engine treats the packets
+    /// of an instant does not matter.
     fn draw(&self, at: RouterId, order: &Injection, number: u64) -> u64 {
         let origin = (u64::from(order.source.0) << 32) | u64::from(at.0);
         let state = self.seed ^ number.wrapping_mul(splitmix64::GAMMA) ^ origin.rotate_left(17);

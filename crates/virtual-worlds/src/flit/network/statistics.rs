@@ -9,9 +9,9 @@ use crate::answer::{ChannelStatistics, HopRecord, PacketRecord, RouterStatistics
 /// Totals of a network's run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// For each channel, what it did.
+    /// What each channel did.
     pub channels: Vec<ChannelStatistics>,
-    /// For each router, how the headers that asked there fared.
+    /// How headers fared at each router.
     pub routers: Vec<RouterStatistics>,
     /// Packets that arrived.
     pub packets: u64,
@@ -19,7 +19,7 @@ pub struct Statistics {
     pub flit_hops: u64,
 }
 
-/// Keeps the totals and, if asked, a record of every packet.
+/// Keeps the totals and, if requested, a record of every packet.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// The totals.
@@ -40,7 +40,7 @@ impl Recorder {
         Recorder { statistics, log: log.then(Vec::new) }
     }
 
-    /// A header that asked at `router` for `blocking` has its channel.
+    /// Counts a header that was granted a channel at `router` after `blocking`.
     #[inline]
     pub fn granted(&mut self, router: RouterId, blocking: Duration) {
         let router = &mut self.statistics.routers[router.0 as usize];
@@ -48,7 +48,7 @@ impl Recorder {
         router.blocking += blocking;
     }
 
-    /// A packet of so many flits and message bytes has crossed `channel`, which it had for `held`, each flit taking `flit_time`.
+    /// Counts a packet that has crossed `channel`, which it had for `held`, each flit taking `flit_time`.
     #[inline]
     pub fn crossed(&mut self, channel: ChannelId, (flits, bytes): (u32, Bytes), held: Duration, flit_time: Duration) {
         let busy = flit_time * u64::from(flits);
@@ -60,7 +60,7 @@ impl Recorder {
         self.statistics.flit_hops += u64::from(flits);
     }
 
-    /// Slots behind `channel` were taken at instants that sum to `taken` and given back at instants that sum to `given`.
+    /// Counts slots behind `channel` that were taken at instants that sum to `taken` and given back at instants that sum to `given`.
     #[inline]
     pub fn occupied(&mut self, channel: ChannelId, taken: u128, given: u128) {
         let total = &mut self.statistics.channels[channel.0 as usize].occupancy;
@@ -68,7 +68,7 @@ impl Recorder {
         *total = total.wrapping_add(given).wrapping_sub(taken);
     }
 
-    /// A packet has arrived.
+    /// Counts a packet that has arrived.
     pub fn delivered(
         &mut self,
         order: &Injection,

@@ -10,21 +10,21 @@ use super::Injection;
 /// A packet that can't move on, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Where it started.
+    /// Its source.
     pub source: NodeId,
-    /// Where it wants to go.
+    /// Its destination.
     pub destination: NodeId,
     /// The channels that belong to it, first to last.
     pub holds: Vec<ChannelId>,
-    /// The channel that it has asked for, or whose far buffer is full.
+    /// The channel that it has requested, or whose far buffer is full.
     pub wants: Option<ChannelId>,
-    /// The source and destination of the packet that has what it wants.
+    /// The source and destination of the packet that holds the channel or the buffer.
     pub behind: Option<(NodeId, NodeId)>,
-    /// Since when.
+    /// Since when it waits.
     pub since: Time,
 }
 
-/// Gathers who holds and who waits, packet by packet.
+/// Collects which packets hold and wait for which channels.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     packets: BTreeMap<u32, Held>,
@@ -42,12 +42,12 @@ impl Tally {
         self.packets.entry(packet).or_default().holds.push((granted, channel));
     }
 
-    /// `packet` has asked for `channel` since `at`, which belongs to `owner`.
+    /// `packet` requested `channel`, which belongs to `owner`, at `at`.
     pub(super) fn wants(&mut self, packet: u32, channel: ChannelId, at: Time, owner: Option<u32>) {
         self.packets.entry(packet).or_default().wants = Some((at, channel, owner));
     }
 
-    /// The report, packets in order of their ends.
+    /// The report, with packets in the order of their sources and destinations.
     pub(super) fn report(self, order: impl Fn(u32) -> Injection) -> Vec<Waiting> {
         let ends = |packet| (order(packet).source, order(packet).destination);
         let waiting = |(packet, mut held): (u32, Held)| {
@@ -68,7 +68,7 @@ impl Tally {
     }
 }
 
-/// How a channel is called in reports.
+/// The name of a channel in reports.
 pub fn channel_name(network: &FlitNetwork, channel: ChannelId) -> String {
     let place = |place| match place {
         Place::Node(node) => format!("node {}", node.0),

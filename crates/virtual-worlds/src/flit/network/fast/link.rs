@@ -1,4 +1,4 @@
-//! What a packet takes of a channel: a wire, and the buffer behind it.
+//! A channel as a packet uses it: a wire, and the buffer behind it.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::super::arbitration::Requests;
 use super::NOBODY;
 use super::runs::{Loop, Runs};
 
-/// A virtual channel: a wire, of which that of virtual channel 0 counts, and the buffer at its far end. Times in picoseconds.
+/// A virtual channel: a wire (that of virtual channel 0 is the one used) and the buffer at its far end. Times in picoseconds.
 #[derive(Debug)]
 pub(super) struct Link {
     pub flit_time: u64,
@@ -17,9 +17,9 @@ pub(super) struct Link {
     pub advance: u64,
     /// The credit latency.
     pub credit: u64,
-    /// The buffer's loop, if it binds more than the flit time.
+    /// The buffer's credit loop, if it binds more than the flit time.
     pub binding_loop: Option<Loop>,
-    /// Whether starts can be held up by a lack of slots: not where a sink's buffer covers its loop.
+    /// Whether a lack of slots can delay starts: not where a sink's buffer covers its loop.
     pub counts_slots: bool,
     pub from: Place,
     pub to: Place,
@@ -30,14 +30,14 @@ pub(super) struct Link {
     pub granted: u64,
     /// When it is free, if it has no owner.
     pub free_at: u64,
-    /// The flits and the message bytes of the packet that had it last, as long as they are not counted.
+    /// The flits and the message bytes of the packet that had it last, until they are counted.
     pub crossed: Option<(u32, Bytes)>,
     pub requests: Requests,
     /// Slots of the far buffer.
     pub slots: u32,
-    /// When those that nobody has taken are free.
+    /// When the slots that no packet has taken become free.
     pub credits: Runs,
-    /// When the flits that are in the far buffer, and whose leaving is not yet known, come there.
+    /// When the flits in the far buffer whose departure is not yet known arrive there.
     pub held: Runs,
     /// The packets that own the channel or have flits in the far buffer.
     pub line: Line,
@@ -45,7 +45,7 @@ pub(super) struct Link {
     pub front_free: u64,
 }
 
-/// Packets one behind the other, first the one at the buffer's front. Mostly it is the only one, and stands here.
+/// Packets one behind the other, from the one at the front of the buffer. Usually there is only one, which is stored inline.
 #[derive(Debug)]
 pub(super) struct Line {
     /// [`NOBODY`] if there is none.
@@ -71,7 +71,7 @@ impl Line {
 }
 
 impl Link {
-    /// The link of a channel's `virtual_channel`, of so many `virtual_channels` at most.
+    /// The link of `virtual_channel` of a channel; no channel has more than `virtual_channels`.
     pub fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> Link {
         let flit_time = channel.flit_time.picoseconds();
         let advance = flit_time + channel.wire_latency.picoseconds();
@@ -107,32 +107,32 @@ impl Link {
         matches!(self.to, Place::Node(_))
     }
 
-    /// Whether nobody has it at `now`.
+    /// Whether no packet owns it at `now`.
     pub fn is_free(&self, now: Time) -> bool {
         self.owner == NOBODY && self.free_at <= now.picoseconds()
     }
 
-    /// Whether at `now` nobody has it and nobody has asked for it.
+    /// Whether at `now` no packet owns it or has requested it.
     pub fn is_idle(&self, now: Time) -> bool {
         self.is_free(now) && self.requests.is_empty()
     }
 
     /// Whether all slots of the far buffer have been free since before `now`, or always: none of their known times is later. A
-    /// destination keeps nothing.
+    /// destination buffers nothing.
     pub fn is_empty(&self, now: Time) -> bool {
         let last = self.slots.checked_sub(1).and_then(|last| self.credits.at(last));
         self.is_sink() || last.is_some_and(|freed| freed == 0 || freed < now.picoseconds())
     }
 
-    /// Whether nothing follows from its release but that it is free, so that it makes no event where nobody waits: it is no
-    /// source's and no sink's.
+    /// Whether its release has no consequence except that it is free, so that it needs no event where no packet waits: it belongs neither
+    /// to a source nor to a sink.
     pub fn is_inner(&self) -> bool {
         matches!((self.from, self.to), (Place::Router(_), Place::Router(_))) && !self.shared
     }
 }
 
-/// The least time between two flits of a packet, where it is the same on all channels, and no loop binds more than it. A
-/// buffer of one slot makes a pace of its own, for its channel and for the next.
+/// The least time between two flits of a packet, where it is the same on all channels and no credit loop binds more. A buffer of one slot
+/// sets a pace of its own, for its channel and for the next.
 pub(super) fn uniform_pace(links: &[Link]) -> Option<u64> {
     let own = |link: &Link| match link.binding_loop {
         Some(bound) if bound.slots == 1 => bound.latency,

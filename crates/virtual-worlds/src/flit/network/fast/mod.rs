@@ -1,9 +1,9 @@
-//! The fast engine: the same times as [`super::reference`], from two events a packet and channel.
+//! The fast engine: the same times as [`super::reference`], from two events per packet and channel.
 //!
-//! Only headers and tails make events. A header's arrival follows from its first start; a tail's from the whole packet's
-//! starts, which `solve` finds for all channels at once, as soon as they are determined: when the header has its last
-//! channel, or when the buffers behind the header hold all that is left. Until then nobody can tell the difference, except
-//! a packet that follows into a buffer whose slots this one must free; then starts are found at every step.
+//! Only headers and tails make events. A header's arrival follows from its first start; a tail's from the starts of the whole packet,
+//! which `solve` computes for all channels at once, as soon as they are determined: when the header has its last channel, or when the
+//! buffers behind the header hold all that is left. Until then they make no difference to other packets, except to a packet that follows
+//! into a buffer whose slots this one must free; then starts are computed at every step.
 //!
 //! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known. Each virtual
 //! channel is a link; those of one channel share the wire of its virtual channel 0. Virtual channel v of a channel is link
@@ -36,15 +36,15 @@ use crate::answer::HopRecord;
 const RELEASE: u32 = 0;
 /// A tail comes out of the last wire (only where that wire has a latency).
 const DELIVER: u32 = 1;
-/// A header at the front of its buffer asks for its output.
+/// A header at the front of its buffer requests its output.
 const REQUEST: u32 = 2;
 /// A packet at the front of its buffer is ready for its node's processor.
 const READY: u32 = 3;
-/// A channel that somebody waits for may be given away: it is free, or, where virtual channels share its wire, there is room behind
-/// it for a whole packet.
+/// A channel that headers wait for may be granted: it is free, or, where virtual channels share its wire, there is room behind it for a
+/// whole packet.
 const GRANT: u32 = 4;
 
-/// Nobody, in place of a packet's index.
+/// No packet, in place of a packet's index.
 const NOBODY: u32 = u32::MAX;
 /// Not yet known.
 const UNKNOWN: u64 = u64::MAX;
@@ -61,27 +61,27 @@ struct Source {
 pub struct Fast {
     network: FlitNetwork,
     links: Vec<Link>,
-    /// The most virtual channels of a channel.
+    /// The most virtual channels that any channel has.
     virtual_channels: u32,
     sources: Vec<Source>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     selector: Selector,
     recorder: Recorder,
-    /// The pace of every channel, if it is one for all.
+    /// The pace of every channel, if it is the same for all.
     pace: Option<u64>,
     injected: u64,
     in_flight: u64,
     solution: Solution,
-    /// Room for the starts of one packet on one channel, used again and again.
+    /// Scratch space for the starts of one packet on one channel.
     starts: Vec<Run>,
     counts: Vec<u32>,
     to_grant: Vec<u32>,
-    /// The headers that ask in this instant, behind the input ports where they wait.
+    /// The headers that make requests at this instant, after the input ports where they wait.
     requesting: Vec<(u32, u32)>,
-    /// Packets that something new has happened to.
+    /// Packets about which something new is known.
     to_consider: Vec<u32>,
-    /// Whether a flit would start after [`Time::HORIZON`]: then nothing more is found out, and the run ends.
+    /// Whether a flit would start after [`Time::HORIZON`]: then nothing more is computed, and the run ends.
     beyond: bool,
 }
 
@@ -189,7 +189,7 @@ impl Engine for Fast {
                 tally.holds(owner, channel, Time::from_picoseconds(link.granted));
             }
             for request in link.requests.waiting() {
-                // Where the wire is free there is no room behind it.
+                // Where the wire is free, there is no room behind it.
                 let first = self.links[self.link(index, request.virtual_channel) as usize].line.first;
                 let in_the_way = (first != NOBODY).then_some(first);
                 tally.wants(request.packet, channel, request.at, owner.or(in_the_way));
@@ -250,13 +250,13 @@ impl Fast {
         }
     }
 
-    /// A channel's owner, whose order this is, leaves it to others from `time` on.
+    /// The owner of a channel, with this order, releases it at `time`.
     fn set_free(&mut self, channel: u32, time: u64, order: Injection) {
         let link = &mut self.links[channel as usize];
         (link.owner, link.free_at, link.crossed) = (NOBODY, time, Some((order.flits, order.bytes)));
     }
 
-    /// Counts the packet that had a channel last, if it is not yet counted.
+    /// Counts the packet that last had a channel, if it is not yet counted.
     fn count_crossing(&mut self, channel: u32) {
         let link = &mut self.links[channel as usize];
         let Some((flits, bytes)) = link.crossed.take() else { return };
@@ -284,8 +284,8 @@ impl Fast {
         self.unused.push(packet);
     }
 
-    /// Rule 3: the header at the front of its buffer asks for its output channel. Where it is `alone` in that at `now`, or ties
-    /// go to who asks first, nobody can come before it.
+    /// Rule 3: the header at the front of its buffer requests its output channel. If its request at `now` is the only one (`alone`), or
+    /// ties go to the earliest request, no other header can have precedence.
     fn request<S: Schedule>(&mut self, now: Time, packet: u32, alone: bool, schedule: &mut S) {
         let Packet { order, number, rows, .. } = &self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
@@ -323,7 +323,7 @@ impl Fast {
         }
     }
 
-    /// Something is in a node's injection queue: it begins to leave if the channel is free.
+    /// A node's injection queue has become non-empty: the packet at its front begins to leave if the channel is free.
     #[inline]
     fn look_at_source<S: Schedule>(&mut self, now: Time, source: NodeId, schedule: &mut S) {
         let channel = self.network.injection[source.0 as usize].0;
@@ -332,7 +332,7 @@ impl Fast {
         }
     }
 
-    /// A free injection channel goes to the first packet of its node's queue, if there is one.
+    /// Grants a free injection channel to the first packet of its node's queue, if there is one.
     fn grant_source<S: Schedule>(&mut self, now: Time, channel: u32, node: NodeId, schedule: &mut S) {
         let source = &mut self.sources[node.0 as usize];
         let Some(Queued { order, number, injected }) = source.queue.take(self.network.packet) else { return };
@@ -372,7 +372,7 @@ impl Fast {
         self.enter(request.packet, row, schedule);
     }
 
-    /// Rule 3: a packet that asked for several channels of a router has got one, and asks for the others no longer.
+    /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other requests.
     fn withdraw(&mut self, router: RouterId, packet: u32, granted: u32) {
         let Packet { order, number, .. } = &self.packets[packet as usize];
         let chance = self.selector.chance(order, *number);
@@ -384,8 +384,8 @@ impl Fast {
         }
     }
 
-    /// Rule 3: whom a free wire that virtual channels share goes to: only a packet that has room behind it. If nobody has,
-    /// the wire is looked at again when somebody will have.
+    /// Rule 3: the packet that a free wire shared by virtual channels goes to: only one that has room behind the wire. If no packet has
+    /// room, the wire is checked again when one will have.
     fn chosen_with_room<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) -> Option<Request> {
         let mut requests = std::mem::take(&mut self.links[channel as usize].requests);
         let mut next_room = UNKNOWN;
@@ -403,7 +403,7 @@ impl Fast {
         chosen
     }
 
-    /// A packet gets a channel.
+    /// A packet is granted a channel.
     fn enter<S: Schedule>(&mut self, packet: u32, row: Row, schedule: &mut S) {
         self.count_crossing(row.channel);
         let wire = &mut self.links[row.channel as usize];
@@ -426,7 +426,7 @@ impl Fast {
         }
     }
 
-    /// Finds out what is newly determined about a packet, as far as anybody can tell the difference.
+    /// Computes what is newly determined about a packet, as far as it makes a difference to others.
     fn consider<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         if self.beyond {
             return;
@@ -453,7 +453,7 @@ impl Fast {
     /// The owner of a channel, other than `packet`, whose flits will need slots that `packet` has yet to free.
     fn hungry(&self, channel: u32, packet: u32) -> Option<u32> {
         let link = &self.links[channel as usize];
-        // Whoever owns a shared wire has all the slots that it needs.
+        // The owner of a shared wire has all the slots that it needs.
         if link.owner == NOBODY || link.owner == packet || link.shared {
             return None;
         }
@@ -462,8 +462,8 @@ impl Fast {
         (link.credits.count() < owner.order.flits - sent).then_some(link.owner)
     }
 
-    /// Rule 4 for the header on the last channel that its packet got: it starts when a slot is free, or, if the packet must
-    /// fit as a whole, when as many slots are free as it has flits.
+    /// Rule 4 for the header on the last channel that its packet was granted: it starts when a slot is free or, if the packet must fit as
+    /// a whole, when as many slots are free as it has flits.
     fn start_header<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let Packet { order, rows, header_at, .. } = &mut self.packets[packet as usize];
         let Some(row) = rows.last_mut() else { return };
@@ -492,7 +492,7 @@ impl Fast {
         }
     }
 
-    /// Rule 3: the header at the front of a buffer asks for its output after the routing delay.
+    /// Rule 3: the header at the front of a buffer requests its output after the routing delay.
     fn come_to_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
         let link = &self.links[link as usize];
         let Place::Router(RouterId(router)) = link.to else { return };
@@ -512,7 +512,7 @@ impl Fast {
         schedule.at(front + delay, NetworkEvent::new(kind, packet));
     }
 
-    /// Finds the starts that [`count_determined`] counted, and what follows from them.
+    /// Computes the starts that [`count_determined`] counted, and what follows from them.
     fn extend<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let Packet { rows, first, .. } = &self.packets[packet as usize];
         let first = *first;
@@ -531,7 +531,7 @@ impl Fast {
         }
     }
 
-    /// Takes the flits that start out of the buffers where they stood, and puts them into those that they reach.
+    /// Takes the flits that start out of the buffers where they were, and puts them into those that they reach.
     fn move_flits(&mut self, packet: u32, first: usize) {
         let rows = &mut self.packets[packet as usize].rows;
         for index in 0..self.counts.len() {
@@ -562,7 +562,7 @@ impl Fast {
         }
     }
 
-    /// Takes the slots for the flits that start, and gives back those that they leave.
+    /// Takes slots for the flits that start, and gives back those that they leave.
     fn take_slots(&mut self, packet: u32, first: usize) {
         let rows = &self.packets[packet as usize].rows;
         for index in (0..self.counts.len()).rev() {
@@ -580,14 +580,14 @@ impl Fast {
                 let input = &mut self.links[rows[before].link as usize];
                 input.credits.extend(starts, input.credit);
                 if input.shared {
-                    // Somebody may be waiting for this room: when it will be there is known now.
+                    // Packets may be waiting for this room: when it will be there is known now.
                     self.to_grant.push(rows[before].channel);
                 }
             }
         }
     }
 
-    /// All flits of a packet have their starts on a row: the tail frees the channel, and what stood behind comes forward.
+    /// All flits of a packet have known starts on a row: the tail releases the channel, and the flits behind it come forward.
     fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, current: Row, schedule: &mut S) {
         let link = &self.links[current.link as usize];
         let release = Time::from_picoseconds(current.last + link.flit_time);

@@ -1,4 +1,4 @@
-//! A packet on its way, and the channels that it has got so far.
+//! A packet on its way, and the channels that it has been granted so far.
 
 use quantities::Time;
 
@@ -14,7 +14,7 @@ pub(super) struct Row {
     pub sent: u32,
     pub requested: u64,
     pub granted: u64,
-    /// Before this the header does not start.
+    /// The header does not start before this.
     pub earliest: u64,
     /// When the last flit whose start is known starts.
     pub last: u64,
@@ -25,7 +25,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row of nothing but its grant.
+    /// A row that was just granted.
     pub fn new(channel: u32, link: u32, requested: u64, now: Time) -> Row {
         let granted = now.picoseconds();
         Row { channel, link, sent: 0, requested, granted, earliest: granted, last: 0, started: false, reserved: false }

@@ -1,6 +1,6 @@
 //! Times of many flits as a few arithmetic progressions.
 //!
-//! All times here are picoseconds since the run began: inside this module the flits of a packet are numbers on a line.
+//! All times in this module are picoseconds since the run began: here the flits of a packet are numbers on a line.
 
 /// `count` flits, the first at `start`, each `step` after the one before. [ps]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,19 +21,19 @@ impl Run {
         self.at(self.count - 1)
     }
 
-    /// All times added up.
+    /// The sum of all times.
     pub fn sum(&self) -> u128 {
         let count = u128::from(self.count);
         count * u128::from(self.start) + u128::from(self.step) * (count * (count - 1) / 2)
     }
 
-    /// What is left behind the first `count` flits.
+    /// The flits after the first `count`.
     fn after(&self, count: u32) -> Run {
         Run { start: self.at(count), step: self.step, count: self.count - count }
     }
 }
 
-/// Appends `run`, as part of the last run where it goes on in its step.
+/// Appends `run`, merged with the last run if it continues in the same step.
 #[inline]
 pub(super) fn append(runs: &mut Vec<Run>, run: Run) {
     if let Some(last) = runs.last_mut() {
@@ -73,7 +73,7 @@ impl Runs {
         self.runs.first().map(|run| run.start)
     }
 
-    /// The time at `index`, if it holds so many.
+    /// The time at `index`, if there are that many.
     pub fn at(&self, mut index: u32) -> Option<u64> {
         for run in &self.runs {
             if index < run.count {
@@ -88,7 +88,7 @@ impl Runs {
         &self.runs
     }
 
-    /// Puts `runs`, each time later by `offset`, behind.
+    /// Appends `runs`, with each time later by `offset`.
     #[inline]
     pub fn extend(&mut self, runs: &[Run], offset: u64) {
         for run in runs {
@@ -97,8 +97,8 @@ impl Runs {
         }
     }
 
-    /// Whether each of these times is at most that of the same index in `line`; only said of times in steps that are no longer than
-    /// its own. A list that ends early binds no further.
+    /// Whether each of these times is at most that of the same index in `line`; always false for times whose steps are longer than the
+    /// line's own. A list that ends early binds no further.
     #[inline]
     pub fn keep_up_with(&self, line: &Run) -> bool {
         let mut index = 0;
@@ -114,7 +114,7 @@ impl Runs {
         true
     }
 
-    /// Takes `count` times from the front; gives the last of them.
+    /// Takes `count` times from the front; returns the last of them.
     pub fn take(&mut self, count: u32) -> Option<u64> {
         if count == 0 {
             return None;
@@ -168,7 +168,7 @@ impl<'a> Cursor<'a> {
         Some(Run { start: rest.start + self.offset, ..rest })
     }
 
-    /// Goes on by `count` flits, which are all in the run being read.
+    /// Advances by `count` flits, which are all in the run being read.
     #[inline]
     fn advance(&mut self, count: u32) {
         let Some(run) = self.current.first() else { return };
@@ -204,8 +204,7 @@ pub(super) fn same(one: &[Run], other: &[Run]) -> bool {
     }
 }
 
-/// A loop of channel and credit that a small buffer makes: no flit starts earlier than `latency` after the flit `slots`
-/// before it.
+/// A credit loop, which a small buffer makes: no flit starts earlier than `latency` after the flit `slots` before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
     pub slots: u32,
@@ -221,8 +220,8 @@ pub(super) struct Pace {
     pub loops: [Option<Loop>; 2],
 }
 
-/// The times at which `count` flits start, into `starts`: flit j starts as soon as it has arrived, a slot is free, and
-/// `pace` allows; the first not before `earliest`. A list of arrivals or slots that ends early binds no further.
+/// Computes into `starts` the times at which `count` flits start: flit j starts as soon as it has arrived, a slot is free, and `pace`
+/// allows; the first not before `earliest`. A list of arrivals or slots that ends early binds no further.
 ///
 /// D(j) = max(arrivals(j), slots(j), D(j-1) + step, D(j - slots of a loop) + its latency)
 pub(super) fn serve(
@@ -298,7 +297,7 @@ fn serve_without_loops(
     }
 }
 
-/// A reader of the starts that were found earlier in the same pass, which the last run's growth must not disturb.
+/// A reader of the starts computed earlier in the same pass, which the growth of the last run must not disturb.
 #[derive(Clone, Copy, Debug, Default)]
 struct Echo {
     run: usize,
@@ -337,7 +336,7 @@ impl Lines {
         Lines { lines: [(start, step); 5], count: 1, step }
     }
 
-    /// Adds a bound. What comes in faster than the channel's step goes out in that step.
+    /// Adds a bound. A run that comes in faster than the channel's step goes out in that step.
     #[inline]
     fn add(&mut self, bound: Run) {
         let slope = if bound.count == 1 { self.step } else { bound.step.max(self.step) };
@@ -403,7 +402,7 @@ mod tests {
     }
 
     proptest! {
-        /// Runs give what the recurrence gives flit by flit.
+        /// Runs give the same times as the recurrence does flit by flit.
         #[test]
         fn served_flits_follow_the_recurrence(
             first in ascending(), second in ascending(), slots in ascending(),
@@ -433,7 +432,7 @@ mod tests {
             prop_assert_eq!(times(&starts), expected);
         }
 
-        /// A queue of runs is a queue.
+        /// A queue of runs behaves as a queue.
         #[test]
         fn taking_from_the_front_leaves_the_rest(runs in ascending(), taken in 0u32..60) {
             let mut queue = Runs::default();

@@ -10,34 +10,34 @@
 //!               G_i  for j = 0 )          the channel is granted
 //! ```
 //!
-//! a system over (max, +) whose arrows all lead to later flits or further channels, so that it has one solution. It is
-//! solved from below: a pass upward takes what arrivals force, a pass downward what slots force, until nothing changes. Each
-//! D_i is a few arithmetic progressions, so that a pass costs as many steps as there are changes of pace, not flits.
-//! Where a buffer is too small for its loop of channel and credit, D_i(j) >= D_i(j - B_i) + a_i + c_i follows; it is
-//! built into [`serve`], or else each pass would get only B flits further. McKinley and Trefftz (1993) and Pimentel and
-//! Hertzberger (figure 4) had the case of one packet a buffer, equal rates and no latencies, where two passes do.
+//! a system over (max, +) whose dependencies all lead to later flits or further channels, so that it has one solution. It is solved from
+//! below: a pass upward takes what arrivals force, a pass downward what slots force, until nothing changes. Each D_i is a few arithmetic
+//! progressions, so that a pass costs as many steps as there are changes of pace, not flits. Where a buffer is too small for its loop of
+//! channel and credit, D_i(j) >= D_i(j - B_i) + a_i + c_i follows; it is built into [`serve`], or else each pass would get only B flits
+//! further. McKinley and Trefftz (1993) and Pimentel and Hertzberger (figure 4) had the case of one packet per buffer, equal rates and no
+//! latencies, where two passes suffice.
 
 use super::runs::{Cursor, Loop, Pace, Run, same, serve};
 use super::{Link, Row};
 
-/// Room for the solution of one packet, used again and again.
+/// Scratch space for the solution of one packet.
 #[derive(Debug, Default)]
 pub(super) struct Solution {
-    /// For each channel of the packet, the starts that were found.
+    /// For each channel of the packet, the computed starts.
     starts: Vec<Vec<Run>>,
     stale: Vec<bool>,
     next: Vec<Run>,
 }
 
-/// The channels of one packet, those that it still has to send flits over.
+/// The channels of one packet over which it still has flits to send.
 pub(super) struct Path<'a> {
     pub links: &'a [Link],
     pub rows: &'a [Row],
-    /// The first of `rows` whose starts are wanted; those before it are done.
+    /// The first of `rows` whose starts are to be computed; those before it are done.
     pub first: usize,
-    /// For each row from `first` on, how many more starts are to be found.
+    /// For each row from `first` on, how many more starts are to be computed.
     pub counts: &'a [u32],
-    /// The pace of all channels, if it is one for all, and buffers cover their loops at it.
+    /// The pace of all channels, if it is the same for all and buffers cover their loops at it.
     pub uniform: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl Path<'_> {
         &self.links[self.rows[row].link as usize]
     }
 
-    /// The pace at which a row can go at best, given its own loop and that of the channel before it.
+    /// The best pace of a row, given its own loop and that of the channel before it.
     fn pace(&self, row: usize) -> Pace {
         if let Some(step) = self.uniform {
             return Pace { step, loops: [None, None] };
@@ -66,12 +66,12 @@ impl Path<'_> {
 }
 
 impl Solution {
-    /// The starts that were found for row `row` of the path solved last.
+    /// The starts computed for row `row` of the path solved last.
     pub fn starts(&self, row: usize, first: usize) -> &[Run] {
         &self.starts[row - first]
     }
 
-    /// Finds the starts that `path` wants.
+    /// Computes the starts that `path` asks for.
     pub fn solve(&mut self, path: &Path<'_>) {
         let rows = path.counts.len();
         if self.starts.len() < rows {
@@ -89,8 +89,7 @@ impl Solution {
             for row in (0..rows).rev() {
                 changed |= self.stale[row] && self.update(path, row);
             }
-            // Where all paces are equal and loops are covered, going down and up again forces nothing that going on in
-            // the channel's own pace does not.
+            // Where all paces are equal and loops are covered, further passes force nothing that the channel's own pace does not.
             if !changed || path.uniform.is_some() {
                 return;
             }
@@ -102,7 +101,7 @@ impl Solution {
         }
     }
 
-    /// Finds one row's starts anew from its neighbours'; says whether they changed.
+    /// Recomputes one row's starts from its neighbours'; returns whether they changed.
     fn update(&mut self, path: &Path<'_>, index: usize) -> bool {
         self.stale[index] = false;
         let count = path.counts[index];

@@ -1,9 +1,9 @@
 //! Packets that cross a channel as a whole.
 //!
-//! Mostly, when a packet gets a channel, all of it stands in the buffer before, or is known to come there, and there is room
-//! for all of it in the buffer behind. Then all its starts on the channel follow from what is known of these two buffers, and no
-//! other channel has a say: that is one row of what `solve` finds for many, so that nothing need be gone through twice. And mostly the
-//! flits, once the header goes, go in the channel's own step: then the starts are one run, and nothing is computed for each.
+//! Usually, when a packet is granted a channel, all of it is in the buffer before, or is known to arrive there, and there is room for all
+//! of it in the buffer behind. Then all its starts on the channel follow from what is known of these two buffers, and other channels do
+//! not matter: that is one row of what `solve` computes for many, so that no second pass is needed. And usually the flits, once the
+//! header goes, go in the channel's own step: then the starts are one run, and nothing is computed for each.
 
 use std::slice;
 
@@ -15,7 +15,7 @@ use super::runs::{Cursor, Pace, Run, Runs, serve};
 use super::{Fast, NetworkEvent, RELEASE, Schedule};
 
 impl Fast {
-    /// Whether all starts of a packet on the channel that it got last are now determined, and no others are open.
+    /// Whether all starts of a packet on its last channel are now determined, and all its other starts are known.
     pub(super) fn is_whole(&self, packet: u32) -> bool {
         let packet = &self.packets[packet as usize];
         let Some((row, behind)) = packet.rows.split_last() else { return false };
@@ -28,7 +28,7 @@ impl Fast {
         has_room && link.binding_loop.is_none() && before.is_none_or(|before| before.binding_loop.is_none())
     }
 
-    /// Lets a packet for which [`Fast::is_whole`] cross its last channel.
+    /// Lets a packet for which [`Fast::is_whole`] holds cross its last channel.
     pub(super) fn cross_whole<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let crossing = &self.packets[packet as usize];
         let Some((&row, behind)) = crossing.rows.split_last() else { return };
@@ -51,7 +51,7 @@ impl Fast {
         self.starts = starts;
     }
 
-    /// The flits of a packet start at `starts` on its last channel, that of `row`, out of the buffer of the row `before`.
+    /// Records that the flits of a packet start at `starts` on its last channel, that of `row`, out of the buffer of the row `before`.
     fn cross_at<S: Schedule>(&mut self, packet: u32, row: Row, before: Option<Row>, starts: &[Run], schedule: &mut S) {
         let total: u128 = starts.iter().map(Run::sum).sum();
         let sent = starts.iter().map(|run| run.count).sum();
@@ -77,7 +77,7 @@ impl Fast {
             input.held.take(sent);
             input.credits.extend(starts, input.credit);
             if input.shared {
-                // Somebody may be waiting for this room: when it will be there is known now.
+                // Packets may be waiting for this room: when it will be there is known now.
                 self.to_grant.push(before.channel);
             }
             self.recorder.occupied(ChannelId(before.channel), 0, total);
