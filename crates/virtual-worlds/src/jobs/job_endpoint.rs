@@ -1,4 +1,4 @@
-//! A rank of a job on a machine that other jobs use, too.
+//! A rank of a job on a machine shared with other jobs.
 
 use std::task::{Poll, Waker};
 
@@ -11,9 +11,9 @@ use quantities::{Duration, Rank, Time};
 
 use super::program::Jobs;
 
-/// Between the ranks and times of a job and those of the machine, as a rank of the job sees them.
+/// Translates between the ranks and times of a job and those of the machine, as seen by a rank of the job.
 ///
-/// A node has one rank, and a rank sends to ranks of its own job only. So whatever comes to a node is of its job.
+/// A node has one rank, and a rank sends only to ranks of its own job. So everything that arrives at a node belongs to its job.
 pub(super) struct Translation<'run, P> {
     pub(super) jobs: &'run Jobs<'run, P>,
     /// The nodes of the job's ranks.
@@ -35,7 +35,7 @@ impl<P> Translation<'_, P> {
         self.jobs.seat(node).map_or(node, |seat| seat.rank)
     }
 
-    /// What is asked of the machine, in its terms.
+    /// An operation of the job, in the machine's terms.
     fn of_machine(&self, operation: Operation) -> Result<Operation> {
         Ok(match operation {
             Operation::Send { to, tag, message } => Operation::Send { to: self.node_of(to)?, tag, message },
@@ -59,12 +59,12 @@ impl<P> Translation<'_, P> {
         })
     }
 
-    /// A time on the machine's clock, on that of the job.
+    /// A time on the machine's clock, converted to the job's clock.
     fn time_of_job(&self, time: Time) -> Time {
         Time::ZERO + time.since(Time::ZERO + self.start)
     }
 
-    /// What came of an operation on the machine, in terms of the job.
+    /// The result of an operation on the machine, in the job's terms.
     fn result_of_job(&self, result: Result<Outcome>) -> Result<Outcome> {
         match result {
             Ok(Outcome::Received(Received { from, tag, message }, Passage { sent, arrived })) => {
@@ -77,7 +77,7 @@ impl<P> Translation<'_, P> {
         }
     }
 
-    /// What has happened on the machine, in terms of the job.
+    /// An event on the machine, in the job's terms.
     fn event_of_job(&self, event: Event) -> Event {
         match event {
             Event::Started => Event::Started,
@@ -85,7 +85,7 @@ impl<P> Translation<'_, P> {
         }
     }
 
-    /// What the machine says, in terms of the job.
+    /// An error of the machine, in the job's terms.
     fn of_job(&self, error: Error) -> Error {
         match error {
             Error::Deadline(time) => Error::Deadline(self.time_of_job(time)),
@@ -95,7 +95,7 @@ impl<P> Translation<'_, P> {
     }
 }
 
-/// A rank's operations by handle, on a machine that knows its nodes' operations so.
+/// A rank's operations by handle, on a machine that identifies its nodes' operations so.
 struct JobHandles<'run, P> {
     translation: &'run Translation<'run, P>,
     node: &'run dyn Handles,
@@ -116,7 +116,7 @@ impl<P> Handles for JobHandles<'_, P> {
     }
 }
 
-/// The endpoint of a machine's node, where ranks are those of a job and time begins with it.
+/// The endpoint of a machine's node, where ranks are those of a job and time begins with the job.
 pub(super) struct JobEndpoint<'run, E, P> {
     node: &'run E,
     translation: &'run Translation<'run, P>,
@@ -124,7 +124,7 @@ pub(super) struct JobEndpoint<'run, E, P> {
 }
 
 impl<'run, E: Endpoint, P> JobEndpoint<'run, E, P> {
-    /// That of a rank on `node`.
+    /// The endpoint of a rank on `node`.
     pub(super) fn new(node: &'run E, translation: &'run Translation<'run, P>) -> JobEndpoint<'run, E, P> {
         JobEndpoint { node, translation, handles: node.handles().map(|node| JobHandles { translation, node }) }
     }

@@ -1,6 +1,6 @@
-//! Several jobs on one simulated machine, each with its own ranks, on nodes of its own.
+//! Several jobs on one simulated machine, each with its own ranks, on its own nodes.
 //!
-//! [`placement`] says on which nodes a job's ranks stand, [`crate::Simulated::run_jobs`] runs jobs beside each other, and beside
+//! [`placement`] decides on which nodes a job's ranks run; [`crate::Simulated::run_jobs`] runs jobs beside each other, and beside
 //! background traffic.
 
 mod job_endpoint;
@@ -15,12 +15,12 @@ use quantities::{Duration, Time};
 use crate::answer::Answer;
 pub use crate::flit::traffic::{Background, BackgroundSources};
 
-/// A program that is to run on some nodes of a machine.
+/// A program to be run on some nodes of a machine.
 #[derive(Clone, Debug)]
 pub struct Job<P> {
-    /// What it is called in errors.
+    /// Its name in errors.
     pub name: String,
-    /// What its ranks run.
+    /// The program that its ranks run.
     pub program: P,
     /// The node of each rank.
     pub nodes: Vec<NodeId>,
@@ -28,19 +28,19 @@ pub struct Job<P> {
     pub start: Time,
 }
 
-/// What came of several jobs.
+/// The outcome of several jobs.
 #[derive(Debug)]
 pub struct JobsRun<T> {
-    /// What came of each, in the order in which they were given.
+    /// The outcome of each, in the order in which they were given.
     pub jobs: Vec<JobRun<T>>,
-    /// What the machine did. Its ranks are nodes, up to the highest on which a rank stands.
+    /// What the machine did. Its ranks are nodes, up to the highest that holds a rank.
     pub answer: Answer,
 }
 
-/// What came of one job.
+/// The outcome of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRun<T> {
-    /// What each rank ended with.
+    /// The result of each rank.
     pub results: Vec<Result<T>>,
     /// When it started.
     pub start: Time,

@@ -1,11 +1,11 @@
-//! On which node of a machine each rank of a job stands.
+//! Placement: on which node of a machine each rank of a job runs.
 //!
-//! A job is placed on the nodes that are free when its turn comes, so that no node has two ranks. Free nodes are taken:
+//! A job is placed on the nodes that are free when its turn comes, so that no node holds two ranks. Free nodes are taken:
 //!
 //! ```text
 //!   in-order                by number
-//!   random                  as a seed draws them, and in the order in which it does
-//!   contiguous-switches     switch after switch: first those on which nobody stands, by number, then what is left of others
+//!   random                  drawn from a seed, in the order drawn
+//!   contiguous-switches     switch after switch: first those that hold no rank, by number, then what is left of others
 //!   contiguous-groups       the same, group after group
 //!   scattered-switches      in turn: the first free node of every switch, then the second of every switch, and so on
 //!   scattered-groups        the same over groups
@@ -33,9 +33,9 @@ pub enum Placement {
     /// By number.
     #[default]
     InOrder,
-    /// As a seed draws them.
+    /// Drawn from a seed.
     Random,
-    /// Unit after unit: first those on which nobody stands.
+    /// Unit after unit: first those that hold no rank.
     Contiguous(Unit),
     /// One of each unit in turn.
     Scattered(Unit),
@@ -43,12 +43,12 @@ pub enum Placement {
     Listed(Vec<RangeInclusive<u32>>),
 }
 
-/// Nodes that are near each other.
+/// A unit of nodes that are near each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Those of one router.
+    /// The nodes of one router.
     Switch,
-    /// Those of one group of the topology.
+    /// The nodes of one group of the topology.
     Group,
 }
 
@@ -62,7 +62,7 @@ const NAMED: [(&str, Placement); 6] = [
     ("scattered-groups", Placement::Scattered(Unit::Group)),
 ];
 
-/// Ranks that can't be placed as it was asked.
+/// A placement that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("placement `{placement}`: found {found}; allowed is {allowed}")]
 pub struct PlacementError {
@@ -75,7 +75,7 @@ pub struct PlacementError {
 }
 
 impl Placement {
-    /// The names of those that have one.
+    /// The names of the named placements.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, _)| *name)
     }
@@ -139,25 +139,24 @@ impl TryFrom<String> for Placement {
     }
 }
 
-/// The nodes of a machine, of which jobs take some, one job after the other.
+/// The nodes of a machine, which jobs take one after the other.
 #[derive(Clone, Debug)]
 pub struct Allocation<'a> {
     machine: &'a Machine,
-    /// For each node, whether nobody stands on it.
+    /// For each node, whether it is free.
     free: Vec<bool>,
 }
 
 impl<'a> Allocation<'a> {
-    /// All nodes of `machine` are free.
+    /// An allocation in which all nodes of `machine` are free.
     pub fn new(machine: &'a Machine) -> Allocation<'a> {
         Allocation { machine, free: vec![true; machine.nodes as usize] }
     }
 
-    /// Places so many `ranks` on nodes that are free, and takes these; gives the node of each rank. `seed` is what
-    /// [`Placement::Random`] draws from.
+    /// Places `ranks` ranks on free nodes, and takes these; returns the node of each rank. [`Placement::Random`] draws from `seed`.
     ///
     /// # Errors
-    /// [`PlacementError`] when too few are free, one that is listed is not free or not there, or the machine has no such units.
+    /// [`PlacementError`] if too few nodes are free, a listed node is not free or does not exist, or the machine has no such units.
     pub fn place(&mut self, placement: &Placement, ranks: u32, seed: u64) -> Result<Vec<NodeId>, PlacementError> {
         let free: Vec<u32> = (0..).zip(&self.free).filter(|(_, free)| **free).map(|(node, _)| node).collect();
         if let Placement::Listed(ranges) = placement {
@@ -178,7 +177,7 @@ impl<'a> Allocation<'a> {
         Ok(nodes.into_iter().map(NodeId).collect())
     }
 
-    /// That a list names as many nodes as there are ranks, and each of them once, all of them free.
+    /// Checks that a list names as many nodes as there are ranks, each of them once and all of them free.
     fn check_list(
         &self,
         placement: &Placement,
@@ -204,7 +203,7 @@ impl<'a> Allocation<'a> {
         Ok(())
     }
 
-    /// The free nodes of every switch or group that has some, in order of its number, and how many nodes it has.
+    /// The free nodes of every switch or group that has any, in order of its number, and how many nodes it has.
     fn units(&self, placement: &Placement, unit: Unit, free: &[u32]) -> Result<Vec<FreeOfUnit>, PlacementError> {
         let unit_of = self.unit_of(placement, unit)?;
         let mut units: BTreeMap<u32, FreeOfUnit> = BTreeMap::new();
@@ -239,7 +238,7 @@ impl<'a> Allocation<'a> {
         }
     }
 
-    /// Units on which nobody stands, then what is left of others.
+    /// Units that hold no rank, then what is left of others.
     fn contiguous(&self, units: Vec<FreeOfUnit>) -> Vec<u32> {
         let (whole, others): (Vec<_>, Vec<_>) = units.into_iter().partition(|unit| unit.free.len() == unit.size);
         whole.into_iter().chain(others).flat_map(|unit| unit.free).collect()
@@ -254,7 +253,7 @@ struct FreeOfUnit {
     size: usize,
 }
 
-/// So many of `nodes`, drawn one after the other: the beginning of Fisher and Yates's shuffle.
+/// Draws `count` of `nodes`, one after the other: the beginning of a Fisher-Yates shuffle.
 fn drawn(mut nodes: Vec<u32>, count: u32, seed: u64) -> Vec<u32> {
     let mut stream = Stream::new(seed, 0);
     for place in 0..count {
@@ -323,40 +322,40 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn unfit_placements_are_refused() {
         let machine = dragonfly();
-        let told = |jobs: &[(&str, u32)]| {
+        let error = |jobs: &[(&str, u32)]| {
             let mut allocation = Allocation::new(&machine);
             jobs.iter().find_map(|&(placement, ranks)| place(&mut allocation, placement, ranks).err()).unwrap()
         };
         let few = "placement `random`: found 5 ranks; allowed is at most 4, the nodes of test that are free";
-        assert_eq!(told(&[("in-order", 4), ("random", 5)]), few);
-        assert_eq!(told(&[("6-8", 3)]), "placement `6-8`: found node 8; allowed is 0 to 7, the nodes of test");
+        assert_eq!(error(&[("in-order", 4), ("random", 5)]), few);
+        assert_eq!(error(&[("6-8", 3)]), "placement `6-8`: found node 8; allowed is 0 to 7, the nodes of test");
         assert_eq!(
-            told(&[("0-4294967295", 3)]),
+            error(&[("0-4294967295", 3)]),
             "placement `0-4294967295`: found node 4294967295; allowed is 0 to 7, the nodes of test"
         );
-        assert_eq!(told(&[("0-2", 4)]), "placement `0-2`: found 3 nodes; allowed is 4, one for each rank");
+        assert_eq!(error(&[("0-2", 4)]), "placement `0-2`: found 3 nodes; allowed is 4, one for each rank");
         let other = "placement `3-4`: found node 3, which another job has; allowed is free nodes, each once";
-        assert_eq!(told(&[("in-order", 4), ("3-4", 2)]), other);
-        assert_eq!(told(&[("1,1", 2)]), "placement `1,1`: found node 1, twice; allowed is free nodes, each once");
+        assert_eq!(error(&[("in-order", 4), ("3-4", 2)]), other);
+        assert_eq!(error(&[("1,1", 2)]), "placement `1,1`: found node 1, twice; allowed is free nodes, each once");
         let unknown = "placement `scatered-groups`: found no such placement; allowed is in-order, random, \
                        contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or nodes such as \
                        0-7,12; did you mean `scattered-groups`?";
-        assert_eq!(told(&[("scatered-groups", 2)]), unknown);
+        assert_eq!(error(&[("scatered-groups", 2)]), unknown);
     }
 
     #[test]
     fn machines_without_groups_or_switches_say_so() {
         let torus = machine("[topology.star]\nnodes = 4\n");
         let loggp = machines::load("loggp").unwrap();
-        let told = |machine, placement| place(&mut Allocation::new(machine), placement, 2).unwrap_err();
+        let error = |machine, placement| place(&mut Allocation::new(machine), placement, 2).unwrap_err();
         let none = "placement `scattered-groups`: found test, whose topology has no groups; allowed is a dragonfly, a fat \
                     tree, a Clos network or a mesh of them; switches; in-order; random";
-        assert_eq!(told(&torus, "scattered-groups"), none);
+        assert_eq!(error(&torus, "scattered-groups"), none);
         let none = "placement `contiguous-switches`: found loggp, which has no switches; allowed is in-order, random, or \
                     nodes such as 0-7,12";
-        assert_eq!(told(&loggp, "contiguous-switches"), none);
+        assert_eq!(error(&loggp, "contiguous-switches"), none);
     }
 
     #[test]

@@ -7,13 +7,13 @@ use quantities::{Rank, Time};
 use super::Job;
 use super::job_endpoint::{JobEndpoint, Translation};
 
-/// Several jobs as one program. Nodes without a rank end at once.
+/// Several jobs as one program. Nodes without a rank end immediately.
 #[derive(Debug)]
 pub(super) struct Jobs<'a, P> {
     jobs: &'a [Job<P>],
-    /// For each node up to the highest that is used, which rank of which job stands on it.
+    /// For each node up to the highest that is used, the job and rank on it.
     seats: Vec<Option<Seat>>,
-    /// Whether what a node broadcasts must be taken by every node, those of other jobs included.
+    /// Whether every node, those of other jobs included, must receive a node's broadcast.
     broadcasts_bind_all: bool,
 }
 
@@ -26,12 +26,12 @@ pub(super) struct Seat {
 }
 
 impl<'a, P> Jobs<'a, P> {
-    /// The `jobs` on a machine of so many `nodes`.
+    /// The `jobs` on a machine of `nodes` nodes.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when a job has no ranks, a node does not exist, or has two ranks.
+    /// [`Error::Unfit`] if a job has no ranks, or if a node does not exist or holds two ranks.
     pub(super) fn new(jobs: &'a [Job<P>], nodes: u32, broadcasts_bind_all: bool) -> Result<Jobs<'a, P>> {
-        let unfit = |told: String| Err(Error::Unfit(told));
+        let unfit = |reason: String| Err(Error::Unfit(reason));
         let highest = jobs.iter().flat_map(|job| &job.nodes).map(|node| node.0).max();
         let used = highest.map_or(0, |highest| highest.min(nodes) + 1);
         let mut seats: Vec<Option<Seat>> = vec![None; used as usize];
@@ -57,22 +57,22 @@ impl<'a, P> Jobs<'a, P> {
         Ok(Jobs { jobs, seats, broadcasts_bind_all: broadcasts_bind_all && !alone })
     }
 
-    /// How many nodes there are up to the highest that is used.
+    /// The number of nodes up to the highest that is used.
     pub(super) fn nodes(&self) -> u32 {
         self.seats.len() as u32
     }
 
-    /// Which rank stands on a node.
+    /// The rank on a node.
     pub(super) fn seat(&self, node: Rank) -> Option<Seat> {
         self.seats.get(node.0 as usize).copied().flatten()
     }
 
-    /// That a job can broadcast without the others.
+    /// Checks that a job can broadcast without the others.
     pub(super) fn check_multicast(&self) -> Result<()> {
         if self.broadcasts_bind_all {
-            let told = "a broadcast on an Ethernet goes to every node up to the highest that is used, each of which must \
+            let reason = "a broadcast on an Ethernet goes to every node up to the highest that is used, each of which must \
                         take it: only a job that has all of them can broadcast";
-            return Err(Error::Unfit(told.to_owned()));
+            return Err(Error::Unfit(reason.to_owned()));
         }
         Ok(())
     }

@@ -12,17 +12,17 @@ use crate::flit::traffic::{self, Load};
 use crate::flit::world::unfit_traffic;
 
 impl Simulated<'_> {
-    /// Runs `jobs` beside each other, and beside `background` traffic if there is some, until the last has ended.
+    /// Runs `jobs` beside each other, and beside `background` traffic if there is any, until the last has ended.
     ///
     /// # Errors
-    /// [`Error::Unfit`] when two ranks stand on one node, a node does not exist, a job has no ranks, or the machine can't carry
-    /// the traffic; otherwise as for one program. A deadlock names the ranks and their jobs.
+    /// [`Error::Unfit`] if a node holds two ranks or does not exist, a job has no ranks, or the machine can't carry the traffic;
+    /// otherwise as for one program. A deadlock names the ranks and their jobs.
     pub fn run_jobs<P: Program>(&self, jobs: &[Job<P>], background: Option<&Background>) -> Result<JobsRun<P::Output>> {
         if let [Job { program, nodes, start: Time::ZERO, .. }] = jobs
             && nodes.iter().zip(0..).all(|(node, rank)| node.0 == rank)
             && !nodes.is_empty()
         {
-            // Ranks are nodes: nothing has to be translated.
+            // Ranks are nodes, so nothing has to be translated.
             let ranks = nodes.len() as u32;
             let (results, answer) = self.run_beside(ranks, program, background, |node| node.0 < ranks)?;
             let run = JobRun { results, start: Time::ZERO, finish: answer.finish.clone() };
@@ -47,7 +47,7 @@ impl Simulated<'_> {
         jobs.pop().ok_or_else(|| Error::Unfit("a run of one job has brought none".to_owned()))
     }
 
-    /// Runs `program` beside `background` traffic, if there is some.
+    /// Runs `program` beside `background` traffic, if there is any.
     fn run_beside<P: Program>(
         &self,
         ranks: u32,
@@ -57,8 +57,8 @@ impl Simulated<'_> {
     ) -> Run<P::Output> {
         let Some(Background { load, sources }) = background else { return self.run(ranks, program) };
         let Interconnect::Flits(network) = &self.machine.interconnect else {
-            let told = format!("background traffic needs a network of flits, which {} has not", self.machine.name);
-            return Err(Error::Unfit(told));
+            let reason = format!("background traffic needs a network of flits, which {} has not", self.machine.name);
+            return Err(Error::Unfit(reason));
         };
         if load.rate == 0.0 {
             traffic::check(network, &Load { rate: traffic::LOWEST_RATE, ..*load }).map_err(unfit_traffic)?;
@@ -71,7 +71,7 @@ impl Simulated<'_> {
     }
 }
 
-/// What each job's ranks ended with, and when.
+/// The result of each job's ranks, and when they ended.
 fn by_job<P, T>(
     program: &Jobs<'_, P>,
     jobs: &[Job<P>],

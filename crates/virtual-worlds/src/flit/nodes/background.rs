@@ -1,4 +1,4 @@
-//! Background traffic at the nodes: it goes by way of their injection queues, and past their processors.
+//! Background traffic at the nodes: it uses their injection queues, but not their processors.
 
 use machines::model::NodeId;
 use quantities::Time;
@@ -9,27 +9,27 @@ use crate::answer::BackgroundStatistics;
 use crate::flit::network::Engine;
 use crate::flit::traffic::{BackgroundTraffic, Next};
 
-/// After so many instants it is looked whether programs can still go on: a network with background traffic never comes to rest.
+/// After this many instants, the run checks whether programs can still go on: a network with background traffic never comes to rest.
 const INSTANTS_BETWEEN_LOOKS: u64 = 4_096;
 
 /// Background traffic, and which of its sources can go on.
 #[derive(Debug)]
 pub(super) struct Background {
     traffic: BackgroundTraffic,
-    /// The sources that have no packet in their node's injection queue, and may have one that is born.
+    /// The sources that have no packet in their node's injection queue, and may have a packet to inject.
     ready: Vec<u32>,
     instants: u64,
 }
 
 impl<E: Engine> Nodes<E> {
-    /// Lets `traffic` go on beside the programs, until [`Nodes::end_background`].
+    /// Adds `traffic` beside the programs, until [`Nodes::end_background`].
     pub(in crate::flit) fn add_background(&mut self, traffic: BackgroundTraffic) {
         let ready = (0..self.network.injection.len() as u32).collect();
         self.background = Some(Background { traffic, ready, instants: 0 });
         self.inject_background(self.now());
     }
 
-    /// Ends background traffic. What is in the network is carried to its end.
+    /// Ends background traffic. Packets already in the network are still carried.
     pub fn end_background(&mut self) {
         let now = self.now();
         if let Some(background) = &mut self.background {
@@ -55,14 +55,14 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// At the end of an instant, when all sources are known that can go on at it: each injects the packet that is born.
+    /// At the end of an instant, when all sources that can go on are known: each injects the packet that is born.
     pub(super) fn inject_background(&mut self, now: Time) {
         if self.queue.has_present() {
             return;
         }
         self.end_background_if_programs_wait();
         let Some(Background { traffic, ready, .. }) = &mut self.background else { return };
-        // By number: what comes of it does not depend on the order in which an engine found them.
+        // By number: the result must not depend on the order in which an engine found them.
         ready.sort_unstable();
         for node in ready.drain(..) {
             match traffic.next(now, NodeId(node)) {
@@ -73,7 +73,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Programs that wait for each other would wait beside the traffic for ever.
+    /// Ends background traffic if programs wait for each other: they would wait beside it for ever.
     fn end_background_if_programs_wait(&mut self) {
         let Some(background) = &mut self.background else { return };
         background.instants += 1;
@@ -82,8 +82,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Whether an operation of a program can still come to its end: something of it is under way at a node or between them, or it
-    /// waits for a time.
+    /// Whether an operation of a program can still complete: part of it is under way at a node or between nodes, or it waits for a time.
     fn programs_can_go_on(&self) -> bool {
         let of_traffic = self.background.as_ref().map_or(0, |background| background.traffic.in_flight());
         let waits = |node: &Node| {

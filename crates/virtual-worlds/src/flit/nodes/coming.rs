@@ -1,21 +1,20 @@
-//! The messages on their way to a node, from their send to their being there.
+//! The messages on their way to a node, from their send to their arrival.
 
 use std::collections::BTreeMap;
 
 /// Source, tag, and the message's number among all.
 type Key = (u32, u32, u64);
 
-/// The messages on their way to a node. Each is let through only after those that were sent before it by the same source
-/// with the same tag.
+/// The messages on their way to a node. Each is let through only after those that the same source sent before it with the same tag.
 #[derive(Debug, Default)]
 pub struct Coming {
-    /// One of them. Often there are no others, and then nothing is searched.
+    /// One of the messages. Often it is the only one, and then nothing is searched.
     one: Option<(Key, u32)>,
     others: BTreeMap<Key, u32>,
 }
 
 impl Coming {
-    /// A message is sent.
+    /// Adds a message that was sent.
     pub fn add(&mut self, from: u32, tag: u32, number: u64, message: u32) {
         let key = (from, tag, number);
         if self.one.is_none() {
@@ -25,8 +24,8 @@ impl Coming {
         }
     }
 
-    /// Lets the message through that was sent first of those from `from` with `tag`, if it `is_there`; says too whether
-    /// there are more of them.
+    /// Lets through the earliest message from `from` with `tag`, if it has arrived (`is_there`); also returns whether there are more of
+    /// them.
     pub fn next(&mut self, from: u32, tag: u32, is_there: impl Fn(u32) -> bool) -> Option<(u32, bool)> {
         let one = self.one.filter(|&((source, with, _), _)| (source, with) == (from, tag));
         let (other, behind) = self.first_two_others(from, tag);
@@ -59,12 +58,12 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Messages that are there in any order are let through in the order in which they were sent, source by source and
-        /// tag by tag, each as soon as it can be.
+        /// Messages that arrive in any order are let through in the order in which they were sent, source by source and tag by tag, each
+        /// as soon as it can be.
         #[test]
         fn lets_messages_through_in_order(steps in prop::collection::vec((any::<bool>(), 0u32..3, 0u32..2, any::<prop::sample::Index>()), 0..60)) {
             let mut coming = Coming::default();
-            // From, tag, whether it is there; by number.
+            // From, tag, whether it has arrived; by number.
             let mut sent: Vec<(u32, u32, bool)> = Vec::new();
             let mut expected: Vec<u32> = Vec::new();
             let mut through = Vec::new();

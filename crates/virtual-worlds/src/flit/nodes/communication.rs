@@ -1,4 +1,4 @@
-//! What a node's communication processor does: it cuts messages into packets and puts them together again.
+//! What a node's communication processor does: it cuts messages into packets and reassembles them.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use super::messages::Letter;
 use super::{Event, Nodes, Outcome};
 use crate::flit::network::{Engine, Injection, Uncut};
 
-/// What a communication processor has to do, each for the message of that number.
+/// The tasks of a communication processor, each for the message with that number.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
     /// Send the set-up packet.
     SetUp(u32),
-    /// Send the first data packet that is left; with the message's own cost, if `first`.
+    /// Send the next data packet; with the cost of the message itself, if it is the `first`.
     SendPacket(u32, bool),
-    /// Send a system message about it, to its other end.
+    /// Send a system message about the message to its other end.
     SendSystem(u32, System),
     /// Take in a packet that carries data.
     ReceivePacket(u32),
@@ -65,7 +65,7 @@ fn from_token(token: u64) -> (u32, Carries) {
 }
 
 impl<E: Engine> Nodes<E> {
-    /// A processor has set a message up.
+    /// A processor has set a message up, and hands it over.
     pub(super) fn hand_over(&mut self, rank: u32, letter: u32) {
         let size = self.letters[letter].message.size();
         let packets = size.0.div_ceil(self.network.packet.payload.0).max(1) as u32;
@@ -85,7 +85,7 @@ impl<E: Engine> Nodes<E> {
         self.communicate(rank, task);
     }
 
-    /// Whether a message goes only when the receiving program has asked for it.
+    /// Whether a message is sent only after the receiving program has asked for it.
     pub(super) fn is_announced(&self, letter: u32) -> bool {
         match self.costs.protocol {
             Protocol::Rendezvous { eager } => eager.is_none_or(|eager| self.letters[letter].message.size() > eager),
@@ -116,8 +116,8 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Where packets cost a communication processor nothing and it has nothing else to do than to send some, all of them go at once,
-    /// one of each message in turn: then they go into the injection queue as messages, to be cut later.
+    /// Where packets cost a communication processor nothing and its only work is to send some, all of them go at once, one of each
+    /// message in turn: then they enter the injection queue as messages, to be cut later.
     fn send_the_rest(&mut self, rank: u32) {
         let NodeCosts { packet_send, packet_rate, message_send, waits_for_departure, .. } = self.costs;
         if !packet_send.is_zero() || packet_rate.is_some() || waits_for_departure {
@@ -143,7 +143,7 @@ impl<E: Engine> Nodes<E> {
         self.engine.inject_uncut(now, NodeId(rank), messages, &mut self.queue);
     }
 
-    /// So many packets of a node are ready at `now` to leave it.
+    /// Counts `packets` of a node that are ready at `now` to leave it.
     fn count_ready(&mut self, rank: u32, now: Time, packets: u64) {
         let node = &mut self.nodes[rank as usize];
         node.statistics.packets += packets;
@@ -171,7 +171,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// The communication processor's time to take in a packet; the last one of a message brings what is left of it.
+    /// The communication processor's time to take in a packet; the last packet of a message carries the remaining bytes.
     fn time_to_take_in(&self, letter: u32) -> Duration {
         let (costs, payload) = (&self.costs, self.network.packet.payload.0);
         let Letter { arriving, message, .. } = &self.letters[letter];
@@ -183,12 +183,12 @@ impl<E: Engine> Nodes<E> {
         costs.packet_receive + last + costs.message_receive + self.reconstruction()
     }
 
-    /// The communication processor's time to move bytes between memory and network.
+    /// The communication processor's time to move `bytes` between memory and network.
     fn moved(&self, bytes: Bytes) -> Duration {
         self.costs.packet_rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes))
     }
 
-    /// Message bytes of the next packet.
+    /// Message bytes in the next packet.
     fn next_payload(&self, letter: u32) -> Bytes {
         self.letters[letter].unsent.min(self.network.packet.payload)
     }
@@ -227,9 +227,9 @@ impl<E: Engine> Nodes<E> {
                 }
             }
             Task::ReceiveSetUp(letter) => self.communicate(rank, Task::SendSystem(letter, System::Ready)),
-            Task::ReceiveSystem(letter, System::Announcement) => self.there(rank, letter),
+            Task::ReceiveSystem(letter, System::Announcement) => self.offer(rank, letter),
             Task::ReceiveSystem(letter, System::Ready) => {
-                // The message's own cost was counted with its set-up packet, but no announcement counts it.
+                // The message's own cost was counted with its set-up packet, but an announcement does not count it.
                 let first = self.is_announced(letter);
                 self.communicate(rank, Task::SendPacket(letter, first));
             }
@@ -241,7 +241,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// A short message rides on its set-up packet; of a long one the set-up packet carries nothing.
+    /// A short message rides on its set-up packet; the set-up packet of a long one carries no data.
     fn send_set_up(&mut self, rank: u32, letter: u32) {
         let Protocol::SetUp { piggyback } = self.costs.protocol else { return };
         let size = self.letters[letter].message.size();
@@ -302,20 +302,20 @@ impl<E: Engine> Nodes<E> {
         self.communicate(rank, task);
     }
 
-    /// A whole message is there.
+    /// A whole message has arrived.
     fn arrived(&mut self, rank: u32, letter: u32) {
         if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnArrival }) {
             self.nodes[rank as usize].communication.add(Task::SendSystem(letter, System::Acknowledgement));
         }
         match self.letters[letter].asked.take() {
             Some(receive) => self.met(receive, letter),
-            None => self.there(rank, letter),
+            None => self.offer(rank, letter),
         }
     }
 
-    /// A message or its announcement is there: it and those behind it are offered to the program, but never before one
-    /// that was sent before it and is still on its way.
-    fn there(&mut self, rank: u32, letter: u32) {
+    /// A message or its announcement has arrived: it and those behind it are offered to the program, but never before one that was sent
+    /// earlier and is still on its way.
+    fn offer(&mut self, rank: u32, letter: u32) {
         let (from, tag) = (self.letters[letter].from.0, self.letters[letter].tag);
         self.letters[letter].there = true;
         let mut more = true;

@@ -1,7 +1,7 @@
-//! The control network: what a node broadcasts goes to all others, one broadcast after the other.
+//! The control network: a node's broadcast goes to all other nodes, one broadcast after the other.
 //!
-//! A processor hands a broadcast over; the network carries it when it has carried those before, at its own rate, and it is
-//! everywhere a latency after its last byte. The sender's part is over when the network has taken that byte.
+//! A processor hands a broadcast over; the network carries it after those before it, at its own rate, and it has reached every node one
+//! latency after its last byte. The sender's part is over when the network has taken that byte.
 
 use endpoint::{Message, Passage, Received, Tag};
 use machines::model::ControlNetwork;
@@ -16,12 +16,12 @@ use crate::matching::{Matching, Wanted};
 #[derive(Debug)]
 pub(super) struct Control {
     costs: ControlNetwork,
-    /// From when on it is free.
+    /// From when on the network is free.
     free: Time,
-    /// How many broadcasts are on it.
+    /// How many broadcasts are under way.
     under_way: u32,
     broadcasts: Vec<Broadcast>,
-    /// For each rank, the broadcasts that have come and the receives that wait for one.
+    /// For each rank, the broadcasts that have arrived and the receives that wait for one.
     matching: Vec<Matching<Receive>>,
 }
 
@@ -34,7 +34,7 @@ struct Broadcast {
     operation: u32,
     /// When the program sent it.
     sent: Time,
-    /// When it was everywhere.
+    /// When it had reached every node.
     arrived: Time,
 }
 
@@ -44,18 +44,18 @@ impl Control {
         Control { costs, free: Time::ZERO, under_way: 0, broadcasts: Vec::new(), matching }
     }
 
-    /// The broadcasts that have come and were not received: from whom, to whom.
+    /// The broadcasts that have arrived and were not received: sender and receiver.
     pub(super) fn unreceived(&self) -> impl Iterator<Item = (Rank, Rank)> {
         let ranks = (0..).map(Rank).zip(&self.matching);
         ranks.flat_map(|(to, matching)| matching.kept().map(move |(from, _, _)| (Rank(from), to)))
     }
 
-    /// Whether no broadcast is on it.
+    /// Whether no broadcast is under way.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
 
-    /// The processor's cost to begin a broadcast, and to take one.
+    /// The processor's cost to begin a broadcast, and to receive one.
     pub(super) fn overhead(&self) -> Duration {
         self.costs.overhead
     }
@@ -88,7 +88,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// The sender's processor has begun it: the network carries it as soon as it is free.
+    /// The sender's processor has begun the broadcast: the network carries it as soon as it is free.
     pub(super) fn broadcast(&mut self, number: u32) {
         let now = self.now();
         let Some(control) = &mut self.control else { return };
@@ -98,11 +98,11 @@ impl<E: Engine> Nodes<E> {
         control.free = taken;
         control.under_way += 1;
         self.queue.put(there, Event::Broadcast(number));
-        // The sender is kept until the network has its last byte.
+        // The sender's processor is kept busy until the network has its last byte.
         self.process(from, 0, Work::Compute { work: taken.since(now), operation });
     }
 
-    /// A broadcast is everywhere.
+    /// A broadcast has reached every node.
     pub(super) fn broadcast_there(&mut self, number: u32) {
         let now = self.now();
         let Some(control) = &mut self.control else { return };

@@ -8,17 +8,17 @@ use super::Receive;
 /// A message under way.
 #[derive(Clone, Debug)]
 pub struct Letter {
-    /// Who sends it.
+    /// The sender.
     pub from: Rank,
-    /// Who is to receive it.
+    /// The receiver.
     pub to: Rank,
     /// Its tag.
     pub tag: u32,
-    /// What it says.
+    /// Its content.
     pub message: Message,
-    /// The sender's operation and its processor.
+    /// The sender's operation, and its processor.
     pub sending: (u32, u16),
-    /// The receiver's operation and its processor, once they have met.
+    /// The receiver's operation, and its processor, once they have matched.
     pub receiving: (u32, u16),
     /// Bytes not yet in a packet. [B]
     pub unsent: Bytes,
@@ -28,17 +28,17 @@ pub struct Letter {
     pub arriving: u32,
     /// When the program sent it.
     pub sent: Time,
-    /// When it, or its announcement, was at its receiver and those sent before it, too.
+    /// When the message, or its announcement, and those sent before it had arrived.
     pub arrived: Time,
-    /// Whether it is at its receiver, wholly or announced.
+    /// Whether it has arrived at its receiver, wholly or as an announcement.
     pub there: bool,
-    /// The receive that asked for it, while its data are on their way.
+    /// The receive that asked for it, while its data is on the way.
     pub asked: Option<Receive>,
     /// What still refers to it: the receiver, the packets that have not left, the acknowledgement.
     pub references: u8,
 }
 
-/// All messages under way, by number; numbers are used again.
+/// All messages under way, by number; numbers are reused.
 #[derive(Debug, Default)]
 pub struct Letters {
     letters: Vec<Letter>,
@@ -46,7 +46,7 @@ pub struct Letters {
 }
 
 impl Letters {
-    /// Takes a message in; gives its number.
+    /// Adds a message; returns its number.
     pub fn add(&mut self, letter: Letter) -> u32 {
         if let Some(number) = self.unused.pop() {
             self.letters[number as usize] = letter;
@@ -56,7 +56,7 @@ impl Letters {
         self.letters.len() as u32 - 1
     }
 
-    /// One reference less; with the last, the message is gone.
+    /// Drops one reference; with the last, the message is gone.
     pub fn release(&mut self, number: u32) {
         let letter = &mut self.letters[number as usize];
         letter.references -= 1;

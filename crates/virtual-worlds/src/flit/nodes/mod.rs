@@ -1,13 +1,11 @@
 //! The nodes: what a message costs between the program that sends it and the program that receives it.
 //!
-//! A node has processors, which run the program, and a communication processor, which works beside them. To send, a
-//! processor sets the message up and hands it over; the communication processor cuts it into packets and injects them. At
-//! the other end the communication processor takes the packets in and puts the message together; when a receive asks for
-//! it, a processor completes it. A synchronous send is over when a system message, handled by the communication
-//! processors alone, has come back.
+//! A node has processors, which run the program, and a communication processor, which works beside them. To send, a processor sets the
+//! message up and hands it over; the communication processor cuts it into packets and injects them. At the other end, the communication
+//! processor takes the packets in and reassembles the message; when a receive asks for it, a processor completes it. A synchronous send
+//! is over when a system message, handled by the communication processors alone, has come back.
 //!
-//! [`Nodes`] offers operations that are started and later reported as done; whoever runs programs on it decides what
-//! follows.
+//! [`Nodes`] offers operations that are started and later reported as done; the code that runs programs on it decides what follows.
 
 mod background;
 mod coming;
@@ -42,22 +40,22 @@ use crate::stop::Reached;
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Network(NetworkEvent),
-    /// A processor (rank, processor) has done what it was at.
+    /// A processor (rank, processor) has finished its work.
     Processor(u32, u16),
-    /// A rank's communication processor has done what it was at.
+    /// A rank's communication processor has finished its work.
     Communication(u32),
     /// The deadline of one of a rank's receives.
     Deadline(u32),
-    /// A broadcast is everywhere.
+    /// A broadcast has reached every node.
     Broadcast(u32),
-    /// What an operation waits for has come: the time.
+    /// The time for which an operation waits has come.
     Wake(u32),
     /// The next packet of a node's background traffic is born.
     Birth(u32),
 }
 
 impl Event {
-    /// What ends when it happens.
+    /// What ends when the event happens, in words.
     fn ends(self) -> String {
         match self {
             Event::Network(_) => "the way of a packet".to_owned(),
@@ -77,38 +75,38 @@ impl From<NetworkEvent> for Event {
     }
 }
 
-/// An operation that is over.
+/// An operation that has finished, or has started.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// The rank that started it.
     pub rank: Rank,
     /// The number that it was started with.
     pub operation: u32,
-    /// What it brought.
+    /// What happened.
     pub result: Outcome,
 }
 
-/// What an operation brought.
+/// The outcome of an operation.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It is not over: a processor has taken it up. Only told where [`Nodes::report_starts`] asked for it.
+    /// It has not finished: a processor has taken it up. Reported only after [`Nodes::report_starts`].
     Started,
-    /// Nothing: it was sent or computed.
+    /// It has finished, with no message: it was a send or a computation.
     Over,
-    /// A message, and when it was where.
+    /// A message was received, with the times of its passage.
     Received(Received, Passage),
-    /// A deadline passed.
+    /// The deadline passed.
     Late,
 }
 
 /// A message that no receive took.
 #[derive(Clone, Copy, Debug)]
 pub struct Unreceived {
-    /// Who sent it.
+    /// The sender.
     pub from: Rank,
-    /// To whom.
+    /// The receiver.
     pub to: Rank,
-    /// With which tag.
+    /// Its tag.
     pub tag: u32,
     /// The sender's number for the send.
     pub operation: u32,
@@ -121,22 +119,22 @@ pub struct Receive {
     pub operation: u32,
     processor: u16,
     posted: Time,
-    /// When it ends if it has met no message by then.
+    /// When the receive ends if it has matched no message by then.
     deadline: Option<Time>,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     processors: Vec<Serial<processor::Work>>,
-    /// What comes before the next send: nothing but for the first.
+    /// The cost before the next send: zero after the first.
     cold_send: Duration,
-    /// What comes before the next receive.
+    /// The cost before the next receive.
     cold_receive: Duration,
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
     coming: Coming,
     statistics: RankStatistics,
-    /// When packets had left the node less when they were ready, summed: modulo 2^128, since the terms come in any order. [ps]
+    /// When packets had left the node minus when they were ready, summed: modulo 2^128, since the terms come in any order. [ps]
     away: u128,
 }
 
@@ -153,11 +151,11 @@ pub struct Nodes<E> {
     letters: Letters,
     control: Option<Control>,
     done: VecDeque<Done>,
-    /// The operations that wait for a time, and whose they are.
+    /// The operations that wait for a time, and their ranks.
     sleeping: BTreeMap<u32, Rank>,
     forwarding: Forwarding,
     background: Option<Background>,
-    /// A node whose processor forwards packets and comes to nothing else.
+    /// A node whose processor forwards packets and has no time for anything else.
     starved: Option<u32>,
     messages: u64,
     reports_starts: bool,
@@ -192,17 +190,17 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.queue.now()
     }
 
-    /// The next operation that is over.
+    /// The next operation to report.
     pub fn next_done(&mut self) -> Option<Done> {
         self.done.pop_front()
     }
 
-    /// From now on tells when a processor takes up a send or a computation, too.
+    /// From now on, also reports when a processor takes up a send or a computation.
     pub fn report_starts(&mut self) {
         self.reports_starts = true;
     }
@@ -232,7 +230,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Starts to receive a message, until `deadline` at the latest: if it has met none by then, it ends with [`Outcome::Late`].
+    /// Starts to receive a message, until `deadline` at the latest: if it has matched none by then, it ends with [`Outcome::Late`].
     pub fn receive(&mut self, rank: Rank, processor: u16, wanted: Wanted, deadline: Option<Time>, operation: u32) {
         let now = self.now();
         let deadline = deadline.map(|deadline| deadline.max(now));
@@ -251,19 +249,19 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Goes on to the next instant at which anything happens; says whether there was one.
+    /// Advances to the next instant at which anything happens; returns whether there was one.
     ///
     /// # Errors
-    /// That something would happen later than can be counted, or never.
+    /// If something would happen later than can be counted, or never.
     pub fn step(&mut self) -> Result<bool> {
         if let Some(event) = self.queue.beyond() {
             return Err(beyond(event.ends(), Time::HORIZON));
         }
         if let Some(node) = self.starved {
-            let told = format!(
+            let reason = format!(
                 "what the program on node {node} does would never end: its processor forwards packets all the time"
             );
-            return Err(Error::Unfit(told));
+            return Err(Error::Unfit(reason));
         }
         let mut events = std::mem::take(&mut self.events);
         let Some(now) = self.queue.take_instant(&mut events) else { return self.nobody_waits_on() };
@@ -291,7 +289,7 @@ impl<E: Engine> Nodes<E> {
         Ok(true)
     }
 
-    /// Nothing happens any more: not a step, unless a rank waits for a deadline that is too late to be counted.
+    /// Nothing happens any more. An error if a rank waits for a deadline that is too late to be counted.
     fn nobody_waits_on(&self) -> Result<bool> {
         let waits = |node: &Node| node.matching.posted().any(|receive| receive.deadline.is_some());
         match (0_u32..).zip(&self.nodes).find(|(_, node)| waits(node)) {
@@ -300,7 +298,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Lets the network have its events of an instant, and acts on what it says.
+    /// Hands the network its events of an instant, and acts on its notices.
     fn network_instant(&mut self, now: Time, events: &[Event]) {
         let of_the_network = events.iter().filter_map(|event| match event {
             Event::Network(event) => Some(*event),
@@ -322,7 +320,7 @@ impl<E: Engine> Nodes<E> {
         self.notices = notices;
     }
 
-    /// The processors of nodes that route in software forward what has come, before their programs go on.
+    /// The processors of nodes that route in software forward the packets that have come, before their programs go on.
     fn forward(&mut self, now: Time) {
         let per_packet = self.forwarding.per_packet();
         self.forwarding.serve(now, |router, waiting, time| {
@@ -344,7 +342,7 @@ impl<E: Engine> Nodes<E> {
         self.done.push_back(Done { rank: Rank(rank), operation, result });
     }
 
-    /// The messages that have come and that no receive took, by receiver, sender and tag.
+    /// The messages that have arrived and that no receive took, by receiver, sender and tag.
     pub fn unreceived(&self) -> impl Iterator<Item = Unreceived> {
         let nodes = (0..).map(Rank).zip(&self.nodes);
         nodes.flat_map(move |(to, node)| {
@@ -355,12 +353,12 @@ impl<E: Engine> Nodes<E> {
         })
     }
 
-    /// The broadcasts that have come and that a rank has not received: from whom, to whom.
+    /// The broadcasts that have arrived and that a rank has not received: sender and receiver.
     pub fn unreceived_broadcasts(&self) -> impl Iterator<Item = (Rank, Rank)> {
         self.control.iter().flat_map(Control::unreceived)
     }
 
-    /// The network, to look at.
+    /// The network, for inspection.
     pub fn engine(&self) -> &E {
         &self.engine
     }

@@ -1,4 +1,4 @@
-//! What a node's processor does: it sets messages up, completes those that have come, and computes.
+//! What a node's processor does: it sets messages up, completes those that have arrived, and computes.
 
 use endpoint::{Message, Passage, Received, Tag};
 use machines::model::{Acknowledged, SendMode};
@@ -10,22 +10,22 @@ use super::messages::Letter;
 use super::{Event, Nodes, Outcome, Receive};
 use crate::flit::network::Engine;
 
-/// So often is a piece of work held up, each time by as long as packets were forwarded meanwhile, until it is taken that it would be so
-/// for ever. Where forwarding takes 98% of a processor's time, what takes an hour by itself ends before that.
+/// When forwarding has delayed a piece of work this often, each time by as long as packets were forwarded meanwhile, the run assumes that
+/// it always will. Where forwarding takes 98% of a processor's time, an hour of work ends before that.
 const MOST_HELD_UP: u32 = 2_000;
 
-/// What a processor has to do.
+/// The work of a processor.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
-    /// Get ready for the first message, which takes so long.
+    /// Get ready for the first message, which takes this long.
     WarmUp(Duration),
     /// Set a message up and hand it over.
     Send(u32),
-    /// Complete a message that has come and was asked for.
+    /// Complete a message that has arrived and was asked for.
     Receive(u32),
     /// Hand a broadcast over to the control network.
     Broadcast(u32),
-    /// Take a broadcast that has come and was asked for.
+    /// Receive a broadcast that has arrived and was asked for.
     TakeBroadcast { number: u32, operation: u32 },
     /// Compute.
     Compute { work: Duration, operation: u32 },
@@ -59,7 +59,8 @@ impl<E: Engine> Nodes<E> {
         self.process(from, processor, Work::Send(letter));
     }
 
-    /// A processor gets ready for the rank's first message that way, if that takes something; who has to wait for a message does so meanwhile.
+    /// A processor gets ready for the rank's first message in that direction, if that has a cost; a receiver that has to wait for a
+    /// message does so meanwhile.
     pub(super) fn warm_up(&mut self, rank: Rank, processor: u16, cold: Duration) {
         if !cold.is_zero() {
             self.process(rank, processor, Work::WarmUp(cold));
@@ -98,7 +99,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// How long `work` takes, from now on: what forwarding still needs comes first.
+    /// How long `work` takes from now on; what forwarding still needs comes first.
     fn time_of(&mut self, rank: u32, processor: u16, work: &Work) -> Duration {
         let costs = &self.costs;
         let copied = |size: Bytes, at: Option<Rate>| at.map_or(Duration::ZERO, |rate| rate.time_of(size));
@@ -155,7 +156,7 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// A receive and a message belong together. Where only its announcement is there, its data are now asked for.
+    /// A receive and a message have matched. Where only its announcement has arrived, its data is now requested.
     pub(super) fn matched(&mut self, receive: Receive, letter: u32) {
         if !self.is_announced(letter) {
             self.met(receive, letter);
@@ -167,7 +168,7 @@ impl<E: Engine> Nodes<E> {
         self.communicate(to.0, Task::SendSystem(letter, System::Ready));
     }
 
-    /// A receive has met its message: a processor has to complete it.
+    /// A receive has its message: a processor has to complete it.
     pub(super) fn met(&mut self, receive: Receive, letter: u32) {
         let now = self.now();
         let Letter { to, receiving, .. } = &mut self.letters[letter];

@@ -1,9 +1,9 @@
-//! Traffic beside programs: packets that are born at a given rate, as in open-loop traffic, and share the network with those
-//! of the programs' messages.
+//! Background traffic beside programs: packets that are born at a given rate, as in open-loop traffic, and share the network with the
+//! packets of the programs' messages.
 //!
-//! A node's source puts a packet into the node's injection queue when it is born, but not before its last one has left the
-//! node: what was born meanwhile waits outside, so that a message of a program has at most one packet of the node's source before
-//! it, however far the network falls behind.
+//! A node's source puts a packet into the node's injection queue when it is born, but not before its last one has left the node: packets
+//! born meanwhile wait outside, so that a message of a program has at most one packet of the node's source before it, however far the
+//! network falls behind.
 
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};
@@ -14,12 +14,12 @@ use super::{Load, Offer, Unfit};
 use crate::answer::BackgroundStatistics;
 use crate::flit::network::Injection;
 
-/// Traffic beside programs, from the beginning of a run until the last program has ended.
+/// Background traffic, from the beginning of a run until the last program has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Background {
-    /// Who sends to whom, and how much. A rate of 0 is no traffic.
+    /// Who sends to whom, and how much. A rate of 0 means no traffic.
     pub load: Load,
-    /// Which nodes send it. Where it goes to, the pattern says.
+    /// Which nodes send it. The pattern says where it goes.
     pub sources: BackgroundSources,
 }
 
@@ -29,18 +29,18 @@ pub enum BackgroundSources {
     /// All nodes of the machine.
     #[default]
     All,
-    /// Those on which no rank stands.
+    /// Those that hold no rank.
     Idle,
 }
 
-/// What a source does that has no packet in its node's injection queue.
+/// The next action of a source that has no packet in its node's injection queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::flit) enum Next {
     /// It injects this packet now.
     Inject(Injection),
-    /// Its next packet is born then.
+    /// Its next packet is born at this time.
     At(Time),
-    /// It has none before the end of time.
+    /// It has none before the horizon.
     Never,
 }
 
@@ -49,11 +49,11 @@ pub(in crate::flit) enum Next {
 pub(in crate::flit) struct BackgroundTraffic {
     sources: Sources,
     tally: Tally,
-    /// The last instant of which it is part.
+    /// The last instant at which it is active.
     until: Time,
 }
 
-/// The tokens of its packets have this bit, and no others have it.
+/// The tokens of background packets have this bit, and no others do.
 const TOKEN: u64 = 1 << 63;
 
 impl BackgroundTraffic {
@@ -73,7 +73,7 @@ impl BackgroundTraffic {
         token & TOKEN != 0
     }
 
-    /// What `source` does at `now`, if it has no packet in its node's injection queue.
+    /// The next action of `source` at `now`, if it has no packet in its node's injection queue.
     pub(in crate::flit) fn next(&mut self, now: Time, source: NodeId) -> Next {
         let birth = self.sources.next(source);
         if birth.max(now) > self.until {
@@ -87,7 +87,7 @@ impl BackgroundTraffic {
         Next::Inject(order)
     }
 
-    /// A packet has arrived. It counts if the traffic has not ended before.
+    /// A packet has arrived. It counts if the traffic had not ended before.
     pub(in crate::flit) fn delivered(&mut self, now: Time, token: u64) {
         if now <= self.until {
             self.tally.arrived(now, token & !TOKEN, |_| 0);
@@ -104,7 +104,7 @@ impl BackgroundTraffic {
         self.until = self.until.min(now);
     }
 
-    /// What has happened until it ended.
+    /// What happened until it ended.
     pub(in crate::flit) fn statistics(&mut self) -> BackgroundStatistics {
         let until = self.until;
         let born = self.sources.born(until);

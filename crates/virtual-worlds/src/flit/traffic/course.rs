@@ -1,4 +1,4 @@
-//! The course of a run: which phase it is in, and what was so far.
+//! The course of a run: its phase, and the totals so far.
 
 use machines::model::FlitNetwork;
 use quantities::{Duration, Time};
@@ -9,29 +9,29 @@ use super::tally::{Measured, Totals};
 use super::{Distribution, Evidence, Offer, Outcome, Packets, Sign, Verdict, Windows};
 use crate::flit::network::Engine;
 
-/// The least cycles of a period.
+/// The fewest cycles in a period.
 const LEAST_PERIOD: u64 = 1_000;
-/// The fewest expected births of a period, of all nodes and of each.
+/// The fewest expected births in a period, over all nodes and per node.
 const LEAST_BIRTHS: f64 = 1_000.0;
 const LEAST_BIRTHS_OF_NODE: f64 = 3.0;
-/// In so many expected births of each node it is to be decided whether the load is carried, if nothing else is asked.
+/// The number of expected births per node within which it should be decided whether the load is carried, unless another budget is set.
 const BUDGET_OF_NODE: f64 = 20_000.0;
 /// Batches of a measurement.
 const BATCHES: u64 = 32;
-/// Periods of a warm-up whose length is not given, at most. What has not settled by then, the measurement will show.
+/// The most periods of a warm-up whose length is not given. If it has not settled by then, the measurement will show it.
 const MOST_WARM_UP: u64 = 16;
-/// Measurements in which the last packet that counts must have arrived.
+/// The number of measurement lengths within which the last packet that counts must have arrived.
 const MOST_DRAIN: u64 = 10;
-/// How much two periods may differ that count as alike.
+/// How much two periods may differ and still count as alike.
 const TOLERANCE: f64 = 0.05;
-/// How many standard deviations of chance a period must fall behind that is to tell of overload.
+/// How many standard deviations a period must fall behind to indicate overload.
 const DEVIATIONS: f64 = 5.0;
 /// BookSim's limit of the mean latency. [cycles]
 const LEAST_LIMIT: u64 = 500;
-/// The limit in terms of the mean latency of the empty network.
+/// The limit as a multiple of the mean latency of the empty network.
 const LIMIT_OF_ZERO_LOAD: f64 = 5.0;
 
-/// What a measurement found.
+/// The result of a measurement.
 struct Found {
     decision: Decision,
     evidence: Option<Evidence>,
@@ -40,7 +40,7 @@ struct Found {
     busy: Vec<Duration>,
 }
 
-/// Which phase a run is in, and what was so far.
+/// The phase of a run, and the totals so far.
 pub(super) struct Course {
     cycle: Duration,
     nodes: usize,
@@ -54,23 +54,23 @@ pub(super) struct Course {
     budget: u64,
     phase: Phase,
     cycles: u64,
-    /// The cycles of the present period.
+    /// The length of the present period. [cycles]
     step: u64,
-    /// When the present phase, or the present measurement, began. [cycles]
+    /// When the present phase or measurement began. [cycles]
     phase_began: u64,
-    /// The length of the present measurement, or of the last. [cycles]
+    /// The length of the present measurement, or of the last one. [cycles]
     measure: u64,
-    /// When that began. [cycles]
+    /// When that measurement began. [cycles]
     measurement_began: u64,
-    /// What had happened when the present period began.
+    /// The totals when the present period began.
     at_period: Totals,
     /// The period that ended last, and the one before it.
     recent: Totals,
     before: Option<Totals>,
-    /// What had happened when the present batch began.
+    /// The totals when the present batch began.
     at_batch: Totals,
     batches: Vec<Totals>,
-    /// What had happened, and how long channels had been busy, when the measurement began.
+    /// The totals, and how long channels had been busy, when the measurement began.
     at_measurement: (Totals, Vec<Duration>),
     found: Option<Found>,
 }
@@ -79,7 +79,7 @@ impl Course {
     pub(super) fn new(network: &FlitNetwork, offer: &Offer, windows: &Windows) -> Course {
         let zero_load = super::mean_zero_load(network, offer);
         let period = period(network, offer);
-        // Nothing happens after the horizon: warm-up, measurement and drain, which may take ten measurements, end before it.
+        // Nothing happens after the horizon: warm-up, measurement and drain, which may last ten measurements, end before it.
         let most = Time::HORIZON.picoseconds() / super::cycle_of(network).picoseconds().max(1) / 32;
         let windows = Windows { warm_up: windows.warm_up.map(|length| length.min(most)), ..*windows };
         let limit = windows.latency_limit.unwrap_or(LEAST_LIMIT.max((LIMIT_OF_ZERO_LOAD * zero_load) as u64));
@@ -111,7 +111,7 @@ impl Course {
         Progress { phase: self.phase, cycles: self.cycles }
     }
 
-    /// When the present period ends: with its phase or batch, if those end earlier.
+    /// When the present period ends: with its phase or batch, if that ends earlier.
     pub(super) fn next_tick(&mut self) -> Time {
         let passed = self.cycles - self.phase_began;
         let left = match (self.phase, self.windows.warm_up) {
@@ -119,7 +119,7 @@ impl Course {
             (Phase::Measurement, _) => self.batch_end(self.batches.len() as u64) - passed,
             _ => self.period,
         };
-        // What is left is cut into equal parts, so that none is so short that it says nothing.
+        // The rest is cut into equal parts, so that none is too short to be meaningful.
         self.step = left.div_ceil(left.div_ceil(self.period).max(1)).max(1);
         Time::ZERO + self.cycle * (self.cycles + self.step)
     }
@@ -130,7 +130,7 @@ impl Course {
         (u128::from(self.measure) * u128::from(batch + 1) / u128::from(batches)) as u64
     }
 
-    /// A period has ended: what follows from it. Gives the verdict if the run ends with it.
+    /// Acts on the end of a period. Returns the verdict if the run ends with it.
     pub(super) fn period_ended<E: Engine>(&mut self, now: Time, traffic: &mut Traffic<'_, E>) -> Option<Verdict> {
         self.cycles += self.step;
         let totals = traffic.totals(now);
@@ -168,8 +168,8 @@ impl Course {
         Some(if high { Verdict::Saturated(Sign::Latency) } else { found.decision.verdict() })
     }
 
-    /// Whether the load is so much too much that the last two periods show it: the mean latency, with the packets that still
-    /// wait, exceeds the limit, and more packets were born than arrived, by more than chance does.
+    /// Whether the load is so excessive that the last two periods show it: the mean latency, including packets that still wait, exceeds
+    /// the limit, and births exceed arrivals by more than chance would explain.
     fn is_overloaded(&self) -> bool {
         let Totals { born, arrived, .. } = self.before.map_or(self.recent, |before| before.and(&self.recent));
         let behind = born as f64 - arrived as f64;
@@ -204,7 +204,7 @@ impl Course {
         traffic.tally.begin_measurement(now);
     }
 
-    /// So many cycles have been measured: what follows if a batch is full, and if the measurement is over.
+    /// Acts on `passed` measured cycles, if a batch is full or the measurement is over.
     fn measured_up_to<E: Engine>(&mut self, passed: u64, now: Time, traffic: &mut Traffic<'_, E>) -> Option<Verdict> {
         if passed == self.batch_end(self.batches.len() as u64) {
             self.batches.push(self.at_period.since(&self.at_batch));
@@ -271,7 +271,7 @@ impl Course {
     }
 }
 
-/// The cycles of a period: so many that packets can cross the network twice, and enough are born to be compared.
+/// The cycles of a period: enough for packets to cross the network twice, and for births to be compared.
 pub(super) fn period(network: &FlitNetwork, offer: &Offer) -> u64 {
     let births_a_cycle = network.injection.len() as f64 * offer.chance;
     let crossings = (2.0 * super::mean_zero_load(network, offer)) as u64;
@@ -279,7 +279,7 @@ pub(super) fn period(network: &FlitNetwork, offer: &Offer) -> u64 {
     LEAST_PERIOD.max(births as u64).max(crossings)
 }
 
-/// What is known of the packets that count.
+/// Statistics of the packets that count.
 fn packets(measured: &Measured) -> Option<Packets> {
     Some(Packets {
         latency: Distribution::of(&measured.latencies)?,
@@ -288,7 +288,7 @@ fn packets(measured: &Measured) -> Option<Packets> {
     })
 }
 
-/// The most cycles of a run for which nothing else is asked.
+/// The most cycles of a run for which no other budget is set.
 fn budget(offer: &Offer) -> u64 {
     (BUDGET_OF_NODE / offer.chance) as u64
 }

@@ -1,29 +1,29 @@
-//! Whether a measurement shows that the network carries a load: batch means (Law and Kelton, "Simulation Modeling and
-//! Analysis"; Dally and Towles, chapter 24), and the trend of what is on its way.
+//! Whether a measurement shows that the network carries a load: batch means (Law and Kelton, "Simulation Modeling and Analysis"; Dally
+//! and Towles, chapter 24), and the trend of the backlog.
 //!
-//! A measurement is cut into batches of equal length. What the network carries has three marks: as much is accepted as is
-//! offered, neither backlog nor latency has a trend over the batches, and the mean latency is below the limit. Each is an
-//! estimate with a margin. Batches close to saturation are alike for long; the lag-1 correlation of the batches, that of a
-//! first-order autoregressive process, widens the margins. Where a margin reaches across a bound, nothing is decided.
+//! A measurement is cut into batches of equal length. A load that the network carries has three marks: as much is accepted as is offered,
+//! neither backlog nor latency has a trend over the batches, and the mean latency is below the limit. Each is an estimate with a margin.
+//! Close to saturation, consecutive batches are alike for long; the lag-1 correlation of the batches, that of a first-order
+//! autoregressive process, widens the margins. Where a margin reaches across a bound, nothing is decided.
 //!
-//! Why trends have a bound of their own: the backlog of a network with too much load grows in proportion to time, that of
-//! one exactly at saturation with its square root. Over a measurement that is twice as long as all that went before, these
-//! are growths of 100% and of about 50% of the mean; where it is stationary, of none.
+//! Why trends have a bound of their own: the backlog of a network with too much load grows in proportion to time, that of one exactly at
+//! saturation with its square root. Over a measurement that is twice as long as everything before it, these are growths of 100% and of
+//! about 50% of the mean; in a stationary network there is none.
 
 use super::tally::Totals;
 use super::{Estimate, Evidence, Sign, Verdict};
 
-/// Margins are so many standard deviations to either side: 95%.
+/// Half the width of a margin, in standard deviations: 95%.
 const DEVIATIONS: f64 = 2.0;
-/// The least batches that say anything.
+/// The fewest batches from which anything is inferred.
 const LEAST_BATCHES: usize = 8;
-/// The share of what is offered that may seem not to be accepted.
+/// The share of the offered load that may seem not to be accepted.
 const DEFICIT: f64 = 0.01;
-/// By how much of its mean backlog or latency may grow or shrink in a measurement, its margin included.
+/// By how much of its mean the backlog or latency may grow or shrink in a measurement, the margin included.
 const GROWTH: f64 = 0.5;
-/// By how much they may certainly grow or shrink: what is known to change by more has not settled.
+/// By how much it may certainly grow or shrink: a quantity known to change by more has not settled.
 const SETTLED: f64 = 0.1;
-/// More correlation than this is not believed: margins would have no bound.
+/// Higher correlations are capped at this: margins would have no bound.
 const MOST_CORRELATION: f64 = 0.95;
 
 /// What a measurement shows.
@@ -44,7 +44,7 @@ impl Decision {
     }
 }
 
-/// Decides from batches of equal length, of which packets may take `limit` on average. [ps]
+/// Decides from batches of equal length; `limit` is the mean latency that packets may have. [ps]
 pub(super) fn decide(batches: &[Totals], limit: f64) -> (Decision, Option<Evidence>) {
     let Some(evidence) = evidence(batches) else { return (Decision::Undecided, None) };
     let bounds = [
@@ -73,7 +73,7 @@ fn evidence(batches: &[Totals]) -> Option<Evidence> {
         return None;
     }
     let births = born as f64 / batches.len() as f64;
-    // By Little's law the backlog is the latency of what is born, with the packets that still wait.
+    // By Little's law the backlog is the latency of packets born, including those that still wait.
     let backlog: Vec<f64> = batches.iter().map(|batch| batch.waiting as f64 / births).collect();
     let deficit: Vec<f64> = batches.iter().map(|batch| (batch.born as f64 - batch.arrived as f64) / births).collect();
     let latency: Vec<f64> = batches.iter().filter_map(Totals::mean_latency).collect();
@@ -97,7 +97,7 @@ fn mean(values: &[f64]) -> Estimate {
     Estimate { value: mean, margin: DEVIATIONS * (variance / count).sqrt() }
 }
 
-/// By how much a series grows from its beginning to its end, on the straight line of least squares, in terms of its mean.
+/// By how much a series grows from beginning to end, on the least-squares line, relative to its mean.
 fn growth(values: &[f64]) -> Estimate {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -111,7 +111,7 @@ fn growth(values: &[f64]) -> Estimate {
     Estimate { value: slope * whole, margin: DEVIATIONS * (variance / places).sqrt() * whole }
 }
 
-/// By how much the variance of a mean of `deviations` is greater than if each were independent of the one before it.
+/// By what factor the variance of a mean of `deviations` exceeds that of independent ones.
 fn inflation(deviations: &[f64]) -> f64 {
     let products: f64 = deviations.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let variation = squares(deviations);
@@ -136,7 +136,7 @@ mod tests {
     const BORN: u64 = 1_000;
     const LIMIT: f64 = 500.0;
 
-    /// Batches whose mean latency and deficit are given.
+    /// Batches with the given mean latencies and deficits.
     fn batches(of: impl Fn(usize) -> (f64, u64)) -> Vec<Totals> {
         let batch = |index| {
             let (latency, deficit) = of(index);
@@ -164,9 +164,9 @@ mod tests {
         assert_eq!(decision(|index| (100.0 + 5.0 * index as f64, 0)), Decision::Saturated(Sign::Backlog));
     }
 
-    /// A growth that is certain but small, chance that reaches across a bound, and nothing measured.
+    /// A growth that is certain but small, chance that reaches across a bound, and an empty measurement.
     #[test]
-    fn what_reaches_across_a_bound_is_not_decided() {
+    fn an_estimate_that_reaches_across_a_bound_decides_nothing() {
         let noise = |index: usize| ((index * 7919) % 32) as f64;
         assert_eq!(decision(|index| (100.0 + 1.2 * index as f64 + noise(index), 0)), Decision::Undecided);
         assert_eq!(decision(|index| (485.0 + noise(index), 0)), Decision::Undecided);
@@ -175,8 +175,8 @@ mod tests {
         assert_eq!(decide(&[Totals::default(); 32], LIMIT).0, Decision::Undecided);
     }
 
-    /// The backlog of a network exactly at saturation walks at random, from an empty network on: it never settles, so it
-    /// is hardly ever taken for one that has.
+    /// The backlog of a network exactly at saturation, empty at first, is a random walk: it never settles, so it is hardly ever taken for
+    /// one that has.
     #[test]
     fn a_walk_at_random_is_hardly_ever_stable() {
         let (mut stable, mut saturated) = (0, 0);
@@ -197,7 +197,7 @@ mod tests {
         assert!(stable <= 16 && saturated <= 120, "{stable} stable and {saturated} saturated of 400");
     }
 
-    /// Chance without a trend: of a first-order autoregressive process with correlation 0.6, hardly ever saturated.
+    /// Chance without a trend, from a first-order autoregressive process with correlation 0.6, is hardly ever called saturated.
     #[test]
     fn correlated_batches_are_not_taken_for_growth() {
         let mut saturated = 0;

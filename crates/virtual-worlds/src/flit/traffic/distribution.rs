@@ -1,35 +1,35 @@
-//! How values are spread: mean, least, most, percentiles.
+//! Distributions of values: mean, minimum, maximum, percentiles.
 
 use std::collections::BTreeMap;
 
 use quantities::Duration;
 
-/// The percentiles that are told.
+/// The percentiles that are reported.
 const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 /// The most bins of a histogram.
 const MOST_BINS: usize = 1 << 16;
 
-/// How durations are spread.
+/// A distribution of durations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// How many there are.
+    /// The number of durations.
     pub count: usize,
     /// The mean. [ps]
     pub mean: f64,
-    /// The least.
+    /// The minimum.
     pub least: Duration,
-    /// Each percentile that is told, with the least duration that so many percent do not exceed; where more than
-    /// 65,536 different durations occurred, up to one part in a thousand less.
+    /// Each reported percentile, with the least duration that this share of durations does not exceed; where more than 65,536 different
+    /// durations occurred, up to one part in a thousand less.
     pub percentiles: [(f64, Duration); 5],
-    /// The most.
+    /// The maximum.
     pub most: Duration,
 }
 
 impl Distribution {
-    /// The distribution of the durations of `histogram`, in picoseconds; nothing if there are none.
+    /// The distribution of the durations in `histogram`, in picoseconds; nothing if there are none.
     pub(super) fn of(histogram: &Histogram) -> Option<Distribution> {
         let count = histogram.count;
-        // In tenths of a percent, which are whole: a rank must not be one too high because 99.9 is not exact.
+        // In tenths of a percent, which are whole numbers: a rank must not be one too high because 99.9 is not exact.
         let tenths = |percent: f64| (percent * 10.0).round() as u64;
         let rank = |percent: f64| (tenths(percent) * count).div_ceil(1_000);
         Some(Distribution {
@@ -43,12 +43,12 @@ impl Distribution {
     }
 }
 
-/// Counts values. It is exact up to [`MOST_BINS`] different ones; of more, as few of the last binary digits are left out as
-/// must be, which is at worst one part in a thousand, so that its memory has a bound.
+/// Counts values. It is exact up to [`MOST_BINS`] different ones; beyond that, as few of the last binary digits as possible are dropped,
+/// which is at worst one part in a thousand, so that its memory is bounded.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     bins: BTreeMap<u64, u64>,
-    /// The binary digits of a value that are kept, from its first.
+    /// How many binary digits of a value are kept, from the first.
     digits: u32,
     pub(super) count: u64,
     pub(super) sum: u128,
@@ -89,7 +89,7 @@ impl Histogram {
         self.bins = bins;
     }
 
-    /// The value that so many do not exceed.
+    /// The value that `rank` values do not exceed.
     fn of_rank(&self, rank: u64) -> u64 {
         let mut passed = 0;
         let reaches = |(_, count): &(&u64, &u64)| {
@@ -101,7 +101,7 @@ impl Histogram {
     }
 }
 
-/// The first binary digits of `value`, the others being nought.
+/// The first binary digits of `value`, the others being zero.
 fn kept(value: u64, digits: u32) -> u64 {
     let dropped = (u64::BITS - value.leading_zeros()).saturating_sub(digits);
     value >> dropped << dropped
@@ -132,11 +132,11 @@ mod tests {
         assert_eq!(distribution([]).1, None);
     }
 
-    /// Memory has a bound however many values there are, and percentiles stay right to one part in a thousand.
+    /// Memory is bounded however many values there are, and percentiles stay right to one part in a thousand.
     #[test]
     fn many_different_values_share_bins() {
         let many = 1_000_000;
-        // Half of them close to each other, half spread over twenty binary places.
+        // Half of them are close to each other, half spread over twenty binary places.
         let value =
             |index: u64| if index.is_multiple_of(2) { 1_000_000 + index } else { (1 << (20 + index % 20)) + index };
         let (histogram, found) = distribution((0..many).map(value));

@@ -1,11 +1,11 @@
-//! Open-loop traffic straight on the network: no programs, no nodes' costs, only packets that are born at a given rate
-//! whether or not the network keeps up.
+//! Open-loop traffic straight on the network: no programs, no costs at nodes, only packets that are born at a given rate whether or not
+//! the network keeps up.
 //!
-//! A *cycle* is the flit time of the nodes' injection channels. Every node tosses a coin each cycle, and with the
-//! probability `rate / packet` a packet of `packet` flits is born and joins the node's queue. A run warms up, measures,
-//! and drains: the packets born during the measurement are those whose latency counts, and traffic goes on until the last
-//! of them has arrived. A load that is far too much is told as soon as the queues show it; whether any other is carried,
-//! `decision` tells from the measurement, and as long as it doesn't, another one follows that is twice as long.
+//! A *cycle* is the flit time of the nodes' injection channels. Every node tosses a coin each cycle, and with probability `rate / packet`
+//! a packet of `packet` flits is born and joins the node's queue. A run warms up, measures, and drains: the packets born during the
+//! measurement are those whose latency counts, and traffic goes on until the last of them has arrived. A load that is far too high is
+//! reported as soon as the queues show it; whether any other is carried, `decision` infers from the measurement, and as long as it can't,
+//! another one follows that is twice as long.
 
 mod background;
 mod course;
@@ -37,10 +37,10 @@ pub use saturation::{Effort, Known, Point, Search, Span, search};
 use patterns::Destinations;
 use random::Gaps;
 
-/// The lowest rate that can be asked for. [flits/node/cycle]
+/// The lowest rate that can be offered. [flits/node/cycle]
 pub const LOWEST_RATE: f64 = 1e-6;
 
-/// What the network is offered.
+/// The load offered to the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Who sends to whom.
@@ -49,27 +49,27 @@ pub struct Load {
     pub rate: f64,
     /// The length of a packet, header included. [flits]
     pub packet: u32,
-    /// What all random choices follow from.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
-/// How long a run takes, and when a load counts as too much.
+/// How long a run takes, and when a load counts as too high.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Windows {
-    /// The length of the warm-up; if left out, until a period is like the one before. With a length, the measurement
-    /// goes on to its end even if the load is too much. [cycles]
+    /// The length of the warm-up; if left out, until a period is like the one before. If it is set, the measurement goes on to its end
+    /// even if the load is too high. [cycles]
     pub warm_up: Option<u64>,
-    /// The length of the measurement; if left out, so long that its outcome is decided. [cycles]
+    /// The length of the measurement; if left out, until its outcome is decided. [cycles]
     pub measure: Option<u64>,
-    /// Where the length of the measurement is left out, the most cycles of warm-up and measurements: what is not decided
-    /// then is [`Verdict::Undecided`]. If left out, those in which 20,000 packets of each node are born. [cycles]
+    /// Where the length of the measurement is left out, the most cycles of warm-up and measurements: a run not decided by then is
+    /// [`Verdict::Undecided`]. If left out, the cycles in which 20,000 packets of each node are born. [cycles]
     pub budget: Option<u64>,
-    /// The mean latency above which a load is too much; if left out, five times that of the empty network, and at least
-    /// 500, which is BookSim's. [cycles]
+    /// The mean latency above which a load is too high; if left out, five times that of the empty network, and at least 500, BookSim's
+    /// limit. [cycles]
     pub latency_limit: Option<u64>,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Whether the network carries the load.
@@ -78,23 +78,23 @@ pub struct Outcome {
     pub cycle: Duration,
     /// The cycles before the measurement, or before the run was given up.
     pub warmed_up: u64,
-    /// The cycles of the measurement; of the last period if it was not reached.
+    /// The cycles of the measurement; of the last period if there was none.
     pub measured: u64,
     /// The cycles of the whole run.
     pub cycles: u64,
-    /// The mean latency above which the load would have been too much. [cycles]
+    /// The mean latency above which the load would have been too high. [cycles]
     pub latency_limit: u64,
     /// Flits born in the measured cycles. [flits/node/cycle]
     pub offered: f64,
     /// Flits that arrived in the measured cycles. [flits/node/cycle]
     pub accepted: f64,
-    /// Of the packets born in the measured cycles, if all have arrived.
+    /// The packets born in the measured cycles, if all have arrived.
     pub packets: Option<Packets>,
     /// For each channel, the share of the measured cycles that flits occupied it. A packet counts when it has crossed.
     pub utilisation: Vec<f64>,
     /// Flits times channels crossed in the whole run.
     pub flit_hops: u64,
-    /// What the measurement shows, if it was long enough to show anything.
+    /// What the measurement shows, if it was long enough.
     pub evidence: Option<Evidence>,
 }
 
@@ -103,20 +103,20 @@ pub struct Outcome {
 pub struct Evidence {
     /// The share of the packets born that did not arrive.
     pub deficit: Estimate,
-    /// The mean latency by Little's law, which counts those that still wait too. [ps]
+    /// The mean latency by Little's law, which also counts packets that still wait. [ps]
     pub latency: Estimate,
-    /// By how much the packets on their way or waiting became more from the beginning to the end, in terms of their mean.
+    /// By how much the number of packets on their way or waiting grew from the beginning to the end, relative to its mean.
     pub backlog_growth: Estimate,
-    /// By how much the latency of what arrived grew from the beginning to the end, in terms of its mean.
+    /// By how much the latency of arriving packets grew from the beginning to the end, relative to its mean.
     pub latency_growth: Estimate,
 }
 
-/// A value that is known up to chance.
+/// An estimate and its margin of error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The most likely value.
+    /// The estimated value.
     pub value: f64,
-    /// In 95 of 100 cases the true value is no farther from it.
+    /// In 95 of 100 cases the true value is within this distance.
     pub margin: f64,
 }
 
@@ -127,7 +127,7 @@ pub struct Packets {
     pub latency: Distribution,
     /// From the grant of the injection channel to the arrival of the tail.
     pub network_latency: Distribution,
-    /// Channels on their ways, those from and to nodes included, on average.
+    /// The mean number of channels on their ways, those from and to nodes included.
     pub hops: f64,
 }
 
@@ -138,22 +138,22 @@ pub enum Verdict {
     Stable,
     /// It does not.
     Saturated(Sign),
-    /// What was measured does not tell; a longer measurement may.
+    /// The measurement does not decide; a longer one may.
     Undecided,
     /// Packets wait for each other for good: who holds what and waits for what.
     Deadlocked(String),
-    /// It was asked to end before it was known.
+    /// The run was interrupted before it was known.
     Interrupted,
 }
 
-/// By what a load is known to be too much.
+/// How a load is known to be too high.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// The mean latency exceeds the limit, counted with the packets that still wait.
+    /// The mean latency exceeds the limit, counting packets that still wait.
     Latency,
     /// Fewer flits arrive than are born.
     Accepted,
-    /// The packets that are on their way or wait become more and more.
+    /// The number of packets on their way or waiting keeps growing.
     Backlog,
     /// Packets of the measurement don't arrive.
     Drain,
@@ -240,7 +240,7 @@ impl Offer {
     }
 }
 
-/// Whether `load` can be offered to `network`.
+/// Checks that `load` can be offered to `network`.
 ///
 /// # Errors
 /// The parameter that does not fit.
@@ -263,10 +263,10 @@ fn route(network: &FlitNetwork, source: NodeId, destination: NodeId) -> impl Ite
     std::iter::successors(Some(network.injection[source.0 as usize]), after)
 }
 
-/// How many nodes are asked about their packets' time through the empty network.
+/// The number of nodes whose packets' time through the empty network is averaged.
 const ASKED: usize = 64;
 
-/// The mean time of a packet through the empty network, from some nodes to where they send. [cycles]
+/// The mean time of a packet through the empty network, from a sample of nodes to their destinations. [cycles]
 fn mean_zero_load(network: &FlitNetwork, offer: &Offer) -> f64 {
     let nodes = network.injection.len();
     let mut stream = Stream::new(0, 0);

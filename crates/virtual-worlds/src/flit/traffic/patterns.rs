@@ -1,4 +1,4 @@
-//! Who sends to whom. The names and definitions are those of Dally and Towles, "Principles and Practices of
+//! Traffic patterns: who sends to whom. The names and definitions are those of Dally and Towles, "Principles and Practices of
 //! Interconnection Networks" (2004), chapter 3, and of BookSim.
 //!
 //! A node may be its own destination, as in BookSim: such a packet goes to the node's router and back.
@@ -17,22 +17,22 @@ pub enum Pattern {
     Uniform,
     /// From row y, column x to row x, column y of a square. N must be a square.
     Transpose,
-    /// To the node of the opposite digits: d(i) = not s(i). N must be a power of two.
+    /// To the node of the complemented digits: d(i) = not s(i). N must be a power of two.
     BitComplement,
     /// To the node of the digits in reverse: d(i) = s(n - 1 - i). N must be a power of two.
     BitReverse,
-    /// To the node of the digits turned round by one: d(i) = s(i - 1 mod n). N must be a power of two.
+    /// To the node of the digits rotated by one: d(i) = s(i - 1 mod n). N must be a power of two.
     Shuffle,
     /// Nearly half way round in every dimension: x + ceil(k/2) - 1 modulo k, k being the length of the dimension. On a
     /// mesh or torus of one node a router the dimensions are its own; elsewhere the nodes count as one ring.
     Tornado,
     /// To the next in every dimension: x + 1 modulo k, in the dimensions of [`Pattern::Tornado`].
     Neighbour,
-    /// To one node with a given probability, otherwise as [`Pattern::Uniform`].
+    /// To one node with a given probability, otherwise as in [`Pattern::Uniform`].
     HotSpot {
-        /// The node that is hot.
+        /// The hot node.
         node: NodeId,
-        /// The share of packets, from 0 to 1, that are meant for it in particular.
+        /// The share of packets, from 0 to 1, that are directed at it.
         fraction: f64,
     },
 }
@@ -56,16 +56,16 @@ impl fmt::Display for Pattern {
 /// A pattern on a network.
 #[derive(Clone, Debug)]
 pub(super) enum Destinations {
-    /// Each node always sends to the same.
+    /// Each node always sends to the same node.
     Fixed(Vec<NodeId>),
-    /// To one of so many nodes.
+    /// To one of this many nodes, all equally likely.
     Any(u32),
-    /// Often to one node.
+    /// Often to one node, otherwise to any.
     Hot { nodes: u32, node: NodeId, often: Chance },
 }
 
 impl Destinations {
-    /// Lays `pattern` on `network`, if it has the number of nodes for it.
+    /// Applies `pattern` to `network`, if it has a suitable number of nodes.
     pub(super) fn new(pattern: Pattern, network: &FlitNetwork) -> Result<Destinations, Unfit> {
         let nodes = network.injection.len() as u32;
         let each = |to: &dyn Fn(u32) -> u32| Destinations::Fixed((0..nodes).map(|node| NodeId(to(node))).collect());
@@ -95,7 +95,7 @@ impl Destinations {
         })
     }
 
-    /// Where the next packet of `source` goes.
+    /// The destination of the next packet of `source`.
     #[inline]
     pub(super) fn draw(&self, source: NodeId, stream: &mut Stream) -> NodeId {
         match *self {
@@ -122,7 +122,7 @@ fn hot(nodes: u32, node: NodeId, fraction: f64) -> Result<Destinations, Unfit> {
     Ok(Destinations::Hot { nodes, node, often: Chance::new(fraction) })
 }
 
-/// How many binary digits number `nodes`.
+/// The number of binary digits that number `nodes`.
 fn digits(pattern: Pattern, nodes: u32) -> Result<u32, Unfit> {
     if !nodes.is_power_of_two() {
         let allowed = "a machine whose number of nodes is a power of two";
@@ -131,7 +131,7 @@ fn digits(pattern: Pattern, nodes: u32) -> Result<u32, Unfit> {
     Ok(nodes.trailing_zeros())
 }
 
-/// The side of a square of `nodes`.
+/// The side length of a square of `nodes`.
 fn side(pattern: Pattern, nodes: u32) -> Result<u32, Unfit> {
     let side = nodes.isqrt();
     if side * side != nodes {
@@ -141,7 +141,7 @@ fn side(pattern: Pattern, nodes: u32) -> Result<u32, Unfit> {
     Ok(side)
 }
 
-/// Every node sends as many places ahead in each dimension as `ahead` says of the dimension's length.
+/// Every node sends this many places ahead in each dimension; `ahead` maps the dimension's length to it.
 fn around(network: &FlitNetwork, ahead: impl Fn(u32) -> u32) -> Destinations {
     let nodes = network.injection.len() as u32;
     let one_ring = [nodes];
@@ -225,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
-        let told = |pattern, nodes| Destinations::new(pattern, &star(nodes)).unwrap_err().to_string();
+    fn unfit_patterns_are_refused() {
+        let error = |pattern, nodes| Destinations::new(pattern, &star(nodes)).unwrap_err().to_string();
         let power = "pattern: found shuffle on 12 nodes; allowed is a machine whose number of nodes is a power of two";
-        assert_eq!(told(Pattern::Shuffle, 12), power);
+        assert_eq!(error(Pattern::Shuffle, 12), power);
         let square = "pattern: found transpose on 12 nodes; allowed is a machine whose number of nodes is a square";
-        assert_eq!(told(Pattern::Transpose, 12), square);
+        assert_eq!(error(Pattern::Transpose, 12), square);
         let hot = |node, fraction| Pattern::HotSpot { node: NodeId(node), fraction };
-        assert_eq!(told(hot(4, 0.1), 4), "hot node: found 4; allowed is 0 to 3, the nodes of the machine");
-        assert_eq!(told(hot(1, 1.5), 4), "hot fraction: found 1.5; allowed is 0 to 1");
+        assert_eq!(error(hot(4, 0.1), 4), "hot node: found 4; allowed is 0 to 3, the nodes of the machine");
+        assert_eq!(error(hot(1, 1.5), 4), "hot fraction: found 1.5; allowed is 0 to 1");
     }
 }

@@ -1,6 +1,6 @@
 //! Random numbers that follow from a seed and are the same on every machine.
 //!
-//! Integers and the four basic operations only: what a library's logarithm gives differs from machine to machine.
+//! Uses only integers and the four basic operations: a library's logarithm differs from machine to machine.
 
 use quantities::splitmix64::{self, GAMMA, mix64};
 
@@ -14,7 +14,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Stream `number` of those that follow from `seed`.
+    /// Stream `number` of those derived from `seed`.
     pub fn new(seed: u64, number: u64) -> Stream {
         Stream { state: mix64(seed ^ mix64(number.wrapping_add(1).wrapping_mul(GAMMA))) }
     }
@@ -43,7 +43,7 @@ impl Chance {
         Chance((share * WHOLE) as u64)
     }
 
-    /// Whether it comes about this time.
+    /// Whether this draw is a hit.
     #[inline]
     pub fn falls(self, stream: &mut Stream) -> bool {
         stream.draw() < self.0
@@ -85,7 +85,7 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    /// Against the geometric distribution: its mean, its variance, and its share of the shortest gap.
+    /// Compared with the geometric distribution: its mean, its variance, and the share of its shortest gap.
     #[test]
     fn gaps_are_those_of_a_coin() {
         for hit in [1.0, 0.5, 0.3, 0.01, 0.0007] {

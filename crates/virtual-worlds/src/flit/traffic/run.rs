@@ -11,31 +11,31 @@ use crate::events::EventQueue;
 use crate::flit::network::forwarding::Forwarding;
 use crate::flit::network::{Engine, NetworkEvent, Notice, Schedule, stuck};
 
-/// As many packets are described one by one when the network is stuck.
+/// The number of packets described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 20;
 
-/// How far a run is.
+/// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What it does.
+    /// Its phase.
     pub phase: Phase,
     /// The cycles that have passed.
     pub cycles: u64,
 }
 
-/// What a run does.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// It fills the network.
     WarmUp,
-    /// Packets that are born count.
+    /// Packets that are born are counted.
     Measurement,
-    /// It waits for the last of those.
+    /// It waits for the last of those to arrive.
     Drain,
 }
 
-/// Offers `load` to `network`. Whenever a period has ended, `watch` is told how far the run is, and says whether it goes
-/// on.
+/// Offers `load` to `network`. At the end of every period, `watch` is called with the progress of the run, and returns whether the run
+/// goes on.
 ///
 /// # Errors
 /// The parameter of the load that does not fit the network.
@@ -135,7 +135,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
         self.queue.events.put(time, Event::Tick);
     }
 
-    /// Lets the next events happen; gives the time if a period has ended with them.
+    /// Processes the next events; returns the time if a period has ended with them.
     fn instant(&mut self) -> Option<Option<Time>> {
         let now = self.queue.events.take_instant(&mut self.batch)?;
         for event in self.batch.drain(..) {
@@ -148,7 +148,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
         if !self.events.is_empty() {
             self.carry(now);
         }
-        // The order in which they came depends on how long ago they were put in; the engines shall see no such thing.
+        // The order in which they came depends on how long ago they were scheduled; the engines must not see that.
         self.free.sort_unstable();
         for index in 0..self.free.len() {
             self.inject(now, self.free[index]);
@@ -180,7 +180,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
         }
     }
 
-    /// The injection channel of `source` is free: its next packet gets it, as soon as it is born.
+    /// The injection channel of `source` is free: its next packet gets it as soon as it is born.
     fn inject(&mut self, now: Time, source: NodeId) {
         let birth = self.sources.next(source);
         if birth > now {
@@ -192,7 +192,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
         self.engine.inject(now, order, &mut self.queue);
     }
 
-    /// What has happened up to `now`.
+    /// The totals up to `now`.
     pub(super) fn totals(&mut self, now: Time) -> Totals {
         let born = self.sources.born(now);
         self.tally.totals(now, born)
@@ -210,7 +210,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
         self.engine.statistics(now).flit_hops
     }
 
-    /// Nothing moves in the network, but packets are in it.
+    /// A deadlock: nothing moves in the network, but packets are in it.
     pub(super) fn deadlock(&self) -> Option<Verdict> {
         let stuck = self.queue.network == 0 && !self.forwarding.is_asked() && self.engine.in_flight() > 0;
         stuck.then(|| Verdict::Deadlocked(stuck::describe(self.network, &self.engine.stuck(), PACKETS_DESCRIBED)))

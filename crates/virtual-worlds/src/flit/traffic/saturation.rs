@@ -1,8 +1,8 @@
 //! The search for the rate at which a network saturates.
 //!
-//! Between the highest rate known to be stable and the lowest known to be too much, some rates are run at once, until the
-//! two are close. Which rates are run depends on the outcomes alone, not on how many threads there are, so that the same
-//! search always finds the same.
+//! Between the highest rate known to be stable and the lowest known to be too high, some rates are run in parallel, until the two are
+//! close. Which rates are run depends only on the outcomes, and not on the number of threads, so that the same search always finds the
+//! same result.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,32 +13,32 @@ use super::run::run;
 use super::{LOWEST_RATE, Load, Offer, Outcome, Unfit, Verdict, Windows};
 use crate::flit::network::Engine;
 
-/// Rates of the first round, evenly up to 1.
+/// The number of rates in the first round, evenly spaced up to 1.
 const FIRST_ROUND: u32 = 8;
-/// Rates of a further round, evenly between the ends of the span.
+/// The number of rates in each further round, evenly spaced between the ends of the span.
 const ROUND: u32 = 4;
 /// The rates that are run to draw the curve, in percent of the highest stable rate.
 const CURVE: [u32; 10] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
-/// How much more is offered than the network carries to see what it accepts then.
+/// The overload offered to see what the network accepts then, as a multiple of what it carries.
 const OVERLOAD: f64 = 2.0;
 /// Warm-up and measurement under overload. [periods]
 const OVERLOAD_PERIODS: (u64, u64) = (20, 50);
 
-/// How much is done for a search.
+/// The effort spent on a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// How close the ends of the span are to be, in terms of the upper end.
+    /// How close the ends of the span must be, relative to the upper end.
     pub precision: f64,
-    /// How many loads are run at once.
+    /// How many loads are run in parallel.
     pub threads: usize,
 }
 
-/// Between which rates saturation lies. [flits/node/cycle]
+/// The range of rates in which saturation lies. [flits/node/cycle]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
-    /// The highest rate that is stable, if one is.
+    /// The highest rate that is stable, if any.
     pub stable: Option<f64>,
-    /// The lowest rate that is too much, if one is.
+    /// The lowest rate that is too high, if any.
     pub saturated: Option<f64>,
 }
 
@@ -47,34 +47,34 @@ pub struct Span {
 pub struct Point {
     /// The rate. [flits/node/cycle]
     pub rate: f64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Search {
     /// Every rate that was run, in increasing order.
     pub points: Vec<Point>,
-    /// Between which rates saturation lies.
+    /// The range of rates in which saturation lies.
     pub span: Span,
-    /// What arrives when twice as much as the network carries is offered, or all that its nodes can send.
+    /// The outcome when twice as much is offered as the network carries, or all that its nodes can send.
     pub overload: Option<Point>,
-    /// Whether it was ended before it was done.
+    /// Whether it was interrupted before it was done.
     pub interrupted: bool,
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
     /// How many loads have been run.
     pub runs: usize,
-    /// Between which rates saturation lies.
+    /// The range of rates in which saturation lies.
     pub span: Span,
 }
 
-/// Looks for the rate at which `network` saturates with loads like `load`, whose own rate does not matter. `told` hears
-/// of every load that has been run, from any thread; once `stop` is true, no more is begun and what is known is given.
+/// Searches for the rate at which `network` saturates with loads like `load`, whose own rate does not matter. `report` is called after
+/// every run, from any thread; once `stop` is true, no further load is begun and the result so far is returned.
 ///
 /// # Errors
 /// The parameter of the load that does not fit the network.
@@ -83,12 +83,12 @@ pub fn search<E: Engine>(
     load: &Load,
     windows: &Windows,
     effort: &Effort,
-    told: &(dyn Fn(Known) + Sync),
+    report: &(dyn Fn(Known) + Sync),
     stop: &AtomicBool,
 ) -> Result<Search, Unfit> {
     let load = Load { rate: 1.0, ..*load };
     let offer = Offer::new(network, &load)?;
-    let runner: Runner<'_> = Runner { network, load, windows, threads: effort.threads.max(1), told, stop };
+    let runner: Runner<'_> = Runner { network, load, windows, threads: effort.threads.max(1), report, stop };
     let mut search = Search::default();
     let mut rates: Vec<f64> = (1..=FIRST_ROUND).map(|step| f64::from(step) / f64::from(FIRST_ROUND)).collect();
     while !rates.is_empty() && !search.interrupted {
@@ -117,15 +117,15 @@ impl Search {
         self.span.stable = stable.last().map(|point| point.rate);
     }
 
-    /// The rates between the ends of the span, in increasing order: of none of them it was decided whether it is too much.
+    /// The rates between the ends of the span, in increasing order: for none of them was it decided whether it is too high.
     pub fn undecided(&self) -> impl Iterator<Item = f64> {
         let Span { stable, saturated } = self.span;
         let rates = self.points.iter().map(|point| point.rate);
         rates.filter(move |&rate| stable.is_none_or(|low| rate > low) && saturated.is_none_or(|high| rate < high))
     }
 
-    /// The rates of the next round: none if the span is narrow enough, or if there is none. Around rates of which it could
-    /// not be decided, both sides are looked at.
+    /// The rates of the next round: none if the span is narrow enough, or if there is no span. Around undecided rates, both sides are
+    /// searched.
     fn next_round(&self, precision: f64) -> Vec<f64> {
         let Some(high) = self.span.saturated else { return Vec::new() };
         let low = self.span.stable.unwrap_or(0.0);
@@ -141,7 +141,7 @@ impl Search {
     }
 }
 
-/// So many rates evenly between two, if those are not close enough.
+/// `rates` rates evenly spaced between two, if those are not close enough.
 fn between(low: f64, high: f64, rates: u32, precision: f64) -> Vec<f64> {
     let step = (high - low) / f64::from(rates + 1);
     if high - low <= precision * high || low + step < LOWEST_RATE {
@@ -156,12 +156,12 @@ struct Runner<'a> {
     load: Load,
     windows: &'a Windows,
     threads: usize,
-    told: &'a (dyn Fn(Known) + Sync),
+    report: &'a (dyn Fn(Known) + Sync),
     stop: &'a AtomicBool,
 }
 
 impl Runner<'_> {
-    /// Runs those of `rates` that have not been run, and adds what came of them.
+    /// Runs those of `rates` that have not been run, and adds their outcomes.
     fn run<E: Engine>(&self, rates: &[f64], search: &mut Search) {
         let new = |rate: &&f64| search.points.iter().all(|point| point.rate != **rate);
         let rates: Vec<f64> = rates.iter().filter(new).copied().collect();
@@ -177,14 +177,14 @@ impl Runner<'_> {
                             Some(outcome) => search.add(Point { rate, outcome }),
                             None => search.interrupted = true,
                         }
-                        (self.told)(Known { runs: search.points.len(), span: search.span });
+                        (self.report)(Known { runs: search.points.len(), span: search.span });
                     }
                 });
             }
         });
     }
 
-    /// Runs one load; gives nothing if it was interrupted.
+    /// Runs one load; returns nothing if it was interrupted.
     fn one<E: Engine>(&self, rate: f64, windows: &Windows) -> Option<Outcome> {
         if self.stop.load(Ordering::Relaxed) {
             return None;

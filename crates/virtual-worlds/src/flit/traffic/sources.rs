@@ -1,7 +1,7 @@
 //! When packets are born, and where they go.
 //!
-//! No birth is kept: however far a network falls behind, each source has one stream of random numbers that makes its packets
-//! when their turn comes to be injected, and a second, the same and further on, that counts what has been born.
+//! Births are not stored: however far a network falls behind, each source has one stream of random numbers that makes its packets when
+//! their turn comes to be injected, and a second copy of it, further ahead, that counts the packets born.
 
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};
@@ -19,7 +19,7 @@ struct Births {
 }
 
 impl Births {
-    /// The destination of the packet that is born next; the one after it is next then.
+    /// The destination of the next packet to be born.
     #[inline]
     fn pass(&mut self, node: NodeId, offer: &Offer, cycle: Duration) -> NodeId {
         let destination = offer.destinations.draw(node, &mut self.stream);
@@ -28,7 +28,7 @@ impl Births {
     }
 }
 
-/// So many cycles after `time`; never, if that is later than can be told.
+/// `cycles` cycles after `time`; never, if that is later than can be counted.
 fn later(time: Time, cycle: Duration, cycles: u64) -> Time {
     let picoseconds = cycle.picoseconds().saturating_mul(cycles);
     Time::from_picoseconds(time.picoseconds().saturating_add(picoseconds))
@@ -42,7 +42,7 @@ pub(super) struct Born {
     pub(super) instants: u128,
 }
 
-/// A stream of births for each node, which depends on the seed and the node alone.
+/// A stream of births for each node, which depends only on the seed and the node.
 #[derive(Debug)]
 pub(super) struct Sources {
     offer: Offer,
@@ -82,7 +82,7 @@ impl Sources {
         (order, born)
     }
 
-    /// What has been born up to the end of `now`.
+    /// The packets born up to the end of `now`.
     pub(super) fn born(&mut self, now: Time) -> Born {
         for (node, births) in (0..).map(NodeId).zip(&mut self.uncounted) {
             while births.next <= now {

@@ -18,7 +18,7 @@ pub(super) struct Flight {
     pub(super) granted: Time,
 }
 
-/// What has happened up to an instant, or between two.
+/// The totals up to an instant, or between two instants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) born: u64,
@@ -30,7 +30,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// What has happened since `before`.
+    /// The totals since `before`.
     pub(super) fn since(&self, before: &Totals) -> Totals {
         Totals {
             born: self.born - before.born,
@@ -40,7 +40,7 @@ impl Totals {
         }
     }
 
-    /// What has happened in two spans of time.
+    /// The totals of two spans of time together.
     pub(super) fn and(&self, other: &Totals) -> Totals {
         Totals {
             born: self.born + other.born,
@@ -55,7 +55,7 @@ impl Totals {
         (self.arrived > 0).then(|| self.latency as f64 / self.arrived as f64)
     }
 
-    /// The mean latency by Little's law, which counts those that still wait too. [ps]
+    /// The mean latency by Little's law, which also counts packets that still wait. [ps]
     pub(super) fn little(&self) -> f64 {
         self.waiting as f64 / self.born.max(1) as f64
     }
@@ -72,7 +72,7 @@ pub(super) struct Measured {
     pub(super) hops: u64,
 }
 
-/// The packets in the network, and what is known of those that arrived. Those that wait to be injected are the sources'.
+/// The packets in the network, and statistics of those that arrived. Packets that wait to be injected are kept by the sources.
 #[derive(Debug)]
 pub(super) struct Tally {
     flights: Vec<Flight>,
@@ -81,7 +81,7 @@ pub(super) struct Tally {
     /// The instants of their arrivals, summed. [ps]
     arrivals: u128,
     latency: u128,
-    /// The births that count: after the one instant, up to the other.
+    /// The births that count: after the first instant, up to the second.
     counts: Option<RangeInclusive<Time>>,
     pub(super) measured: Measured,
 }
@@ -99,7 +99,7 @@ impl Tally {
         }
     }
 
-    /// From now on the packets that are born after `now` are measured, and no others.
+    /// From now on, only packets that are born after `now` are measured.
     pub(super) fn begin_measurement(&mut self, now: Time) {
         let first = Time::from_picoseconds(now.picoseconds() + 1);
         self.counts = Some(first..=Time::NEVER);
@@ -144,7 +144,7 @@ impl Tally {
         }
     }
 
-    /// What has happened up to `now`, when so many packets had been born.
+    /// The totals up to `now`, when `born` packets had been born.
     pub(super) fn totals(&self, now: Time, born: Born) -> Totals {
         let now = u128::from(now.picoseconds());
         let since_birth = u128::from(born.packets) * now - born.instants;

@@ -13,10 +13,10 @@ use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::counted;
 use crate::stop::Stop;
 
-/// As many packets are described one by one when the network is stuck.
+/// The number of packets described one by one when the network is stuck.
 const PACKETS_DESCRIBED: usize = 8;
 
-/// Nodes on which programs run.
+/// Nodes that run programs.
 struct Running<'run, E> {
     nodes: Nodes<E>,
     network: &'run FlitNetwork,
@@ -41,7 +41,7 @@ impl<E: Engine> Machine for Running<'_, E> {
         self.begin_on(0, rank, number, operation);
     }
 
-    /// A node has as many processors as its rank's requests name; its interfaces are all its one communication processor.
+    /// A node has as many processors as its rank's requests name; all its interfaces are its one communication processor.
     fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
         let (number, processor) = (number_of(&request), u16::from(request.processor));
         self.nodes.provide_processors(rank, processor + 1);
@@ -107,15 +107,15 @@ impl<E: Engine> Running<'_, E> {
     }
 }
 
-/// Nodes and a network whose engine is known to them alone, so that both are compiled once, and not for every program.
+/// Nodes and a network with the engine's type hidden, so that each engine is compiled once, and not for every program.
 pub(super) trait Nodal: Machine {
-    /// The packets that can't go on, in words, where there are some.
+    /// The packets that can't go on, in words, if there are any.
     fn stuck(&self) -> Option<String>;
 
     /// The messages that no receive has taken.
     fn unexpected(&self) -> Vec<Unexpected>;
 
-    /// What was counted, when it is over.
+    /// The answer of the run, when it is over.
     fn answer(self: Box<Self>, finish: Vec<Time>, timeline: Option<Timeline>) -> Result<Answer>;
 }
 

@@ -15,25 +15,25 @@ use crate::stop::Stop;
 /// Which engine moves the flits. Both give the same times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Two events a packet and channel.
+    /// The fast engine: two events per packet and channel.
     #[default]
     Fast,
-    /// Every flit.
+    /// The reference engine: moves every flit.
     Reference,
 }
 
-/// How a machine is to be simulated.
+/// How a machine is simulated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Which engine moves the flits.
     pub engine: EngineKind,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: u64,
     /// Whether to keep a record of every packet.
     pub packet_log: bool,
-    /// Whether to keep what every rank did when.
+    /// Whether to record the timeline of every rank.
     pub timeline: bool,
-    /// What ends the run before it is done.
+    /// A request to stop the run before it is done.
     pub stop: Stop,
 }
 
@@ -78,8 +78,7 @@ fn fits(size: Bytes) -> Result<()> {
 }
 
 impl NetworkWorld<'_> {
-    /// Runs `program` beside the traffic of `load`, which the nodes send for which `sends` holds. The traffic ends with the last
-    /// rank.
+    /// Runs `program` beside the traffic of `load`, sent by the nodes for which `sends` holds. The traffic ends with the last rank.
     ///
     /// # Errors
     /// As for a program; [`Error::Unfit`] for a load that can't be offered to the network.

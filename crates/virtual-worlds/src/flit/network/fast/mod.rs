@@ -442,7 +442,7 @@ impl Fast {
         count_determined(&self.links, rows, *first, order.flits, &mut self.counts);
         let leaves = self.counts[0];
         let finishes = rows[*first].sent + leaves == order.flits;
-        let follower = first.checked_sub(1).and_then(|input| self.hungry(rows[input].channel, packet));
+        let follower = first.checked_sub(1).and_then(|input| self.waits_for_slots(rows[input].channel, packet));
         if leaves == 0 || !(finishes || follower.is_some()) {
             return;
         }
@@ -451,7 +451,7 @@ impl Fast {
     }
 
     /// The owner of a channel, other than `packet`, whose flits will need slots that `packet` has yet to free.
-    fn hungry(&self, channel: u32, packet: u32) -> Option<u32> {
+    fn waits_for_slots(&self, channel: u32, packet: u32) -> Option<u32> {
         let link = &self.links[channel as usize];
         // The owner of a shared wire has all the slots that it needs.
         if link.owner == NOBODY || link.owner == packet || link.shared {

@@ -71,7 +71,7 @@ impl Fast {
             link.held.extend(starts, link.advance);
             self.recorder.occupied(channel, total, 0);
         }
-        let follower = before.and_then(|before| self.hungry(before.channel, packet));
+        let follower = before.and_then(|before| self.waits_for_slots(before.channel, packet));
         if let Some(before) = before {
             let input = &mut self.links[before.link as usize];
             input.held.take(sent);
