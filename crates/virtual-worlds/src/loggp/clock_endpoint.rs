@@ -11,7 +11,7 @@ use quantities::{Duration, Rank, Time};
 use super::no_hardware;
 use super::state::State;
 
-/// One rank's view of a run.
+/// The endpoint of one rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClockEndpoint<'run> {
     rank: Rank,
@@ -24,18 +24,18 @@ impl<'run> ClockEndpoint<'run> {
         ClockEndpoint { rank, state, needs }
     }
 
-    /// That `other` is a rank that messages can go to and come from.
+    /// Checks that `other` is a rank with which messages can be exchanged.
     fn check(&self, other: Rank) -> Result<()> {
         check_partner(self.rank, other, self.size())
     }
 
-    /// That no other operation of this rank is under way.
+    /// Checks that no other operation of this rank is under way.
     fn check_alone(&self) -> Result<()> {
         if self.state.borrow().is_waiting(self.rank) { self.needs.check_overlap() } else { Ok(()) }
     }
 }
 
-// The futures are written out by hand: a compiler's own would keep a second copy of the message in every rank.
+// The futures are written out by hand: a compiler-generated one would keep a second copy of the message in every rank.
 impl Endpoint for ClockEndpoint<'_> {
     fn rank(&self) -> Rank {
         self.rank
@@ -49,7 +49,7 @@ impl Endpoint for ClockEndpoint<'_> {
         self.state.borrow().now(self.rank)
     }
 
-    #[allow(refining_impl_trait)] // nobody names the type
+    #[allow(refining_impl_trait)] // no code names the type
     fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Send<'_> {
         Send { endpoint: self, to, tag, message: Some(message), rested: false }
     }
@@ -94,15 +94,15 @@ impl Endpoint for ClockEndpoint<'_> {
     }
 }
 
-/// A send: over at once, unless it waits for its receiver. It may let others run first.
+/// A send: it completes at once, unless it waits for its receiver. It may let other ranks run first.
 #[derive(Debug)]
 pub(super) struct Send<'endpoint> {
     endpoint: &'endpoint ClockEndpoint<'endpoint>,
     to: Rank,
     tag: Tag,
-    /// What is to be sent; nothing once it is on its way.
+    /// The message to be sent; nothing once it is on its way.
     message: Option<Message>,
-    /// Whether others were let run before.
+    /// Whether it has let other ranks run.
     rested: bool,
 }
 
@@ -130,7 +130,7 @@ impl Future for Send<'_> {
     }
 }
 
-/// A receive: over as soon as the message was sent, however much later it arrives.
+/// A receive: it completes as soon as the message was sent, however much later the message arrives.
 #[derive(Debug)]
 pub(super) struct Receive<'endpoint> {
     endpoint: &'endpoint ClockEndpoint<'endpoint>,
@@ -141,9 +141,9 @@ pub(super) struct Receive<'endpoint> {
 }
 
 impl Receive<'_> {
-    /// The rank that it receives from, once it was checked that it may.
+    /// The rank that it receives from, after checking that it may.
     fn begin(&mut self) -> Result<Rank> {
-        // A rank that runs ahead of the others can't know whose message is next, nor what comes until a deadline.
+        // A rank that runs ahead of the others can't know whose message is next, nor what arrives by a deadline.
         let (Source::Rank(from), None) = (self.from, self.deadline) else {
             return Err(Error::Undeclared("ANY_SOURCE"));
         };
@@ -168,8 +168,8 @@ impl Future for Receive<'_> {
     }
 }
 
-/// A send and a receive that are begun together. The processor is done with the send first; so if that does not wait for its receiver,
-/// the two go one after the other. If it does, it is over when its message is taken, whatever the rank receives meanwhile.
+/// A send and a receive that are begun together. The processor finishes the send first; so if that does not wait for its receiver, the
+/// two go one after the other. If it does, it completes when its message is taken, whatever the rank receives meanwhile.
 #[derive(Debug)]
 pub(super) struct SendReceive<'endpoint> {
     endpoint: &'endpoint ClockEndpoint<'endpoint>,
@@ -180,7 +180,7 @@ pub(super) struct SendReceive<'endpoint> {
     stage: Stage,
 }
 
-/// The same, which gives the message alone.
+/// The same, returning only the message.
 #[derive(Debug)]
 pub(super) struct SendReceiveMessage<'endpoint>(SendReceive<'endpoint>);
 
@@ -193,19 +193,19 @@ impl Future for SendReceiveMessage<'_> {
     }
 }
 
-/// How far a sendrecv has come.
+/// The progress of a sendrecv.
 #[derive(Debug)]
 enum Stage {
-    /// As [`Send`].
+    /// It sends, as [`Send`] does.
     Sends { message: Option<Message>, rested: bool },
-    /// It receives; it was begun then.
+    /// It receives; the time is when the sendrecv was begun.
     Receives(Time),
-    /// It has received, and waits until what it sent is taken.
+    /// It has received, and waits until the message it sent is taken.
     Waits(Option<Received>),
 }
 
 impl SendReceive<'_> {
-    /// Lets others run first, if they should; then sends. Gives when it was begun.
+    /// Lets other ranks run first, if it should; then sends. Returns when it was begun.
     #[inline]
     fn send(&mut self, state: &mut State) -> Poll<Result<Time>> {
         let SendReceive { endpoint: ClockEndpoint { rank, needs, .. }, to, from, tag, .. } = *self;

@@ -1,9 +1,9 @@
-//! What a message costs under LogGP, without overflow: sums that don't fit stay at the end of time.
+//! What a message costs under LogGP, without overflow: sums that don't fit saturate at the end of time.
 
 use machines::model::LogGp;
 use quantities::{Bytes, Duration, Time};
 
-/// The costs of a machine, ready to be asked for a message of any size.
+/// The costs of a machine, for messages of any size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub(super) latency: Duration,
@@ -32,8 +32,8 @@ impl Costs {
         sum(self.overhead, after_the_first(size, self.overhead_per_byte))
     }
 
-    /// o + max((s-1) O, (s-1) G): how long a message that arrives occupies the processor. Its last byte comes (s-1) G
-    /// after its first, so that it can't be had earlier.
+    /// o + max((s-1) O, (s-1) G): how long a message that arrives occupies the processor. Its last byte comes (s-1) G after its first, so
+    /// that the message can't be complete earlier.
     pub(super) fn receiving(&self, size: Bytes) -> Duration {
         sum(self.overhead, after_the_first(size, self.overhead_per_byte.max(self.gap_per_byte)))
     }
@@ -48,12 +48,12 @@ impl Costs {
         sum(self.overhead, after_the_first(size, self.gap_per_byte))
     }
 
-    /// When the first byte of a message is at its receiver, if its send starts at `start`: o + L later.
+    /// When the first byte of a message reaches its receiver, if the send starts at `start`: o + L later.
     pub(super) fn arrival(&self, start: Time) -> Time {
         later(later(start, self.overhead), self.latency)
     }
 
-    /// Whether a send of so many bytes waits for its receiver.
+    /// Whether a send of `size` bytes waits for its receiver.
     pub(super) fn waits_for_receiver(&self, size: Bytes) -> bool {
         size.0 >= self.rendezvous
     }
@@ -64,7 +64,7 @@ pub(super) fn later(instant: Time, length: Duration) -> Time {
     Time::from_picoseconds(instant.picoseconds().saturating_add(length.picoseconds()))
 }
 
-/// The sum of two lengths; the longest one that can be counted when that is longer.
+/// The sum of two durations; the longest that can be counted if the sum is longer.
 pub(super) fn sum(one: Duration, other: Duration) -> Duration {
     Duration::from_picoseconds(one.picoseconds().saturating_add(other.picoseconds()))
 }

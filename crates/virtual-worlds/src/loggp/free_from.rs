@@ -2,16 +2,16 @@
 
 use quantities::Time;
 
-/// Times from when on numbered things are free, before any of them is used. Most ranks have but the first.
+/// Times from which numbered resources are free, initially from the beginning. Most ranks have only the first.
 #[derive(Debug, Default)]
 pub(super) struct FreeFrom {
     first: Time,
-    /// Those from number 1 on that have ever been used.
+    /// Those from number 1 on that have been used.
     others: Box<[Time]>,
 }
 
 impl FreeFrom {
-    /// From when on the thing of that number is free.
+    /// From when on the resource with this number is free.
     #[inline]
     pub(super) fn get(&self, number: u8) -> Time {
         match number {
@@ -20,7 +20,7 @@ impl FreeFrom {
         }
     }
 
-    /// Keeps a thing until then, unless it is kept longer already.
+    /// Occupies a resource until `time`, unless it is occupied for longer already.
     #[inline]
     pub(super) fn keep(&mut self, number: u8, until: Time) {
         let place = match number {
@@ -30,7 +30,7 @@ impl FreeFrom {
         *place = until.max(*place);
     }
 
-    /// From when on all are free.
+    /// From when on all resources are free.
     pub(super) fn all(&self) -> Time {
         self.others.iter().copied().fold(self.first, Time::max)
     }

@@ -1,8 +1,8 @@
 //! Messages that were sent and not yet received.
 //!
-//! The messages of all ranks lie in one vector as linked lists, one a rank, in order of sending: almost every list is
-//! short, and a vector a rank would cost a million allocations. A rank with many messages has them sorted by sender as
-//! well, so that many senders to one receiver do not cost the square of their number.
+//! The messages of all ranks lie in one vector as linked lists, one per rank, in order of sending: almost every list is short, and a
+//! vector per rank would cost a million allocations. A rank with many messages has them sorted by sender as well, so that many senders to
+//! one receiver do not cost quadratic time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,17 +12,17 @@ use quantities::{Bytes, Rank, Time};
 /// A message under way.
 #[derive(Clone, Debug)]
 pub(super) struct Letter {
-    /// Who sent it.
+    /// The sender.
     pub(super) from: Rank,
     /// Its tag.
     pub(super) tag: Tag,
     /// When `send` was called. [ps]
     pub(super) called: Time,
-    /// When its first byte is at the receiver. [ps]
+    /// When its first byte reaches the receiver. [ps]
     pub(super) arrival: Time,
     /// Its size. [B]
     size: Bytes,
-    /// The message itself, if it is more than a size: most are not, and a pointer is small.
+    /// The message itself, if it carries data: most are only a size, and a pointer is small.
     carried: Option<Box<Message>>,
 }
 
@@ -45,13 +45,13 @@ impl Letter {
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
-/// Stands for the first node of a mailbox whose letters are sorted by sender.
+/// In place of the first node of a mailbox whose letters are sorted by sender.
 const SORTED: u32 = u32::MAX - 1;
 
-/// A list that would grow longer than this is sorted by sender.
+/// A list that would become longer than this is sorted by sender.
 const FEW: u32 = 32;
 
-/// With more letters than this in its mailbox a rank is behind the others.
+/// A rank with more letters than this in its mailbox is behind the others.
 const MANY: u32 = 12;
 
 /// The letters for one rank: a list of nodes.
@@ -75,9 +75,9 @@ impl Mailbox {
 #[derive(Debug)]
 pub(super) struct Letters {
     nodes: Vec<Node>,
-    /// First of the list of nodes that hold nothing.
+    /// The first of the list of free nodes.
     free: u32,
-    /// How many mailboxes have more than [`MANY`] letters.
+    /// How many mailboxes hold more than [`MANY`] letters.
     full: u32,
     /// The letters of the mailboxes that are sorted: by receiver, then by sender.
     sorted: BTreeMap<Rank, BTreeMap<Rank, VecDeque<Letter>>>,
@@ -99,7 +99,7 @@ impl Letters {
         self.full > 0
     }
 
-    /// Puts `letter` behind all others in the mailbox of `owner`.
+    /// Puts `letter` at the end of the mailbox of `owner`.
     #[inline]
     pub(super) fn post(&mut self, owner: Rank, mailbox: &mut Mailbox, letter: Letter) {
         if mailbox.length >= FEW && mailbox.first != SORTED {
@@ -120,7 +120,7 @@ impl Letters {
         self.full += u32::from(mailbox.length == MANY + 1);
     }
 
-    /// Takes the first letter from `sender` with one of `tags` out of the mailbox of `owner`.
+    /// Takes the first letter from `sender` with one of `tags` from the mailbox of `owner`.
     #[inline]
     pub(super) fn take(&mut self, owner: Rank, mailbox: &mut Mailbox, sender: Rank, tags: Tags) -> Option<Letter> {
         let before = mailbox.length;
@@ -132,7 +132,7 @@ impl Letters {
         letter
     }
 
-    /// Who sent the letters that are in the mailbox of `owner`.
+    /// The senders of the letters in the mailbox of `owner`.
     pub(super) fn senders(&self, owner: Rank, mailbox: &Mailbox) -> Vec<Rank> {
         if mailbox.first == SORTED {
             let letters = self.sorted.get(&owner).into_iter().flat_map(BTreeMap::values).flatten();
@@ -157,7 +157,7 @@ impl Letters {
         None
     }
 
-    /// Takes the node between `before` and `next` out of the list.
+    /// Removes the node between `before` and `next` from the list.
     fn unlink(&mut self, mailbox: &mut Mailbox, before: u32, next: u32) {
         if before == NONE {
             mailbox.first = next;
@@ -170,7 +170,7 @@ impl Letters {
         mailbox.length -= 1;
     }
 
-    /// Moves a list to where it is sorted by sender. It stays sorted until it is empty.
+    /// Moves a list into the sorted letters. It stays sorted until it is empty.
     fn sort(&mut self, owner: Rank, mailbox: &mut Mailbox) {
         let mut senders: BTreeMap<Rank, VecDeque<Letter>> = BTreeMap::new();
         let mut current = mailbox.first;

@@ -1,4 +1,4 @@
-//! One rank's clock and network interface, and what it costs them to send and to receive.
+//! One rank's clock and network interface, and the cost of its sends and receives.
 
 use quantities::{Bytes, Duration, Time};
 
@@ -11,7 +11,7 @@ pub(super) struct RankClock {
     pub(super) now: Time,
     /// From when on the network interface can send the next message.
     may_send: Time,
-    /// From when on it can receive the next one.
+    /// From when on it can receive the next message.
     may_receive: Time,
     pub(super) statistics: RankStatistics,
 }
@@ -21,10 +21,10 @@ impl RankClock {
         self.now = later(self.now, work);
     }
 
-    /// Sends a message; gives when its first byte arrives.
+    /// Sends a message; returns when its first byte arrives.
     ///
-    /// The send starts when both processor and network interface are free. It keeps the one for o + (s-1) O and the
-    /// other for g + (s-1) G.
+    /// The send starts when both processor and network interface are free. It occupies the processor for o + (s-1) O and the interface
+    /// for g + (s-1) G.
     pub(super) fn send(&mut self, costs: &Costs, size: Bytes) -> Time {
         let called = self.now;
         let start = called.max(self.may_send);
@@ -36,10 +36,10 @@ impl RankClock {
         costs.arrival(start)
     }
 
-    /// Receives a message whose first byte arrives at `arrival`, for which it has asked at `asked`; gives when it is taken.
+    /// Receives a message whose first byte arrives at `arrival`, and for which the rank asks at `asked`; returns when it is taken.
     ///
-    /// It is taken when it has arrived and both processor and network interface are free, and keeps the one for o +
-    /// max((s-1) O, (s-1) G) and the other for g + (s-1) G.
+    /// It is taken when it has arrived and both processor and network interface are free, and occupies the processor for o + max((s-1) O,
+    /// (s-1) G) and the interface for g + (s-1) G.
     pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time, asked: Time) -> Time {
         let taken = self.now.max(arrival).max(self.may_receive);
         self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(asked));
@@ -48,12 +48,12 @@ impl RankClock {
         taken
     }
 
-    /// The message that was sent last is taken by its receiver at `taken`, for which its send has waited.
+    /// The message sent last, whose send has waited for it, is taken by its receiver at `taken`.
     pub(super) fn taken(&mut self, taken: Time) {
         self.may_send = self.may_send.max(taken);
     }
 
-    /// Goes on no earlier than at `time`.
+    /// Goes on at `time` at the earliest.
     pub(super) fn wait_until(&mut self, time: Time) {
         self.now = self.now.max(time);
     }

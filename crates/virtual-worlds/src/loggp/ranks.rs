@@ -10,26 +10,26 @@ use quantities::Rank;
 
 use crate::stop::{Reached, Stop};
 
-/// Who runs next.
+/// Decides which rank runs next.
 pub(super) trait Turns {
-    /// The next rank that can begin or go on; nothing when none can.
+    /// The next rank that can begin or go on, if there is one.
     fn next_turn(&mut self) -> Option<Rank>;
-    /// All that a rank waits for, in the order in which it was begun.
+    /// Everything that a rank waits for, in the order in which it was begun.
     fn waits_for(&self, rank: Rank) -> impl Iterator<Item = WaitsFor>;
-    /// How far the run has come, of which it is `rank`'s turn.
+    /// The progress of the run when it is the turn of `rank`.
     fn reached(&self, rank: Rank) -> Reached;
 }
 
 /// The ranks of a run.
 ///
-/// A rank's future is only made when its turn comes, and the place of one that has ended is used again. So there are never
-/// more of them than ranks that wait: in a broadcast none, whatever the number of ranks.
+/// A rank's future is created only when its turn comes, and the allocation of one that has ended is reused. So there are never more
+/// futures than ranks that wait: in a broadcast none, whatever the number of ranks.
 pub(super) struct Ranks<F, T> {
     /// The futures of the ranks that wait.
     waiting: Vec<Option<Pin<Box<F>>>>,
-    /// Places whose future has ended.
+    /// Allocations whose future has ended.
     idle: Vec<Pin<Box<F>>>,
-    /// What the ranks that are done ended with.
+    /// The results of the ranks that have ended.
     results: Vec<Option<Result<T>>>,
     stop: Stop,
 }
@@ -42,7 +42,7 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
         Ranks { waiting, idle: Vec::new(), results, stop }
     }
 
-    /// Runs all of them to their end; in the report of a deadlock each is called what `name` calls it.
+    /// Runs all ranks to their end; the report of a deadlock calls each what `name` returns.
     pub(super) fn run(
         mut self,
         turns: &RefCell<impl Turns>,
@@ -65,7 +65,7 @@ impl<F: Future<Output = Result<T>>, T> Ranks<F, T> {
         Ok(self.results.into_iter().flatten().collect())
     }
 
-    /// A place for `future`, which can't be moved once it runs.
+    /// Allocates `future`, which can't be moved once it runs.
     fn place(&mut self, future: F) -> Pin<Box<F>> {
         match self.idle.pop() {
             Some(mut place) => {

@@ -1,4 +1,4 @@
-//! What a run tells, gathered while it goes on.
+//! The record of a run, gathered while it goes on.
 
 use quantities::{Rank, Time};
 
@@ -6,7 +6,7 @@ use super::mailbox::Letter;
 use super::rank_clock::RankClock;
 use crate::answer::{Activity, Answer, MessageRecord, Span, Timeline};
 
-/// What happened so far.
+/// The events recorded so far.
 #[derive(Debug)]
 pub(super) struct Record {
     messages: u64,
@@ -23,19 +23,19 @@ impl Record {
         self.messages += 1;
     }
 
-    /// How many were counted.
+    /// How many messages were counted.
     pub(super) fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// Notes what a rank did, and with whom.
+    /// Records an activity of a rank, and its partner.
     pub(super) fn span(&mut self, rank: Rank, activity: Activity, partner: Option<Rank>, [start, end]: [Time; 2]) {
         if let Some(timeline) = &mut self.timeline {
             timeline.spans.push(Span { rank, activity, partner, start, end });
         }
     }
 
-    /// Notes that `to` had a message at `received`.
+    /// Records that `to` had a message at `received`.
     pub(super) fn message_received(&mut self, letter: &Letter, to: Rank, received: Time) {
         if let Some(timeline) = &mut self.timeline {
             let (from, sent, arrived, size) = (letter.from, letter.called, letter.arrival, letter.size());
@@ -43,11 +43,11 @@ impl Record {
         }
     }
 
-    /// What the run tells, when it is over and `clocks` are those of its ranks.
+    /// The answer of a run that is over; `clocks` are those of its ranks.
     pub(super) fn into_answer<'run>(self, clocks: impl Iterator<Item = &'run RankClock> + Clone) -> Answer {
         let mut timeline = self.timeline;
         if let Some(timeline) = &mut timeline {
-            // Ranks ran in some order of their own; the sorts are stable, so that the order of equal times is settled too.
+            // Ranks ran in an order of their own; the sorts are stable, so that the order of equal times is fixed, too.
             timeline.spans.sort_by_key(|span| (span.end, span.rank));
             timeline.messages.sort_by_key(|message| (message.received, message.to));
         }

@@ -14,28 +14,28 @@ use super::record::Record;
 use crate::answer::{Activity, Answer, Unreceived};
 use crate::stop::Reached;
 
-/// All that the ranks of a run share.
+/// The state that the ranks of a run share.
 #[derive(Debug)]
 pub(super) struct State {
     costs: Costs,
     ranks: Vec<RankState>,
     letters: Letters,
-    /// Ranks that can go on, in the order in which they came to.
+    /// Ranks that can go on, in the order in which they became ready.
     ready: VecDeque<Rank>,
     /// Ranks that have not begun.
     starting: Range<u32>,
-    /// Ranks that could go on, but have sent more than can be taken soon, in the order in which they came to.
+    /// Ranks that could go on, but have sent more than can be taken soon, in the order in which they came to rest.
     resting: VecDeque<Rank>,
-    /// The sendrecvs under way whose send waits for its receiver.
+    /// The sendrecvs under way whose sends wait for their receivers.
     exchanges: BTreeMap<Rank, Exchange>,
     record: Record,
 }
 
-/// The send of a sendrecv, which waits for its receiver while its rank receives.
+/// The send of a sendrecv that waits for its receiver while its rank receives.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     to: Rank,
-    /// When the processor was done with it.
+    /// When the processor finished it.
     sent: Time,
     /// When the receiver has taken it, if it has.
     taken: Option<Time>,
@@ -88,10 +88,10 @@ impl State {
         self.ranks[rank.0 as usize].clock.wait_until(time);
     }
 
-    /// Whether `from` shall let others run before it sends to a rank that has many letters: it rests, if so.
+    /// Whether `from` must let others run before it sends to a rank that has many letters: if so, it rests.
     ///
-    /// Nothing but memory depends on it. Without it, ranks of which each has a message for every other, the lowest first,
-    /// would send almost all of them before one is taken.
+    /// Only memory depends on it. Without it, if each rank has a message for every other, the lowest rank first, they would send almost
+    /// all messages before one is taken.
     pub(super) fn rest_before_sending(&mut self, from: Rank, to: Rank) -> bool {
         let rests = self.ranks[to.0 as usize].mailbox.has_many();
         if rests {
@@ -101,7 +101,7 @@ impl State {
         rests
     }
 
-    /// Sends `message`; whether the sender now waits for its receiver.
+    /// Sends `message`; returns whether the sender now waits for its receiver.
     #[inline]
     pub(super) fn send(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) -> bool {
         let size = message.size();
@@ -130,7 +130,7 @@ impl State {
         self.receive_asked(rank, from, tags, self.now(rank))
     }
 
-    /// The same, for a rank that has asked for it at `asked`.
+    /// The same, for a rank that asked for it at `asked`.
     #[inline]
     fn receive_asked(&mut self, rank: Rank, from: Rank, tags: Tags, asked: Time) -> Option<Received> {
         let receiver = &mut self.ranks[rank.0 as usize];
@@ -148,8 +148,8 @@ impl State {
         Some(Received { from, tag: letter.tag, message: letter.into_message() })
     }
 
-    /// Sends `message` as the one half of a sendrecv: the processor is done with it before it takes in the other half, as it was
-    /// begun first. Whether it is over does not matter before that.
+    /// Sends `message` as one half of a sendrecv: the processor finishes it before it takes in the other half, as the send was begun
+    /// first. Whether the send is over does not matter before that.
     #[inline]
     pub(super) fn begin_sendrecv(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) {
         if self.send(from, to, tag, message) {
@@ -166,7 +166,7 @@ impl State {
         Some(received)
     }
 
-    /// Whether a sendrecv whose message was received is over; otherwise `rank` waits until what it sent is taken.
+    /// Whether a sendrecv whose message was received is over; otherwise `rank` waits until the message it sent is taken.
     #[inline]
     pub(super) fn end_sendrecv(&mut self, rank: Rank) -> bool {
         let Some(&Exchange { to, taken, .. }) = self.exchanges.get(&rank) else { return true };
@@ -180,8 +180,8 @@ impl State {
         taken.is_some()
     }
 
-    /// The message that `from` has sent since `called` is taken at `taken`: until then its send has waited. The rank goes on, unless
-    /// it still receives.
+    /// The message that `from` sent, having called at `called`, is taken at `taken`: its send has waited until then. The rank goes on,
+    /// unless it is still receiving.
     fn release_sender(&mut self, from: Rank, to: Rank, [called, taken]: [Time; 2]) {
         let sender = &mut self.ranks[from.0 as usize];
         sender.clock.taken(taken);
@@ -198,7 +198,7 @@ impl State {
         self.record.span(from, Activity::Send, Some(to), [called, sent.max(taken)]);
     }
 
-    /// What the run tells, when it is over.
+    /// The answer of the run, when it is over.
     pub(super) fn into_answer(self) -> Answer {
         let left = (0..)
             .map(Rank)
@@ -210,9 +210,9 @@ impl State {
 }
 
 impl Turns for State {
-    /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of the first, the
-    /// one that was woken last goes on: it works with ranks that have just run, and what they need is at hand. Only while
-    /// some ranks are behind, with many letters, the one that has waited longest does. Ranks that rest come last.
+    /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of those woken, the last one
+    /// goes on: it works with ranks that have just run, and their data is in the cache. Only while some ranks are behind, with many
+    /// letters, does the one go on that has waited longest. Ranks that rest come last.
     fn next_turn(&mut self) -> Option<Rank> {
         let woken = if self.letters.some_have_many() { self.ready.pop_front() } else { self.ready.pop_back() };
         woken.or_else(|| self.starting.next().map(Rank)).or_else(|| {
@@ -259,7 +259,7 @@ mod tests {
             sent += 1;
         }
         assert!(!state.rest_before_sending(one, Rank(0)));
-        // Rank 2, which has not begun, comes before the one that rests.
+        // Rank 2, which has not begun, goes before the one that rests.
         assert_eq!([state.next_turn(), state.next_turn(), state.next_turn()], [Some(two), Some(one), None]);
         assert!((0..sent).all(|number| {
             let received = state.receive(two, one, Tags::Any);

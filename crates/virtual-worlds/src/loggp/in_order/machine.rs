@@ -1,8 +1,8 @@
-//! The ranks of a LogGP machine and the messages between them, in the order of time.
+//! The ranks of a LogGP machine and the messages between them, in order of time.
 //!
-//! A rank's processor serves sends and computations in the order in which they were begun, and a message once it has
-//! arrived and was asked for, behind what was begun before that. A rank has as many processors and network interfaces as its requests
-//! name; a message is taken by those of the receive that asks for it.
+//! A rank's processor serves sends and computations in the order in which they were begun, and a message once it has arrived and was
+//! asked for, after whatever was begun before that. A rank has as many processors and network interfaces as its requests name; a message
+//! is taken by those of the receive that asks for it.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ use crate::loggp::no_hardware;
 use crate::matching::{Matching, Wanted};
 use crate::stop::{Reached, Stop};
 
-/// All ranks and what is under way between them.
+/// All ranks and the operations and messages under way.
 #[derive(Debug)]
 pub(super) struct InOrder {
     costs: Costs,
@@ -44,7 +44,7 @@ struct RankState {
     statistics: RankStatistics,
 }
 
-/// Whose an operation is, and what serves it.
+/// The owner of an operation, and the resources that serve it.
 #[derive(Clone, Copy, Debug)]
 struct Served {
     rank: Rank,
@@ -52,12 +52,12 @@ struct Served {
     number: u32,
     processor: u8,
     interface: u8,
-    /// Whether its rank is told when it starts.
+    /// Whether its rank is notified when it starts.
     tells_start: bool,
 }
 
 impl Served {
-    /// By the first processor, and over the first interface.
+    /// An operation served by the first processor and the first interface.
     fn first(rank: Rank, number: u32) -> Served {
         Served { rank, number, processor: 0, interface: 0, tells_start: false }
     }
@@ -71,22 +71,22 @@ struct Posted {
     deadline: Option<Time>,
 }
 
-/// What happens.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The message of that number is there.
+    /// The message with this number has arrived.
     Arrival(u32),
-    /// A processor takes that operation up.
+    /// A processor takes this operation up.
     Started(Rank, u32),
-    /// That operation, which brings no message, is over.
+    /// This operation, which receives no message, is over.
     Done(Rank, u32),
-    /// That operation is over and has the message of that number.
+    /// The operation (first) is over and has the message (second).
     Received(u32, u32),
     /// The deadline of one of a rank's receives passes.
     Deadline(Rank),
 }
 
-/// What happens at the present instant, in the order in which it does: a message that arrives is in time for a deadline.
+/// The events of the present instant, in the order in which they happen: a message that arrives is in time for a deadline.
 #[derive(Debug, Default)]
 struct Instant {
     events: Vec<Event>,
@@ -101,11 +101,11 @@ struct Flight {
     to: Rank,
     letter: Letter,
     send: Served,
-    /// If the send waits for the receiver, when the sender's processor is done with it.
+    /// When the sender's processor finished the send, if the send waits for its receiver.
     sent: Option<Time>,
 }
 
-/// The messages under way, by number; numbers are used again.
+/// The messages under way, by number; numbers are reused.
 #[derive(Debug, Default)]
 struct Flights {
     flights: Vec<Option<Flight>>,
@@ -156,14 +156,14 @@ impl InOrder {
         (0..).map(Rank).zip(&self.ranks).flat_map(of).collect()
     }
 
-    /// How many messages were sent, those that no receive took, and what each rank waited for.
+    /// The number of messages sent, the messages that no receive took, and what each rank waited for.
     pub(super) fn end(self) -> (u64, Vec<Unreceived>, Vec<RankStatistics>) {
         let flights = self.flights.flights.iter().flatten();
         let unreceived = Unreceived::counted(flights.map(|flight| (flight.letter.from, flight.to)));
         (self.messages, unreceived, self.ranks.into_iter().map(|rank| rank.statistics).collect())
     }
 
-    /// Nothing happens any more: an error if a rank waits for a deadline that is too late to be counted.
+    /// Nothing happens any more. An error if a rank waits for a deadline that is too late to be counted.
     fn nobody_waits_on(&self) -> Result<()> {
         let waits = |rank: &RankState| rank.matching.posted().any(|posted| posted.deadline.is_some());
         match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
@@ -172,7 +172,7 @@ impl InOrder {
         }
     }
 
-    /// What happens by `event`, in words.
+    /// What `event` would end, in words.
     fn what(&self, event: Event) -> String {
         let flight = |number: u32| match self.flights.look(number) {
             Some(Flight { to, letter, .. }) => format!("a message from rank {} to rank {to}", letter.from),
@@ -241,7 +241,7 @@ impl InOrder {
         self.queue.put(end, Event::Done(rank, number));
     }
 
-    /// A message is there: a receive that was posted for it takes it.
+    /// A message has arrived: a posted receive takes it, if one fits.
     fn arrive(&mut self, number: u32) {
         let Some(Flight { to, letter, .. }) = self.flights.look(number) else { return };
         let (from, tag) = (letter.from.0, letter.tag.0);
@@ -252,7 +252,7 @@ impl InOrder {
         }
     }
 
-    /// Gives a message that is there to a receive; a sender that has waited for this goes on.
+    /// Hands a message that has arrived to a receive; a sender that waited for this goes on.
     fn deliver(&mut self, posted: Posted, number: u32) {
         let now = self.queue.now();
         let Some(&Flight { to, ref letter, send, sent }) = self.flights.look(number) else { return };
@@ -271,7 +271,7 @@ impl InOrder {
         }
     }
 
-    /// A deadline passes: a receive that has met no message by then ends.
+    /// A deadline passes: a receive that has matched no message by then ends.
     fn deadline(&mut self, rank: Rank) -> Option<Over> {
         let now = self.queue.now();
         let posted = self.ranks[rank.0 as usize].matching.withdraw(|posted| posted.deadline == Some(now))?;
@@ -279,7 +279,7 @@ impl InOrder {
         Some(Over { rank, number: posted.receive.number, at: now, event })
     }
 
-    /// Sorts the events of the present instant; says whether there were any.
+    /// Sorts the events of the present instant; returns whether there were any.
     fn look(&mut self) -> bool {
         let Instant { events, arrivals, over, deadlines } = &mut self.instant;
         let any = self.queue.take_instant(events).is_some();
@@ -319,7 +319,7 @@ impl InOrder {
                 self.start_at(self.queue.now(), by);
                 self.queue.put(until.max(self.queue.now()), Event::Done(by.rank, by.number));
             }
-            // Refused before.
+            // Refused earlier.
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => {}
         }
     }
@@ -348,7 +348,7 @@ impl Machine for InOrder {
         let number = number_of(&request);
         let Request { operation, processor, interface, tells_start, .. } = request;
         let receives = matches!(operation, Operation::Receive { .. });
-        // That a receive has started is known at once.
+        // A receive is known to have started at once.
         let tells_start = tells_start && !receives;
         self.begin_served(operation, Served { rank, number, processor, interface, tells_start });
         Ok(if receives { Begun::Started } else { Begun::Later })

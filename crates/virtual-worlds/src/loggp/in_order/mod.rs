@@ -1,9 +1,8 @@
 //! The same world for programs that receive from anyone, or whose operations overlap.
 //!
-//! Which message is the next one, and what a processor does first, depends on when everything happens. So here ranks can't
-//! run ahead of each other: whatever a rank does, it does when its time has come, in the order of an event queue. What
-//! messages cost is the same, and a program that receives from named ranks only, one operation after the other, takes the
-//! same time in both.
+//! Which message is next, and what a processor does first, depends on when everything happens. So ranks can't run ahead of each other: a
+//! rank acts only when its time has come, in the order of an event queue. The costs of messages are the same, and a program that receives
+//! from named ranks only, one operation after the other, takes the same time in both.
 
 mod machine;
 
@@ -15,7 +14,7 @@ use crate::horizon::counted;
 use machine::InOrder;
 
 impl Clock {
-    /// Runs a program in the order of time. Of messages that arrive at one time the one that was sent first is the next.
+    /// Runs a program in order of time. Of messages that arrive at the same time, the one sent first is next.
     pub(super) fn run_in_order<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let mut machine = InOrder::new(&self.model, ranks, self.stop);
         let mut ended = executor::run(&mut machine, ranks, program, self.with_timeline)?;

@@ -19,21 +19,21 @@ use crate::loggp::no_hardware;
 use crate::matching::{Matching, Wanted};
 use crate::stop::{Reached, Stop};
 
-/// All ranks, and what they have to do.
+/// All ranks, and their tasks.
 #[derive(Debug)]
 pub(super) struct OnArrival {
     costs: Costs,
     ranks: Vec<RankState>,
     tasks: Tasks,
-    /// Of the receives that have one, by number.
+    /// The deadlines of receives that have one, by number.
     deadlines: BTreeMap<u32, Time>,
     queue: EventQueue<Event>,
     instant: Instant,
-    /// What was begun since the last event.
+    /// The tasks begun since the last event.
     begun: Vec<u32>,
-    /// Whether a receive waits for its event among those, or has done so: none that is begun later may be posted before it.
+    /// Whether a receive waits for its event among those, or has waited: none begun later may be posted before it.
     receives_wait: bool,
-    /// The sequence number of the next operation that is begun, or message that is sent.
+    /// The sequence number of the next operation begun or message sent.
     sequence: u64,
     over: VecDeque<Over>,
     messages: u64,
@@ -56,7 +56,7 @@ struct Posted {
     at: Time,
 }
 
-/// Something that happens; among what happens at one time the lowest sequence number is first.
+/// An event; of events at one time, the lowest sequence number is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     sequence: u64,
@@ -66,26 +66,26 @@ struct Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
-    /// A task wants to begin.
+    /// A task is to begin.
     Begin,
     /// The head of a queue tries again.
     TryAgain,
-    /// A rank is told that a task is over.
+    /// A rank is notified that a task is over.
     Tell,
-    /// The deadline of one of a rank's receives passes: the rank stands in place of the task.
+    /// The deadline of one of a rank's receives passes: the rank's number stands in place of the task's.
     Deadline,
 }
 
-/// Deadlines are the last things of an instant: a message that is taken in then is in time.
+/// Deadlines come last in an instant: a message that is taken in at that time is in time.
 const LAST: u64 = u64::MAX;
 
-/// What happens at the present time, in order.
+/// The events of the present time, in order.
 #[derive(Debug, Default)]
 struct Instant {
-    /// What was known when it began, and how much of it has happened.
+    /// Those known when it began, and how many of them have been processed.
     known: Vec<Event>,
     happened: usize,
-    /// What was added since.
+    /// Those added since.
     added: BinaryHeap<Reverse<Event>>,
     taken: Vec<Event>,
 }
@@ -152,7 +152,7 @@ impl OnArrival {
         (0..).map(Rank).zip(&self.ranks).flat_map(of).collect()
     }
 
-    /// What the run tells, when it is over.
+    /// The answer of the run, when it is over.
     pub(super) fn end(self) -> Answer {
         let unreceived = Unreceived::counted(self.unexpected().iter().map(|message| (message.from, message.to)));
         let timeline = self.timeline.map(Timeline::in_order);
@@ -171,8 +171,8 @@ impl OnArrival {
         &mut self.ranks[rank.0 as usize]
     }
 
-    /// Gives every operation that was begun its event: by rank, then sends before receives before computations, then in
-    /// the order in which they were begun.
+    /// Schedules an event for every operation that was begun: by rank, then sends before receives before computations, then in the order
+    /// in which they were begun.
     fn schedule_begun(&mut self) {
         let OnArrival { begun, tasks, .. } = self;
         if let [_, _, ..] = begun[..] {
@@ -194,7 +194,7 @@ impl OnArrival {
         self.sequence
     }
 
-    /// Begins a task if what it needs is free, and lets it wait if not. A receive needs nothing.
+    /// Begins a task if the resources it needs are free; otherwise the task waits. A receive needs none.
     fn begin_task(&mut self, number: u32, sequence: u64) {
         let (now, task) = (self.queue.now(), self.tasks[number]);
         if let Kind::Receive | Kind::ReceiveUntil = task.kind {
@@ -210,7 +210,7 @@ impl OnArrival {
         }
     }
 
-    /// Begins the head of a queue, if it is still the one with that number and what it needs is free now.
+    /// Begins the head of a queue, if it is still the task with that number and the resources it needs are now free.
     fn try_again(&mut self, event: Event) {
         let (now, task) = (self.queue.now(), self.tasks[event.task]);
         let (needs, rank) = (task.needs(), task.doer());
@@ -229,7 +229,7 @@ impl OnArrival {
         }
     }
 
-    /// Starts a task whose needs are free, and which has waited for them since `since`.
+    /// Starts a task whose resources are free; it has waited for them since `since`.
     fn start_task(&mut self, number: u32, task: Task, since: Time) {
         match task.kind {
             Kind::Send => self.send(number, task, since),
@@ -249,8 +249,8 @@ impl OnArrival {
         self.record(rank, Activity::Compute, None, [start, end]);
     }
 
-    /// Sends a message: its first byte arrives o + L later. It was ready to be sent when its processor had nothing else to
-    /// do any more; since then it has waited for its interface.
+    /// Sends a message: its first byte arrives o + L later. The message was ready when its processor had nothing else left to do; since
+    /// then it has waited for its interface.
     fn send(&mut self, number: u32, task: Task, since: Time) {
         let (costs, start, size, needs) = (self.costs, self.queue.now(), task.size(), task.needs());
         let end = later(start, costs.sending(size));
@@ -271,7 +271,7 @@ impl OnArrival {
         self.record(task.rank, Activity::Send, Some(Rank(task.partner)), [start, end]);
     }
 
-    /// Takes a message in, which came at `came`: the processor is kept for it even when nobody has asked for it yet.
+    /// Takes in a message that arrived at `came`: it occupies the processor even if no receive has asked for it yet.
     fn arrive(&mut self, number: u32, message: Task, came: Time) {
         let (costs, now, size, to) = (self.costs, self.queue.now(), message.size(), Rank(message.partner));
         let end = later(now, costs.receiving(size));
@@ -291,7 +291,7 @@ impl OnArrival {
         }
     }
 
-    /// Posts a receive, or takes a message that is there: that costs nothing more.
+    /// Posts a receive, or takes a message that has arrived, at no further cost.
     fn receive(&mut self, number: u32, task: Task) {
         let now = self.queue.now();
         self.tasks.release(number);
@@ -309,7 +309,7 @@ impl OnArrival {
         }
     }
 
-    /// Gives a message that is taken now to a receive that finishes at `end`; a sender that waited for this goes on.
+    /// Hands a message that is taken now to a receive that finishes at `end`; a sender that waited for this goes on.
     fn deliver(&mut self, number: u32, message: Task, receive: u32, end: Time) {
         let (now, Task { rank: from, partner, time: sent, .. }) = (self.queue.now(), message);
         let (to, size) = (Rank(partner), message.size());
@@ -329,7 +329,7 @@ impl OnArrival {
         }
     }
 
-    /// A deadline passes: a receive that has met no message by then ends.
+    /// A deadline passes: a receive that has matched no message by then ends.
     fn deadline(&mut self, rank: Rank) {
         let OnArrival { queue, ranks, deadlines, .. } = self;
         let now = queue.now();
@@ -348,7 +348,7 @@ impl OnArrival {
         }
     }
 
-    /// An operation will be over at `end`. Of a request that is told at once.
+    /// An operation will be over at `end`. The end of a request is reported at once.
     fn finished(&mut self, task: Task, end: Time) {
         let Task { rank, number, .. } = task;
         if request_of(number).is_some() {
@@ -364,7 +364,7 @@ impl OnArrival {
         self.queue.put(time, Event { sequence, task, what: What::Tell });
     }
 
-    /// Tells the rank that began it that a task is over at `at`.
+    /// Notifies the rank that began a task that it is over at `at`.
     fn tell(&mut self, task: u32, at: Time) {
         let Task { kind, rank, number, partner, tag, time: sent, .. } = self.tasks[task];
         let (rank, outcome) = if kind == Kind::Received {
@@ -383,7 +383,7 @@ impl OnArrival {
         }
     }
 
-    /// Adds what a rank has to do. To wait for a time needs nothing: that begins at once.
+    /// Adds a task of a rank. Waiting for a time needs no resources: it begins at once.
     fn add(&mut self, rank: Rank, number: u32, task: Task, operation: Operation) {
         let task = Task { rank, number, ..task };
         match operation {
@@ -394,7 +394,7 @@ impl OnArrival {
             Operation::Receive { from, tags, deadline: None }
                 if self.sequence == 0 && task.time == Time::ZERO && !task.tells_start && !self.receives_wait =>
             {
-                // Nothing has happened yet, so no message can be there.
+                // Nothing has happened yet, so no message can have arrived.
                 let posted = Posted { number, at: self.queue.now() };
                 self.rank(rank).matching.post(Wanted::new(from, tags), posted);
             }

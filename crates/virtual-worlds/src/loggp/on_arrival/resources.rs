@@ -1,4 +1,4 @@
-//! A rank's processors and network interfaces, and what waits for them.
+//! A rank's processors and network interfaces, and the tasks that wait for them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use quantities::Time;
 
 use crate::loggp::free_from::FreeFrom;
 
-/// What a task needs at once: a processor, and perhaps one side of a network interface.
+/// The resources that a task needs at the same time: a processor, and perhaps one side of a network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     pub(super) processor: u8,
@@ -27,24 +27,24 @@ pub(super) enum Interface {
 pub(super) struct Waiting {
     pub(super) sequence: u64,
     pub(super) task: u32,
-    /// Since when it could have begun, had its needs been free.
+    /// Since when it could have begun, had its resources been free.
     pub(super) since: Time,
 }
 
 /// From when on each processor and interface of a rank is free, and the tasks that wait for them.
 ///
-/// Tasks that need the same things wait in one queue, in the order of their sequence numbers. Only the head of a queue
-/// has an event for when it tries again, so that many that wait do not all try again each time.
+/// Tasks that need the same resources wait in one queue, in the order of their sequence numbers. Only the head of a queue has an event
+/// for its next try, so that tasks behind it do not all try again each time.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
     processors: FreeFrom,
     sending: FreeFrom,
     receiving: FreeFrom,
-    /// Few.
+    /// There are few.
     queues: Vec<Queue>,
 }
 
-/// The tasks that wait for the same things: mostly one.
+/// The tasks that wait for the same resources: usually one.
 #[derive(Debug)]
 struct Queue {
     needs: Needs,
@@ -70,7 +70,7 @@ impl Resources {
         self.processors.get(processor)
     }
 
-    /// Keeps the processor until one time and the interface until another, unless they are kept longer already.
+    /// Occupies the processor until one time and the interface until another, unless they are occupied for longer already.
     #[inline]
     pub(super) fn keep(&mut self, needs: Needs, processor_until: Time, interface_until: Time) {
         self.processors.keep(needs.processor, processor_until);
@@ -81,12 +81,12 @@ impl Resources {
         }
     }
 
-    /// When the last processor is free.
+    /// From when on all processors are free.
     pub(super) fn all_free_from(&self) -> Time {
         self.processors.all()
     }
 
-    /// Lets a task wait for its needs; whether it is now the head of its queue.
+    /// Queues a task for its resources; returns whether it is now the head of its queue.
     pub(super) fn wait(&mut self, needs: Needs, mut waiting: Waiting) -> bool {
         let Some(queue) = self.queues.iter_mut().find(|queue| queue.needs == needs) else {
             self.queues.reserve_exact(1);
@@ -107,7 +107,7 @@ impl Resources {
         self.queues.iter().find(|queue| queue.needs == needs).map(|queue| queue.head)
     }
 
-    /// Takes the head of a queue away.
+    /// Removes the head of a queue.
     pub(super) fn take_head(&mut self, needs: Needs) {
         let Some(place) = self.queues.iter().position(|queue| queue.needs == needs) else { return };
         match self.queues[place].others.pop() {

@@ -1,4 +1,4 @@
-//! What ranks have to do, and messages under way.
+//! The tasks of ranks, and messages under way.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use quantities::{Bytes, Rank, Time};
 use super::resources::{Interface, Needs};
 use crate::matching::{ANY, Wanted};
 
-/// Something that a rank has to do.
+/// A task of a rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) kind: Kind,
     pub(super) processor: u8,
     pub(super) interface: u8,
-    /// Whether its rank is told when it starts.
+    /// Whether its rank is notified when it starts.
     pub(super) tells_start: bool,
-    /// Who began it.
+    /// The rank that began it.
     pub(super) rank: Rank,
-    /// By which number.
+    /// The rank's number for it.
     pub(super) number: u32,
-    /// To whom, or from whom; [`ANY`] for anyone.
+    /// The receiver or the sender; [`ANY`] for any.
     pub(super) partner: u32,
-    /// [`ANY`] for any.
+    /// The tag; [`ANY`] for any.
     pub(super) tag: u32,
     /// The size of a message [B], the length of a computation, a receive's deadline [ps].
     pub(super) amount: u64,
-    /// From when on it may begin; of a message, when its send started. [ps]
+    /// The earliest time at which it may begin; of a message, when its send started. [ps]
     pub(super) time: Time,
 }
 
-/// What a task is. Of those that become ready at once, and of one rank, sends begin before receives before computations.
+/// The kind of a task. Of tasks of one rank that become ready at once, sends begin before receives before computations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Send,
@@ -38,11 +38,11 @@ pub(super) enum Kind {
     /// A receive that ends without a message at its deadline.
     ReceiveUntil,
     Compute,
-    /// What a send has become: it is on its way, or there.
+    /// A message on its way or arrived, which a send has become.
     Message,
-    /// It is over, and its rank will be told when its time has come.
+    /// It is over, and its rank will be notified when its time has come.
     Over,
-    /// A receive that is over; its number is that of its rank, the rest is the message.
+    /// A receive that is over; its number is that of its rank's operation, the rest describes the message.
     Received,
 }
 
@@ -60,13 +60,13 @@ impl Task {
         time: Time::ZERO,
     };
 
-    /// Whose processor does it: of a message, that of its receiver.
+    /// The rank whose processor does it: of a message, the receiver.
     #[inline]
     pub(super) fn doer(&self) -> Rank {
         if self.kind == Kind::Message { Rank(self.partner) } else { self.rank }
     }
 
-    /// What it needs. A message that arrives needs the processor and interface of the numbers that it was sent with.
+    /// The resources it needs. A message that arrives needs the processor and interface with the numbers given in the send.
     #[inline]
     pub(super) fn needs(&self) -> Needs {
         let interface = match self.kind {
@@ -87,12 +87,12 @@ impl Task {
     }
 }
 
-/// All tasks by number; numbers are used again.
+/// All tasks by number; numbers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     tasks: Vec<Task>,
     unused: Vec<u32>,
-    /// Messages that are more than a size.
+    /// Messages that carry data.
     contents: BTreeMap<u32, Message>,
 }
 
@@ -107,7 +107,7 @@ impl Tasks {
         self.tasks.len() as u32 - 1
     }
 
-    /// A task for an operation that takes no hardware.
+    /// A task for an operation that needs no resources.
     pub(super) fn add_operation(&mut self, task: Task, operation: Operation) -> Option<u32> {
         match operation {
             Operation::Send { to, tag: Tag(tag), message } => {
@@ -136,7 +136,7 @@ impl Tasks {
         self.unused.push(number);
     }
 
-    /// What a message says.
+    /// The content of a message.
     #[inline]
     pub(super) fn take_message(&mut self, number: u32) -> Message {
         let size = self.tasks[number as usize].size();
