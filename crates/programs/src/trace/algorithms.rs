@@ -1,4 +1,4 @@
-//! By which algorithms the collectives of a trace go.
+//! The algorithms by which the collectives of a trace are replayed.
 
 use quantities::Bytes;
 
@@ -6,7 +6,7 @@ use crate::all_reduce::{self, Rabenseifner, RecursiveDoubling};
 use crate::all_to_all::Complete;
 use crate::broadcast::{self, Binomial, ScatterGather};
 
-/// By which algorithms collectives go, where there is a choice. What is left out is chosen by size, as MPICH does.
+/// The algorithms for collectives that have several. One that is left out is chosen by size, as in MPICH.
 ///
 /// Source of the choice: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International
 /// Journal of High Performance Computing Applications 19(1), 2005.
@@ -20,26 +20,26 @@ pub struct Algorithms {
     pub all_to_all: Option<Complete>,
 }
 
-/// What an exchange of messages of one size goes by.
+/// The algorithm of an exchange of messages of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exchange {
     /// An algorithm of the catalogue.
     By(Complete),
-    /// All is begun at once.
+    /// All messages are begun at once.
     Posted,
 }
 
-/// From so many bytes on a broadcast among many ranks is scattered and gathered. [B]
+/// From this size on, a broadcast among many ranks is scattered and gathered. [B]
 const LONG_BROADCAST: Bytes = Bytes(12 << 10);
-/// Up to so many bytes ranks exchange all that they have to combine it. [B]
+/// Up to this size, ranks exchange all their data to combine it. [B]
 const SHORT_ALL_REDUCE: Bytes = Bytes(2 << 10);
-/// Up to so many bytes for each rank an exchange forwards them in few steps. [B]
+/// Up to this size per rank, an exchange forwards messages in few steps. [B]
 const SHORT_EXCHANGE: Bytes = Bytes(256);
-/// Up to so many bytes for each rank an exchange begins all at once. [B]
+/// Up to this size per rank, an exchange begins all messages at once. [B]
 const MIDDLING_EXCHANGE: Bytes = Bytes(32 << 10);
-/// Up to so many bytes from all ranks together, they are gathered in few steps. [B]
+/// Up to this size from all ranks in total, messages are gathered in few steps. [B]
 const SHORT_ALL_GATHER: u64 = 80 << 10;
-/// Among fewer ranks than these, few steps are no gain.
+/// Among fewer ranks, few steps are no gain.
 const MANY: u32 = 8;
 
 impl Algorithms {
@@ -62,7 +62,7 @@ impl Algorithms {
         }
     }
 
-    /// Whether an all-gather goes in few steps, and not round the ring.
+    /// Whether an all-gather takes few steps, rather than going round the ring.
     pub(super) fn gathers_in_few_steps(ranks: u32, size: Bytes) -> bool {
         size.0.saturating_mul(ranks.into()) <= SHORT_ALL_GATHER
     }

@@ -1,4 +1,4 @@
-//! A collective of a trace, by its algorithm.
+//! A collective of a trace, performed by its algorithm.
 
 use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Duration, Rank};
@@ -12,10 +12,10 @@ use crate::barrier::dissemination;
 use crate::schedule::SendReceiveOrder;
 use crate::{Group, all_gather, gather, reduce, reduce_scatter, scan, scatter};
 
-/// What combines messages that are only a size: of elements of one byte, so that any size is a whole number of them.
+/// The operator that combines messages that are only a size: on elements of one byte, so that any size is a whole number of them.
 const OPERATOR: Operator = Operator::Xor;
 
-/// Does a collective at a rank of its communicator, with messages that are only a size.
+/// Performs a collective at a rank of its communicator, with messages that are only a size.
 pub(super) async fn perform<E: Endpoint>(
     algorithms: &Algorithms,
     endpoint: &Communicator<'_, E>,
@@ -68,7 +68,7 @@ pub(super) async fn perform<E: Endpoint>(
     }
 }
 
-/// A message of the size that stands for `rank` in a list.
+/// A message of the size listed for `rank`.
 fn of_count(counts: &[u64], Rank(rank): Rank) -> Message {
     Message::of_size(Bytes(counts.get(rank as usize).copied().unwrap_or(0)))
 }
@@ -89,12 +89,12 @@ async fn exchange<E: Endpoint>(exchange: Exchange, endpoint: &E, bytes: Bytes) -
     }
 }
 
-/// Every rank has messages for some: `counts` are the sizes of those that this one sends, and then of those that it gets.
+/// Every rank has messages for some ranks: `counts` are the sizes of those that this rank sends, and then of those that it receives.
 async fn exchange_some<E: Endpoint>(endpoint: &E, counts: &[u64]) -> Result<()> {
     posted_of(endpoint, counts, |rank| of_count(counts, rank)).await
 }
 
-/// Begins all messages that have any bytes at once, those for and from the nearest ranks further on, or back, first.
+/// Begins all non-empty messages at once: first those to the nearest ranks ahead, and from the nearest ranks behind.
 async fn posted_of<E: Endpoint>(endpoint: &E, counts: &[u64], message_for: impl Fn(Rank) -> Message) -> Result<()> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     let (sent, received) = counts.split_at(counts.len() / 2);

@@ -1,4 +1,4 @@
-//! A rank's endpoint within a communicator: its ranks are those of the group, and its messages meet no others.
+//! A rank's endpoint within a communicator: ranks are those of the group, and its messages match no others.
 
 use endpoint::{Endpoint, Error, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
@@ -10,16 +10,16 @@ use crate::Group;
 pub(super) struct Communicator<'a, E> {
     endpoint: &'a E,
     group: &'a Group,
-    /// Where this rank is in the group.
+    /// The place of this rank in the group.
     me: Rank,
     tag: Tag,
 }
 
 impl<'a, E: Endpoint> Communicator<'a, E> {
-    /// That of `endpoint` in `group`, whose messages have `tag`.
+    /// The endpoint in `group` of the rank of `endpoint`; its messages have `tag`.
     ///
     /// # Errors
-    /// That the rank is none of the group.
+    /// If the rank is not in the group.
     pub(super) fn new(endpoint: &'a E, group: &'a Group, tag: Tag) -> Result<Communicator<'a, E>> {
         let stranger = || Error::Unfit(format!("rank {} is none of its communicator", endpoint.rank()));
         let me = Rank(group.place_of(endpoint.rank()).ok_or_else(stranger)?);
@@ -31,7 +31,7 @@ impl<'a, E: Endpoint> Communicator<'a, E> {
         if member.0 < size { Ok(self.group.rank_at(member.0)) } else { Err(Error::NoSuchRank { rank: member, size }) }
     }
 
-    /// What was received, as it is known here.
+    /// A received message, with its source as a rank of the group.
     fn within(&self, received: Received) -> Received {
         let from = self.group.place_of(received.from).map_or(received.from, Rank);
         Received { from, ..received }

@@ -1,4 +1,4 @@
-//! Which communicator of one rank is which of another.
+//! Identifies the communicators of different ranks with each other.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use quantities::Rank;
 
 use crate::Group;
 
-/// The communicators of all ranks. Each rank numbers its own as it likes, and numbers may be used again.
+/// The communicators of all ranks. Each rank numbers its own as it likes, and may reuse numbers.
 ///
-/// To make a communicator is a collective of those that are its members, so that all of them make those of one group in one order: the k-th of a
+/// Creating a communicator is a collective of its members, so all of them create those of one group in the same order: the k-th of a
 /// group at one rank is the k-th of that group at any other.
 #[derive(Debug)]
 pub(super) struct Communicators {
     groups: Vec<Group>,
-    /// By their members, in order, and how many with the same were made before.
+    /// By their members, in order, and the number of earlier ones with the same members.
     known: BTreeMap<(Box<[u32]>, u32), u32>,
-    /// By how many ranks each was made, and by which first.
+    /// How many ranks have created each, and which rank was the first.
     made: Vec<(u32, u32)>,
 }
 
 /// The communicators of one rank.
 #[derive(Debug, Default)]
 pub(super) struct OwnCommunicators {
-    /// What its numbers stand for.
+    /// The communicators that its numbers denote.
     numbers: BTreeMap<u32, u32>,
-    /// How many of a group it has made.
+    /// How many communicators of each group it has created.
     made: BTreeMap<Box<[u32]>, u32>,
 }
 
@@ -33,7 +33,7 @@ impl Communicators {
         Communicators { groups: Vec::new(), known: BTreeMap::new(), made: Vec::new() }
     }
 
-    /// Notes that `rank` of `size` makes a communicator of `members` and numbers it so.
+    /// Notes that `rank` of `size` creates a communicator of `members` and gives it `number`.
     pub(super) fn make(
         &mut self,
         own: &mut OwnCommunicators,
@@ -72,27 +72,27 @@ impl Communicators {
         Ok(())
     }
 
-    /// Which communicator a rank knows by that number.
+    /// The communicator that a rank knows by `number`.
     pub(super) fn of(&self, own: &OwnCommunicators, number: u32) -> Result<(u32, &Group), String> {
         let known = own.numbers.get(&number);
         let place = *known.ok_or_else(|| format!("found communicator {number}, which the rank has not made"))?;
         Ok((place, &self.groups[place as usize]))
     }
 
-    /// How many ranks a communicator has, by the number that all ranks know it by.
+    /// The number of ranks of a communicator, by its number among those of all ranks.
     pub(super) fn size_of(&self, place: u32) -> u32 {
         self.groups[place as usize].len()
     }
 
-    /// Says whether all members of each have made it; where they have not, the first that has, and what is wrong.
+    /// Checks that all members of each communicator have created it; if not, returns the first rank that has, and what is wrong.
     pub(super) fn check_all_made(&self) -> Result<(), (u32, String)> {
         for (&(ranks, first), group) in self.made.iter().zip(&self.groups) {
             if ranks < group.len() {
                 let size = group.len();
-                let told = format!(
+                let problem = format!(
                     "found a communicator of {size} ranks that {ranks} of them make; allowed is one that all make"
                 );
-                return Err((first, told));
+                return Err((first, problem));
             }
         }
         Ok(())

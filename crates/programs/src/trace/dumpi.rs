@@ -1,4 +1,4 @@
-//! Traces of DUMPI, the library of SST, as `dumpi2ascii` prints them: a file for each rank.
+//! Traces of DUMPI, SST's tracing library, as `dumpi2ascii` prints them: a file for each rank.
 //!
 //! ```text
 //! MPI_Isend entering at walltime 8153.049300000, cputime 0.004400000 seconds in thread 0.
@@ -11,10 +11,10 @@
 //! MPI_Isend returning at walltime 8153.049310000, cputime 0.004410000 seconds in thread 0.
 //! ```
 //!
-//! Datatypes of the program's own are refused, since the text does not say how large they are; so are communicators but that of all ranks, duplicates
-//! of it, and that of the rank alone, since it does not say who belongs to them.
+//! The program's own datatypes are refused, since the text does not say how large they are; so are communicators other than that of all
+//! ranks, its duplicates, and that of the rank alone, since it does not say which ranks belong to them.
 //!
-//! Source: the printing of dumpi2ascii (`dumpi2ascii-defs.h`), and the arguments of MPI's functions in C, whose names it prints.
+//! Source: the printing code of dumpi2ascii (`dumpi2ascii-defs.h`), and the arguments of MPI's functions in C, whose names it prints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use trace_format::{Call, CollectiveKind, ITSELF, Message, WORLD};
 use super::text::{CALLS, Gathering, collective, known_calls, of_all};
 use super::{RankCalls, TraceError};
 
-/// Bytes of the datatypes that every library has. [B]
+/// Sizes of the datatypes that every library has. [B]
 const SIZES: [(&str, u64); 20] = [
     ("MPI_CHAR", 1),
     ("MPI_SIGNED_CHAR", 1),
@@ -48,7 +48,7 @@ const SIZES: [(&str, u64); 20] = [
     ("MPI_2INT", 8),
 ];
 
-/// The other calls that matter, beside those of every format.
+/// The other calls that matter, besides those of every format.
 const OTHERS: [&str; 11] = [
     "MPI_Send_init",
     "MPI_Recv_init",
@@ -63,13 +63,13 @@ const OTHERS: [&str; 11] = [
     "MPI_Comm_dup",
 ];
 
-/// What calls begin with that a replay cannot follow.
+/// Prefixes of calls that a replay cannot follow.
 const UNSUPPORTED: [&str; 5] = ["MPI_Win_", "MPI_Intercomm_", "MPI_Comm_spawn", "MPI_Alltoallw", "MPI_Cancel"];
 
 const ENTERING: &str = " entering at walltime ";
 const RETURNING: &str = " returning at walltime ";
 
-/// Whether a line is one of such a trace.
+/// Whether a line belongs to such a trace.
 pub fn is_line(line: &str) -> bool {
     line.contains(ENTERING)
 }
@@ -77,7 +77,7 @@ pub fn is_line(line: &str) -> bool {
 /// Reads the file of rank `me` of `size`.
 ///
 /// # Errors
-/// What is wrong with a line.
+/// The error in a line.
 pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<RankCalls, TraceError> {
     let mut rank = Rank {
         me,
@@ -102,20 +102,20 @@ pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<RankCalls, Tra
             let call = open.take().ok_or_else(|| wrong("found the end of a call that did not begin".to_owned()))?;
             rank.call(&call, returned)?;
         } else if let (Some(call), Some((declared, value))) = (&mut open, content.split_once('=')) {
-            // A type, a name, and for an array its length.
+            // A type, a name and, for an array, its length.
             let name = declared.split(['[', ' ']).rfind(|word| !word.is_empty() && !word.ends_with(']'));
             call.arguments.insert(name.unwrap_or_default(), value.trim());
         }
     }
     let Some(ended) = rank.ended else {
-        let told = "cut short: found the end of the file, where MPI_Finalize is allowed";
-        return Err(TraceError::of_file(&format!("{file}:{}", text.lines().count()), told));
+        let problem = "cut short: found the end of the file, where MPI_Finalize is allowed";
+        return Err(TraceError::of_file(&format!("{file}:{}", text.lines().count()), problem));
     };
     let elapsed = ended.saturating_sub(rank.began);
     Ok(rank.gathering.finish(file, elapsed))
 }
 
-/// The time that a text begins with. [ns]
+/// The time at the beginning of a text. [ns]
 fn nanoseconds(text: &str) -> Option<u64> {
     let time = text.split(',').next()?.trim();
     let (seconds, fraction) = time.split_once('.').unwrap_or((time, "0"));
@@ -123,7 +123,7 @@ fn nanoseconds(text: &str) -> Option<u64> {
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(digits.parse().ok()?)
 }
 
-/// A call as it is printed.
+/// A printed call.
 struct Printed<'text> {
     file: &'text str,
     /// The line where it begins, from 1.
@@ -150,7 +150,7 @@ impl<'text> Printed<'text> {
         number.ok_or_else(|| self.wrong(format!("found {name} `{text}`; allowed is a number")))
     }
 
-    /// The numbers of a list; none where the trace does not have them.
+    /// The numbers of a list; none if the trace does not contain them.
     fn list(&self, name: &str) -> Result<Vec<i64>, TraceError> {
         let text = self.text(name)?;
         if text == "<IGNORED>" {
@@ -163,23 +163,23 @@ impl<'text> Printed<'text> {
             .map_err(|_| self.wrong(format!("found {name} `{text}`; allowed are numbers")))
     }
 
-    /// What stands in brackets behind a number.
+    /// The text in brackets after a number.
     fn described(&self, name: &str) -> Result<&'text str, TraceError> {
         let text = self.text(name)?;
         Ok(text.split_once('(').map_or(text, |(_, described)| described.trim_end_matches(')')))
     }
 
-    /// A rank or tag; none where it is any.
+    /// A rank or tag; none if it is a wildcard.
     fn named_or_any(&self, name: &str) -> Result<Option<u32>, TraceError> {
         Ok(u32::try_from(self.number(name)?).ok())
     }
 
-    /// Whether a partner is no process, `MPI_PROC_NULL`.
+    /// Whether a partner is `MPI_PROC_NULL`.
     fn is_nobody(&self, name: &str) -> Result<bool, TraceError> {
         Ok(self.number(name)? < 0 && self.described(name)? != "MPI_ANY_SOURCE")
     }
 
-    /// Source and tag of each status; nothing where the trace does not have them.
+    /// Source and tag of each status; nothing if the trace does not contain them.
     fn statuses(&self) -> Vec<(u32, u32)> {
         let text = self.arguments.get("statuses").or(self.arguments.get("status")).copied().unwrap_or_default();
         let field = |status: &str, name: &str| -> Option<u32> {
@@ -190,26 +190,26 @@ impl<'text> Printed<'text> {
         each.filter_map(|status| Some((field(status, "source")?, field(status, "tag")?))).collect()
     }
 
-    /// Bytes of as many as `count` says of the datatype that `datatype` says.
+    /// The size of as many elements as `count` says, of the datatype that `datatype` names. [B]
     fn bytes(&self, count: &str, datatype: &str) -> Result<u64, TraceError> {
         Ok((self.number(count)?.max(0) as u64).saturating_mul(self.size_of(datatype)?))
     }
 
-    /// Bytes of a datatype. [B]
+    /// The size of a datatype. [B]
     fn size_of(&self, datatype: &str) -> Result<u64, TraceError> {
         let name = self.described(datatype)?;
         let known = SIZES.iter().find(|(known, _)| *known == name).map(|&(_, size)| size);
         known.ok_or_else(|| self.wrong(format!("found datatype `{name}`; allowed is one that every library has, as the text does not say how large others are")))
     }
 
-    /// The counts of all ranks.
+    /// The sizes for all ranks.
     fn counts(&self, counts: &str, datatype: &str) -> Result<Vec<u64>, TraceError> {
         let size = self.size_of(datatype)?;
         Ok(self.list(counts)?.into_iter().map(|count| (count.max(0) as u64).saturating_mul(size)).collect())
     }
 }
 
-/// A rank whose calls are read. Its requests are known by their numbers.
+/// A rank whose calls are being read. Its requests are identified by their numbers.
 struct Rank {
     me: u32,
     size: u32,
@@ -219,9 +219,9 @@ struct Rank {
     returned: Option<u64>,
     /// When `MPI_Finalize` was called. [ns]
     ended: Option<u64>,
-    /// Communicators that are duplicates of that of all ranks.
+    /// Communicators that are duplicates of the one of all ranks.
     worlds: BTreeSet<i64>,
-    /// Requests that can be started, whether they send and what.
+    /// Persistent requests, whether they send, and what.
     made: BTreeMap<i64, (bool, Message)>,
     gathering: Gathering<i64>,
 }
@@ -258,11 +258,11 @@ impl Rank {
         }
     }
 
-    /// A call that does not matter, whose time is computing; or that can't be followed.
+    /// A call that does not matter, whose time counts as computing; or one that can't be followed.
     fn other(&self, call: &Printed<'_>) -> Result<(), TraceError> {
         let is_nothing =
             call.name.starts_with("MPI_") && !UNSUPPORTED.iter().any(|prefix| call.name.starts_with(prefix));
-        // `MPI_Isned` is nothing that MPI has.
+        // `MPI_Isned` is not a function of MPI.
         let meant = nearest(call.name, known_calls().chain(OTHERS));
         match meant {
             Some(name) if !call.name.starts_with("MPI_Comm_") => {
@@ -286,7 +286,7 @@ impl Rank {
 
     fn message(&mut self, call: &Printed<'_>) -> Result<(), TraceError> {
         let communicator = if call.arguments.contains_key("comm") { self.communicator(call, "comm")? } else { WORLD };
-        // Nothing, where the partner is no process.
+        // Nothing, if the partner is `MPI_PROC_NULL`.
         let part = |count, datatype, partner, tag| -> Result<Option<Message>, TraceError> {
             if call.is_nobody(partner)? {
                 return Ok(None);
@@ -354,7 +354,7 @@ impl Rank {
         }
     }
 
-    /// The requests that were over, of those that were waited for or tested.
+    /// The requests that were completed, of those that were waited for or tested.
     fn wait(&mut self, call: &Printed<'_>) -> Result<(), TraceError> {
         let requests =
             if call.arguments.contains_key("requests") { call.list("requests")? } else { call.list("request")? };

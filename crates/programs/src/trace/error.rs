@@ -1,10 +1,10 @@
-//! What can be wrong with a trace.
+//! Errors in a trace.
 
-/// Where a trace is wrong, and how.
+/// What is wrong with a trace, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub struct TraceError {
-    /// The file's name as it was given.
+    /// The file's name as given.
     pub file: String,
     /// Where in it, what was found there, and what is allowed.
     pub problem: String,
@@ -13,17 +13,17 @@ pub struct TraceError {
 }
 
 impl TraceError {
-    /// Something that is wrong with a file as a whole, or says itself where it is.
+    /// An error in a file as a whole, or one that itself says where it is.
     pub fn of_file(file: &str, problem: impl Into<String>) -> TraceError {
         TraceError { file: file.to_owned(), problem: problem.into(), hint: None }
     }
 
-    /// Something that is wrong with a call, by its number from 1 and its name.
+    /// An error in a call, given by its number from 1 and its name.
     pub(super) fn of_call(file: &str, number: usize, name: &str, problem: impl std::fmt::Display) -> TraceError {
         TraceError::of_file(file, format!("call {number}, {name}: {problem}"))
     }
 
-    /// The same, with what to do about it.
+    /// The same, with a hint on what to do about it.
     pub fn with_hint(self, hint: impl Into<String>) -> TraceError {
         TraceError { hint: Some(hint.into()), ..self }
     }

@@ -1,4 +1,4 @@
-//! Traces of liballprof, the library of LogGOPSim and LLAMP that records MPI calls as text, a file for each rank.
+//! Traces of liballprof, the library of LogGOPSim and LLAMP that records MPI calls as text, in a file for each rank.
 //!
 //! ```text
 //! MPI_Init:-:0:0:1000                                      begun, and over at 1000 us
@@ -14,11 +14,11 @@
 //!           when it was called [us]
 //! ```
 //!
-//! Fields are the arguments of the call in C, in their order; an array of counts is its address and then its numbers. The format does not say who
-//! belongs to a communicator: those of all ranks are one here, and others are refused. Which of several requests was over it does not say either:
-//! what a test may have found is waited for at the end.
+//! Fields are the arguments of the call in C, in their order; an array of counts is its address followed by its numbers. The format does
+//! not say which ranks belong to a communicator: those with all ranks are treated as one, and others are refused. Nor does it say which
+//! of several requests was completed: requests that a test may have completed are waited for at the end.
 //!
-//! Source: the generator of LogGOPSim's liballprof (`gencode.py`), which has the form of each argument.
+//! Source: the generator of LogGOPSim's liballprof (`gencode.py`), which defines the form of each argument.
 
 use quantities::{Duration, nearest};
 use trace_format::{Call, CollectiveKind, ITSELF, Message, Transfer, WORLD};
@@ -26,7 +26,7 @@ use trace_format::{Call, CollectiveKind, ITSELF, Message, Transfer, WORLD};
 use super::text::{Fields, Gathering, known_calls};
 use super::{RankCalls, TraceError};
 
-/// What calls that do not matter to a replay begin with.
+/// Prefixes of calls that do not matter to a replay.
 const OTHERS: [&str; 22] = [
     "MPI_Comm_",
     "MPI_Group_",
@@ -55,7 +55,7 @@ const OTHERS: [&str; 22] = [
 /// Reads the file of rank `me` of `size`.
 ///
 /// # Errors
-/// What is wrong with a line.
+/// The error in a line.
 pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<RankCalls, TraceError> {
     let mut rank = Rank { me, size, began: 0, returned: None, ended: None, halves: false, gathering: Gathering::new() };
     for (line, content) in (1..).zip(text.lines()) {
@@ -68,14 +68,14 @@ pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<RankCalls, Tra
     }
     let Some(ended) = rank.ended else {
         let last = text.lines().count();
-        let told = "cut short: found the end of the file, where MPI_Finalize is allowed";
-        return Err(TraceError::of_file(&format!("{file}:{last}"), told));
+        let problem = "cut short: found the end of the file, where MPI_Finalize is allowed";
+        return Err(TraceError::of_file(&format!("{file}:{last}"), problem));
     };
     let elapsed = ended.saturating_sub(rank.began);
     Ok(rank.gathering.finish(file, elapsed.saturating_mul(1000)))
 }
 
-/// A rank whose lines are read. Its requests are known by where they lie in memory.
+/// A rank whose lines are being read. Its requests are identified by their addresses.
 struct Rank {
     me: u32,
     size: u32,
@@ -85,7 +85,7 @@ struct Rank {
     returned: Option<u64>,
     /// When `MPI_Finalize` was called. [us]
     ended: Option<u64>,
-    /// Whether a request takes four bytes, since one lies at an address that eight do not divide.
+    /// Whether a request takes four bytes, since one lies at an address not divisible by eight.
     halves: bool,
     gathering: Gathering<u64>,
 }
@@ -112,7 +112,7 @@ impl Rank {
         self.call(name, line)
     }
 
-    /// A call that does not matter: its time is computing.
+    /// A call that does not matter: its time counts as computing.
     fn other(&self, name: &str, line: &Fields<'_>) -> Result<(), TraceError> {
         if OTHERS.iter().any(|other| name.starts_with(other)) {
             return Ok(());
@@ -130,7 +130,7 @@ impl Rank {
         match name {
             "MPI_Send" | "MPI_Bsend" | "MPI_Ssend" | "MPI_Rsend" => {
                 let message = self.message(line, 3)?;
-                // Where nobody is named, it goes to no process.
+                // Without a partner, the message goes to no process.
                 if message.partner.is_some() {
                     self.gathering.call(Call::Send(message));
                 }
@@ -172,12 +172,12 @@ impl Rank {
         Ok(())
     }
 
-    /// The message whose count is at a field, with its communicator behind its tag.
+    /// The message whose count is in a field, with its communicator after its tag.
     fn message(&self, line: &Fields<'_>, count: usize) -> Result<Message, TraceError> {
         message(line, count, self.communicator(line, count + 4)?)
     }
 
-    /// The communicator at a field.
+    /// The communicator in a field.
     fn communicator(&self, line: &Fields<'_>, place: usize) -> Result<u32, TraceError> {
         let text = line.text(place, "communicator")?;
         let size = text.rsplit(',').next().and_then(|size| size.trim().parse::<u32>().ok());
@@ -232,7 +232,7 @@ impl Rank {
         Ok(())
     }
 
-    /// The counts of all ranks at a field, of the datatype at another.
+    /// The sizes for all ranks in a field, of the datatype in another.
     fn counts(&self, line: &Fields<'_>, place: usize, datatype: usize) -> Result<Vec<u64>, TraceError> {
         let size = size_of(line, datatype)?;
         let text = line.text(place, "counts")?;
@@ -248,18 +248,18 @@ impl Rank {
     }
 }
 
-/// The message whose count is at a field, and its datatype, partner and tag behind it.
+/// The message whose count is in a field, followed by its datatype, partner and tag.
 fn message(line: &Fields<'_>, count: usize, communicator: u32) -> Result<Message, TraceError> {
     let (partner, tag) = (line.named_or_any(count + 2, "other rank")?, line.named_or_any(count + 3, "tag")?);
     Ok(Message { partner, tag, communicator, bytes: bytes(line, count)? })
 }
 
-/// The bytes of as many as a field says, of the datatype behind it.
+/// The size of as many elements as a field says, of the datatype after it. [B]
 fn bytes(line: &Fields<'_>, count: usize) -> Result<u64, TraceError> {
     Ok(line.amount(count, "count")?.saturating_mul(size_of(line, count + 1)?))
 }
 
-/// Bytes of the datatype at a field. [B]
+/// The size of the datatype in a field. [B]
 fn size_of(line: &Fields<'_>, place: usize) -> Result<u64, TraceError> {
     let text = line.text(place, "datatype")?;
     let size = text.split(',').nth(1).and_then(|size| size.trim().parse().ok());

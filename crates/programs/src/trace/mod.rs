@@ -1,11 +1,12 @@
-//! Programs as traces: for each rank the calls of MPI that it has made, and for how long it computed between them.
+//! Traces as programs: for each rank, the MPI calls that it made and how long it computed between them.
 //!
-//! A trace comes from a program that was run with MPI: `maquette trace` records one, and traces of other tools are read, too. [`Trace`] is what
-//! all of them become, [`Replay`] the program that does it again in any world: messages and collectives take as long as they take there,
-//! and computing as long as it took, or a share of that.
+//! A trace comes from a program that was run with MPI: `maquette trace` records one, and traces of other tools are read, too. All of them
+//! become a [`Trace`]; [`Replay`] is the program that repeats it in any world: messages and collectives take as long as they take there,
+//! and computing takes as long as it took, or a fraction of that.
 //!
-//! What the program decided by what came first is decided, and on record: a receive from anyone takes the message that it has got,
-//! and who waited for any of several requests waits for the one that was over. So a replay makes no other calls than the program did.
+//! Decisions that depended on which message or request came first are recorded: a receive from any source takes the message that it
+//! received then, and a wait for any of several requests waits for the one that completed. So a replay makes the same calls as the
+//! program did.
 
 mod algorithms;
 mod collective;
@@ -38,28 +39,28 @@ use crate::Group;
 /// What one rank did.
 #[derive(Clone, Debug)]
 pub struct RankCalls {
-    /// The file that says so, as it was given.
+    /// The file that it was read from, as given.
     pub file: String,
-    /// Its calls, each with the time that it computed before.
+    /// Its calls, each with the time that it computed before the call.
     pub calls: Vec<(Duration, Call)>,
 }
 
 /// Why the file of a rank was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] std::io::Error),
-    /// It is no trace, or a damaged one.
+    /// The file is not a trace, or is a damaged one.
     #[error(transparent)]
     Wrong(#[from] TraceError),
 }
 
 impl RankCalls {
-    /// Reads a file that `maquette trace` has written; with its rank, and how many ranks it says that there are.
+    /// Reads a file that `maquette trace` has written; returns its calls, its rank, and the number of ranks it states.
     ///
     /// # Errors
-    /// That it can't be read, or is damaged.
+    /// If the file can't be read, or is damaged.
     pub fn read(file: &str, content: impl BufRead) -> Result<(RankCalls, u32, u32), ReadError> {
         let wrong = |damage| match damage {
             Damage::Unreadable(cause) => ReadError::Unreadable(cause),
@@ -74,7 +75,7 @@ impl RankCalls {
         Ok((RankCalls { file: file.to_owned(), calls }, header.rank, header.size))
     }
 
-    /// For how long it ran, where its trace says so.
+    /// How long it ran, if its trace says so.
     fn elapsed(&self) -> Option<Duration> {
         match self.calls.last() {
             Some((_, Call::Finalize(nanoseconds))) => {
@@ -85,10 +86,10 @@ impl RankCalls {
     }
 }
 
-/// What all ranks of a program did, checked: every call is one that there is, every request is waited for, and the ranks of a communicator
-/// agree on its collectives.
+/// What all ranks of a program did, checked: every call is valid, every request is waited for, and the ranks of a communicator agree on
+/// its collectives.
 ///
-/// Communicators are numbered as in the list of their groups, and tags such that no two communicators have one in common.
+/// Communicators are numbered as in the list of their groups, and tags such that no two communicators share one.
 #[derive(Debug)]
 pub struct Trace {
     ranks: Vec<RankCalls>,
@@ -96,30 +97,30 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What `ranks` did, in order of rank.
+    /// Makes a trace of the calls of `ranks`, in order of rank.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// What is inconsistent.
     pub fn new(ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
         resolve::resolve(ranks)
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn size(&self) -> u32 {
         self.ranks.len() as u32
     }
 
-    /// How many calls it has.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.ranks.iter().map(|rank| rank.calls.len()).sum()
     }
 
-    /// How many messages ranks send each other by themselves, without those of collectives.
+    /// The number of point-to-point messages, without those of collectives.
     pub fn messages(&self) -> u64 {
         self.sent().count() as u64
     }
 
-    /// How many collectives are called, each once for all its ranks.
+    /// The number of collectives, each counted once for all its ranks.
     pub fn collectives(&self) -> u64 {
         let of_first = |(rank, calls): (u32, &RankCalls)| {
             calls.calls.iter().filter(|(_, call)| self.begins_for_all(rank, call)).count() as u64
@@ -136,12 +137,12 @@ impl Trace {
         }
     }
 
-    /// The largest message of any call, a collective's part for a rank included.
+    /// The largest message of any call; of a collective, the part of one rank.
     pub fn largest(&self) -> Bytes {
         let of_calls = self.ranks.iter().flat_map(|rank| &rank.calls).map(|(_, call)| match call {
             Call::Collective(it) | Call::BeginCollective(_, it) => {
                 let whole = match it.kind {
-                    // The root has all of it at once.
+                    // The root holds all of it at once.
                     CollectiveKind::Gather | CollectiveKind::Scatter | CollectiveKind::AllGather => {
                         u64::from(self.communicators[it.communicator as usize].len())
                     }
@@ -156,12 +157,12 @@ impl Trace {
         Bytes(of_calls.max().unwrap_or(0))
     }
 
-    /// For how long the program ran where it was recorded: as long as its slowest rank; nothing where that is not on record.
+    /// How long the program ran when it was recorded: as long as its slowest rank; nothing if that was not recorded.
     pub fn elapsed(&self) -> Option<Duration> {
         self.ranks.iter().filter_map(RankCalls::elapsed).max()
     }
 
-    /// Messages that go from one rank to another, or to itself.
+    /// Messages from one rank to another, or to itself.
     fn sent(&self) -> impl Iterator<Item = &trace_format::Message> {
         self.ranks.iter().flat_map(|rank| &rank.calls).filter_map(|(_, call)| match call {
             Call::Send(message) | Call::BeginSend(_, message) => Some(message),

@@ -1,4 +1,4 @@
-//! The calls of one rank, done again.
+//! The replay of one rank's calls.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -14,16 +14,16 @@ use super::communicator::Communicator;
 use super::resolve::FIRST_OF_COLLECTIVES;
 use crate::Group;
 
-/// As many collectives of one communicator may be under way at once: each has a tag of its own.
+/// How many collectives of one communicator may be under way at once: each has a tag of its own.
 const TURNS: u32 = 64;
 
-/// Something that was begun.
+/// An operation that was begun.
 enum Begun<'run> {
-    /// It is under way.
+    /// The operation is under way.
     UnderWay(Pin<Box<dyn Future<Output = Result<()>> + 'run>>),
-    /// A receive of a message of the rank to itself, with that tag or any.
+    /// A receive of a message from the rank itself, with this tag or any.
     FromItself(Option<u32>),
-    /// It is over.
+    /// The operation is over.
     Over(Result<()>),
 }
 
@@ -32,15 +32,15 @@ pub(super) struct RankReplay<'run, E> {
     endpoint: &'run E,
     communicators: &'run [Group],
     algorithms: &'run Algorithms,
-    /// What each request stands for.
+    /// The operation behind each request.
     requests: Vec<Option<Begun<'run>>>,
-    /// The requests that are collectives under way: they need the rank to go on with them.
+    /// The requests that are collectives under way: the rank must keep polling them.
     collectives: Vec<u32>,
-    /// For each communicator, how many collectives of it were called.
+    /// For each communicator, how many of its collectives were called.
     called: Vec<u32>,
-    /// Messages that were received by a probe, and that the next receive of their source and tag gets.
+    /// Messages received by a probe, which the next receive of their source and tag gets.
     probed: Vec<(Rank, u32)>,
-    /// The tags of messages that the rank has sent itself and not received yet.
+    /// The tags of messages that the rank has sent to itself and not yet received.
     to_itself: Vec<u32>,
 }
 
@@ -58,13 +58,13 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         }
     }
 
-    /// Computes for so long.
+    /// Computes for `work`.
     pub(super) async fn compute(&mut self, work: Duration) {
         let computing = self.endpoint.compute(work);
         self.meanwhile(computing).await;
     }
 
-    /// Does a call.
+    /// Performs a call.
     pub(super) async fn call(&mut self, call: &'run Call) -> Result<()> {
         match call {
             Call::Send(message) => {
@@ -105,18 +105,18 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
                 self.collectives.push(*request);
                 Ok(())
             }
-            // Who was matched is known from the beginning, and so is which receives get nothing.
+            // Matches are known from the beginning, and so are the receives that get nothing.
             Call::Matched(..) | Call::Cancelled(_) | Call::Communicator(..) | Call::Finalize(_) => Ok(()),
             Call::Unsupported(name) => Err(Error::Unfit(format!("a replay cannot follow {name}"))),
         }
     }
 
-    /// The rank that a member of a message's communicator is.
+    /// The rank of the member that a message of a communicator names.
     fn rank_of(&self, message: &trace_format::Message) -> Option<Rank> {
         Some(self.communicators[message.communicator as usize].rank_at(message.partner?))
     }
 
-    /// A send that can be begun. One to the rank itself is over: it is a copy in memory.
+    /// A send to be begun. A send to the rank itself is over at once: it is a copy in memory.
     fn send(&mut self, message: &trace_format::Message) -> Begun<'run> {
         let Some(to) = self.rank_of(message) else {
             return Begun::Over(Err(Error::Unfit("a send that names no receiver".to_owned())));
@@ -130,7 +130,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         Begun::UnderWay(Box::pin(endpoint.send_tagged(to, Tag(tag), message)))
     }
 
-    /// A receive that can be begun.
+    /// A receive to be begun.
     fn receive(&mut self, message: &trace_format::Message) -> Begun<'run> {
         let from = self.rank_of(message);
         let fits = |&(source, tag): &(Rank, u32)| {
@@ -148,7 +148,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         Begun::UnderWay(Box::pin(async move { endpoint.receive_matching(from, tags, None).await.map(drop) }))
     }
 
-    /// Both at once, the send first.
+    /// Begins both, the send first.
     async fn send_receive(&mut self, Transfer { send, receive }: &Transfer) -> Result<()> {
         let sending = polled(self.send(send)).await;
         let receiving = polled(self.receive(receive)).await;
@@ -157,7 +157,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         sent.and(received)
     }
 
-    /// Receives a message for whoever asks for it next.
+    /// Receives a message ahead of the call that will ask for it.
     async fn probe(&mut self, message: &trace_format::Message) -> Result<()> {
         let (from, tags) = (self.rank_of(message), message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag))));
         let is_here = |&(source, tag): &(Rank, u32)| {
@@ -172,7 +172,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         Ok(())
     }
 
-    /// A collective that can be begun.
+    /// A collective to be begun.
     fn collective(&mut self, collective: &'run Collective) -> Result<impl Future<Output = Result<()>> + 'run> {
         let place = collective.communicator as usize;
         let turn = self.called[place] % TURNS;
@@ -183,7 +183,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         Ok(async move { perform(algorithms, &communicator, collective).await })
     }
 
-    /// Begins something that a request stands for.
+    /// Begins the operation behind a request.
     async fn begin(&mut self, request: u32, begun: Begun<'run>) {
         let begun = polled(begun).await;
         let place = request as usize;
@@ -193,7 +193,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         self.requests[place] = Some(begun);
     }
 
-    /// What a request stands for, which nobody can ask for again.
+    /// Ends a request, which can't be asked for again; returns its operation.
     fn end(&mut self, request: u32) -> Result<Begun<'run>> {
         self.collectives.retain(|&other| other != request);
         let begun = self.requests.get_mut(request as usize).and_then(Option::take);
@@ -213,7 +213,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         }
     }
 
-    /// Waits for `future`, and goes on with the collectives that are under way.
+    /// Waits for `future`, while the collectives under way go on.
     async fn meanwhile<F: Future>(&mut self, future: F) -> F::Output {
         if self.collectives.is_empty() {
             return future.await;
@@ -239,7 +239,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     }
 }
 
-/// Begins something: an operation begins when it is first polled.
+/// Begins an operation, which happens when it is first polled.
 async fn polled(begun: Begun<'_>) -> Begun<'_> {
     let Begun::UnderWay(mut future) = begun else { return begun };
     match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {

@@ -11,7 +11,7 @@ use quantities::{Duration, Rank};
 use super::rank_replay::RankReplay;
 use super::{Algorithms, Trace};
 
-/// A trace that is replayed.
+/// A trace to be replayed.
 ///
 /// ```text
 ///     for each call of the rank:
@@ -20,18 +20,19 @@ use super::{Algorithms, Trace};
 ///         if it waits for requests, wait until each of them is over
 /// ```
 ///
-/// A blocking send is over when the world says so: where it does not wait for its receiver, that is when the message is set up. What was begun
-/// goes on while the rank computes, also a collective whose steps follow each other: as with a library that has a thread for it.
+/// A blocking send is over when the world says so: where it does not wait for its receiver, that is when the message is set up.
+/// Operations begun go on while the rank computes, including a collective whose steps follow each other: as with a library that has a
+/// progress thread.
 pub struct Replay<T> {
     trace: T,
     algorithms: Algorithms,
     scale: ComputeScale,
-    /// How many calls each rank has come to.
+    /// How many calls each rank has reached.
     reached: Vec<Cell<usize>>,
 }
 
 impl<T: Deref<Target = Trace>> Replay<T> {
-    /// `trace`, whose collectives go by `algorithms`, and whose computing takes `scale` of the time that it took.
+    /// Replays `trace` with `algorithms` for its collectives; computing takes `scale` times as long as it took.
     pub fn new(trace: T, algorithms: Algorithms, scale: ComputeScale) -> Replay<T> {
         let reached = vec![Cell::new(0); trace.size() as usize];
         Replay { trace, algorithms, scale, reached }
@@ -40,14 +41,14 @@ impl<T: Deref<Target = Trace>> Replay<T> {
 
 impl<T: Deref<Target = Trace>> Program for Replay<T> {
     const NEEDS: Needs = Needs::OVERLAP.and(Needs::ANY_SOURCE);
-    /// For how long this rank computed.
+    /// How long this rank computed.
     type Output = Duration;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Duration> {
         let rank = endpoint.rank().0 as usize;
         let (Some(of_rank), Some(reached)) = (self.trace.ranks.get(rank), self.reached.get(rank)) else {
-            let told = format!("the trace is of {} ranks, not {}", self.trace.size(), endpoint.size());
-            return Err(Error::Unfit(told));
+            let reason = format!("the trace is of {} ranks, not {}", self.trace.size(), endpoint.size());
+            return Err(Error::Unfit(reason));
         };
         let mut replay = RankReplay::new(endpoint, &self.trace.communicators, &self.algorithms);
         let mut computed = Duration::ZERO;
@@ -63,7 +64,7 @@ impl<T: Deref<Target = Trace>> Program for Replay<T> {
         Ok(computed)
     }
 
-    /// With the call that it has come to.
+    /// Names the call that the rank has reached.
     fn name_of(&self, rank: Rank) -> String {
         let place = self.reached.get(rank.0 as usize).map(Cell::get).unwrap_or_default();
         let call = self.trace.ranks.get(rank.0 as usize).and_then(|of_rank| of_rank.calls.get(place));
@@ -74,11 +75,11 @@ impl<T: Deref<Target = Trace>> Program for Replay<T> {
     }
 }
 
-/// How long computing takes in a replay, in units of how long it took.
+/// How long computing takes in a replay, as a multiple of how long it took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComputeScale(f64);
 
-/// Why something is no [`ComputeScale`].
+/// Why a value is no [`ComputeScale`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("a scale of `{0}`: allowed is a number from 0 to 1000000")]
 pub struct ComputeScaleError(String);
@@ -86,13 +87,13 @@ pub struct ComputeScaleError(String);
 impl ComputeScale {
     /// As long as it took.
     pub const SAME: ComputeScale = ComputeScale(1.0);
-    /// The largest.
+    /// The largest scale.
     const MOST: f64 = 1e6;
 
-    /// `value` of the time.
+    /// A scale of `value`.
     ///
     /// # Errors
-    /// When it is no number from 0 to a million.
+    /// If it is not a number from 0 to a million.
     pub fn new(value: f64) -> std::result::Result<ComputeScale, ComputeScaleError> {
         if (0.0..=ComputeScale::MOST).contains(&value) {
             Ok(ComputeScale(value))

@@ -1,4 +1,4 @@
-//! Makes of what each rank says for itself what all of them say together.
+//! Combines the calls of single ranks into one consistent trace.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::communicators::{Communicators, OwnCommunicators};
 use super::rounds::{OwnRounds, Rounds};
 use super::{RankCalls, Trace, TraceError};
 
-/// Tags from here on are those of collectives.
+/// Tags from here on belong to collectives.
 pub(super) const FIRST_OF_COLLECTIVES: u32 = 1 << 31;
 
-/// Checks the calls of all ranks; numbers communicators as all ranks know them, and tags such that each belongs to one of them.
+/// Checks the calls of all ranks; numbers communicators consistently over all ranks, and tags such that each belongs to one communicator.
 pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
     let size = ranks.len() as u32;
     let mut shared =
@@ -30,9 +30,9 @@ pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
         || communicators.len() > 1 << 24
     {
         let (communicators, tags) = (communicators.len(), tags.len());
-        let told =
+        let problem =
             format!("found {communicators} communicators and {tags} tags; allowed is a product of less than 2^31");
-        return Err(TraceError::of_file(&ranks[0].file, told));
+        return Err(TraceError::of_file(&ranks[0].file, problem));
     }
     for (_, call) in ranks.iter_mut().flat_map(|rank| &mut rank.calls) {
         messages_of(call).into_iter().flatten().for_each(|message| number_tag(message, &tags));
@@ -40,7 +40,7 @@ pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
     Ok(Trace { ranks, communicators })
 }
 
-/// Gives a message a tag that its communicator has with no other in common.
+/// Gives a message a tag that no other communicator uses.
 fn number_tag(message: &mut Message, tags: &[u32]) {
     if let Some(tag) = &mut message.tag {
         // All of them are in the list.
@@ -70,7 +70,7 @@ struct Shared {
     tags: BTreeSet<u32>,
 }
 
-/// What is known of the rank that is looked at.
+/// What is known of the rank being checked.
 struct OfRank {
     rank: u32,
     communicators: OwnCommunicators,
@@ -132,7 +132,7 @@ impl OfRank {
         }
     }
 
-    /// Numbers the communicator of a message as all ranks do, and notes its tag.
+    /// Replaces the communicator of a message by its common number, and notes its tag.
     fn message(&self, shared: &mut Shared, message: &mut Message) -> Result<(), String> {
         let (place, group) = shared.communicators.of(&self.communicators, message.communicator)?;
         check_member(message.partner, group.len(), "partner")?;
@@ -154,7 +154,7 @@ impl OfRank {
         shared.rounds.call(&mut self.rounds, self.rank, place, collective)
     }
 
-    /// A receive that was begun for any source or any tag has got that message.
+    /// A receive that was begun for any source or any tag has received this message.
     fn matched(
         &mut self,
         shared: &mut Shared,
@@ -176,7 +176,7 @@ impl OfRank {
         }
     }
 
-    /// A receive that was begun has got nothing and takes nothing from others: what began it becomes a wait for no request.
+    /// A receive that was begun received nothing and takes nothing from others: the call that began it becomes a wait for no request.
     fn cancelled(&mut self, before: &mut [(Duration, Call)], request: u32) -> Result<(), String> {
         let begun = self.end(request)?;
         match before.get_mut(begun) {
@@ -190,7 +190,7 @@ impl OfRank {
 
     fn begin(&mut self, request: u32, place: usize) -> Result<(), String> {
         let number = request as usize;
-        // A rank has no more requests than calls, so a higher number is none.
+        // A rank has no more requests than calls, so a higher number is invalid.
         if number > place {
             return Err(format!("found request {request}; allowed is at most {place}, as many calls as were before"));
         }
@@ -208,13 +208,13 @@ impl OfRank {
         begun.ok_or_else(|| format!("found request {request}, which is not under way; allowed is one that was begun"))
     }
 
-    /// That the rank came to its end, and everything with it.
+    /// Checks that the rank reached its end, with everything completed.
     fn check_end(&self, shared: &mut Shared, file: &str, calls: &[(Duration, Call)]) -> Result<(), TraceError> {
         let number = calls.len();
         let Some((_, Call::Finalize(_))) = calls.last() else {
             let last = calls.last().map_or(String::new(), |(_, call)| format!(", the last an {}", call.name()));
-            let told = format!("cut short: rank {} made {number} calls{last}, and no MPI_Finalize", self.rank);
-            return Err(TraceError::of_file(file, told)
+            let problem = format!("cut short: rank {} made {number} calls{last}, and no MPI_Finalize", self.rank);
+            return Err(TraceError::of_file(file, problem)
                 .with_hint("a program that died leaves such a trace: it can't be replayed"));
         };
         if let Some((request, place)) =
@@ -230,7 +230,7 @@ impl OfRank {
     }
 }
 
-/// That who sends says to whom, and with which tag.
+/// Checks that a send names its destination and its tag.
 fn named(message: &Message) -> Result<(), String> {
     match message {
         Message { partner: Some(_), tag: Some(_), .. } => Ok(()),

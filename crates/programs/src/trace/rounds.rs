@@ -1,11 +1,11 @@
-//! Whether the ranks of a communicator agree on its collectives.
+//! Checks that the ranks of a communicator agree on its collectives.
 
 use trace_format::{Collective, CollectiveKind};
 
-/// What all ranks of a collective say alike.
+/// The parameters on which all ranks of a collective must agree.
 type Agreed = (CollectiveKind, u32, u64);
 
-/// The collectives of each communicator, as the first rank that was looked at calls them.
+/// The collectives of each communicator, as the first rank checked calls them.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     first: Vec<Option<(u32, Vec<Agreed>)>>,
@@ -18,7 +18,7 @@ pub(super) struct Rounds {
 pub(super) struct OwnRounds(Vec<usize>);
 
 impl Rounds {
-    /// Notes a collective of a rank; `communicator` is the number that all ranks know it by.
+    /// Notes a collective of a rank; `communicator` is its number among those of all ranks.
     pub(super) fn call(
         &mut self,
         own: &mut OwnRounds,
@@ -58,7 +58,7 @@ impl Rounds {
         }
     }
 
-    /// That a rank which has come to its end has called as many as the first.
+    /// Checks that a rank which has reached its end has called as many as the first.
     pub(super) fn check_end(&mut self, own: &OwnRounds) -> Result<(), String> {
         self.complete.resize(self.first.len(), 0);
         for ((first, &called), complete) in self.first.iter().zip(&own.0).zip(&mut self.complete) {
@@ -74,18 +74,18 @@ impl Rounds {
         Ok(())
     }
 
-    /// That no member of a communicator whose collectives others call has called none; where one has not, the first that has, and what
-    /// is wrong.
+    /// Checks that every member of a communicator whose collectives were called has called some; if not, returns the first rank that has,
+    /// and what is wrong.
     pub(super) fn check_all_called(&self, size_of: impl Fn(u32) -> u32) -> Result<(), (u32, String)> {
         for (place, (first, &complete)) in (0..).zip(self.first.iter().zip(&self.complete)) {
             if let Some((first, _)) = first
                 && complete < size_of(place)
             {
                 let size = size_of(place);
-                let told = format!(
+                let problem = format!(
                     "found collectives that {complete} ranks of a communicator call; allowed are those that all {size} call"
                 );
-                return Err((*first, told));
+                return Err((*first, problem));
             }
         }
         Ok(())

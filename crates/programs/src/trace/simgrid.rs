@@ -1,4 +1,4 @@
-//! Time-independent traces of SimGrid, as `smpirun -trace-ti` writes them.
+//! Time-independent traces of SimGrid, as written by `smpirun -trace-ti`.
 //!
 //! ```text
 //! 0 init                          rank 0 begins
@@ -9,8 +9,8 @@
 //! 0 finalize
 //! ```
 //!
-//! The lines of all ranks may be in one file, or in a file for each. As in SimGrid's own replay all messages are of one communicator, and what was
-//! begun and is not waited for is over at the end.
+//! The lines of all ranks may be in one file, or in a file for each. As in SimGrid's own replay, all messages belong to one communicator,
+//! and operations begun and never waited for are over at the end.
 //!
 //! Source: SimGrid's documentation of SMPI ("Replaying MPI traces"), and the fields that its replay reads.
 
@@ -26,7 +26,7 @@ use super::{RankCalls, TraceError};
 /// Bytes of the predefined datatypes, by their number in a trace. [B]
 const SIZES: [u64; 26] = [8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1, 1, 2, 4, 8, 1, 2, 4, 8, 8];
 
-/// What a line can say, in lower case.
+/// The actions of a line, in lower case.
 const ACTIONS: [&str; 27] = [
     "init",
     "finalize",
@@ -61,7 +61,7 @@ const ACTIONS: [&str; 27] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OperationRate(f64);
 
-/// Why something is no [`OperationRate`].
+/// Why a value is no [`OperationRate`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{0}` operations a second: allowed is a number above 0, such as 2.5e9")]
 pub struct OperationRateError(String);
@@ -96,11 +96,11 @@ impl FromStr for OperationRate {
 
 quantities::written_as_text!(OperationRate, "RATE", "2.5e9");
 
-/// The ranks that `text` has lines of, in order; `size` is how many there are in all, if other files have the others. A second takes so many
+/// The ranks that have lines in `text`, in order; `size` is the total number, if the others are in other files. A second takes this many
 /// `operations`.
 ///
 /// # Errors
-/// What is wrong with a line.
+/// The error in a line.
 pub fn read(file: &str, text: &str, size: Option<u32>, operations: f64) -> Result<Vec<(u32, RankCalls)>, TraceError> {
     let mut lines: Vec<(u32, usize, Vec<&str>)> = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {
@@ -126,12 +126,12 @@ pub fn read(file: &str, text: &str, size: Option<u32>, operations: f64) -> Resul
     Ok(read)
 }
 
-/// A rank whose lines are read. Its requests are known by sender, receiver and tag.
+/// A rank whose lines are being read. Its requests are identified by sender, receiver and tag.
 struct Rank {
     me: u32,
     size: u32,
     operations: f64,
-    /// Bytes of the datatype where none is named. [B]
+    /// The size of the datatype where none is named. [B]
     default: u64,
     gathering: Gathering<(i64, i64, i64)>,
 }
@@ -140,7 +140,7 @@ impl Rank {
     fn action(&mut self, line: &Fields<'_>) -> Result<(), TraceError> {
         let name = line.text(1, "action")?.to_ascii_lowercase();
         match name.as_str() {
-            // Old traces count in doubles, which a field says.
+            // Old traces count in doubles, which is marked by a field.
             "init" => self.default = if line.fields.len() > 2 { SIZES[0] } else { 1 },
             "finalize" | "comm_size" | "comm_split" | "comm_dup" | "location" | "test" => {}
             "compute" => self.compute(line.number(2, "number of operations")?),
@@ -166,7 +166,7 @@ impl Rank {
         self.gathering.compute(picoseconds(operations / self.operations));
     }
 
-    /// Bytes of `amount` of the datatype at that field.
+    /// The size of `amount` elements of the datatype in that field. [B]
     fn bytes(&self, amount: u64, line: &Fields<'_>, datatype: usize) -> Result<u64, TraceError> {
         if line.fields.len() <= datatype {
             return Ok(amount.saturating_mul(self.default));
@@ -197,7 +197,7 @@ impl Rank {
         Ok(())
     }
 
-    /// The counts from a field on, one for each rank, of the datatype at another field.
+    /// The sizes from a field on, one for each rank, of the datatype in another field.
     fn counts(&self, line: &Fields<'_>, from: usize, datatype: usize) -> Result<Vec<u64>, TraceError> {
         let count = |place| self.bytes(line.amount(place, "count for a rank")?, line, datatype);
         (from..from + self.size as usize).map(count).collect()
@@ -254,7 +254,7 @@ impl Rank {
     }
 }
 
-/// A time in seconds; none, where it is negative or no number.
+/// A time in seconds; zero if it is negative or not a number.
 fn picoseconds(seconds: f64) -> Duration {
     Duration::from_picoseconds((seconds * 1e12).round().max(0.0) as u64)
 }

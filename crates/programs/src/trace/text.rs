@@ -1,4 +1,4 @@
-//! What the readers of traces as text have in common: the calls of a rank as they come together, and fields with their place.
+//! What the readers of text traces share: the calls of a rank as they are collected, and fields with their positions.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use trace_format::{Call, Collective, CollectiveKind, Message, Transfer};
 
 use super::{RankCalls, TraceError};
 
-/// The collectives, by their names in C.
+/// The collectives, by their C names.
 const COLLECTIVES: [(&str, CollectiveKind); 15] = [
     ("MPI_Barrier", CollectiveKind::Barrier),
     ("MPI_Bcast", CollectiveKind::Broadcast),
@@ -27,7 +27,7 @@ const COLLECTIVES: [(&str, CollectiveKind); 15] = [
     ("MPI_Exscan", CollectiveKind::Exscan),
 ];
 
-/// The other calls that matter to a replay and are in every format with the names of C.
+/// The other calls that matter to a replay and have their C names in every format.
 pub(super) const CALLS: [&str; 17] = [
     "MPI_Init",
     "MPI_Init_thread",
@@ -48,25 +48,25 @@ pub(super) const CALLS: [&str; 17] = [
     "MPI_Probe",
 ];
 
-/// All of these.
+/// All of these calls.
 pub(super) fn known_calls() -> impl Iterator<Item = &'static str> {
     CALLS.into_iter().chain(COLLECTIVES.map(|(name, _)| name))
 }
 
-/// The collective of that name in C.
+/// The collective with this C name.
 pub(super) fn collective(name: &str) -> Option<CollectiveKind> {
     COLLECTIVES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
 }
 
-/// The calls of a rank, as they are read. Requests are known by what the trace calls them, of a type of its own.
+/// The calls of a rank, as they are read. Requests are identified by their names in the trace, which have a type of their own.
 #[derive(Debug)]
 pub(super) struct Gathering<Name> {
     calls: Vec<(Duration, Call)>,
-    /// What was computed since the last call.
+    /// Computing time since the last call.
     computed: Duration,
-    /// The requests that are under way, by name; several with one name are told apart by their order.
+    /// The requests under way, by name; several with the same name are distinguished by their order.
     under_way: BTreeMap<Name, Vec<u32>>,
-    /// Numbers of requests that are free again, and the next that was never given.
+    /// Request numbers that are free again, and the next unused one.
     free: Vec<u32>,
     next: u32,
 }
@@ -77,17 +77,17 @@ impl<Name: Ord + Clone> Gathering<Name> {
         Gathering { calls: Vec::new(), computed: Duration::ZERO, under_way, free: Vec::new(), next: 0 }
     }
 
-    /// The rank computes.
+    /// Adds computing time.
     pub(super) fn compute(&mut self, work: Duration) {
         self.computed = Duration::from_picoseconds(self.computed.picoseconds().saturating_add(work.picoseconds()));
     }
 
-    /// The rank makes a call that it waits for.
+    /// Adds a blocking call.
     pub(super) fn call(&mut self, call: Call) {
         self.calls.push((std::mem::take(&mut self.computed), call));
     }
 
-    /// The rank sends a message and receives another meanwhile; either may be none.
+    /// Adds a call that sends a message and receives another at the same time; either may be missing.
     pub(super) fn exchange(&mut self, send: Option<Message>, receive: Option<Message>) {
         match (send, receive) {
             (Some(send), Some(receive)) => self.call(Call::SendReceive(Box::new(Transfer { send, receive }))),
@@ -97,7 +97,7 @@ impl<Name: Ord + Clone> Gathering<Name> {
         }
     }
 
-    /// The rank begins to send or to receive.
+    /// Adds a call that begins to send or to receive.
     pub(super) fn begin(&mut self, name: Name, sends: bool, message: Message) {
         let request = self.free.pop().unwrap_or_else(|| {
             self.next += 1;
@@ -107,7 +107,7 @@ impl<Name: Ord + Clone> Gathering<Name> {
         self.call(if sends { Call::BeginSend(request, message) } else { Call::BeginReceive(request, message) });
     }
 
-    /// Whose message a receive has got that is under way.
+    /// Notes the source and tag of the message that a receive under way has received.
     pub(super) fn matched(&mut self, name: &Name, source: u32, tag: u32) {
         let begun = self.under_way.get(name).and_then(|requests| requests.first()).copied();
         let of_request = |(_, call): &&mut (Duration, Call)| matches!(call, Call::BeginReceive(request, _) if Some(*request) == begun);
@@ -117,7 +117,7 @@ impl<Name: Ord + Clone> Gathering<Name> {
         }
     }
 
-    /// The rank waits for those of the requests that are under way: what is not was over before, as a test found.
+    /// Adds a wait for those of the requests that are under way: others were completed earlier by a test.
     pub(super) fn wait(&mut self, names: impl IntoIterator<Item = Name>) {
         let mut over = Vec::new();
         for name in names {
@@ -134,12 +134,12 @@ impl<Name: Ord + Clone> Gathering<Name> {
         }
     }
 
-    /// The names of the requests that are under way, each as often as there are requests.
+    /// The names of the requests under way, each once per request.
     pub(super) fn names(&self) -> Vec<Name> {
         self.under_way.iter().flat_map(|(name, requests)| requests.iter().map(|_| name.clone())).collect()
     }
 
-    /// The calls, at whose end nothing is left under way; the program ran so long. [ns]
+    /// The calls, with nothing left under way at the end; the program ran for `elapsed`. [ns]
     pub(super) fn finish(mut self, file: &str, elapsed: u64) -> RankCalls {
         let left = self.names();
         self.wait(left);
@@ -164,12 +164,12 @@ pub(super) struct Fields<'text> {
 }
 
 impl<'text> Fields<'text> {
-    /// What is wrong with the line.
+    /// An error in the line.
     pub(super) fn wrong(&self, problem: impl std::fmt::Display) -> TraceError {
         TraceError::of_file(&format!("{}:{}", self.file, self.line), problem.to_string())
     }
 
-    /// The field at `place`, from 0, which is called so.
+    /// The field at `place`, from 0, which is called `name`.
     pub(super) fn text(&self, place: usize, name: &str) -> Result<&'text str, TraceError> {
         let missing = || self.wrong(format!("field {}: found nothing; allowed is the {name}", place + 1));
         self.fields.get(place).copied().ok_or_else(missing)
@@ -182,7 +182,7 @@ impl<'text> Fields<'text> {
         text.parse().map_err(|_| wrong())
     }
 
-    /// The number in that field, which may be written with a point or an exponent: rounded to a whole one.
+    /// The number in that field, which may have a decimal point or an exponent: rounded to an integer.
     pub(super) fn amount(&self, place: usize, name: &str) -> Result<u64, TraceError> {
         let number: f64 = self.number(place, name)?;
         if (0.0..=u64::MAX as f64 / 2.0).contains(&number) {
@@ -192,7 +192,7 @@ impl<'text> Fields<'text> {
         Err(self.wrong(format!("field {}: found `{found}`; allowed is the {name}, which is not negative", place + 1)))
     }
 
-    /// The rank or tag in that field; none, where it is negative: any.
+    /// The rank or tag in that field; none (any) if it is negative.
     pub(super) fn named_or_any(&self, place: usize, name: &str) -> Result<Option<u32>, TraceError> {
         Ok(u32::try_from(self.number::<i64>(place, name)?).ok())
     }

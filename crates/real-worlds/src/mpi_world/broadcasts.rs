@@ -1,10 +1,10 @@
-//! Broadcasts by the library's own: `MPI_Ibcast`.
+//! Broadcasts by the library's own collective, `MPI_Ibcast`.
 //!
-//! Broadcasts of different ranks have no order among each other, but MPI asks that all ranks call it in one order on a communicator. So each
-//! rank that broadcasts has a communicator of its own. Nor do receivers know how long a broadcast is: a block of [`BLOCK`] bytes
-//! says so and holds its beginning, and a second broadcast brings the rest, if there is one.
+//! Broadcasts of different ranks are not ordered among each other, but MPI requires all ranks to call the collectives of a communicator
+//! in one order. So each rank that broadcasts has a communicator of its own. Nor do receivers know how long a broadcast is: a block of
+//! [`BLOCK`] bytes says so and holds its beginning, and a second broadcast carries the rest, if there is any.
 //!
-//! As in MPI, a broadcast is over only where every rank takes part in it: one that never receives may hold up others.
+//! As in MPI, a broadcast completes only where every rank takes part in it: a rank that never receives may delay the others.
 
 use std::collections::VecDeque;
 
@@ -18,49 +18,49 @@ use super::transport::{Transport, failed};
 
 /// The first part of every broadcast. [B]
 const BLOCK: usize = 1 << 10;
-/// How much of a message goes with that. [B]
+/// How much of the message goes with the first part. [B]
 const FIRST: usize = BLOCK - ENVELOPE;
-/// The most ranks of a program that broadcasts: each needs a communicator, of which a library has some thousand.
+/// The most ranks of a program that broadcasts: each needs a communicator, and a library has only some thousands.
 pub(super) const MOST_RANKS: u32 = 256;
 
-/// What of a broadcast is under way, and the operation that it belongs to.
+/// The state of a broadcast under way.
 #[derive(Debug)]
 enum Part {
-    /// At its root: parts that are still to leave.
+    /// At its root: parts that are still being sent.
     Leaves(VecDeque<Broadcast>),
-    /// At a receiver: it has not begun, since another one of the same root comes first.
+    /// At a receiver: it has not begun, since an earlier broadcast of the same root comes first.
     Queued,
     Block(Broadcast),
     Rest(Envelope, Vec<u8>, Broadcast),
 }
 
-/// A broadcast that is over.
+/// A completed broadcast.
 #[derive(Debug)]
 pub(super) struct IsOver {
     /// The operation.
     pub(super) number: u32,
-    /// What it has received, and from whom; nothing at the root.
+    /// The message received, and its root; nothing at the root itself.
     pub(super) received: Option<(Rank, Message)>,
 }
 
-/// The communicators of the ranks, and what is under way on each.
+/// The communicators of the ranks, and the broadcasts under way on each.
 #[derive(Debug)]
 pub(super) struct Broadcasts {
     me: Rank,
     of_root: Vec<Communicator>,
-    /// By root, then in the order in which they were begun: the number of the operation, and how far it has come.
+    /// By root, then in the order in which they were begun: the number of the operation, and its state.
     under_way: Vec<VecDeque<(u32, Part)>>,
 }
 
 impl Broadcasts {
-    /// A communicator for each rank, which all ranks make together.
+    /// Creates a communicator for each rank; collective over all ranks.
     pub(super) fn new(transport: &Transport) -> Result<Broadcasts> {
         let size = transport.size();
         let of_root = (0..size).map(|_| transport.another()).collect::<Result<Vec<Communicator>>>()?;
         Ok(Broadcasts { me: transport.rank(), of_root, under_way: (0..size).map(|_| VecDeque::new()).collect() })
     }
 
-    /// Gives the communicators back; all ranks do so together.
+    /// Frees the communicators; collective over all ranks.
     pub(super) fn end(self) -> std::result::Result<(), MpiError> {
         self.of_root.into_iter().try_for_each(Communicator::free)
     }
@@ -93,7 +93,7 @@ impl Broadcasts {
         self.begin_next(root)
     }
 
-    /// Takes part in the next broadcast of `root`, if it is the turn of one.
+    /// Joins the next broadcast of `root`, if one is due.
     fn begin_next(&mut self, root: Rank) -> Result<()> {
         if let Some((_, part @ Part::Queued)) = self.under_way[root.0 as usize].front_mut() {
             let block = self.of_root[root.0 as usize].ibcast(root.0, vec![0; BLOCK]).map_err(failed)?;
@@ -102,12 +102,12 @@ impl Broadcasts {
         Ok(())
     }
 
-    /// Forgets the operations of a program that has ended. What MPI has begun of them goes on.
+    /// Forgets the operations of a program that has ended. Those that MPI has begun go on.
     pub(super) fn forget(&mut self) {
         self.under_way.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// An operation that is over, if there is one.
+    /// A completed operation, if there is one.
     pub(super) fn poll(&mut self) -> Result<Option<IsOver>> {
         for root in 0..self.under_way.len() {
             let communicator = &self.of_root[root];
@@ -122,7 +122,7 @@ impl Broadcasts {
     }
 }
 
-/// Lets a broadcast go on; gives the message that it has brought, or none at its root, once it is over.
+/// Advances a broadcast; when it completes, returns its message, or none at its root.
 fn advance(part: &mut Part, communicator: &Communicator, root: Rank) -> Result<Option<Option<Message>>> {
     match part {
         Part::Queued => Ok(None),

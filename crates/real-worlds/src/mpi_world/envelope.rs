@@ -1,29 +1,29 @@
-//! How a message of ours is one of MPI.
+//! The encoding of a Maquette message as an MPI message.
 //!
 //! ```text
 //!     tag of MPI       what the message holds
 //!     2 t              content, all of it; our tag is t
-//!     2 t + 1          bytes that nobody looks at: only their number counts; our tag is t
-//!     the largest      an envelope, then the rest: whatever does not fit into these, and the announcements of large messages
+//!     2 t + 1          bytes that are never read: only their number counts; our tag is t
+//!     the largest      an envelope, then the rest: messages that fit neither of these, and announcements of large ones
 //! ```
 //!
-//! A receiver does not know how long the next message is. So whatever comes on this communicator fits into a buffer of [`SMALL`] bytes;
-//! of what is longer an announcement comes, and the message itself on another communicator, straight to where it is to lie. Most
-//! messages have no envelope and no announcement: they cost nothing beside what MPI itself costs.
+//! A receiver does not know how long the next message is. So every message on this communicator fits into a buffer of [`SMALL`] bytes; a
+//! longer one is announced there, and is itself sent on another communicator, straight to its final place. Most messages have no envelope
+//! and no announcement: they cost nothing beyond what MPI itself costs.
 
 use std::ffi::c_int;
 
 use endpoint::{Message, Tag};
 use quantities::Bytes;
 
-/// The longest that comes without an announcement: more bytes are sooner received in place than copied. [B]
+/// The longest message sent without an announcement: a longer one is received faster in place than copied. [B]
 pub(super) const SMALL: usize = 8 << 10;
 /// The length of an envelope. [B]
 pub(super) const ENVELOPE: usize = 32;
-/// In an envelope, in place of how many bytes can be looked at: the message is only a size.
+/// In an envelope, in place of the number of readable bytes: the message is only a size.
 const ONLY_A_SIZE: u64 = u64::MAX;
 
-/// What a tag of MPI says.
+/// The meaning of an MPI tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     Content(Tag),
@@ -34,12 +34,12 @@ pub(super) enum Label {
 /// The tags of a communicator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Labels {
-    /// The largest tag of MPI.
+    /// MPI's largest tag.
     pub(super) largest: c_int,
 }
 
 impl Labels {
-    /// The tag of MPI for `label`, if there is one.
+    /// The MPI tag for `label`, if there is one.
     pub(super) fn tag_of(self, label: Label) -> Option<c_int> {
         let (Tag(tag), odd) = match label {
             Label::Envelope => return Some(self.largest),
@@ -50,7 +50,7 @@ impl Labels {
         (tag < self.largest).then_some(tag)
     }
 
-    /// What a tag of MPI says.
+    /// The meaning of an MPI tag.
     pub(super) fn label_of(self, tag: c_int) -> Label {
         let number = Tag((tag / 2).unsigned_abs());
         match tag {
@@ -61,15 +61,15 @@ impl Labels {
     }
 }
 
-/// What there is to know of a message that comes in an envelope.
+/// The description of a message that comes in an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     pub(super) tag: Tag,
-    /// How long the message is. [B]
+    /// The length of the message. [B]
     pub(super) size: u64,
-    /// How much of it can be looked at; nothing if it is only a size. [B]
+    /// How much of it can be read; nothing if it is only a size. [B]
     pub(super) seen: Option<u64>,
-    /// If it is large, the tag with which it comes on the other communicator.
+    /// If it is large, the tag with which it is sent on the other communicator.
     pub(super) large: Option<c_int>,
 }
 
@@ -88,7 +88,7 @@ impl Envelope {
         bytes
     }
 
-    /// Reads what another rank has written; nothing if that is no envelope.
+    /// Reads an envelope that another rank has written; returns nothing if the bytes are none.
     pub(super) fn read(bytes: &[u8]) -> Option<Envelope> {
         let four = |from: usize| bytes.get(from..from + 4)?.try_into().ok();
         let eight = |from: usize| bytes.get(from..from + 8)?.try_into().ok().map(u64::from_le_bytes);
@@ -102,7 +102,7 @@ impl Envelope {
         })
     }
 
-    /// The message, whose bytes are these.
+    /// The message with this content.
     pub(super) fn message(&self, bytes: &bytes::Bytes) -> Message {
         match self.seen {
             None => Message::of_size(Bytes(self.size)),

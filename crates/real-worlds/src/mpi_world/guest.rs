@@ -1,4 +1,4 @@
-//! Programs of ours within a program that has begun MPI by itself.
+//! Maquette programs within a program that has begun MPI itself.
 
 use endpoint::{Error, Program, Result, executor};
 use mpi::{Communicator, MpiError, Place};
@@ -9,10 +9,10 @@ use super::polling::Waiting;
 use super::transport::Transport;
 use crate::Clock;
 
-/// This process's rank among those of a communicator of somebody else's program, between whose calls programs of ours run.
+/// This process's rank in a communicator of a host program, between whose calls Maquette programs run.
 ///
-/// Unlike a [`super::MpiWorld`] it neither begins MPI nor ends it, and it waits without limit, as MPI does: a rank may come as late as it
-/// will. Programs that broadcast in hardware can't be run.
+/// Unlike a [`super::MpiWorld`], it neither begins nor ends MPI, and it waits without limit, as MPI does: a rank may come as late as it
+/// likes. Programs that broadcast in hardware can't be run.
 #[derive(Debug)]
 pub struct MpiGuest {
     transport: Transport,
@@ -21,28 +21,28 @@ pub struct MpiGuest {
 }
 
 impl MpiGuest {
-    /// On two communicators of the same processes that nobody else uses.
+    /// A guest on two communicators of the same processes that nothing else uses.
     pub fn new(small: Communicator, large: Communicator, waiting: Waiting) -> MpiGuest {
         MpiGuest { transport: Transport::over(small, large), clock: Clock::starting_now(), waiting }
     }
 
-    /// Which rank this process is.
+    /// The rank of this process.
     pub fn rank(&self) -> Rank {
         self.transport.rank()
     }
 
-    /// How many there are.
+    /// The number of ranks.
     pub fn size(&self) -> u32 {
         self.transport.size()
     }
 
-    /// Runs `program`, as all ranks do. Nothing of it is under way when it has ended.
+    /// Runs `program`; collective over all ranks. Nothing of it is under way when it has ended.
     ///
-    /// The first message of a rank that is long, and as long as one of the `places` that are lent for it, is received there: what the program gets
-    /// lies in that place.
+    /// If the first long message from a rank is as long as one of the `places` lent for that rank, it is received there: the message that
+    /// the program gets lies in that place.
     ///
     /// # Errors
-    /// What this rank ends with.
+    /// The error with which this rank ends.
     pub fn run<P: Program>(&mut self, program: &P, places: Vec<(Rank, Place)>) -> Result<P::Output> {
         if P::NEEDS.multicast() {
             return Err(Error::Unfit("a guest of somebody else's MPI does not broadcast in hardware".to_owned()));
@@ -55,14 +55,14 @@ impl MpiGuest {
         ended
     }
 
-    /// Gives everything back to MPI; all ranks do so together.
+    /// Frees all of its MPI resources; collective over all ranks.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn end(self) -> std::result::Result<(), MpiError> {
         self.transport.end()
     }
 }
 
-/// How long it waits for a message.
+/// How long it waits for a message: for ever.
 const FOR_EVER: Duration = Duration::from_picoseconds(u64::MAX);

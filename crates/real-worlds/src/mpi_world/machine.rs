@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!     send              processor free -> under way in MPI -> over
-//!     receive           posted -> its message is there, or was announced and has come -> processor free -> over
+//!     receive           posted -> its message has arrived, perhaps after an announcement -> processor free -> over
 //!     compute           processor free -> computing -> over
 //!     sleep until       over at its time, without the processor
 //! ```
 //!
-//! The processor does one thing at a time, as in every world. MPI makes progress whenever it is asked, while the program computes, too.
+//! The processor does one thing at a time, as in every world. MPI makes progress whenever it is called, also while the program computes.
 
 use std::collections::VecDeque;
 
@@ -22,14 +22,14 @@ use super::polling::{Polling, Waiting};
 use super::transport::{Body, Incoming, Sending, Transfer, Transport};
 use crate::Clock;
 
-/// Between looks at the clock, where nothing waits for a time.
+/// Polls between two looks at the clock, where no operation waits for a time.
 const POLLS_BETWEEN_LOOKS: u32 = 256;
-/// How often MPI is asked before a receive is late: what is there already may take it several calls to notice.
+/// How often MPI is polled before a receive is late: the library may need several calls to notice a message that has arrived.
 const LOOKS_BEFORE_LATE: u32 = 16;
-/// Who has nothing to do but to wait for a time, wakes so much before it. [ps]
+/// A rank that only waits for a time wakes this long before it. [ps]
 const WAKE_BEFORE: Duration = Duration::from_microseconds(150);
 
-/// A rank whose messages MPI carries, while a program runs on it.
+/// A rank that runs a program, and whose messages MPI carries.
 #[derive(Debug)]
 pub struct MpiMachine<'world> {
     transport: &'world mut Transport,
@@ -39,10 +39,10 @@ pub struct MpiMachine<'world> {
     /// In the order in which they were begun.
     under_way: Vec<UnderWay>,
     over: VecDeque<Over>,
-    /// Until when each processor is busy; zero if it is known to be free.
+    /// Until when each processor is busy; zero if it is known to be idle.
     busy_until: Vec<Time>,
     polling: Polling,
-    /// Since when nothing has begun or been over, as far as that was looked at.
+    /// Since when no operation has begun or ended, as far as that was checked.
     quiet_since: Option<Time>,
     has_ended: bool,
 }
@@ -51,32 +51,32 @@ pub struct MpiMachine<'world> {
 struct UnderWay {
     number: u32,
     processor: u8,
-    /// When it starts, if that is to be told.
+    /// When it starts, if its start is to be reported.
     start: Option<Time>,
     stage: Stage,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// It is sent, or broadcast, when its processor is free.
+    /// It waits to be sent, or broadcast, when its processor is free.
     Waits(Time, Operation),
     Sends(Sending),
     Receives(Posted),
     Transfers(Transfer),
-    /// A broadcast, which [`Broadcasts`] knows by the same number.
+    /// A broadcast, which [`Broadcasts`] identifies by the same number.
     Broadcasts,
-    /// It is over then.
+    /// It ends at this time.
     Ends(Time, Result<Outcome>),
     IsOver,
 }
 
-/// A receive that no message has met.
+/// A receive that has matched no message.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
     from: Source,
     tags: Tags,
     deadline: Option<Time>,
-    /// How often MPI was asked since it was begun.
+    /// How often MPI was polled since it was begun.
     looks: u32,
 }
 
@@ -117,7 +117,7 @@ impl<'world> MpiMachine<'world> {
         Some(*until)
     }
 
-    /// Begins an operation; a receive is posted at once, and anything else takes its turn at the processor.
+    /// Begins an operation; a receive is posted at once, and any other operation waits its turn for the processor.
     fn enter(&mut self, number: u32, processor: u8, tells_start: bool, operation: Operation) -> Begun {
         self.quiet_since = None;
         let (mut start, mut begun) = (None, Begun::Started);
@@ -147,7 +147,7 @@ impl<'world> MpiMachine<'world> {
         begun
     }
 
-    /// Sends by a processor that is free: most messages have left when that returns.
+    /// Sends from a processor that is free: most messages have left when this returns.
     fn send_at_once(&mut self, number: u32, processor: u8, (to, tag): (Rank, Tag), message: &Message) {
         let sent = self.transport.send(to, tag, message).and_then(|mut sending| Ok((sending.test()?, sending)));
         match sent {
@@ -159,7 +159,7 @@ impl<'world> MpiMachine<'world> {
         }
     }
 
-    /// What has just begun goes on as far as it can without a look at the clock.
+    /// Advances the operation just begun as far as possible without reading the clock.
     fn take_first_step(&mut self) {
         let Some(it) = self.under_way.last() else { return };
         let place = self.under_way.len() - 1;
@@ -179,7 +179,7 @@ impl<'world> MpiMachine<'world> {
         self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
     }
 
-    /// A message meets a receive.
+    /// Matches a message with a receive.
     fn meet(&mut self, place: usize, Incoming { from, tag, body }: Incoming) {
         match body {
             Body::Here(message) => self.received(place, Ok(Received { from, tag, message })),
@@ -190,10 +190,10 @@ impl<'world> MpiMachine<'world> {
         }
     }
 
-    /// What a receive has brought is there: its processor takes it.
+    /// The message of a receive has arrived: its processor takes it.
     fn received(&mut self, place: usize, received: Result<Received>) {
         let outcome = received.map(|received| {
-            // When it was sent, nobody tells.
+            // The time at which it was sent is unknown.
             Outcome::Received(received, Passage { sent: Time::ZERO, arrived: Time::ZERO })
         });
         match self.busy(self.under_way[place].processor) {
@@ -209,12 +209,12 @@ impl<'world> MpiMachine<'world> {
 
     fn tell(&mut self, number: u32, event: Event) {
         self.quiet_since = None;
-        // Of other operations than requests, whoever asks looks at the clock itself.
+        // For operations other than requests, the caller reads the clock itself.
         let at = if request_of(number).is_some() { self.clock.now() } else { Time::ZERO };
         self.over.push_back(Over { rank: self.transport.rank(), number, at, event });
     }
 
-    /// Lets one operation go on as far as it can at `now`.
+    /// Advances one operation as far as possible at `now`.
     fn step(&mut self, place: usize, now: Time) {
         if let Some(start) = self.under_way[place].start.filter(|&start| start <= now) {
             self.under_way[place].start = None;
@@ -283,7 +283,7 @@ impl<'world> MpiMachine<'world> {
             .ok_or_else(|| Error::Unfit("no rank has a communicator for broadcasts".to_owned()))
     }
 
-    /// Asks MPI once for all that is under way.
+    /// Polls MPI once for everything under way.
     fn poll(&mut self) -> Result<()> {
         if let Some(wanted) = self.wanted()
             && let Some(incoming) = self.transport.poll(wanted)?
@@ -315,7 +315,7 @@ impl<'world> MpiMachine<'world> {
         Ok(())
     }
 
-    /// Whether receives wait for messages, and for those of whom if all name one rank.
+    /// Whether receives wait for messages, and for which rank's, if all of them name the same one.
     fn wanted(&self) -> Option<Option<Rank>> {
         let sources = self.under_way.iter().filter_map(|it| match it.stage {
             Stage::Receives(Posted { from: Source::Rank(from), .. }) => Some(Some(from)),
@@ -333,7 +333,7 @@ impl<'world> MpiMachine<'world> {
         })
     }
 
-    /// When the first operation ends, if there are only such that wait for a time: then MPI has nothing to do.
+    /// When the first operation ends, if all of them only wait for a time: then MPI has nothing to do.
     fn first_end(&self) -> Option<Time> {
         self.under_way.iter().try_fold(Time::from_picoseconds(u64::MAX), |first, it| match &it.stage {
             Stage::Ends(until, _) => Some(first.min(*until)),
@@ -341,7 +341,7 @@ impl<'world> MpiMachine<'world> {
         })
     }
 
-    /// Nothing has come: waits as is best, and says whether that has no end.
+    /// Nothing has arrived: waits in the best way, and returns whether patience has run out.
     fn wait(&mut self) -> bool {
         if let Some(first) = self.first_end() {
             let left = first.since(self.clock.now().min(first));
@@ -371,8 +371,9 @@ impl Machine for MpiMachine<'_> {
     fn check(&self, operation: &Operation) -> Result<()> {
         let broadcasts = matches!(operation, Operation::Multicast(_) | Operation::ReceiveMulticast(_));
         if broadcasts && self.broadcasts.is_none() {
-            let told = format!("on MPI, ranks that broadcast each have a communicator: allowed are {MOST_RANKS} ranks");
-            return Err(Error::Unfit(told));
+            let reason =
+                format!("on MPI, ranks that broadcast each have a communicator: allowed are {MOST_RANKS} ranks");
+            return Err(Error::Unfit(reason));
         }
         Ok(())
     }
@@ -399,7 +400,7 @@ impl Machine for MpiMachine<'_> {
                 self.polling.success();
                 return Ok(Some(over));
             }
-            // Where the program waits for nothing that it began, nothing ever comes.
+            // If nothing the program began is still under way, there is nothing to wait for.
             if self.has_ended || self.under_way.is_empty() {
                 return Ok(None);
             }
@@ -414,7 +415,7 @@ impl Machine for MpiMachine<'_> {
         self.has_ended = true;
     }
 
-    /// What was begun to be sent, is sent; receives that nobody waits for any more are forgotten.
+    /// Completes sends that were begun; drops receives that are no longer waited for.
     fn all_ended(&mut self) {
         let sends = |it: &UnderWay| match &it.stage {
             Stage::Waits(_, operation) => matches!(operation, Operation::Send { .. } | Operation::Multicast(_)),

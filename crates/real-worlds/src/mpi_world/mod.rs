@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!    program        of this process's rank
-//!    MpiMachine     its operations under way, matched with what comes            [machine]
-//!    Transport      messages, large ones announced                              [transport, envelope]
-//!    Broadcasts     by the library's own                                        [broadcasts]
+//!    MpiMachine     its operations under way, matched with messages             [machine]
+//!    Transport      messages, large ones announced                               [transport, envelope]
+//!    Broadcasts     by the library's own collective                             [broadcasts]
 //!    mpi            a library that is opened at run time
 //! ```
 //!
-//! Within somebody else's program that has begun MPI, programs run on communicators beside those of its own [guest].
+//! Inside a host program that has begun MPI, Maquette programs run on communicators of their own [guest].
 //!
-//! Receives are matched with messages here, not by MPI: tags of ours are larger than its, a rank may ask for anyone's message until a time,
-//! and nobody says how long the next message is.
+//! Receives are matched with messages in this crate, not by MPI: Maquette's tags are larger than MPI's, a rank may ask for a message from
+//! any rank until a deadline, and the length of the next message is not known in advance.
 
 mod broadcasts;
 mod envelope;
@@ -34,22 +34,22 @@ pub use self::polling::Waiting;
 use self::transport::Transport;
 use crate::{Clock, machine_time};
 
-/// How long a rank waits for a message, if nothing else is asked for.
+/// How long a rank waits for a message by default.
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 
-/// How long a rank that ends all others waits before: what it has said last is then with mpiexec, which loses what is still on its way.
+/// How long a rank waits before it aborts all others: mpiexec loses output that is still on its way when a job is aborted.
 const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Why there is no world of MPI.
+/// Why the world of MPI could not begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MpiStartError {
-    /// There is no library.
+    /// No library was found.
     #[error(transparent)]
     Library(#[from] OpenError),
-    /// It does not do what it is asked for.
+    /// The library failed.
     #[error(transparent)]
     Mpi(#[from] MpiError),
-    /// It belongs to another mpiexec than the one that started this process.
+    /// The library belongs to another mpiexec than the one that started this process.
     #[error(
         "{library} takes this process for the only one, but {starter} has started {started}: the two do not belong together; start with the \
          mpiexec that comes with this library, or name the library of that mpiexec with --mpi-library"
@@ -57,9 +57,9 @@ pub enum MpiStartError {
     Mixed {
         /// The library.
         library: String,
-        /// Who started this process.
+        /// The launcher that started this process.
         starter: &'static str,
-        /// How many that has started.
+        /// How many processes it has started.
         started: u32,
     },
     /// The ranks could not agree on a time.
@@ -68,7 +68,7 @@ pub enum MpiStartError {
 }
 
 impl MpiStartError {
-    /// Whether another library, or another mpiexec, would do.
+    /// Whether another library or another mpiexec would help.
     pub const fn is_bad_input(&self) -> bool {
         matches!(self, MpiStartError::Library(_) | MpiStartError::Mixed { .. })
     }
@@ -78,11 +78,11 @@ impl MpiStartError {
 #[derive(Debug)]
 pub struct MpiWorld {
     process: Rc<Process>,
-    /// Of a part of all processes, their communicator.
+    /// The communicator, if this world is a part of all processes.
     part: Option<Communicator>,
-    /// For programs.
+    /// For the messages of programs.
     transport: Transport,
-    /// For what ranks tell each other between them: some are done before others, which may still receive from anyone.
+    /// For messages between programs: some ranks finish before others, which may still receive from any rank.
     between: Transport,
     broadcasts: Option<Broadcasts>,
     clock: Clock,
@@ -92,7 +92,7 @@ pub struct MpiWorld {
 }
 
 impl MpiWorld {
-    /// Begins MPI with the library at `library`, or with the one that is found; all processes do so together.
+    /// Begins MPI with the library at `library`, or with the one that is found; collective over all processes.
     ///
     /// # Errors
     /// [`MpiStartError`].
@@ -110,7 +110,7 @@ impl MpiWorld {
         MpiWorld::of(Rc::new(process), &all, USUAL_PATIENCE)
     }
 
-    /// The world of the processes of a communicator, who all ask for it together.
+    /// The world of the processes of a communicator; collective over them.
     fn of(
         process: Rc<Process>,
         all: &Communicator,
@@ -131,33 +131,33 @@ impl MpiWorld {
         Ok(world)
     }
 
-    /// A world of the first `ranks` of all processes, which is to end before this one; nothing for the others. All processes ask for it
-    /// together.
+    /// A world of the first `ranks` processes, which must end before this one; nothing for the other processes. Collective over all
+    /// processes.
     ///
     /// # Errors
-    /// What the library says; that the ranks could not agree on a time.
+    /// The library's error, or that the ranks could not agree on a time.
     pub fn first(&self, ranks: u32) -> std::result::Result<Option<MpiWorld>, MpiStartError> {
         let Some(part) = self.process.world()?.first(ranks)? else { return Ok(None) };
         let world = MpiWorld::of(Rc::clone(&self.process), &part, self.patience)?;
         Ok(Some(MpiWorld { part: Some(part), ..world }))
     }
 
-    /// From now on this rank waits at most so long for a message.
+    /// Sets the longest time that this rank waits for a message.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
 
-    /// Which rank this process is.
+    /// The rank of this process.
     pub fn rank(&self) -> Rank {
         self.transport.rank()
     }
 
-    /// How many there are.
+    /// The number of ranks.
     pub fn size(&self) -> u32 {
         self.transport.size()
     }
 
-    /// Whether all ranks have the same clock, as those of one computer have.
+    /// Whether all ranks have the same clock, as those on one computer do.
     pub const fn same_clock(&self) -> bool {
         self.same_clock
     }
@@ -167,22 +167,22 @@ impl MpiWorld {
         self.process.processor_name()
     }
 
-    /// What the library says of itself.
+    /// The library's description of itself.
     pub fn library(&self) -> String {
         self.process.library().version()
     }
 
-    /// Runs `program`, as all ranks do.
+    /// Runs `program`; collective over all ranks.
     ///
     /// # Errors
-    /// What this rank ends with: [`Error::Deadlock`] where nothing that it waits for has come for as long as it has patience.
+    /// The error with which this rank ends: [`Error::Deadlock`] if nothing that it waits for has come within its patience.
     pub fn run<P: Program>(&mut self, program: &P) -> Result<P::Output> {
         let (rank, size) = (self.rank(), self.size());
         let output = executor::run_one(&mut self.machine(P::NEEDS)?, rank, size, program)?;
         program.check(rank, &output).map(|()| output)
     }
 
-    /// Runs `program`, as all ranks do, apart from the messages of other programs: what has to be told before and after these.
+    /// Runs `program`, apart from the messages of other programs: for communication before and after them. Collective over all ranks.
     ///
     /// # Errors
     /// As [`MpiWorld::run`].
@@ -192,10 +192,10 @@ impl MpiWorld {
         executor::run_one(&mut machine, rank, size, program)
     }
 
-    /// The machine on which this rank runs a program that needs so much; all ranks ask for it together.
+    /// The machine on which this rank runs a program with these needs; collective over all ranks.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn machine(&mut self, needs: Needs) -> Result<MpiMachine<'_>> {
         if needs.multicast() && self.broadcasts.is_none() && self.size() <= MOST_RANKS {
             self.broadcasts = Some(Broadcasts::new(&self.transport)?);
@@ -205,15 +205,15 @@ impl MpiWorld {
         Ok(MpiMachine::new(&mut self.transport, broadcasts, self.clock, self.patience, self.waiting))
     }
 
-    /// Forgets messages that have come and that nobody has received.
+    /// Drops messages that have arrived and that no receive took.
     pub fn forget_messages(&mut self) {
         self.transport.forget();
     }
 
-    /// Ends this world, as all of its ranks do together, and MPI with the last of them. Nothing may be under way any more.
+    /// Ends this world, and MPI with the last of its worlds; collective over its ranks. Nothing may be under way any more.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn end(self) -> std::result::Result<(), MpiError> {
         self.broadcasts.map_or(Ok(()), Broadcasts::end)?;
         self.transport.end()?;
@@ -222,14 +222,14 @@ impl MpiWorld {
         Rc::into_inner(self.process).map_or(Ok(()), Process::finalize)
     }
 
-    /// Ends all ranks with that exit status, soon.
+    /// Ends all ranks with this exit status, soon.
     pub fn abort(&self, status: i32) -> ! {
         std::thread::sleep(LAST_WORDS);
         self.process.abort(status)
     }
 
-    /// Time begins anew, as all ranks ask for together: rank 0 says when, to those who have its clock. Each learns how many ranks its computer
-    /// has.
+    /// Restarts time; collective over all ranks. Rank 0 sets the start for the ranks that share its clock. Each rank learns how many
+    /// ranks its computer has.
     ///
     /// # Errors
     /// As [`MpiWorld::run`].
@@ -244,16 +244,16 @@ impl MpiWorld {
     }
 }
 
-/// What ranks know after they have greeted each other.
+/// What ranks know after they have exchanged greetings.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
-    /// What the clock shows when time begins, if all have the same clock. [ns]
+    /// The clock's reading when time begins, if all ranks have the same clock. [ns]
     zero: Option<u64>,
-    /// How many ranks this rank's computer has.
+    /// How many ranks are on this rank's computer.
     beside: u64,
 }
 
-/// All ranks tell rank 0 where they are, and learn who is with them.
+/// All ranks tell rank 0 which computer they are on, and learn how many share it.
 struct Greeting<'a> {
     machine: &'a str,
 }
@@ -286,8 +286,8 @@ impl Program for Greeting<'_> {
     }
 }
 
-/// What tells one computer, since it was last started, from others: its parts may have names of their own, and yet one clock. Where the
-/// system has nothing like that, it is the name.
+/// Identifies a computer since its last start: its parts may have names of their own, and yet one clock. Where the system has no such
+/// identifier, the name is used.
 fn machine_id(name: &str) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     boot.map_or_else(|_| name.to_owned(), |boot| boot.trim_end().to_owned())

@@ -1,28 +1,28 @@
-//! What a rank does that has asked MPI and learned nothing.
+//! How a rank waits that has polled MPI in vain.
 
 use std::thread;
 use std::time::Duration;
 
-/// How often it asks at once before it lets others have the processor: for longer than a message takes between two processors.
+/// How often it polls at once before it yields the processor: for longer than a message takes between two processors.
 const AT_ONCE: u32 = 2_000;
-/// How often it lets others have the processor before it sleeps.
+/// How often it yields the processor before it sleeps.
 const BEFORE_SLEEP: u32 = 8;
-/// For how long it sleeps: not much longer than others need who send what it waits for.
+/// For how long it sleeps: not much longer than the senders it waits for need.
 const SLEEP: Duration = Duration::from_micros(50);
 
 /// How a rank waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// It has a processor for itself, and asks again at once.
+    /// It has a processor to itself, and polls again at once.
     Busy,
-    /// This computer has more ranks than processors: it may be that one only waits for a processor to send what is waited for here.
+    /// This computer has more ranks than processors: the sender that it waits for may itself be waiting for a processor.
     Yielding,
-    /// The same among ranks that may be busy waiting themselves, as those are who wait for MPI: a rank that only yields has its turn again before
-    /// they have used up theirs, and again and again finds nothing.
+    /// The same among ranks that may be busy-waiting themselves, as ranks that wait in MPI are: a rank that only yields is scheduled
+    /// again before they have used up their time slices, and finds nothing again and again.
     Sleeping,
 }
 
-/// How long this rank has asked in vain.
+/// How often this rank has polled in vain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polling {
     waiting: Waiting,
@@ -34,12 +34,12 @@ impl Polling {
         Polling { waiting, in_vain: 0 }
     }
 
-    /// Something has come.
+    /// A poll found something.
     pub(super) const fn success(&mut self) {
         self.in_vain = 0;
     }
 
-    /// Nothing has; says how often that was so without a break.
+    /// A poll found nothing; returns how many have in a row.
     pub(super) fn failure(&mut self) -> u32 {
         self.in_vain = self.in_vain.saturating_add(1);
         match self.waiting {

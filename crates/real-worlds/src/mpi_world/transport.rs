@@ -1,4 +1,4 @@
-//! Messages between ranks, as MPI carries them.
+//! Messages between ranks, carried by MPI.
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -10,34 +10,34 @@ use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
 
-/// What MPI says, as an error of ours.
+/// An error of MPI as one of this crate.
 pub(super) fn failed(error: MpiError) -> Error {
     Error::Network(error.to_string())
 }
 
-/// The communicators of this rank, what has come for it, and a receive that waits for more.
+/// The communicators of this rank, the messages that have arrived for it, and a receive posted for more.
 #[derive(Debug)]
 pub(super) struct Transport {
-    /// For what fits into a buffer of [`SMALL`] bytes.
+    /// For messages that fit into a buffer of [`SMALL`] bytes.
     small: Communicator,
-    /// For what was announced on the other.
+    /// For messages that were announced on the other.
     large: Communicator,
     labels: Labels,
-    /// The one receive that is posted on the first communicator, and from whom it takes messages if not from anyone.
+    /// The one receive that is posted on the first communicator, and the rank from which it takes messages, if not any.
     posted: Option<(Option<Rank>, Receive)>,
-    /// A buffer for the next one.
+    /// A buffer for the next receive.
     buffer: Vec<u8>,
-    /// What came before a receive asked for it, in the order in which it came.
+    /// Messages that arrived before a receive asked for them, in the order of arrival.
     unexpected: VecDeque<Incoming>,
     /// How many large messages went to each rank.
     announced: Vec<c_int>,
     /// Bytes of messages that are only a size.
     zeros: Bytes,
-    /// Where large messages of some ranks are to be laid.
+    /// Where large messages from some ranks are to be received.
     places: Vec<(Rank, Place)>,
 }
 
-/// A message that has come, or of which it is known that it comes.
+/// A message that has arrived, or was announced.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) from: Rank,
@@ -63,9 +63,9 @@ impl Incoming {
 /// A message on its way to another rank.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// It, or its announcement.
+    /// The message, or its announcement.
     small: Option<Send>,
-    /// What was announced.
+    /// The message that was announced.
     large: Option<Send>,
 }
 
@@ -84,7 +84,7 @@ impl Sending {
     }
 }
 
-/// A large message on its way here.
+/// A large message on its way to this rank.
 #[derive(Debug)]
 pub(super) struct Transfer {
     from: Rank,
@@ -92,17 +92,17 @@ pub(super) struct Transfer {
     content: Content,
 }
 
-/// Where the content of a large message is laid.
+/// The buffer that receives the content of a large message.
 #[derive(Debug)]
 enum Content {
-    /// In a buffer of its own.
+    /// A buffer of its own.
     Own(Receive),
-    /// Where somebody has lent a place for it.
+    /// A place that the caller has lent.
     InPlace(ReceiveInPlace),
 }
 
 impl Transfer {
-    /// The message, once it is here.
+    /// The message, once it has arrived.
     pub(super) fn test(&mut self) -> Result<Option<Received>> {
         let content = match &mut self.content {
             Content::Own(receive) => receive.test().map_err(failed)?.map(|arrived| Bytes::from(arrived.content)),
@@ -115,12 +115,12 @@ impl Transfer {
 }
 
 impl Transport {
-    /// Communicators of our own for all processes of this one, which make them together.
+    /// A transport with communicators of its own for all processes of `all`; collective over them.
     pub(super) fn new(all: &Communicator) -> std::result::Result<Transport, MpiError> {
         Ok(Transport::over(all.duplicate()?, all.duplicate()?))
     }
 
-    /// On two communicators of the same processes that nobody else uses.
+    /// A transport on two communicators of the same processes that nothing else uses.
     pub(super) fn over(small: Communicator, large: Communicator) -> Transport {
         let labels = Labels { largest: small.largest_tag() };
         let announced = vec![0; small.size() as usize];
@@ -136,7 +136,7 @@ impl Transport {
         self.small.size()
     }
 
-    /// A communicator of all ranks, apart from these; all of them make it together.
+    /// Another communicator of all ranks; collective over them.
     pub(super) fn another(&self) -> Result<Communicator> {
         self.small.duplicate().map_err(failed)
     }
@@ -163,7 +163,7 @@ impl Transport {
         }
     }
 
-    /// Announces a message and sends it: the receiver asks for it when it knows where it is to lie.
+    /// Announces a message and sends it: the receiver receives it once it knows where to put it.
     fn send_large(&mut self, to: Rank, tag: Tag, message: &Message, size: usize) -> Result<Sending> {
         let Some(number) = self.announced.get_mut(to.0 as usize) else {
             return Err(Error::NoSuchRank { rank: to, size: self.size() });
@@ -177,7 +177,7 @@ impl Transport {
         Ok(Sending { small: Some(announced), large: Some(sent) })
     }
 
-    /// The bytes that a message goes as: its own, and zeros where it is only a size.
+    /// The bytes that are sent for a message: its own, and zeros where it is only a size.
     fn bytes_of(&mut self, message: &Message, size: usize) -> Bytes {
         match message.content() {
             Some(content) if content.len() == size => content.clone(),
@@ -195,7 +195,7 @@ impl Transport {
         }
     }
 
-    /// The first message that has come before and that a receive takes.
+    /// The first message that arrived earlier and that a receive takes.
     pub(super) fn take_unexpected(&mut self, from: Source, tags: Tags) -> Option<Incoming> {
         let place = self.unexpected.iter().position(|incoming| incoming.fits(from, tags))?;
         self.unexpected.remove(place)
@@ -206,19 +206,19 @@ impl Transport {
         self.unexpected.push_back(incoming);
     }
 
-    /// The next large message of each rank that is as long as its place is laid there.
+    /// The next large message from each rank is received in its place, if it has the same length.
     pub(super) fn lend(&mut self, places: Vec<(Rank, Place)>) {
         self.places = places;
     }
 
-    /// Forgets what has come and nobody has asked for.
+    /// Drops messages that have arrived and were not asked for.
     pub(super) fn forget(&mut self) {
         self.unexpected.clear();
     }
 
-    /// What has come, if something has; where all receives that wait name the same rank, only from that.
+    /// A message that has arrived, if there is one; where all waiting receives name the same rank, only from that rank.
     ///
-    /// One receive is posted at a time, so that messages come in their order. From a named rank it costs MPI less than from anyone.
+    /// One receive is posted at a time, so that messages stay in order. Receiving from a named rank costs MPI less than from any.
     pub(super) fn poll(&mut self, wanted: Option<Rank>) -> Result<Option<Incoming>> {
         if let Some((_, receive)) = self.posted.take_if(|(from, _)| from.is_some() && *from != wanted) {
             match receive.cancel().map_err(failed)? {
@@ -237,7 +237,7 @@ impl Transport {
         self.read(arrived).map(Some)
     }
 
-    /// Reads what has come; its buffer serves the next receive.
+    /// Decodes a message that has arrived; its buffer serves the next receive.
     fn read(&mut self, Arrived { from, tag, content }: Arrived) -> Result<Incoming> {
         let from = Rank(from);
         let incoming = match self.labels.label_of(tag) {
@@ -275,10 +275,10 @@ impl Transport {
         Ok(Transfer { from, envelope, content: content.map_err(failed)? })
     }
 
-    /// Gives everything back to MPI; all ranks do so together.
+    /// Frees all MPI resources; collective over all ranks.
     pub(super) fn end(self) -> std::result::Result<(), MpiError> {
         if let Some((_, receive)) = self.posted {
-            // What comes last, nobody wants.
+            // A message that arrives now is not wanted any more.
             drop(receive.cancel()?);
         }
         self.small.free()?;

@@ -1,4 +1,4 @@
-//! Predictions beside what was measured.
+//! Predictions compared with measurements.
 
 use std::collections::BTreeMap;
 
@@ -7,42 +7,42 @@ use serde::Serialize;
 
 use super::Prediction;
 
-/// A prediction, and what the machine took.
+/// A prediction, and the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// What was predicted.
+    /// The prediction.
     #[serde(flatten)]
     pub prediction: Prediction,
-    /// The median of what was measured. [ps]
+    /// The median of the measured times. [ps]
     pub measured_ps: u64,
-    /// By how much the prediction is more than that, as a share of it; nothing where nothing was predicted.
+    /// The relative error of the prediction, positive if it is too long; nothing if no time was predicted.
     pub error: Option<f64>,
-    /// How many runs were measured, and how many of them were left out since a rank lost its processor.
+    /// How many runs were measured, and how many of them were left out because a rank lost its processor.
     pub runs: u32,
     /// See `runs`.
     pub left_out: u32,
 }
 
-/// The choice of an algorithm by predictions.
+/// A choice of algorithm by predictions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pick {
-    /// For what.
+    /// What the algorithm is for.
     pub choice: String,
-    /// The algorithm that was predicted to be the quickest.
+    /// The algorithm that was predicted to be the fastest.
     pub picked: String,
-    /// The one that was.
+    /// The algorithm that was the fastest.
     pub best: String,
-    /// By how much longer the picked one takes, as a share of the best one's time.
+    /// By how much longer the picked algorithm takes, as a share of the best one's time.
     pub regret: f64,
-    /// Spearman's rank correlation of predicted and measured times of the algorithms; nothing where there are fewer than three, or all
-    /// are alike.
+    /// Spearman's rank correlation of predicted and measured times of the algorithms; nothing if there are fewer than three, or all are
+    /// equal.
     pub rank_correlation: Option<f64>,
 }
 
 /// How good predictions were.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// Each of them, in their order.
+    /// The comparisons, in the order of the predictions.
     pub compared: Vec<Compared>,
     /// The choices among algorithms.
     pub picks: Vec<Pick>,
@@ -59,13 +59,13 @@ pub struct Judgement {
 }
 
 impl Compared {
-    /// The median of what was measured.
+    /// The median of the measured times.
     pub fn measured(&self) -> Duration {
         Duration::from_picoseconds(self.measured_ps)
     }
 
-    /// A prediction beside the times of some runs, each with whether a rank lost its processor meanwhile: see [`undisturbed`]. Nothing where
-    /// there are no runs.
+    /// Compares a prediction with the times of some runs, each with whether a rank lost its processor during it: see [`undisturbed`].
+    /// Nothing if there are no runs.
     pub fn new(prediction: Prediction, runs: &[(Duration, bool)]) -> Option<Compared> {
         let kept = undisturbed(runs);
         let left_out = (runs.len() - kept.len()) as u32;
@@ -76,21 +76,21 @@ impl Compared {
     }
 }
 
-/// The times of runs, each with whether a rank lost its processor meanwhile. Those runs are left out, unless fewer than a third are left
-/// then: of so few nothing is known.
+/// The times of runs in which no rank lost its processor. If fewer than a third of the runs are left, all of them count: so few say
+/// nothing.
 pub fn undisturbed(runs: &[(Duration, bool)]) -> Vec<Duration> {
     let whole: Vec<Duration> = runs.iter().filter(|(_, short)| !short).map(|run| run.0).collect();
     if whole.len() * 3 < runs.len() { runs.iter().map(|run| run.0).collect() } else { whole }
 }
 
-/// The median of some times, the earlier of the two in the middle where they are even.
+/// The median of some times; the lower of the middle two if their number is even.
 pub fn median_time(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort_unstable();
     times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
 impl Judgement {
-    /// How good these were.
+    /// Judges these comparisons.
     pub fn of(compared: Vec<Compared>) -> Judgement {
         let errors: Vec<f64> = compared.iter().filter_map(|it| it.error).map(f64::abs).collect();
         let mut choices: BTreeMap<&str, Vec<&Compared>> = BTreeMap::new();
@@ -114,7 +114,7 @@ impl Judgement {
 }
 
 impl Pick {
-    /// The choice among some algorithms for the same thing.
+    /// The choice among some algorithms for the same task.
     fn among(all: &[&Compared]) -> Option<Pick> {
         let picked = all.iter().min_by_key(|it| it.prediction.predicted_ps)?;
         let best = all.iter().min_by_key(|it| it.measured_ps)?;
@@ -132,7 +132,7 @@ impl Pick {
     }
 }
 
-/// The median; nothing of nothing.
+/// The median; nothing if there are no values.
 fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -140,7 +140,7 @@ fn median(values: &[f64]) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks, those of equal values being their mean.
+/// Spearman's rank correlation: Pearson's correlation of the ranks; equal values share the mean of their ranks.
 fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
     if one.len() < 3 || one.len() != other.len() {
         return None;
@@ -152,7 +152,7 @@ fn spearman(one: &[f64], other: &[f64]) -> Option<f64> {
     (spread > 0.0).then(|| product(&one, &other) / spread)
 }
 
-/// The place of each value in the order of all, from 0; those of equal values share the mean of theirs.
+/// The rank of each value, from 0; equal values share the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count() as f64;

@@ -1,9 +1,9 @@
-//! Rehearsals: how good a model of a machine is, found out as honestly as can be.
+//! Rehearsals: how good a model of a machine is, measured as honestly as possible.
 //!
-//! A few small programs are measured on the machine, and the description is fitted to their times. With it predictions are made, and written
-//! down with their hash before anything of them is measured. Then the machine runs what was predicted, and the two are compared: how
-//! far off the predictions were, whether they put the algorithms of a collective in the right order, and the *regret*: the time of the
-//! algorithm that was predicted to be the quickest over that of the one that was.
+//! A few small programs are measured on the machine, and its description is fitted to their times. Predictions are made with the fitted
+//! description and written down, with their hash, before any of their programs is measured. Then the machine runs the predicted programs,
+//! and the two are compared: how far off the predictions were, whether they ranked the algorithms of a collective correctly, and the
+//! *regret*: the time of the algorithm that was predicted to be the fastest over that of the one that was.
 
 mod judgement;
 mod prediction;
@@ -25,10 +25,10 @@ pub use self::prediction::{Prediction, Predictions};
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
 
-/// How often each program is measured, if nothing else is asked for.
+/// How often each program is measured by default.
 const USUAL_REPEAT: u32 = 15;
 
-/// What is rehearsed.
+/// A rehearsal: what is fitted, measured and predicted.
 ///
 /// ```toml
 /// machine.name = "my/cluster.toml"
@@ -46,17 +46,17 @@ const USUAL_REPEAT: u32 = 15;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rehearsal {
-    /// The description that is fitted.
+    /// The description to fit.
     pub machine: MachineChoice,
-    /// What of it is fitted: fields, and the range of each, as `1us..200us`.
+    /// The fields to fit, and the range of each, as `1us..200us`.
     pub fit: BTreeMap<String, String>,
-    /// How often each program is measured; 15 times, if left out.
+    /// How often each program is measured; 15 times if left out.
     #[serde(default = "usual_repeat")]
     pub repeat: u32,
-    /// What is measured, and fitted to.
+    /// The programs that are measured, and to whose times the description is fitted.
     #[serde(rename = "measure")]
     pub measured: Vec<Series>,
-    /// What is predicted, and then measured.
+    /// The programs whose times are predicted, and then measured.
     #[serde(rename = "predict")]
     pub predicted: Vec<Series>,
 }
@@ -71,7 +71,7 @@ fn usual_repeat() -> u32 {
 pub struct Series {
     /// The program with its parameters.
     pub program: Choice,
-    /// Among how many ranks, if that is not one of the values below.
+    /// The number of ranks, if that is not one of the values below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
     /// The values that its parameters take: `bytes`, `algorithm`, `ranks`.
@@ -79,37 +79,37 @@ pub struct Series {
     pub over: BTreeMap<String, Vec<Value>>,
 }
 
-/// A program whose time is asked for.
+/// A program whose time is to be measured or predicted.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The program, with its ranks.
     pub experiment: Experiment,
-    /// Among how many ranks.
+    /// The number of ranks.
     pub ranks: u32,
-    /// What it is, in words.
+    /// A description in words.
     pub what: String,
-    /// The same without its algorithm: questions that have this in common are about the choice of one.
+    /// The same without its algorithm: questions that share it are about the choice of one.
     pub choice: String,
-    /// Its algorithm, if that is one of the values of its series.
+    /// Its algorithm, if the algorithm is one of the values of its series.
     pub algorithm: Option<String>,
 }
 
-/// Which values of a series are one choice among several.
+/// The parameter of a series whose values are a choice among algorithms.
 const ALGORITHM: &str = "algorithm";
 
 impl Rehearsal {
     /// The rehearsal in the file `path`: JSON where its name ends in `.json`, otherwise TOML.
     ///
     /// # Errors
-    /// A file that can't be read; what in it is wrong, and where.
+    /// If the file can't be read, or is wrong; names the place.
     pub fn read(path: &Path) -> Result<(Rehearsal, InputFile), Error> {
         experiment::read_as(path)
     }
 
-    /// What is to be fitted, and between which bounds.
+    /// The parameters to fit, and their bounds.
     ///
     /// # Errors
-    /// The field whose range is none, and why.
+    /// Names the field whose range is invalid, and says why.
     pub fn parameters(&self) -> Result<Vec<Parameter>, Error> {
         let wrong = |field: &str, range: &str, error: ParameterError| {
             let problem = match error {
@@ -124,10 +124,10 @@ impl Rehearsal {
         self.fit.iter().map(parameter).collect()
     }
 
-    /// The programs that are measured to fit to, in their order.
+    /// The programs that are measured for the fit, in their order.
     ///
     /// # Errors
-    /// What in a series is wrong.
+    /// What is wrong in a series.
     pub fn to_measure(&self) -> Result<Vec<Question>, Error> {
         questions("measure", &self.measured)
     }
@@ -135,13 +135,13 @@ impl Rehearsal {
     /// The programs whose times are predicted, in their order.
     ///
     /// # Errors
-    /// What in a series is wrong.
+    /// What is wrong in a series.
     pub fn to_predict(&self) -> Result<Vec<Question>, Error> {
         questions("predict", &self.predicted)
     }
 }
 
-/// The questions of some series, which stand under that name.
+/// The questions of some series, listed under `name` in the file.
 fn questions(name: &str, all: &[Series]) -> Result<Vec<Question>, Error> {
     let of_series = |(number, series): (usize, &Series)| {
         let wrong = |error: Error| Error::Value { parameter: format!("{name} {number}"), problem: error.to_string() };
@@ -168,9 +168,9 @@ impl Series {
         let values: Vec<(&String, String)> =
             self.over.keys().zip(sweep.values(point).into_iter().map(in_words)).collect();
         let words = |without: &str| {
-            let told = values.iter().filter(|(name, _)| *name != without && *name != "ranks");
-            let told: String = told.map(|(name, value)| format!(" {name} {value}")).collect();
-            format!("{name} on {ranks}{told}")
+            let parameters = values.iter().filter(|(name, _)| *name != without && *name != "ranks");
+            let parameters: String = parameters.map(|(name, value)| format!(" {name} {value}")).collect();
+            format!("{name} on {ranks}{parameters}")
         };
         let algorithm = values.iter().find(|(name, _)| *name == ALGORITHM).map(|(_, value)| value.clone());
         Ok(Question { ranks, what: words(""), choice: words(ALGORITHM), algorithm, experiment })
@@ -181,10 +181,10 @@ fn in_words(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A program, and how long it takes on the machine itself.
+/// A program, and how long it takes on the real machine.
 pub type Measured = (Question, Duration);
 
-/// What is to be fitted to what was measured.
+/// The calibration that fits `parameters` to the measured times.
 pub fn calibration(description: Description, parameters: Vec<Parameter>, measured: &[Measured]) -> Calibration {
     let measurement = |(place, (question, time)): (usize, &Measured)| Measurement {
         line: place + 1,

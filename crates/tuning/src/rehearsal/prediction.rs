@@ -1,4 +1,4 @@
-//! What is predicted, as it is written down before it is measured.
+//! Predictions, as they are written down before anything is measured.
 
 use experiment::Experiment;
 use machines::model::Machine;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::Question;
 use crate::benchmark::Benchmark;
 
-/// What a program is predicted to take.
+/// The predicted time of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prediction {
-    /// What it is, in words.
+    /// A description in words.
     pub what: String,
     /// The same without its algorithm.
     pub choice: String,
@@ -20,31 +20,31 @@ pub struct Prediction {
     pub algorithm: Option<String>,
     /// Its time. [ps]
     pub predicted_ps: Option<u64>,
-    /// Why there is none.
+    /// Why no time was predicted.
     pub error: Option<String>,
 }
 
-/// What is predicted of a machine, all of it.
+/// All predictions for a machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predictions {
-    /// The version that made them.
+    /// The version of Maquette that made them.
     pub version: String,
     /// When they were made, in seconds since 1970 in UTC.
     pub made_at_s: u64,
     /// The fitted description, in TOML.
     pub description: String,
-    /// What is predicted.
+    /// The predictions.
     pub predictions: Vec<Prediction>,
 }
 
 impl Prediction {
-    /// Its time, if one is predicted.
+    /// The predicted time, if there is one.
     pub fn predicted(&self) -> Option<Duration> {
         self.predicted_ps.map(Duration::from_picoseconds)
     }
 
-    /// What a question's program takes on `machine`.
+    /// The predicted time of a question's program on `machine`.
     pub fn of(question: &Question, machine: &Machine) -> Prediction {
         let Question { what, choice, algorithm, experiment, ranks } = question;
         let time = Benchmark::Program(Box::new(Experiment::clone(experiment))).time(machine, *ranks);
@@ -57,7 +57,7 @@ impl Prediction {
 }
 
 impl Predictions {
-    /// Them in JSON, as they are written down.
+    /// The predictions in JSON, as they are written down.
     ///
     /// # Errors
     /// A value that JSON can't hold.
