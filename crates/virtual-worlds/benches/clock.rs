@@ -1,9 +1,9 @@
 //! How fast the clock world is: a broadcast to a million ranks, exchanges of many messages, and a GOAL schedule whose
 //! messages are all posted at once.
 //!
-//! Every case runs in a process of its own, so that its peak of resident memory is its own too. One line a case:
-//! the name, ranks, messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds. A
-//! pairwise exchange among 16,384 ranks shall take less than a minute.
+//! Every case runs in a process of its own, so that its peak of resident memory is its own, too. One line per case: the name, ranks,
+//! messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds. A pairwise exchange among 16,384
+//! ranks should take less than a minute.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -119,13 +119,13 @@ fn write_goal(path: &Path, ranks: u32, items: fn(u32, u32) -> String) -> io::Res
     file.flush()
 }
 
-/// An all-to-all in which nothing waits for anything.
+/// An all-to-all in which no operation waits for another.
 fn all_at_once(rank: u32, ranks: u32) -> String {
     let others = (1..ranks).map(|step| (rank + step) % ranks);
     others.map(|other| format!("send 8b to {other}\nrecv 8b from {other}\n")).collect()
 }
 
-/// In step k every rank sends to the one 2^k after it, when it has the message of step k - 1.
+/// In step k every rank sends to the one 2^k after it, once it has the message of step k - 1.
 fn dissemination(rank: u32, ranks: u32) -> String {
     let step = |k: u32| {
         let (to, from) = ((rank + (1 << k)) % ranks, (rank + ranks - (1 << k)) % ranks);
@@ -136,7 +136,7 @@ fn dissemination(rank: u32, ranks: u32) -> String {
     (0..ranks.ilog2()).map(step).collect()
 }
 
-/// In step k ranks i and i xor k exchange messages, when each has done with step k - 1.
+/// In step k ranks i and i xor k exchange messages, once each has finished step k - 1.
 fn pairwise(rank: u32, ranks: u32) -> String {
     let step = |k: u32| {
         let (send, receive, other) = (2 * k - 1, 2 * k, rank ^ k);
@@ -169,7 +169,7 @@ fn tell(case: &str, ranks: u32, seconds: f64, answer: &Answer) {
     );
 }
 
-/// The most memory that this process has held, where the system tells. [MB]
+/// The most memory that this process has held, where the system reports it. [MB]
 fn peak_resident_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What it costs to run two jobs on one machine, beside what each of them costs by itself.
+//! What it costs to run two jobs on one machine, compared with what each of them costs by itself.
 //!
 //! `cargo bench -p maquette-virtual-worlds --bench jobs` runs pairs of jobs on the halves of a machine, and prints how much longer a run of
 //! both takes than a plain run of each, one after the other.
@@ -15,18 +15,18 @@ use programs::all_to_all::Pairwise;
 use programs::schedule;
 use quantities::{Bytes, Time};
 
-/// Runs of each, of which the quickest counts.
+/// The number of runs of each, of which the fastest counts.
 const RUNS: u32 = 7;
 
-/// How long this thread has been on a processor, which does not depend on what else the machine does; where the system doesn't tell,
-/// how long it has lived. [s]
+/// How long this thread has been on a processor, which does not depend on what else the machine does; where the system doesn't report it,
+/// how long the thread has lived. [s]
 fn processor_time(began: Instant) -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = told.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
     nanoseconds.map_or_else(|| began.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// How long the quickest of some runs takes, each of `runs` in turn. [s]
+/// How long the fastest of some runs takes, each of `runs` in turn. [s]
 fn quickest<const N: usize>(runs: [&dyn Fn(); N]) -> [f64; N] {
     let began = Instant::now();
     let mut best = [f64::INFINITY; N];

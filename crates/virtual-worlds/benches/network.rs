@@ -1,5 +1,5 @@
-//! How fast the network is simulated: flit-hops a second, the two engines against each other, how much longer a simulation
-//! takes than the machine, and the peak of memory.
+//! How fast the network is simulated: flit-hops per second, the two engines compared, how much longer a simulation takes than the
+//! machine, and the peak of memory.
 //!
 //! `cargo bench -p maquette-virtual-worlds --bench network [-- NAME...]` runs all or the named measurements.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -14,7 +14,7 @@ use programs::benchmarks::UnequalDist;
 use programs::schedule;
 use quantities::{Bytes, Rank};
 
-/// Every rank sends to all others before it receives anything.
+/// Every rank sends to all others before it receives.
 struct AllAtOnce {
     bytes: Bytes,
 }
@@ -64,7 +64,7 @@ fn peak_memory() -> u64 {
     line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) * 1024 / 1_000_000
 }
 
-/// What the figures below were measured on.
+/// The machine on which the figures below were measured.
 fn machine() -> String {
     let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =

@@ -1,5 +1,4 @@
-//! How fast open-loop traffic is simulated at half of saturation: cycles and flit-hops a second, the two engines against
-//! each other.
+//! How fast open-loop traffic is simulated at half of saturation: cycles and flit-hops per second, the two engines compared.
 //!
 //! `cargo bench -p maquette-virtual-worlds --bench traffic`
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -12,7 +11,7 @@ use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::traffic::{Load, Pattern, Windows, run};
 
-/// Runs `load` three times and tells the best; gives flit-hops a second.
+/// Runs `load` three times and prints the best; returns flit-hops per second.
 fn measure<E: Engine>(name: &str, network: &FlitNetwork, load: &Load, cycles: u64) -> f64 {
     let windows = Windows { warm_up: Some(cycles / 10), measure: Some(cycles), budget: None, latency_limit: None };
     let mut best = f64::INFINITY;
@@ -51,7 +50,7 @@ fn both(preset: &str, settings: &[(&str, &str)], rate: f64, packet: u32, cycles:
 }
 
 fn main() {
-    // About half of what saturates each.
+    // About half of each one's saturation rate.
     both("booksim-mesh-8x8", &[("buffers", "16")], 0.15, 16, 100_000);
     both("booksim-mesh-8x8", &[("buffers", "4")], 0.08, 16, 100_000);
     both("moc-3-2", &[], 0.05, 130, 1_000_000);

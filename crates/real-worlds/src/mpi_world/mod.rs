@@ -3,7 +3,7 @@
 //! ```text
 //!    program        of this process's rank
 //!    MpiMachine     its operations under way, matched with messages             [machine]
-//!    Transport      messages, large ones announced                               [transport, envelope]
+//!    Transport      messages, large ones announced                              [transport, envelope]
 //!    Broadcasts     by the library's own collective                             [broadcasts]
 //!    mpi            a library that is opened at run time
 //! ```

@@ -1,5 +1,5 @@
-//! The preset `booksim-mesh-8x8` against what BookSim 2 measured: latencies of the empty network, to the cycle, and what
-//! arrives under overload.
+//! The preset `booksim-mesh-8x8` compared with measurements of BookSim 2: latencies of the empty network, to the cycle, and the accepted
+//! rate under overload.
 
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::fast::Fast;
@@ -17,7 +17,7 @@ fn mesh(buffers: u64) -> FlitNetwork {
     }
 }
 
-/// What BookSim measures for `flits` past `routers` with `buffers` slots. [cycles]
+/// BookSim's latency for `flits` past `routers` with `buffers` slots. [cycles]
 fn measured_by_booksim(routers: u64, flits: u64, buffers: u64) -> u64 {
     let behind = flits - 1;
     3 * routers + 2 + if buffers >= 5 { behind } else { 5 * (behind / buffers) + behind % buffers }
@@ -51,10 +51,10 @@ fn packets_alone_take_as_long() {
     }
 }
 
-/// Slots, and the flits a node and cycle that arrive in BookSim with uniform traffic of 16-flit packets.
+/// Slots, and the flits per node and cycle accepted in BookSim with uniform traffic of 16-flit packets.
 const SATURATION: [(u64, f64); 4] = [(1, 0.0470), (4, 0.1893), (5, 0.2383), (16, 0.3078)];
 
-/// BookSim's arbiters are not ours: it gives the switch ahead of the channel, and sometimes to the wrong header.
+/// BookSim's arbiters differ from ours: it allocates the switch before the channel, and sometimes to the wrong header.
 const SATURATION_TOLERANCE: f64 = 0.03;
 
 #[test]

@@ -105,7 +105,7 @@ fn a_pairwise_exchange_takes_a_step_for_each_partner() {
 }
 
 #[test]
-fn the_benchmarks_send_as_many_messages_as_the_study_says() {
+fn the_benchmarks_send_as_many_messages_as_in_the_study() {
     for ranks in [2, 4, 16, 64] {
         let world = Clock::new(MODEL);
         for order in
@@ -126,7 +126,7 @@ fn the_benchmarks_send_as_many_messages_as_the_study_says() {
 }
 
 #[test]
-fn a_program_that_does_not_fit_its_ranks_says_why() {
+fn a_program_that_does_not_fit_its_ranks_reports_why() {
     let world = Clock::new(MODEL);
     let first = |(results, _): (Vec<Result<()>>, Answer)| results.into_iter().next().unwrap().unwrap_err().to_string();
     let odd = first(world.run(5, &EqualDist::of_size(Bytes(8))).unwrap());
@@ -174,9 +174,9 @@ fn times_of(model: LogGp, bytes: u64) -> Vec<Vec<u64>> {
 #[test]
 fn gaps_hold_the_second_message_up_on_both_sides() {
     // Sent at 0: processor until 7000 + 100 x 2 = 7200, interface until 5000 + 100 x 30 = 8000. Sent at 8000.
-    // There at 107000: taken at 150000, had at 150000 + 7000 + 3000, interface until 150000 + 8000.
+    // Arrives at 107000: taken at 150000, received at 150000 + 7000 + 3000, interface until 150000 + 8000.
     assert_eq!(times_of(MODEL, 101), [[7_200, 15_200], [160_000, 170_000]]);
-    // With a gap of 20000 the interface is what the second one waits for: 150000 + 23000, then 7000 + 3000.
+    // With a gap of 20000 the second one waits for the interface: 150000 + 23000, then 7000 + 3000.
     let model = LogGp { gap: picoseconds(20_000), ..MODEL };
     assert_eq!(times_of(model, 101), [[7_200, 30_200], [160_000, 183_000]]);
 }
@@ -185,7 +185,7 @@ fn gaps_hold_the_second_message_up_on_both_sides() {
 fn a_send_from_the_rendezvous_size_on_waits_for_its_receiver() {
     let model = LogGp { rendezvous: Some(Bytes(101)), ..MODEL };
     assert_eq!(times_of(model, 100)[0], times_of(MODEL, 100)[0]);
-    // The first is taken at 150000; the second is sent then, there at 257000, had at 257000 + 10000.
+    // The first is taken at 150000; the second is sent then, arrives at 257000, and is received at 257000 + 10000.
     assert_eq!(times_of(model, 101), [[150_000, 257_000], [160_000, 267_000]]);
 }
 
@@ -210,7 +210,7 @@ fn two_ranks_that_send_to_each_other_and_wait_are_a_deadlock() {
     );
 }
 
-/// A program that receives from named ranks only, run as if it might receive from anyone, so in the order of time.
+/// A program that receives from named ranks only, run as if it might receive from any rank, and so in order of time.
 struct InOrder<P>(P);
 
 impl<P: Program> Program for InOrder<P> {
@@ -275,12 +275,12 @@ fn tags_choose_among_few_and_many_messages() {
     assert_eq!(Clock::new(MODEL).run(2, &InOrder(TwoTags)).unwrap().0[1], Ok(expected));
 }
 
-/// Ranks 1 and 2 send to rank 0, which takes what comes, with a deadline that passes between the two.
+/// Ranks 1 and 2 send to rank 0, which takes any message, with a deadline that passes between the two.
 struct Deadlines;
 
 impl Program for Deadlines {
     const NEEDS: Needs = Needs::ANY_SOURCE;
-    /// From whom something came, if anything did, and when that was known.
+    /// The source of each message, if one came, and when that was known.
     type Output = Vec<(Option<Rank>, u64)>;
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
         if endpoint.rank() > Rank(0) {
@@ -300,11 +300,11 @@ impl Program for Deadlines {
 #[test]
 fn a_message_that_arrives_at_its_deadline_is_in_time() {
     let (results, _) = Clock::new(MODEL).run(3, &Deadlines).unwrap();
-    // From rank 2, there at 107000 and had o later; nothing by 156999; from rank 1, there at 157000.
+    // From rank 2, arriving at 107000 and received o later; nothing by 156999; from rank 1, arriving at 157000.
     assert_eq!(results[0], Ok(vec![(Some(Rank(2)), 114_000), (None, 156_999), (Some(Rank(1)), 164_000)]));
 }
 
-/// Every rank but 0 sends it two messages; rank 0 takes them from the last rank first.
+/// Every other rank sends two messages to rank 0, which takes them from the last rank first.
 struct ManyToOne;
 
 impl Program for ManyToOne {
@@ -323,13 +323,13 @@ impl Program for ManyToOne {
 }
 
 #[test]
-fn a_hundred_thousand_senders_to_one_do_not_cost_their_square() {
+fn a_hundred_thousand_senders_to_one_do_not_take_quadratic_time() {
     let (_, answer) = Clock::new(MODEL).run(100_001, &ManyToOne).unwrap();
     assert_eq!(answer.messages, 200_000);
 }
 
-/// Rank 0 sends rank 1 so many messages that they are sorted by sender. Rank 1 takes most of them, and goes on when rank 0
-/// has sent as many again, which rank 2 tells.
+/// Rank 0 sends rank 1 so many messages that they are sorted by sender. Rank 1 takes most of them, and goes on when rank 0 has sent as
+/// many again, which it learns from rank 2.
 struct ManyThenMore;
 
 impl Program for ManyThenMore {
@@ -372,7 +372,7 @@ fn messages_that_are_sorted_by_sender_are_joined_by_later_ones() {
 }
 
 #[test]
-fn a_timeline_tells_what_every_rank_did() {
+fn a_timeline_shows_what_every_rank_did() {
     let world = Clock::new(MODEL).with_timeline();
     let (_, answer) = world.run(2, &TwoInARow { bytes: Bytes(101) }).unwrap();
     let timeline = answer.timeline.unwrap();

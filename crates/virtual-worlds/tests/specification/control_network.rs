@@ -1,4 +1,4 @@
-//! Broadcast in hardware: the promises of every world that has it, and times worked out by hand.
+//! Broadcast in hardware: the promises of every world that has it, and times calculated by hand.
 
 use endpoint::conformance;
 use endpoint::{Error, Message, World};
@@ -37,7 +37,7 @@ fn takes_overhead_transfer_latency_and_overhead_however_many_ranks_there_are() {
 }
 
 #[test]
-fn a_machine_without_the_hardware_says_so() {
+fn a_machine_without_the_hardware_reports_an_error() {
     let machine = machine("");
     let program = HardwareBroadcast { root: Rank(0), message: Message::default() };
     let (results, _) = NetworkWorld::new(&machine, Options::default()).run(3, &program).unwrap();

@@ -1,5 +1,5 @@
-//! The critical path of runs whose longest chain is known by hand, and that of any run: its steps follow each other without a gap from
-//! the beginning to the end, and their parts sum to the makespan to the picosecond.
+//! The critical path of runs whose longest chain is known by hand, and properties of the path of any run: its steps follow each other
+//! without a gap from beginning to end, and their parts sum to the makespan to the picosecond.
 
 use std::future::Future;
 
@@ -24,7 +24,7 @@ fn nanoseconds(count: u64) -> Duration {
     Duration::from_nanoseconds(count)
 }
 
-/// o = 7 ns, L = 100 ns, g = 5 ns, G = 1 ns a byte, and the settings given beside them.
+/// o = 7 ns, L = 100 ns, g = 5 ns, G = 1 ns a byte, except where `more` changes them.
 fn contention_free(more: &[(&str, &str)]) -> Machine {
     let settings = [("o", "7 ns"), ("L", "100 ns"), ("g", "5 ns"), ("G", "1 ns")];
     machine("loggp", &[&settings, more].concat())
@@ -36,7 +36,7 @@ fn machine(name: &str, settings: &[(&str, &str)]) -> Machine {
     machines::load_with(name, &settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The critical path of a run, which is one: without a gap, and with parts that sum to the makespan.
+/// The critical path of a run, after checking that it has no gap and that its parts sum to the makespan.
 fn path<P: Program>(machine: &Machine, ranks: u32, program: &P) -> CriticalPath {
     let (results, answer) =
         Simulated::new(machine, OPTIONS).run(ranks, program).unwrap_or_else(|error| panic!("{error}"));
@@ -80,7 +80,7 @@ impl<R: Runs> Program for Ranks<R> {
     }
 }
 
-/// Rank 0 computes and sends `bytes` to rank 1, which computes so long before it asks for them, and computes then.
+/// Rank 0 computes and sends `bytes` to rank 1, which computes for some time before it asks for them, and computes afterwards.
 struct Hands {
     first: u64,
     bytes: u64,
@@ -121,7 +121,7 @@ fn a_message_that_was_there_leaves_the_path_on_its_receiver() {
 
 #[test]
 fn a_sender_that_waits_for_its_receiver_puts_that_on_the_path() {
-    /// Rank 0 sends, and then computes longer than rank 1, which comes late.
+    /// Rank 0 sends, and then computes longer than rank 1, which asks late.
     struct Late;
     impl Runs for Late {
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
@@ -138,7 +138,7 @@ fn a_sender_that_waits_for_its_receiver_puts_that_on_the_path() {
     assert_eq!(in_words(&waiting), ["1 compute 400", "0 compute 1000"]);
     let going_on = path(&contention_free(&[]), 2, &Ranks(Late));
     assert_eq!(in_words(&going_on), ["0-1 send 7", "0 compute 1000"]);
-    // On a network, the sender learns of it by an acknowledgement.
+    // On a network, the sender learns this from an acknowledgement.
     let cm5 = machine("cm5-32", &[]);
     let released = path(&cm5, 2, &Ranks(Hands { first: 0, bytes: 16, meanwhile: 1_000_000, then: 0 }));
     assert!(matches!(
@@ -152,7 +152,7 @@ fn a_sender_that_waits_for_its_receiver_puts_that_on_the_path() {
 }
 
 #[test]
-fn computing_behind_which_a_message_hides_is_the_path_and_what_shows_of_the_message_is_no_more() {
+fn a_message_hidden_behind_computing_leaves_the_computing_on_the_path() {
     /// Rank 0 sends and computes at once; rank 1 receives and computes at once, ten times as long.
     struct Hiding(u64);
     impl Runs for Hiding {
@@ -166,7 +166,7 @@ fn computing_behind_which_a_message_hides_is_the_path_and_what_shows_of_the_mess
         }
     }
     let hidden = path(&contention_free(&[]), 2, &Ranks(Hiding(500)));
-    // The message is there after 107 ns, and is taken when rank 1 has computed.
+    // The message arrives after 107 ns, and is taken when rank 1 has computed.
     assert_eq!(in_words(&hidden), ["1 compute 500", "0-1 receive 7"]);
     let seen = path(&contention_free(&[]), 2, &Ranks(Hiding(50)));
     assert_eq!(in_words(&seen), ["0-1 message 114"]);
@@ -185,7 +185,7 @@ fn two_messages_through_one_interface_contend_for_it() {
             endpoint.receive(Rank(2)).await.map(drop)
         }
     }
-    // The second is taken g + 100 G = 105 ns, or o + 100 G = 107 ns after the first, whichever is later, and was there all the time.
+    // The second is taken g + 100 G = 105 ns, or o + 100 G = 107 ns after the first, whichever is later, and had arrived long before.
     let path = path(&contention_free(&[("g", "20 ns")]), 3, &Ranks(TwoToOne));
     assert_eq!(in_words(&path), ["1-0 message 214", "2-0 receive 120"]);
     let second =
@@ -259,7 +259,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let settings: Vec<(String, String)> = settings.iter().map(|(name, value): &(&str, &str)| (name.to_string(), value.to_string())).collect();
-        // A setting that the machine has not got is left out.
+        // A setting that the machine does not have is left out.
         let machine = machines::load_with(name, &settings).or_else(|_| machines::load(name)).unwrap();
         let (bytes, ranks) = (Bytes(bytes), 2 * pairs);
         let waits = maquette_virtual_worlds::waits_for_receivers(&machine, bytes);

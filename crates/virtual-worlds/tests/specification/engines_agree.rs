@@ -1,5 +1,5 @@
-//! The two engines have one meaning: on any network, with any buffers, rates, latencies and packets, every packet has the
-//! same times in both, to the picosecond, and every count is the same.
+//! The two engines follow the same rules: on any network, with any buffers, rates, latencies and packets, every packet has the same times
+//! in both, to the picosecond, and every count is the same.
 
 use crate::random_networks::{Case, cases};
 use machines::model::{Interconnect, NodeId};
@@ -30,7 +30,7 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Cases in a normal run; `MAQUETTE_CASES` asks for another number.
+/// The number of cases in a normal run; `MAQUETTE_CASES` sets another number.
 fn how_many() -> u32 {
     #[allow(clippy::disallowed_methods, reason = "the number of cases is the tester's choice, no result depends on it")]
     std::env::var("MAQUETTE_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(10_000)
@@ -45,7 +45,7 @@ proptest! {
     }
 }
 
-/// Three nodes of a star send to a fourth at one instant: the first turn is port 0's, which is node 0's.
+/// Three nodes of a star send to a fourth at one instant: port 0, that of node 0, goes first.
 #[test]
 fn round_robin_begins_at_port_0() {
     let text = "[topology.star]\nnodes = 4\n[channels]\nflit_time = \"1 ns\"\nbuffers = 64\n[routers]\nrouting_delay = \"1 ns\"\n\
@@ -66,8 +66,9 @@ fn round_robin_begins_at_port_0() {
     }
 }
 
-/// Node 3 keeps node 2 busy, so that what node 0 sends there stands in the buffers of its way, whose first channel is free again. Then
-/// node 0 sends to node 3: where that channel counts as idle it goes there and waits, where it must be empty, the other way.
+/// Node 3 keeps node 2 busy, so that packets that node 0 sends there remain in the buffers of their path, whose first channel is free
+/// again. Then node 0 sends to node 3: where that channel counts as idle, the packet takes it and waits; where it must be empty, the
+/// packet goes the other way.
 #[test]
 fn a_free_channel_with_a_full_buffer_is_idle_only_where_it_need_not_be_empty() {
     let destinations = |idle_when: &str| {

@@ -1,11 +1,11 @@
-//! The switched Ethernet: hand-worked times, and what is dropped where.
+//! The switched Ethernet: times calculated by hand, and which frames are dropped where.
 
 use machines::model::{Ethernet, Faults, Messaging, Trunk};
 use maquette_virtual_worlds::ethernet::{Destination, Network, Notice};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Rate, Time};
 
-/// 80 ns a byte, as everyone knows it.
+/// The usual rate of Fast Ethernet: 80 ns a byte.
 fn fast_ethernet() -> Ethernet {
     Ethernet {
         rate: Rate::from_bits_per_second(100_000_000),
@@ -40,7 +40,7 @@ fn nanoseconds(count: u64) -> Time {
     Time::ZERO + Duration::from_nanoseconds(count)
 }
 
-/// When each frame came, to whom, and what it carried.
+/// When each frame arrived, where, and its number.
 fn arrivals(network: &mut Network<u32>) -> Vec<(Time, Rank, u32)> {
     let mut seen = Vec::new();
     while let Some(notice) = network.next_notice().unwrap() {
@@ -56,12 +56,12 @@ fn arrivals(network: &mut Network<u32>) -> Vec<(Time, Rank, u32)> {
 fn a_frame_takes_both_wires_and_the_switch() {
     let mut network = network(&fast_ethernet(), 3);
     assert!(network.transmit(Rank(0), Destination::One(Rank(2)), Bytes(100), 7));
-    // 8 + 14 + 100 + 4 bytes of 80 ns, and the latency of the wire, twice; the switch between.
+    // 8 + 14 + 100 + 4 bytes of 80 ns, and the latency of the wire, twice; the switch in between.
     assert_eq!(arrivals(&mut network), [(nanoseconds(2 * (126 * 80 + 500) + 3_000), Rank(2), 7)]);
 }
 
 #[test]
-fn a_short_frame_is_filled_up() {
+fn a_short_frame_is_padded() {
     let mut network = network(&fast_ethernet(), 2);
     network.transmit(Rank(1), Destination::One(Rank(0)), Bytes(0), 1);
     assert_eq!(arrivals(&mut network), [(nanoseconds(2 * (72 * 80 + 500) + 3_000), Rank(0), 1)]);
@@ -79,7 +79,7 @@ fn frames_follow_each_other_with_a_gap_at_the_rate_of_the_wire() {
 
 /// 14 + 1,500 bytes take 121.12 us of tokens. With a bucket of 1,600 bytes a frame passes 86 bytes of tokens before it is full.
 #[test]
-fn a_token_bucket_lets_what_it_holds_pass_at_once_and_then_keeps_to_the_rate() {
+fn a_token_bucket_lets_a_burst_pass_at_once_and_then_keeps_to_the_rate() {
     let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), ..fast_ethernet() }, 2);
     (0..4).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_500), number)));
     let first = 2 * 500 + 3_000;
@@ -123,8 +123,8 @@ fn a_node_waits_for_room_in_its_ring() {
 }
 
 #[test]
-fn an_output_queue_that_is_full_drops_what_comes() {
-    // Three nodes send to one at once: two thirds of it can't leave as fast as it comes.
+fn a_full_output_queue_drops_frames() {
+    // Three nodes send to one at once: two thirds of the frames can't leave as fast as they arrive.
     let ethernet = Ethernet { queue: Bytes(3 * 1_018), ..fast_ethernet() };
     let mut network = network(&ethernet, 4);
     for round in 0..10 {
@@ -134,13 +134,13 @@ fn an_output_queue_that_is_full_drops_what_comes() {
     let statistics = network.statistics();
     assert_eq!(came, statistics.received);
     assert_eq!(statistics.sent, statistics.received + statistics.dropped.at_switch);
-    // While ten frames come from each node one leaves for each three that come; three more are in the queue at the end.
+    // While ten frames arrive from each node, one leaves for each three that arrive; three more are in the queue at the end.
     assert_eq!(statistics.received, 13);
     assert_eq!(statistics.most_queued, Bytes(3 * 1_018));
 }
 
 #[test]
-fn a_receive_ring_that_is_full_drops_what_comes() {
+fn a_full_receive_ring_drops_frames() {
     let mut network = network(&Ethernet { receive_ring: 4, ..fast_ethernet() }, 2);
     (0..10).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(10), number)));
     while network.next_notice().unwrap().is_some() {}
@@ -149,7 +149,7 @@ fn a_receive_ring_that_is_full_drops_what_comes() {
     assert_eq!(network.statistics().dropped.at_ring, 6);
 }
 
-/// Two switches, the first with so many nodes, and a trunk of a quarter of the rate: 320 ns a byte.
+/// Two switches, with `first_switch` nodes at the first, and a trunk of a quarter of the rate: 320 ns a byte.
 fn two_switches(first_switch: u32) -> Ethernet {
     let rate = Rate::from_bits_per_second(25_000_000);
     let latency = Duration::from_nanoseconds(900);
@@ -199,12 +199,12 @@ fn a_broadcast_crosses_the_trunk_once() {
 }
 
 #[test]
-fn what_does_not_fit_before_the_trunk_is_dropped_for_all_who_are_beyond_it() {
+fn a_frame_dropped_before_the_trunk_is_lost_for_all_nodes_beyond_it() {
     let mut network = network(&two_switches(1), 3);
     (0..9).for_each(|number| assert!(network.transmit(Rank(0), Destination::All, Bytes(1_000), number)));
     let came = arrivals(&mut network);
-    // One comes to the switch every 1,038 * 80 ns, and crosses the trunk in four times that. Number 0 crosses while 1 to 3 wait. When number 4
-    // comes, 1 leaves a place for it; 5 to 7 find none, and 8 has the place of 2.
+    // One arrives at the switch every 1,038 * 80 ns, and crosses the trunk in four times that. Number 0 crosses while 1 to 3 wait. When
+    // number 4 arrives, 1 leaves a place for it; 5 to 7 find none, and 8 takes the place of 2.
     let numbers = |node: u32| came.iter().filter(|it| it.1 == Rank(node)).map(|it| it.2).collect::<Vec<u32>>();
     assert_eq!(numbers(1), [0, 1, 2, 3, 4, 8]);
     assert_eq!(numbers(1), numbers(2));
@@ -235,7 +235,7 @@ fn a_node_is_woken_when_it_asked_to_be() {
 }
 
 proptest! {
-    /// Whatever is sent and whatever goes wrong: every frame is received or counted as dropped, and the same seed gives the same.
+    /// Whatever is sent and whatever goes wrong, every frame is received or counted as dropped, and the same seed gives the same result.
     #[test]
     fn every_frame_is_accounted_for(
         sends in prop::collection::vec((0u32..5, prop::option::of(0u32..4), 0u64..=1_500), 1..60),

@@ -64,14 +64,14 @@ impl Program for OneWay {
     }
 }
 
-/// How long a message of so many bytes takes, from the call of its send to the end of its receive.
+/// How long a message of `bytes` bytes takes, from the call of its send to the end of its receive.
 fn one_way(bytes: u64) -> Duration {
     let machine = machine(Faults::NONE);
     let (ends, _) = EthernetWorld::new(&machine, 1).run(2, &OneWay(Bytes(bytes))).unwrap();
     ends[1].as_ref().unwrap().since(Time::ZERO)
 }
 
-/// Half of what a ping-pong of so many bytes takes, on the mean over many.
+/// Half of the time of a ping-pong of `bytes` bytes, averaged over many.
 fn half_a_ping_pong(bytes: u64) -> f64 {
     let machine = machine(Faults::NONE);
     let program = PingPong { first: Rank(0), second: Rank(1), bytes: Bytes(bytes), rounds: 100 };
@@ -80,7 +80,7 @@ fn half_a_ping_pong(bytes: u64) -> f64 {
     times.iter().map(|time| time.microseconds()).sum::<f64>() / times.len() as f64 / 2.0
 }
 
-/// Wong and Wang, section 2: 8 bytes in 30.1 us, and 12.1 MB/s at the most. Within 3 %, as the costs of the nodes were chosen.
+/// Wong and Wang, section 2: 8 bytes in 30.1 us, and at most 12.1 MB/s. Within 3 %, as the costs of the nodes were chosen for these.
 #[test]
 fn the_published_latency_and_bandwidth() {
     for latency in [one_way(8).microseconds(), half_a_ping_pong(8)] {
@@ -91,7 +91,7 @@ fn the_published_latency_and_bandwidth() {
     assert!((0.97..=1.03).contains(&bandwidth), "{bandwidth}");
 }
 
-/// What calls and receivers of broadcasts cost is paid where it says, and headers are as long as the machine has them.
+/// The costs of calls, and of receivers of broadcasts, are paid in the right places, and headers have the machine's length.
 #[test]
 fn every_cost_is_paid() {
     let plain = |ethernet: &mut Ethernet| {
@@ -110,18 +110,19 @@ fn every_cost_is_paid() {
     assert_eq!(time(&|ethernet| ethernet.call_send = us(3)), before + us(3));
     assert_eq!(time(&|ethernet| ethernet.call_receive = us(5)), before + us(5));
     assert_eq!(time(&|ethernet| ethernet.wake = us(4)), before + us(4));
-    // Of the source, and of the receiver, which acknowledges before its end.
+    // At the source, and at the receiver, which acknowledges before its end.
     assert_eq!(time(&|ethernet| ethernet.handover = us(6)), before + us(6 * 2));
     // The first frame that the source sends; the first that the receiver takes, and the first that it sends.
     assert_eq!(time(&|ethernet| ethernet.cold = us(7)), before + us(7 * 3));
     assert_eq!(time(&|ethernet| ethernet.broadcast_each = us(2)), before + us(4 * 2));
-    // Ten bytes more over two wires of 80 ns a byte; copied at 5 ns when sent, when taken and, of the acknowledgement, sent before the end.
+    // Ten bytes more over two wires of 80 ns a byte; copied at 5 ns when sent, when taken and, in the acknowledgement, when sent before
+    // the end.
     let longer = time(&|ethernet| ethernet.messaging.header = Some(Bytes(22)));
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
 }
 
-/// Four receivers have a frame at the same instant. Each wakes 5 us later and occupies a processor for 10 us to take it, and the first for 7 us more
-/// to send an acknowledgement. Where they share processors they get them in turn.
+/// Four receivers have a frame at the same instant. Each wakes 5 us later and occupies a processor for 10 us to take it; the first needs
+/// 7 us more to send an acknowledgement. Where they share processors, they get them in turn.
 #[test]
 fn nodes_wait_for_a_processor_that_they_share() {
     let us = Duration::from_microseconds;
@@ -142,11 +143,10 @@ fn nodes_wait_for_a_processor_that_they_share() {
     assert_eq!(ends(Some(1)), after(begin, [22, 22 + 10, 22 + 20, 22 + 30]));
 }
 
-/// What every rank did is noted, messages that were lost on the way included.
-/// A node that hands packets over in batches waits for room for most of one, and every packet of a slow wire is acknowledged meanwhile.
-/// If it took one acknowledgement between two batches it would be told ever later what has come, and send again what has.
+/// A node that hands packets over in batches spends most of a batch waiting for room, and every packet on a slow wire is acknowledged
+/// meanwhile. If it took one acknowledgement between two batches, it would learn ever later what has arrived, and would send that again.
 #[test]
-fn all_that_has_come_is_taken_between_two_batches() {
+fn all_arrived_frames_are_taken_between_two_batches() {
     let mut machine = machine(Faults::NONE);
     let ethernet = ethernet(&mut machine);
     (ethernet.rate, ethernet.transmit_ring, ethernet.receive_ring) = (Rate::from_bits_per_second(10_000_000), 20, 64);
@@ -157,6 +157,7 @@ fn all_that_has_come_is_taken_between_two_batches() {
     assert_eq!(answer.ethernet.unwrap().dropped, Dropped::default());
 }
 
+/// The timeline has what every rank did, including messages that were lost on the way.
 #[test]
 fn a_timeline_has_every_message_once() {
     let machine = machine(Faults { loss: 0.2, ..Faults::NONE });
@@ -170,7 +171,7 @@ fn a_timeline_has_every_message_once() {
     assert!(answer.ethernet.is_some_and(|frames| frames.dropped.lost > 0 && frames.sent > 70));
 }
 
-/// The log of frames has what is counted, and who broadcasts keeps a buffer of a window at most.
+/// The log of frames agrees with the counts, and a rank that broadcasts keeps a buffer of a window at most.
 #[test]
 fn logs_and_counts_agree() {
     let machine = machine(Faults { loss: 0.1, ..Faults::NONE });
@@ -191,9 +192,9 @@ fn logs_and_counts_agree() {
     assert!(most[0] > 16 * 1_488 && most[0] < 16 * 1_600 + 8_192 && most[1..] == [0, 0, 0], "{most:?}");
 }
 
-/// An operation is over once what its turn has to send is sent. Until its program is told, nobody waits, and nobody is stuck.
+/// An operation is over once everything in its turn is sent. Until its program is notified, no rank waits and none is stuck.
 #[test]
-fn a_program_that_is_about_to_be_told_is_not_stuck() {
+fn a_program_about_to_be_notified_is_not_stuck() {
     let costs = [("send", "5 us"), ("receive", "9.5 us"), ("broadcast_each", "1.75 us"), ("header", "12 B")];
     let settings = costs.map(|(field, value)| (field.to_string(), value.to_string()));
     let machine = machines::load_with("dp-smp-8", &settings).unwrap();

@@ -1,4 +1,4 @@
-//! Fat trees with fewer subtrees, where each header draws its way up: 32 nodes, as small machines of this kind had.
+//! Fat trees with fewer subtrees, where each header draws its way up: 32 nodes, as in small machines of this kind.
 
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, Place};

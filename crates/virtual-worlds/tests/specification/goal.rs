@@ -1,4 +1,4 @@
-//! GOAL schedules under LogGP: against hand-calculated times, a published time, and a plain model of the same rules.
+//! GOAL schedules under LogGP, compared with times calculated by hand, a published time, and a plain model of the same rules.
 
 use crate::plain_goal;
 use endpoint::{Endpoint, Error, Message, Program, World};
@@ -24,7 +24,7 @@ fn schedule(text: &str) -> Schedule {
     Schedule::parse("test.goal", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// When each rank is done. [ns]
+/// When each rank finishes. [ns]
 fn finish(model: LogGp, text: &str) -> Vec<u64> {
     let run =
         Clock::new(model).on_arrival().run_goal(&schedule(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -51,7 +51,7 @@ fn dissemination(ranks: u32, size: u64) -> String {
 }
 
 #[test]
-fn a_dissemination_among_16_takes_what_loggopsim_says() {
+fn a_dissemination_among_16_takes_as_long_as_in_loggopsim() {
     // LogGOPSim's manual: 22000 ns at every rank, with its preset parameters. That is four times o + L + o.
     assert_eq!(finish(PRESET, &dissemination(16, 1)), [22_000; 16]);
     // With 101 bytes each message takes 600 ns longer to take in.
@@ -59,7 +59,7 @@ fn a_dissemination_among_16_takes_what_loggopsim_says() {
 }
 
 #[test]
-fn schedules_take_what_a_pencil_says() {
+fn schedules_take_as_long_as_calculated_by_hand() {
     let cases: [(&str, &str, &[u64]); 12] = [
         ("nothing", "num_ranks 3\nrank 1 {\n}\n", &[0, 0, 0]),
         ("two calculations share a processor", "num_ranks 1\nrank 0 {\ncalc 100\ncalc 50\n}\n", &[150]),
@@ -76,41 +76,41 @@ fn schedules_take_what_a_pencil_says() {
         ),
         // The sender: o. The receiver: o + L, then o.
         ("a message", "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n", &[1_500, 5_500]),
-        // The last byte comes 100 G after the first.
+        // The last byte arrives 100 G after the first.
         (
             "a longer message",
             "num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n",
             &[1_500, 6_100],
         ),
-        // The interface is free after g + 1000 G = 7000; the second message is sent then, and is there at 11000. The first
-        // is taken in from 4000 on, for o + 1000 G = 7500: until then the second one waits.
+        // The interface is free after g + 1000 G = 7000; the second message is sent then, and arrives at 11000. The first is taken in
+        // from 4000 on, for o + 1000 G = 7500: until then the second one waits.
         (
             "two longer messages keep the interface",
             "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n",
             &[8_500, 19_000],
         ),
-        // With interfaces of their own they only share the processor: sent at 0 and 1500, there at 4000 and 5500; taken in
-        // one after the other, each in o + 1000 G = 7500.
+        // With interfaces of their own they share only the processor: sent at 0 and 1500, arriving at 4000 and 5500; taken in one after
+        // the other, each in o + 1000 G = 7500.
         (
             "two interfaces",
             "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1 nic 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n",
             &[3_000, 19_000],
         ),
-        // There at 4000, but the processor calculates until 10000; the message is taken in then, and the receive, which was
-        // posted at 10000, finishes with it.
+        // Arrives at 4000, but the processor calculates until 10000; the message is taken in then, and the receive, which was posted at
+        // 10000, finishes with it.
         (
             "a calculation holds a message up",
             "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: calc 10000\nb: recv 1b from 0\nb requires a\n}\n",
             &[1_500, 11_500],
         ),
-        // There at 4000, while the processor calculates until 5000: taken in from then on. The receive finds it there.
+        // Arrives at 4000, while the processor calculates until 5000: taken in from then on. The receive finds it already there.
         (
             "a message comes before it is asked for",
             "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: calc 3000\nb: calc 2000\nc: recv 1b from 0\nb requires a\nc requires b\n}\n",
             &[1_500, 6_500],
         ),
-        // There at 4000, and taken in when the calculation is over, from 9000 to 10500 + 65535 x 6. The receive is posted at
-        // 9000 too and takes the message, which ends the send; the calculation after that follows.
+        // Arrives at 4000, and is taken in when the calculation is over, from 9000 to 10500 + 65535 x 6. The receive is posted at 9000,
+        // too, and takes the message, which ends the send; the calculation after that follows.
         (
             "a send waits for its receiver",
             "num_ranks 2\nrank 0 {\na: send 65536b to 1\nb: calc 100\nb requires a\n}\nrank 1 {\nc: calc 9000\nd: recv 65536b from 0\nd requires c\n}\n",
@@ -131,15 +131,15 @@ fn waits(text: &str) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn what_ranks_wait_for_is_counted() {
-    // Gone when the sender's o is over, there at 4000.
+fn waiting_times_of_ranks_are_counted() {
+    // It has left when the sender's o is over, and arrives at 4000.
     let one = "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n";
     assert_eq!(waits(one), [(1_500, 0), (0, 4_000)]);
-    // The first is gone after o + 1000 G = 7500. The second is ready at 1500, starts at 7000 when the interface is free, and
-    // takes as long. They come at 4000 and 11000; both receives have waited since 0.
+    // The first has left after o + 1000 G = 7500. The second is ready at 1500, starts at 7000 when the interface is free, and takes as
+    // long. They arrive at 4000 and 11000; both receives have waited since 0.
     let two = "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n";
     assert_eq!(waits(two), [(7_500 + 13_000, 0), (0, 4_000 + 11_000)]);
-    // It comes at 4000 while the receiver calculates until 10000: nothing waits for it.
+    // It arrives at 4000 while the receiver calculates until 10000: no receive waits for it.
     let late = "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: calc 10000\nb: recv 1b from 0\nb requires a\n}\n";
     assert_eq!(waits(late), [(1_500, 0), (0, 0)]);
 }
@@ -164,7 +164,7 @@ impl Program for Round {
 }
 
 #[test]
-fn a_schedule_counts_what_a_program_counts() {
+fn a_schedule_has_the_same_counts_as_a_program() {
     let (ranks, rounds) = (5, 3);
     for bytes in [1, 100, 5_000] {
         let mut text = format!("num_ranks {ranks}\n");
@@ -189,11 +189,11 @@ fn a_schedule_counts_what_a_program_counts() {
 }
 
 #[test]
-fn a_receive_takes_the_first_message_that_suits_it() {
+fn a_receive_takes_the_first_message_that_matches() {
     // From rank 0 with tag 1, from rank 0 with tag 2, from rank 2 with tag 1, well apart.
     let senders = "num_ranks 3\nrank 0 {\na: send 1b to 1 tag 1\nb: calc 9000\nc: send 1b to 1 tag 2\nb requires a\nc requires b\n}\n\
                    rank 2 {\na: calc 20000\nb: send 1b to 1 tag 1\nb requires a\n}\n";
-    // What a receive takes shows in when the calculation after it ends: at 5500, 16000 or 25500, and 100 after that.
+    // Which message a receive takes shows in when the calculation after it ends: at 5500, 16000 or 25500, and 100 after that.
     for (first, expected) in [
         ("from -1 tag -1", 5_600),
         ("from 0 tag -1", 5_600),
@@ -212,7 +212,7 @@ fn a_receive_takes_the_first_message_that_suits_it() {
 }
 
 #[test]
-fn messages_that_nobody_received_are_told() {
+fn messages_that_no_rank_received_are_reported() {
     let text = "num_ranks 3\nrank 0 {\nsend 1b to 1 tag 4\nsend 1b to 2 tag 5\n}\nrank 2 {\nrecv 1b from 0 tag 5\n}\n";
     let run = Clock::new(PRESET).on_arrival().run_goal(&schedule(text)).unwrap();
     assert_eq!(run.unreceived, [Unreceived { from: Rank(0), to: Rank(1), tag: 4, line: 3 }]);
@@ -220,7 +220,7 @@ fn messages_that_nobody_received_are_told() {
 }
 
 #[test]
-fn a_schedule_that_cannot_go_on_says_which_lines_wait() {
+fn a_schedule_that_cannot_go_on_reports_the_lines_that_wait() {
     let deadlock = |text: &str| match Clock::new(PRESET).on_arrival().run_goal(&schedule(text)) {
         Err(Error::Deadlock(text)) => text,
         other => panic!("expected a deadlock, found {other:?}"),
@@ -238,7 +238,7 @@ fn a_schedule_that_cannot_go_on_says_which_lines_wait() {
         ),
         "test.goal: rank 1 waits in line 7 for a message from anyone with any tag"
     );
-    // Receives are posted in the order of the lines, whether something waits for their start or not.
+    // Receives are posted in the order of the lines, whether or not another operation waits for their start.
     assert_eq!(
         deadlock(
             "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: recv 1b from -1\nrecv 1b from 0\nb: calc 1\nb irequires a\n}\n"
@@ -264,7 +264,7 @@ fn a_run_beyond_the_end_of_time_is_an_error() {
 }
 
 #[test]
-fn all_messages_at_once_do_not_cost_their_square() {
+fn many_messages_at_once_do_not_take_quadratic_time() {
     let ranks = 300;
     let mut text = format!("num_ranks {ranks}\n");
     for rank in 0..ranks {
@@ -277,7 +277,7 @@ fn all_messages_at_once_do_not_cost_their_square() {
     let run = Clock::new(PRESET).on_arrival().run_goal(&schedule(&text)).unwrap();
     assert_eq!(run.answer.messages, 300 * 299);
     assert!(run.unreceived.is_empty());
-    // A hundred thousand messages to one rank that asks for them from the last to the first.
+    // A hundred thousand messages to one rank, which asks for them from the last to the first.
     let (count, mut text) = (100_000, "num_ranks 2\nrank 0 {\n".to_owned());
     (0..count).for_each(|tag| text.push_str(&format!("send 1b to 1 tag {tag}\n")));
     text.push_str("}\nrank 1 {\nwait: calc 1000000000\n");
@@ -322,8 +322,8 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Random schedules take exactly as long as in a plain model of LogGOPSim's rules, where every operation that can't
-    /// start tries again and lists are searched from end to end; and both find the same deadlocks.
+    /// Random schedules take exactly as long as in a plain model of LogGOPSim's rules, in which every operation that can't start tries
+    /// again and lists are searched from end to end; and both find the same deadlocks.
     #[test]
     fn it_agrees_with_a_plain_model(
         text in texts(),

@@ -1,4 +1,4 @@
-//! A GOAL schedule on an Ethernet takes what the same program takes there.
+//! A GOAL schedule on an Ethernet takes as long as the same program does.
 
 use endpoint::{Error, World};
 use maquette_virtual_worlds::answer::Answer;
@@ -41,14 +41,14 @@ fn a_round_trip_takes_as_long_as_the_program() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again() {
+fn lost_packets_are_sent_again() {
     let answer = ran(&[("loss", "0.3")], PING_PONG).unwrap();
     assert!(answer.ethernet.unwrap().dropped.lost > 0);
 }
 
-/// Messages are taken by tag, whatever the order in which they come.
+/// Messages are taken by tag, whatever the order in which they arrive.
 #[test]
-fn tags_decide_which_receive_takes_what() {
+fn tags_decide_which_receive_takes_a_message() {
     let text = "num_ranks 2
 rank 0 {
   a: send 10b to 1 tag 1
@@ -79,6 +79,6 @@ fn processors_of_one_rank_calculate_side_by_side() {
 #[test]
 fn a_receive_that_never_comes_names_rank_and_line() {
     let text = "num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}";
-    let Err(Error::Deadlock(told)) = ran(&[], text) else { panic!("it waits for ever") };
-    assert!(told.contains("rank 1 waits in line 6 for a message from rank 0 with tag 2"), "{told}");
+    let Err(Error::Deadlock(error)) = ran(&[], text) else { panic!("it waits for ever") };
+    assert!(error.contains("rank 1 waits in line 6 for a message from rank 0 with tag 2"), "{error}");
 }

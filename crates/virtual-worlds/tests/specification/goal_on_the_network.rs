@@ -1,4 +1,4 @@
-//! A GOAL schedule on a simulated machine takes what the same program takes there.
+//! A GOAL schedule on a simulated machine takes as long as the same program does.
 
 use endpoint::{Error, World};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
@@ -62,8 +62,8 @@ fn a_receive_that_never_comes_names_rank_and_line() {
     let machine = machines::load("moc-2-1").unwrap();
     let text = "num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}";
     let error = NetworkWorld::new(&machine, Options::default()).run_goal(&schedule(text)).unwrap_err();
-    let Error::Deadlock(told) = error else { panic!("{error}") };
-    assert!(told.contains("rank 1 waits in line 6 for a message from rank 0 with tag 2"), "{told}");
+    let Error::Deadlock(report) = error else { panic!("{error}") };
+    assert!(report.contains("rank 1 waits in line 6 for a message from rank 0 with tag 2"), "{report}");
 }
 
 #[test]

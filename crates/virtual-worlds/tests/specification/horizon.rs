@@ -1,4 +1,4 @@
-//! No clock wraps: a run that goes on for longer than can be counted is an error in every world, which says so.
+//! No clock wraps: a run that lasts longer than can be counted is an error in every world, with a message that says so.
 
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, World};
 use machines::model::{Interconnect, Machine};
@@ -10,10 +10,10 @@ use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Duration, Rank, Time};
 
 const DAY: Duration = Duration::from_microseconds(86_400_000_000);
-/// One of each kind; of flits a torus with virtual channels and a network of worms.
+/// One machine of each kind; with flits, a torus with virtual channels and a network of worms.
 const MACHINES: [&str; 4] = ["loggp", "torus-512", "moc-3-1", "dp-smp-8"];
 
-/// `run` in every world and with every engine that there is for a machine.
+/// `run` in every world, and with every engine that a machine can use.
 fn in_every_world<T>(name: &str, run: impl Fn(&Machine, Option<EngineKind>) -> T) -> Vec<T> {
     let machine = machines::load(name).unwrap();
     match machine.interconnect {
@@ -43,7 +43,7 @@ fn says_so(outcome: &Result<Answer>, machine: &str) {
     }
 }
 
-/// Rank 0 computes as often and as long, then sends; rank 1 receives.
+/// Rank 0 computes this often and this long, then sends; rank 1 receives.
 struct Computes(u32, Duration);
 
 impl Program for Computes {
@@ -63,7 +63,7 @@ impl Program for Computes {
 
 #[test]
 fn computations_that_sum_to_too_much_are_an_error_in_every_world() {
-    // One that is too long by itself, and several that are together; each sum as far as 64 bits would count it is small.
+    // One computation that is too long by itself, and several that are too long together; each sum modulo 2^64 is small.
     let wraps = Duration::from_picoseconds(u64::MAX - DAY.picoseconds() + 1);
     for name in MACHINES {
         for program in [Computes(1, Duration::LONGEST), Computes(2, wraps)] {
@@ -75,7 +75,7 @@ fn computations_that_sum_to_too_much_are_an_error_in_every_world() {
 }
 
 #[test]
-fn what_can_be_counted_is_counted() {
+fn times_that_can_be_counted_are_counted() {
     for name in ["loggp", "torus-512", "moc-3-1"] {
         for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &Computes(10, DAY * 10))) {
             let makespan = outcome.unwrap().makespan();
@@ -85,7 +85,7 @@ fn what_can_be_counted_is_counted() {
     }
 }
 
-/// Rank 0 waits for nothing until then; rank 1 ends.
+/// Rank 0 waits until a time, for nothing; rank 1 ends.
 struct Waits(Time);
 
 impl Program for Waits {
@@ -149,7 +149,7 @@ fn schedules_that_compute_for_too_long_are_an_error_in_every_world() {
     }
 }
 
-/// Each of several receives waits for half of what can be counted: the sum of them can't be.
+/// Each of several receives waits for half of the time that can be counted: their sum can't be counted.
 #[test]
 fn sums_of_waiting_times_that_are_too_long_are_an_error() {
     let receives: String = (0..8).map(|tag| format!("  r{tag}: recv 8b from 0 tag {tag}\n")).collect();

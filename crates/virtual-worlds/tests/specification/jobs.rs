@@ -15,20 +15,20 @@ use programs::goal::{Player, Schedule};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 
-/// A program by which jobs differ.
+/// The programs that jobs run.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Pairwise(Bytes),
     AllToAll(Bytes),
     Broadcast(Bytes),
     UnequalDist(Bytes),
-    /// Rank 0 takes a message of everybody, whoever is first.
+    /// Rank 0 takes a message from every other rank, in any order.
     Gather(Bytes),
-    /// Round a ring, where sends and receives pass each other.
+    /// Around a ring, where sends and receives overlap.
     Ring(Bytes),
-    /// The same with short messages, so many times.
+    /// The same with short messages, this many times.
     Rings(u32),
-    /// On the control network.
+    /// Broadcasts on the control network.
     Hardware(Bytes),
     Compute(Duration),
     /// Rank 1 waits for rank 0, which does not send.
@@ -36,7 +36,7 @@ enum Work {
 }
 
 impl Program for Work {
-    /// When it ended, on the job's own clock.
+    /// When the rank ended, on the job's own clock.
     type Output = Time;
 
     const NEEDS: Needs = Needs::EVERYTHING;
@@ -96,7 +96,7 @@ async fn ring<E: Endpoint>(endpoint: &E, bytes: Bytes) -> Result<()> {
     sent.and(received.map(drop))
 }
 
-/// A machine of that topology, with messages that cost their nodes something.
+/// A machine with this topology, on which messages cost their nodes something.
 fn machine(topology: &str) -> Machine {
     let text = format!(
         "{topology}\n[channels]\nrate = \"1 GB/s\"\nbuffers = 80\ncredit_latency = \"2 ns\"\n[routers]\nrouting_delay = \"5 ns\"\n\
@@ -130,12 +130,12 @@ fn everywhere(rate: f64) -> Background {
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Fast, EngineKind::Reference];
 
-/// All that both engines must agree on.
-fn told(run: &JobsRun<Time>) -> String {
+/// Everything on which both engines must agree.
+fn summary(run: &JobsRun<Time>) -> String {
     format!("{:?} {:?}", run.jobs, run.answer)
 }
 
-/// By dimension order, what goes on in one row of a mesh shares no channel with what goes on in another.
+/// With dimension-order routing, traffic within one row of a mesh shares no channel with traffic within another.
 #[test]
 fn jobs_that_share_no_channel_take_exactly_as_long_as_alone() {
     let machine = machine(MESH);
@@ -158,7 +158,7 @@ fn jobs_that_share_no_channel_take_exactly_as_long_as_alone() {
     }
 }
 
-/// Whatever one job does, another on the same nodes in the order of ranks does what a plain run does.
+/// Whatever one job does, another on the same nodes in rank order does what a plain run does.
 #[test]
 fn one_job_in_order_is_a_plain_run() {
     for topology in [MESH, "[topology.fat_tree]\narity = 4\nlevels = 2\n[routing]\nselection = \"random\""] {
@@ -172,7 +172,7 @@ fn one_job_in_order_is_a_plain_run() {
     }
 }
 
-/// Two jobs whose messages cross the same channels hold each other up.
+/// Two jobs whose messages cross the same channels slow each other down.
 #[test]
 fn jobs_that_share_channels_slow_each_other() {
     let machine = machine(MESH);
@@ -185,8 +185,8 @@ fn jobs_that_share_channels_slow_each_other() {
     }
 }
 
-/// A job that starts when another has ended takes as long as alone; one that starts in the midst of it does not. Its ranks'
-/// clocks begin with it.
+/// A job that starts after another has ended takes as long as alone; one that starts while it runs does not. Its ranks' clocks begin with
+/// it.
 #[test]
 fn a_job_can_start_later() {
     let machine = machine(MESH);
@@ -214,7 +214,7 @@ fn a_job_can_start_later() {
     }
 }
 
-/// Where nodes forward packets in software, a job starts in time though its node's processor has packets to forward.
+/// Where nodes forward packets in software, a job starts on time even if its node's processor has packets to forward.
 #[test]
 fn a_job_starts_in_time_on_a_node_that_forwards() {
     let machine = machine(&format!("[switching]\nmode = \"software\"\nper_packet = \"100 ns\"\n{MESH}"));
@@ -232,7 +232,7 @@ fn a_job_starts_in_time_on_a_node_that_forwards() {
     }
 }
 
-/// Ranks take messages of their own job only, from anyone, until deadlines, and broadcasts on one control network.
+/// Ranks take messages only of their own job, from any rank, until deadlines, and broadcasts on one control network.
 #[test]
 fn jobs_broadcast_and_receive_from_anyone_among_themselves() {
     let mut machine = machine(MESH);
@@ -307,15 +307,15 @@ fn jobs_run_on_an_ethernet() {
     };
     let jobs = [job(&[0, 5], Time::ZERO), job(&[2, 7, 1, 3], Time::from_picoseconds(70_000_000))];
     let run = world.run_jobs(&jobs, None).unwrap();
-    // A switch's output queues are the receivers' own, so that jobs share nothing.
+    // A switch's output queues belong to the receivers, so jobs share nothing.
     for (job, beside) in jobs.iter().zip(&run.jobs) {
         assert_eq!(beside, &world.run_alone(job).unwrap());
     }
 
     let broadcast = [job_of_all("a", 0..2), job_of_all("b", 2..4)];
     let run = world.run_jobs(&broadcast, None).unwrap();
-    let told = run.jobs[0].results[0].as_ref().unwrap_err().to_string();
-    assert!(told.contains("only a job that has all of them can broadcast"), "{told}");
+    let error = run.jobs[0].results[0].as_ref().unwrap_err().to_string();
+    assert!(error.contains("only a job that has all of them can broadcast"), "{error}");
     let run = world.run_jobs(&[job_of_all("a", 0..4)], None).unwrap();
     assert!(run.jobs[0].results.iter().all(Result::is_ok));
 }
@@ -325,7 +325,7 @@ fn job_of_all(name: &str, nodes: std::ops::Range<u32>) -> Job<HardwareBroadcast>
     Job { name: name.to_owned(), program, nodes: nodes.map(NodeId).collect(), start: Time::ZERO }
 }
 
-/// Traffic of more and more packets beside an exchange on a mesh. Measured with seeds 1 to 5.
+/// More and more background packets beside an exchange on a mesh. Measured with seeds 1 to 5.
 #[test]
 fn background_traffic_slows_a_job() {
     let machine = machine(MESH);
@@ -340,7 +340,7 @@ fn background_traffic_slows_a_job() {
             let statistics = run.answer.background.unwrap();
             assert_eq!(statistics.until, run.answer.makespan());
             assert!(0 < statistics.delivered && statistics.delivered <= statistics.offered);
-            // Births are a Poisson process, nearly: 16 nodes, one flit of 4 bytes in 4 ns.
+            // Births are nearly a Poisson process: 16 nodes, one flit of 4 bytes in 4 ns.
             let expected = 16.0 * rate / 9.0 * statistics.until.picoseconds() as f64 / 4_000.0;
             assert!(
                 (statistics.offered as f64 - expected).abs() < 5.0 * expected.sqrt(),
@@ -366,11 +366,11 @@ fn no_background_traffic_is_exactly_none() {
         let statistics = with.answer.background.unwrap();
         assert_eq!((statistics.offered, statistics.delivered, statistics.mean_latency), (0, 0, None));
         let none = JobsRun { jobs: with.jobs, answer: Answer { background: None, ..with.answer } };
-        assert_eq!(told(&none), told(&without));
+        assert_eq!(summary(&none), summary(&without));
     }
 }
 
-/// From idle nodes nothing goes into the channels of the nodes that jobs use.
+/// Traffic from idle nodes only does not use the injection channels of the nodes that jobs use.
 #[test]
 fn background_traffic_can_come_from_idle_nodes_only() {
     let machine = machine(MESH);
@@ -390,15 +390,15 @@ fn background_traffic_can_come_from_idle_nodes_only() {
             assert_eq!(run.answer.ranks[node].packets, alone.answer.ranks[node].packets);
         }
         assert!([1, 2, 4, 5].iter().all(|&node| packets(&run, node) > 0));
-        // What was born and not injected counts as offered; what was injected is carried to its end.
+        // Packets born and not injected count as offered; those injected are carried to the end.
         let of_traffic = run.answer.packets - alone.answer.packets;
         let statistics = run.answer.background.unwrap();
         assert!(statistics.delivered <= of_traffic && of_traffic <= statistics.offered, "{statistics:?} {of_traffic}");
     }
 }
 
-/// However much traffic a node has, each message of its program waits behind one packet of it at most: were the backlog before it,
-/// every message would wait longer than all that were sent before it.
+/// However much traffic a node has, each message of its program waits behind at most one packet of it: if it waited behind the backlog,
+/// every message would wait longer than all those sent before it.
 #[test]
 fn a_backlog_of_background_traffic_does_not_hold_a_program_for_ever() {
     let machine = machine("[topology.star]\nnodes = 3");
@@ -426,8 +426,8 @@ fn a_processor_that_only_forwards_is_an_error() {
             world.run_jobs(&jobs, Some(&Background { load, sources: BackgroundSources::Idle }))
         };
         assert!(to_node_5(0.01).is_ok());
-        let told = to_node_5(0.9).unwrap_err().to_string();
-        assert!(told.contains("would never end: its processor forwards packets all the time"), "{told}");
+        let error = to_node_5(0.9).unwrap_err().to_string();
+        assert!(error.contains("would never end: its processor forwards packets all the time"), "{error}");
     }
 }
 
@@ -437,13 +437,13 @@ fn the_same_run_gives_the_same_and_another_seed_another() {
     let jobs = [job("a", Work::AllToAll(Bytes(2_000)), [0, 3, 12, 15]), job("b", Work::Ring(Bytes(900)), [5, 6])];
     let run = |seed| {
         let background = Background { load: Load { seed, ..load(0.4) }, sources: BackgroundSources::All };
-        told(&on(&machine, EngineKind::Fast).run_jobs(&jobs, Some(&background)).unwrap())
+        summary(&on(&machine, EngineKind::Fast).run_jobs(&jobs, Some(&background)).unwrap())
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
 
-/// A deadlock is told with the job and its own ranks, whatever else goes on.
+/// A deadlock is reported with the job and its own ranks, whatever else goes on.
 #[test]
 fn a_deadlock_names_the_job_and_its_ranks() {
     let machine = machine(MESH);
@@ -465,7 +465,7 @@ fn a_deadlock_names_the_job_and_its_ranks() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn jobs_that_do_not_fit_are_refused() {
     let machine = machine(MESH);
     let error = |jobs: &[Job<Work>], background: Option<&Background>| {
         on(&machine, EngineKind::Fast).run_jobs(jobs, background).unwrap_err().to_string()
@@ -476,17 +476,18 @@ fn what_does_not_fit_is_told() {
     assert_eq!(error(&[job("a", work, [16])], None), "rank 0 of job `a` on node 16: there are 16 nodes");
     assert_eq!(error(&[job("a", work, [])], None), "job `a` has no ranks, where it must have one");
     let one = [job("a", work, 0..4)];
-    let told = "background traffic: rate: found 1.5; allowed is 0.000001 to 1, all that an injection channel carries";
-    assert_eq!(error(&one, Some(&everywhere(1.5))), told);
+    let expected =
+        "background traffic: rate: found 1.5; allowed is 0.000001 to 1, all that an injection channel carries";
+    assert_eq!(error(&one, Some(&everywhere(1.5))), expected);
     let long = Background { load: Load { packet: 99, ..load(0.0) }, ..everywhere(0.0) };
-    let told = "background traffic: packet: found 99 flits; allowed is 1 to 17 flits, the packets of the machine";
-    assert_eq!(error(&one, Some(&long)), told);
+    let expected = "background traffic: packet: found 99 flits; allowed is 1 to 17 flits, the packets of the machine";
+    assert_eq!(error(&one, Some(&long)), expected);
     let loggp = machines::load("loggp").unwrap();
     let error = Simulated::new(&loggp, Options::default()).run_jobs(&one, Some(&everywhere(0.1))).unwrap_err();
     assert_eq!(error.to_string(), "background traffic needs a network of flits, which loggp has not");
 }
 
-/// Up to three jobs on a machine, and what goes on beside them.
+/// Up to three jobs on a machine, and background traffic.
 #[derive(Clone, Debug)]
 struct Case {
     topology: &'static str,
@@ -532,16 +533,16 @@ fn cases() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Jobs that share channels, placed anyhow, beside any traffic: both engines tell the same, to the picosecond.
+    /// Jobs that share channels, with any placement and any traffic: both engines return the same, to the picosecond.
     #[test]
     fn both_engines_agree_on_jobs(case in cases()) {
         agree_on(&case)?;
     }
 }
 
-/// Two ranks on different nodes end their sends at the same time, and the engines come to them in another order.
+/// Two ranks on different nodes end their sends at the same time, and the engines process them in different orders.
 #[test]
-fn both_engines_agree_on_what_ends_at_the_same_time() {
+fn both_engines_agree_on_operations_that_end_at_the_same_time() {
     let load = Load { pattern: Pattern::Uniform, rate: 0.5531376234819023, packet: 9, seed: 7351106544258632852 };
     let jobs = vec![
         (Work::Pairwise(Bytes(0)), "random", 2, 0),
@@ -569,7 +570,7 @@ fn agree_on(case: &Case) -> std::result::Result<(), TestCaseError> {
     };
     let (fast, reference) = match (run(EngineKind::Fast), run(EngineKind::Reference)) {
         (Ok(fast), Ok(reference)) => (fast, reference),
-        // Nodes that forward in software can be kept from all else.
+        // Nodes that forward in software can be starved of all other work.
         (Err(fast), Err(reference)) => {
             prop_assert!(fast.to_string().contains("forwards packets") && case.background.is_some(), "{}", fast);
             prop_assert_eq!(fast, reference);
@@ -580,11 +581,11 @@ fn agree_on(case: &Case) -> std::result::Result<(), TestCaseError> {
     prop_assert_eq!(&fast.jobs, &reference.jobs);
     prop_assert_eq!(fast.answer.background, reference.answer.background);
     prop_assert_eq!(&fast.answer.channels, &reference.answer.channels);
-    prop_assert_eq!(told(&fast), told(&reference));
+    prop_assert_eq!(summary(&fast), summary(&reference));
     Ok(())
 }
 
-/// A rank that takes messages of two others as they come, and answers the first when it has computed.
+/// A rank that takes messages from two others as they arrive, and answers the first after it has computed.
 const SCHEDULE: &[u8] = b"num_ranks 3
 rank 0 {
 l1: recv 3000b from -1 tag 2
@@ -605,7 +606,7 @@ l2: recv 500b from 0 tag 5
 }
 ";
 
-/// Requests name ranks and times of their job, wherever its ranks stand and whenever it starts.
+/// Requests name ranks and times of their job, wherever its ranks are placed and whenever it starts.
 #[test]
 fn a_job_plays_a_schedule_as_it_is_played_by_itself() {
     let schedule = Schedule::parse("job.goal", SCHEDULE).unwrap();
@@ -647,7 +648,7 @@ l3 irequires l2
 }
 ";
 
-/// A rank of the LogGP model has as many processors as its schedule names, and is told what has started: also as a job beside another.
+/// A rank of the LogGP model has as many processors as its schedule names, and is notified of starts: also as a job beside another.
 #[test]
 fn on_a_contention_free_machine_a_job_plays_a_schedule_on_several_processors() {
     let schedule = Schedule::parse("job.goal", SEVERAL_PROCESSORS).unwrap();
@@ -668,7 +669,7 @@ fn on_a_contention_free_machine_a_job_plays_a_schedule_on_several_processors() {
     }
 }
 
-/// Each processor does one thing at a time; what requires a start begins with it, what requires an end behind it.
+/// Each processor does one thing at a time; an operation that requires a start begins with it, one that requires an end begins after it.
 #[test]
 fn on_a_contention_free_machine_processors_of_a_rank_compute_at_once() {
     let machine = machines::load("loggp").unwrap();

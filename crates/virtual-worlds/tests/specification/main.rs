@@ -1,4 +1,4 @@
-//! What the simulated worlds promise: one program, so that what it stands on is compiled and linked once.
+//! The specification of the simulated worlds: one test program, so that its dependencies are compiled and linked once.
 
 mod booksim;
 mod clock;

@@ -5,8 +5,8 @@ use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Fast, EngineKind::Reference];
 
-/// Presets of machines of today: fat trees by virtual cut-through and store-and-forward, a dragonfly and a torus with
-/// virtual channels.
+/// Presets of present-day machines: fat trees with virtual cut-through and store-and-forward, a dragonfly and a torus with virtual
+/// channels.
 const OF_TODAY: [&str; 5] = ["fat-tree-1024", "infiniband-128", "ethernet-128", "slingshot-1024", "torus-512"];
 
 fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str)]) {
@@ -36,7 +36,7 @@ fn with_the_reference_engine() {
     }
 }
 
-/// A short message must not overtake a long one of the same sender, though its packets do.
+/// A short message must not overtake a long one of the same sender, although its packets do.
 #[test]
 fn where_sends_are_over_at_once_and_packets_overtake_each_other() {
     for engine in ENGINES {

@@ -1,5 +1,5 @@
-//! Several operations of a rank at once: in which order its processor serves them, what they take, and what other
-//! combinators than our own can do.
+//! Several operations of a rank at once: in which order its processor serves them, how long they take, and which combinators other than
+//! ours can be used.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -18,7 +18,7 @@ const fn nanoseconds(count: u64) -> Duration {
     Duration::from_nanoseconds(count)
 }
 
-/// o = 7 ns, L = 100 ns, g = 5 ns, nothing a byte.
+/// o = 7 ns, L = 100 ns, g = 5 ns, no cost per byte.
 const MODEL: LogGp = LogGp {
     latency: nanoseconds(100),
     overhead: nanoseconds(7),
@@ -28,7 +28,7 @@ const MODEL: LogGp = LogGp {
     rendezvous: None,
 };
 
-/// Rank 0 computes for 50 ns and sends, in this order or the other; rank 1 receives, and computes for 1 us meanwhile.
+/// Rank 0 computes for 50 ns and sends, in either order; rank 1 receives, and computes for 1 us meanwhile.
 struct ComputeAndSend {
     send_first: bool,
 }
@@ -63,17 +63,17 @@ impl Program for ComputeAndSend {
 }
 
 #[test]
-fn a_processor_serves_what_was_begun_in_that_order() {
+fn a_processor_serves_operations_in_the_order_in_which_they_were_begun() {
     let run = |send_first| {
         let (results, _) = Clock::new(MODEL).run(2, &ComputeAndSend { send_first }).unwrap();
         results.into_iter().map(Result::unwrap).collect::<Vec<_>>()
     };
-    // The message is there after 50 + 7 + 100 ns, or after 7 + 100; its receiver takes it when it has computed, in 7 ns.
+    // The message arrives after 50 + 7 + 100 ns, or after 7 + 100; its receiver takes it when it has computed, in 7 ns.
     assert_eq!(run(false), [[50_000, 57_000], [1_000_000, 1_007_000]]);
     assert_eq!(run(true), [[57_000, 7_000], [1_000_000, 1_007_000]]);
 }
 
-/// Polls a future only when it was woken, as executors of other libraries do.
+/// Polls a future only when it was woken, as the executors of other libraries do.
 async fn only_when_woken<F: Future>(future: F) -> F::Output {
     struct Flag(AtomicBool);
     impl Wake for Flag {
@@ -115,7 +115,7 @@ fn futures_that_wait_to_be_woken_are() {
     assert_eq!([on_the_network, without], [[Ok(()), Ok(())], [Ok(()), Ok(())]]);
 }
 
-/// What no world can ever wake.
+/// A future that no world can ever wake.
 struct Never;
 
 impl Future for Never {
@@ -126,7 +126,7 @@ impl Future for Never {
 }
 
 #[test]
-fn a_rank_that_waits_for_something_else_than_its_endpoint_is_told() {
+fn a_rank_that_waits_for_something_other_than_its_endpoint_is_reported() {
     struct Waits;
     impl Program for Waits {
         type Output = ();

@@ -1,4 +1,4 @@
-//! The presets in both engines, and against what is published of the machines of today that they stand for.
+//! The presets in both engines, compared with what is published of the present-day machines that they stand for.
 
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
@@ -32,7 +32,7 @@ fn networks() -> Vec<(String, FlitNetwork)> {
     presets.chain([("slingshot-1024 by Valiant's rule".to_string(), detours)]).filter_map(network).collect()
 }
 
-/// A packet: when, in units of what a full packet takes over a channel; from where, to where, how many message bytes.
+/// A packet: when, in units of the time of a full packet over a channel; source, destination, message bytes.
 type Sending = (u64, u32, u32, u64);
 
 /// Up to eighty packets, among few nodes or all.
@@ -95,21 +95,21 @@ fn one_way(machine: &str, settings: Settings, (first, second): (u32, u32), bytes
     answer.makespan().seconds() / 2.0
 }
 
-/// What a processor does for MPI, left out: a Put has only the interfaces' part.
+/// MPI's processor costs are left out: a Put uses only the interfaces.
 const PUT: Settings = &[("node.processor_send", "0 ns"), ("node.processor_receive", "0 ns")];
 
 /// The presets say where each figure was published.
 #[test]
-fn short_messages_take_about_what_is_published() {
-    // Preset, its settings, nodes, bytes, microseconds, how near.
+fn short_messages_take_about_the_published_time() {
+    // Preset, its settings, nodes, bytes, microseconds, tolerance.
     let table = [
-        // RDMA of 1 byte on an Azure HBv3, by Microsoft; here from one leaf switch to another.
+        // RDMA of 1 byte on an Azure HBv3, by Microsoft; in this test from one leaf switch to another.
         ("infiniband-128", AS_IT_IS, (0, 127), 1, 1.2, 0.10),
-        // The latency that LUMI's operators expect of MPI; here between two switches of a group.
+        // The latency that LUMI's operators expect of MPI; in this test between two switches of a group.
         ("slingshot-1024", AS_IT_IS, (0, 16), 8, 1.6, 0.10),
         // A Put of 8 bytes to a neighbour (Ajima et al.).
         ("torus-512", PUT, (0, 1), 8, 0.49, 0.03),
-        // The kernel's TCP over Ethernet of 10 Gbit/s, as a user measured it.
+        // The kernel's TCP over 10 Gbit/s Ethernet, as measured by a user.
         ("ethernet-128", AS_IT_IS, (0, 1), 1500, 17.8, 0.05),
     ];
     for (machine, settings, nodes, bytes, published, tolerance) in table {
@@ -120,7 +120,7 @@ fn short_messages_take_about_what_is_published() {
 
 #[test]
 fn long_messages_reach_about_the_published_rate() {
-    // Preset, nodes, Gbit/s, how near.
+    // Preset, nodes, Gbit/s, tolerance.
     let table = [
         // One way on an Azure HBv3, by Microsoft.
         ("infiniband-128", (0, 127), 192.0, 0.03),
@@ -128,7 +128,7 @@ fn long_messages_reach_about_the_published_rate() {
         ("slingshot-1024", (0, 1023), 200.0, 0.05),
         // 93 % of a link of 6.8 GB/s (Ajima et al.).
         ("torus-512", (0, 511), 0.93 * 6.8 * 8.0, 0.01),
-        // A port of 25 Gbit/s, of which TCP has 1,460 bytes of the 1,538 that a frame takes.
+        // A port of 25 Gbit/s, where TCP carries 1,460 bytes in the 1,538 that a frame takes.
         ("ethernet-128", (0, 127), 25.0 * 1460.0 / 1538.0, 0.01),
     ];
     const BYTES: u64 = 16 << 20;

@@ -1,5 +1,5 @@
-//! Sends and receives that are begun together, on the clock that lets ranks run ahead of each other and on the one that goes in the
-//! order of time: both must say the same, to the picosecond.
+//! Sends and receives that are begun together, in the clock world that lets ranks run ahead of each other and in the one that runs in
+//! order of time: both must agree, to the picosecond.
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::LogGp;
@@ -8,7 +8,7 @@ use maquette_virtual_worlds::loggp::Clock;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 
-/// What a rank does in a round, in which it sends to one rank and receives from one.
+/// The actions of a rank in a round, in which it sends to one rank and receives from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Sendrecv,
@@ -23,15 +23,15 @@ struct Turn {
     bytes: Bytes,
 }
 
-/// In every round all ranks compute, and then send along a permutation: ranks that it leaves where they are do not. Two programs that
-/// differ in what they say that they need.
+/// In every round all ranks compute, and then send along a permutation, except ranks that it maps to themselves. The two programs differ
+/// in the needs that they declare.
 #[derive(Clone, Debug)]
 struct Rounds<const OVERLAPS: bool> {
     rounds: Vec<(Vec<u32>, Vec<Turn>)>,
 }
 
 impl<const OVERLAPS: bool> Program for Rounds<OVERLAPS> {
-    /// After each round, when it was over and how much came.
+    /// After each round, when it was over and how many bytes arrived.
     type Output = Vec<(Time, Bytes)>;
     const NEEDS: Needs = if OVERLAPS { Needs::OVERLAP } else { Needs::NOTHING };
 
@@ -93,8 +93,8 @@ fn any_rounds() -> impl Strategy<Value = (u32, Rounds<false>)> {
     })
 }
 
-/// All that a run has told, in an order that does not depend on that in which ranks ran.
-fn told(mut answer: Answer) -> String {
+/// Everything that a run returns, in an order that does not depend on the order in which ranks ran.
+fn summary(mut answer: Answer) -> String {
     if let Some(timeline) = &mut answer.timeline {
         timeline.spans.sort_by_key(|span| (span.end, span.rank, span.start, format!("{:?}", span.activity)));
         timeline.messages.sort_by_key(|message| (message.received, message.to, message.sent, message.size));
@@ -113,7 +113,7 @@ proptest! {
         match [ahead, in_order] {
             [Ok((ahead, of_ahead)), Ok((in_order, of_in_order))] => {
                 prop_assert_eq!(ahead, in_order);
-                prop_assert_eq!(told(of_ahead), told(of_in_order));
+                prop_assert_eq!(summary(of_ahead), summary(of_in_order));
             }
             // Ranks that send first where a send waits for its receiver.
             [Err(ahead), Err(in_order)] => prop_assert_eq!(ahead, in_order),
@@ -122,7 +122,7 @@ proptest! {
     }
 }
 
-/// o = 7 ns, L = 100 ns, g = 5 ns, nothing a byte; every send waits for its receiver.
+/// o = 7 ns, L = 100 ns, g = 5 ns, no cost per byte; every send waits for its receiver.
 const SYNCHRONOUS: LogGp = LogGp {
     latency: Duration::from_nanoseconds(100),
     overhead: Duration::from_nanoseconds(7),
@@ -136,7 +136,7 @@ const SYNCHRONOUS: LogGp = LogGp {
 fn messages_that_wait_for_their_receivers_pass_each_other() {
     let turn = Turn { compute: Duration::ZERO, order: Order::Sendrecv, bytes: Bytes(8) };
     let late = Turn { compute: Duration::from_nanoseconds(1_000), ..turn };
-    // A ring of three in which rank 2 comes late: rank 1 waits until rank 2 has taken its message, rank 0 for the message of rank 2.
+    // A ring of three in which rank 2 is late: rank 1 waits until rank 2 has taken its message, rank 0 for the message of rank 2.
     let program: Rounds<false> = Rounds { rounds: vec![(vec![1, 2, 0], vec![turn, turn, late])] };
     let (_, answer) = Clock::new(SYNCHRONOUS).run(3, &program).unwrap();
     let finish: Vec<u64> = answer.finish.iter().map(|time| time.picoseconds() / 1_000).collect();
@@ -144,7 +144,7 @@ fn messages_that_wait_for_their_receivers_pass_each_other() {
 }
 
 #[test]
-fn half_of_a_sendrecv_that_never_comes_is_told_with_the_other_half() {
+fn half_of_a_sendrecv_that_never_completes_is_reported_with_the_other_half() {
     struct Alone;
     impl Program for Alone {
         type Output = ();
@@ -155,7 +155,7 @@ fn half_of_a_sendrecv_that_never_comes_is_told_with_the_other_half() {
             Ok(())
         }
     }
-    let told = "rank 0 waits for rank 1 to receive its message and for a message from rank 2";
+    let waits = "rank 0 waits for rank 1 to receive its message and for a message from rank 2";
     let error = Clock::new(SYNCHRONOUS).run(3, &Alone).unwrap_err();
-    assert_eq!(error.to_string(), format!("deadlock: {told}"));
+    assert_eq!(error.to_string(), format!("deadlock: {waits}"));
 }

@@ -1,4 +1,4 @@
-//! A run that is asked to end does so, and gives nothing else; and it tells how far it has come.
+//! A run that is asked to stop does so, and returns nothing else; and it reports its progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,14 +13,14 @@ use programs::benchmarks::EqualDist;
 use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Rank, Time};
 
-/// Two ranks that send each other a message in turn, and ask to end after some of it.
+/// Two ranks that send each other a message in turn, and ask to stop after some rounds.
 struct Interrupting {
     flag: &'static AtomicBool,
     after: u32,
 }
 
 impl Program for Interrupting {
-    /// How many rounds there were.
+    /// The number of rounds.
     type Output = u32;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<u32> {
@@ -63,19 +63,19 @@ fn the_clock_world_ends() {
     assert_eq!(world.run(2, &Interrupting { flag: &FLAG, after: 100 }).unwrap_err(), Error::Stopped);
 }
 
-/// Runs `run` with a progress of its own, and gives how far it then has come.
-fn told(progress: &'static Progress, run: impl FnOnce(Stop) -> Answer) -> (Reached, Answer) {
+/// Runs `run` with a progress of its own, and returns the progress at the end.
+fn progress_of(progress: &'static Progress, run: impl FnOnce(Stop) -> Answer) -> (Reached, Answer) {
     let answer = run(Stop::NEVER.telling(progress));
     (progress.read(), answer)
 }
 
 #[test]
-fn the_network_says_how_far_it_has_come() {
+fn the_network_reports_its_progress() {
     static PROGRESS: Progress = Progress::new();
     let machine = machines::load("moc-2-1").unwrap();
     let program = EqualDist { bytes: Bytes(100), messages: 64 };
     for engine in [EngineKind::Fast, EngineKind::Reference] {
-        let (reached, answer) = told(&PROGRESS, |stop| {
+        let (reached, answer) = progress_of(&PROGRESS, |stop| {
             let world = NetworkWorld::new(&machine, Options { engine, stop, ..Options::default() });
             world.run(16, &program).unwrap().1
         });
@@ -87,18 +87,19 @@ fn the_network_says_how_far_it_has_come() {
 }
 
 #[test]
-fn the_clock_world_says_how_far_it_has_come() {
+fn the_clock_world_reports_its_progress() {
     static PROGRESS: Progress = Progress::new();
     let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
     let program = EqualDist { bytes: Bytes(100), messages: 640 };
-    let (reached, answer) = told(&PROGRESS, |stop| Clock::new(model).with_stop(stop).run(16, &program).unwrap().1);
-    // What happens in the last turns is not told any more.
+    let (reached, answer) =
+        progress_of(&PROGRESS, |stop| Clock::new(model).with_stop(stop).run(16, &program).unwrap().1);
+    // Progress in the last turns is no longer reported.
     assert!((1..=640).contains(&reached.messages) && reached.time <= answer.makespan(), "{reached:?}");
     assert!(reached.time > Time::ZERO);
 }
 
 #[test]
-fn a_schedule_under_loggp_says_how_far_it_has_come_and_ends() {
+fn a_schedule_under_loggp_reports_its_progress_and_ends() {
     static PROGRESS: Progress = Progress::new();
     static FLAG: AtomicBool = AtomicBool::new(true);
     let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { panic!("no LogGP") };
@@ -106,18 +107,18 @@ fn a_schedule_under_loggp_says_how_far_it_has_come_and_ends() {
     let schedule = Schedule::parse("two.goal", text).unwrap();
     let clock = Clock::new(model);
     let (reached, answer) =
-        told(&PROGRESS, |stop| clock.on_arrival().with_stop(stop).run_goal(&schedule).unwrap().answer);
+        progress_of(&PROGRESS, |stop| clock.on_arrival().with_stop(stop).run_goal(&schedule).unwrap().answer);
     assert!(reached.messages <= 1 && reached.time <= answer.makespan(), "{reached:?}");
     assert_eq!(clock.on_arrival().with_stop(Stop::at(&FLAG)).run_goal(&schedule).unwrap_err(), Error::Stopped);
 }
 
 #[test]
-fn an_ethernet_says_how_far_it_has_come() {
+fn an_ethernet_reports_its_progress() {
     static PROGRESS: Progress = Progress::new();
     let machine = machines::load("mpich-tcp-8").unwrap();
     let program = EqualDist { bytes: Bytes(100), messages: 16 };
     let (reached, answer) =
-        told(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run(8, &program).unwrap().1);
+        progress_of(&PROGRESS, |stop| EthernetWorld::new(&machine, 1).with_stop(stop).run(8, &program).unwrap().1);
     let received = answer.ethernet.as_ref().map_or(0, |ethernet| ethernet.received);
     assert!((1..=16).contains(&reached.messages) && (1..=received).contains(&reached.packets), "{reached:?}");
     assert!(reached.time > Time::ZERO, "{reached:?}");

@@ -1,4 +1,4 @@
-//! Open-loop traffic: the engines agree, what is offered arrives, and loads past saturation are told.
+//! Open-loop traffic: the engines agree, offered loads are accepted, and loads past saturation are reported.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -41,7 +41,7 @@ fn fast(network: &FlitNetwork, load: &Load, windows: &Windows) -> Outcome {
     run::<Fast>(network, load, windows, &mut |_| true).unwrap()
 }
 
-/// On meshes, Clos networks with idle links preferred, packets stored by nodes; at low loads, near saturation and past it.
+/// On meshes, Clos networks that prefer idle links, networks whose nodes store packets; at low loads, near saturation and past it.
 #[test]
 fn both_engines_find_the_same() {
     let windows = Windows { warm_up: Some(2_000), measure: Some(3_000), budget: None, latency_limit: None };
@@ -59,7 +59,7 @@ fn both_engines_find_the_same() {
 }
 
 #[test]
-fn at_low_load_packets_take_what_they_take_alone() {
+fn at_low_load_packets_take_as_long_as_alone() {
     let network = network("booksim-mesh-8x8", &[]);
     let outcome = fast(&network, &load(Pattern::BitComplement, 0.0005, 16), &FREE);
     assert_eq!(outcome.verdict, Verdict::Stable);
@@ -70,7 +70,7 @@ fn at_low_load_packets_take_what_they_take_alone() {
     assert_eq!((packets.latency.least, packets.network_latency.least), (nearest, nearest));
     assert!(packets.latency.mean > nearest.picoseconds() as f64);
     assert!(packets.latency.percentiles[0].1 <= farthest && packets.latency.most >= farthest);
-    // Over x: 7, 5, 3 and 1 steps, and as many over y; and the two channels of the nodes.
+    // Over x: 7, 5, 3 and 1 steps, and as many over y; plus the two channels of the nodes.
     assert!((packets.hops - 10.0).abs() < 0.3, "{}", packets.hops);
     assert!((outcome.offered / 0.0005 - 1.0).abs() < 0.05 && (outcome.accepted / outcome.offered - 1.0).abs() < 0.02);
 }
@@ -82,8 +82,8 @@ fn utilisation_is_the_load_of_each_channel() {
     let outcome = fast(&network, &load(Pattern::Neighbour, 0.2, 4), &windows);
     assert_eq!(outcome.verdict, Verdict::Stable);
     assert_eq!(outcome.cycle, Duration::from_nanoseconds(1));
-    // Every node sends to and is sent to by one other: its own channels carry the load, and those to the east carry one
-    // node's packets each.
+    // Every node sends to one other and receives from one: its own channels carry the load, and those to the east carry one node's
+    // packets each.
     let own = network.injection.iter().chain(&network.ejection).map(|channel| outcome.utilisation[channel.0 as usize]);
     assert!(own.into_iter().all(|share| (share - 0.2).abs() < 0.02), "{:?}", outcome.utilisation);
     let east = network.route(NodeId(0), NodeId(1))[1].0 as usize;
@@ -91,7 +91,7 @@ fn utilisation_is_the_load_of_each_channel() {
 }
 
 #[test]
-fn a_load_past_saturation_is_told_early() {
+fn a_load_past_saturation_is_reported_early() {
     let network = network("booksim-mesh-8x8", &[]);
     let outcome = fast(&network, &load(Pattern::Uniform, 0.9, 16), &FREE);
     assert_eq!(outcome.verdict, Verdict::Saturated(Sign::Latency));
@@ -100,8 +100,8 @@ fn a_load_past_saturation_is_told_early() {
     assert!(matches!(outcome.verdict, Verdict::Saturated(_)) && outcome.cycles <= 20_000, "{}", outcome.cycles);
 }
 
-/// What the network does not carry for long is not called stable because a short measurement does not show it: of 0.182
-/// flits a node and cycle 0.7% are left over, of 0.18 the mean latency comes to 500 cycles in 300,000.
+/// A load that the network does not carry for long is not called stable because a short measurement does not show it: at 0.182 flits per
+/// node and cycle 0.7% are not accepted, at 0.18 the mean latency reaches 500 cycles in 300,000.
 #[test]
 fn loads_just_past_saturation_are_not_stable() {
     let network = network("booksim-mesh-8x8", &[]);
@@ -113,7 +113,7 @@ fn loads_just_past_saturation_are_not_stable() {
     }
 }
 
-/// Below saturation the verdict comes, and comes the later the closer to saturation the load is.
+/// Below saturation there is a verdict, and the closer the load is to saturation, the later.
 #[test]
 fn measurements_go_on_until_they_decide() {
     let network = network("booksim-mesh-8x8", &[]);
@@ -127,7 +127,7 @@ fn measurements_go_on_until_they_decide() {
 }
 
 #[test]
-fn what_the_budget_does_not_decide_is_called_so() {
+fn a_load_that_the_budget_does_not_decide_is_undecided() {
     let network = network("booksim-mesh-8x8", &[]);
     let windows = Windows { budget: Some(60_000), ..FREE };
     let outcome = fast(&network, &load(Pattern::Uniform, 0.178, 16), &windows);
@@ -137,7 +137,7 @@ fn what_the_budget_does_not_decide_is_called_so() {
     assert_eq!(fast(&network, &load(Pattern::Uniform, 0.1, 16), &short).verdict, Verdict::Undecided);
 }
 
-/// However long a run is asked for, time does not overflow: it ends when it is told to.
+/// However long a run is asked for, time does not overflow: the run ends when it is told to.
 #[test]
 fn windows_without_end_can_be_asked_for() {
     let network = network("moc-2-1", &[]);
@@ -156,12 +156,12 @@ fn the_same_seed_gives_the_same_and_another_another() {
 }
 
 #[test]
-fn a_run_tells_how_far_it_is_and_can_be_ended() {
+fn a_run_reports_its_progress_and_can_be_ended() {
     let network = network("booksim-mesh-8x8", &[]);
     let windows = Windows { warm_up: Some(2_500), measure: Some(2_000), budget: None, latency_limit: None };
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut watch = |progress: maquette_virtual_worlds::flit::traffic::Progress| {
-        told.push((progress.phase, progress.cycles));
+        reported.push((progress.phase, progress.cycles));
         progress.cycles < 4_000
     };
     let outcome = run::<Fast>(&network, &load(Pattern::Uniform, 0.1, 1), &windows, &mut watch).unwrap();
@@ -169,8 +169,8 @@ fn a_run_tells_how_far_it_is_and_can_be_ended() {
     // A warm-up of 2,500 cycles has three periods of at most 1,000, a measurement of 2,000 has 32 batches.
     let expected =
         [(Phase::WarmUp, 834), (Phase::WarmUp, 1_667), (Phase::Measurement, 2_500), (Phase::Measurement, 2_562)];
-    assert_eq!(told[..4], expected);
-    assert_eq!(told.last(), Some(&(Phase::Measurement, 4_000)));
+    assert_eq!(reported[..4], expected);
+    assert_eq!(reported.last(), Some(&(Phase::Measurement, 4_000)));
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn loads_that_do_not_fit_are_refused() {
 fn the_search_finds_saturation_whatever_the_number_of_threads() {
     let network = network("booksim-mesh-8x8", &[]);
     let runs = AtomicUsize::new(0);
-    let told = |_| {
+    let report = |_| {
         runs.fetch_add(1, Ordering::Relaxed);
     };
-    // What is close to saturation would take most of the time: it is left undecided.
+    // A load close to saturation would take most of the time: it is left undecided.
     let windows = Windows { budget: Some(200_000), ..FREE };
     let found = |threads| {
         let effort = Effort { precision: 0.05, threads };
-        search::<Fast>(&network, &load(Pattern::Uniform, 0.5, 16), &windows, &effort, &told, &AtomicBool::new(false))
+        search::<Fast>(&network, &load(Pattern::Uniform, 0.5, 16), &windows, &effort, &report, &AtomicBool::new(false))
             .unwrap()
     };
     let first = found(1);
@@ -213,17 +213,17 @@ fn the_search_finds_saturation_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn a_search_that_is_ended_keeps_what_is_known() {
+fn a_search_that_is_ended_keeps_its_results() {
     let network = network("booksim-mesh-8x8", &[]);
     let stop = AtomicBool::new(false);
-    let told = |_| stop.store(true, Ordering::Relaxed);
+    let report = |_| stop.store(true, Ordering::Relaxed);
     let effort = Effort { precision: 0.01, threads: 1 };
     let load = load(Pattern::Uniform, 1.0, 16);
-    let found = search::<Fast>(&network, &load, &FREE, &effort, &told, &stop).unwrap();
+    let found = search::<Fast>(&network, &load, &FREE, &effort, &report, &stop).unwrap();
     assert!(found.interrupted && found.points.len() == 1 && found.overload.is_none());
 }
 
-/// A star's hub holds nobody up but at its outputs: neighbours get all that their channels carry.
+/// A star's hub delays packets only at its outputs: neighbours get all that their channels carry.
 #[test]
 fn a_network_that_carries_everything_has_no_saturation() {
     let text = "[topology.star]\nnodes = 4\n[channels]\nflit_time = \"1 ns\"\nbuffers = 8\n[routers]\nrouting_delay = \"1 ps\"\n\

@@ -1,4 +1,4 @@
-//! Messages that are cut into packets when they leave have the same times as packets that were injected one by one.
+//! Messages that are cut into packets when they leave have the same times as packets injected one by one.
 
 use std::collections::VecDeque;
 
@@ -19,10 +19,10 @@ fn network(name: &str) -> FlitNetwork {
     network
 }
 
-/// As many nodes send, at most.
+/// The most nodes that send.
 const NODES: u32 = 32;
 
-/// The messages of a node: to the three behind it, of different sizes, one of them empty.
+/// The messages of a node: to the three after it, of different sizes, one of them empty.
 fn messages(node: u32, nodes: u32) -> VecDeque<Uncut> {
     let message = |ahead: u32| Uncut {
         destination: NodeId((node + ahead) % nodes),

@@ -1,4 +1,4 @@
-//! Messages that nobody receives are told in every world.
+//! Messages that no rank receives are reported in every world.
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::{Interconnect, LogGp, Machine};
@@ -18,7 +18,7 @@ fn loggp() -> LogGp {
     model
 }
 
-/// Ranks 0 and 1 send rank 2 as many messages of such a size; it receives one of each.
+/// Ranks 0 and 1 each send rank 2 this many messages of this size; it receives one from each.
 struct TooMany {
     messages: u64,
     size: Bytes,
@@ -38,7 +38,7 @@ impl Program for TooMany {
     }
 }
 
-/// The same, in the order of time.
+/// The same, in order of time.
 struct InOrder(TooMany);
 
 impl Program for InOrder {
@@ -55,7 +55,7 @@ fn left(messages: u64) -> Vec<Unreceived> {
 
 #[test]
 fn of_a_program_on_a_network() {
-    // The last announces its messages, and sends are over before that; the one before it waits for nobody either.
+    // The last one announces its messages, and its sends are over before that; the one before it does not wait for receivers either.
     for (name, size) in [("fat-tree-1024", 100), ("delta", 100), ("torus-512", 100), ("torus-512", 100_000)] {
         let machine = machines::load(name).unwrap();
         for engine in [EngineKind::Fast, EngineKind::Reference] {
@@ -71,7 +71,7 @@ fn of_a_program_on_a_network() {
 
 #[test]
 fn of_a_program_under_loggp_whether_it_asks_for_anyone_or_not() {
-    // Few messages of a rank lie in a list, many are sorted.
+    // Few messages of a rank are in a list, many are sorted.
     for messages in [1, 4, 100] {
         let program = TooMany { messages, size: Bytes(8) };
         let expected = if messages == 1 { Vec::new() } else { left(messages - 1) };

@@ -1,5 +1,5 @@
-//! What virtual channels are for: tori by the shorter way round, which carry more than meshes, and short packets that are
-//! not held up behind others' full buffers.
+//! What virtual channels are for: tori with minimal routing, which carry more than meshes, and short packets that are not held up behind
+//! others' full buffers.
 
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::Injection;
@@ -22,13 +22,13 @@ fn network(topology: &str, virtual_channels: u32) -> FlitNetwork {
     }
 }
 
-/// What arrives when as much is offered as the nodes can send. [flits/node/cycle]
+/// The outcome when as much is offered as the nodes can send. [flits/node/cycle]
 fn under_overload(network: &FlitNetwork, pattern: Pattern) -> Outcome {
     let windows = Windows { warm_up: Some(4_000), measure: Some(10_000), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate: 1.0, packet: 16, seed: 1 }, &windows, &mut |_| true).unwrap()
 }
 
-/// By the narrowest cut at most 0.5 flits a node and cycle cross a mesh of 8x8, and 1 a torus.
+/// By the narrowest cut at most 0.5 flits per node and cycle cross an 8x8 mesh, and 1 a torus.
 #[test]
 fn a_torus_carries_more_than_a_mesh() {
     let mesh = under_overload(&network("mesh]\nsides = [8, 8]", 2), Pattern::Uniform).accepted;
@@ -37,9 +37,9 @@ fn a_torus_carries_more_than_a_mesh() {
     assert!((1.5 * mesh..1.0).contains(&torus), "torus: {torus}, mesh: {mesh}");
 }
 
-/// Both ways round a ring are used alike: what arrives over the channels ahead and back differs by little.
+/// Both directions around a ring are used alike: the loads of the channels ahead and back differ little.
 #[test]
-fn the_ways_round_a_torus_are_used_alike() {
+fn both_directions_around_a_torus_are_used_alike() {
     let network = network("torus]\nsides = [8, 8]", 2);
     let windows = Windows { warm_up: Some(4_000), measure: Some(20_000), budget: None, latency_limit: None };
     let load = Load { pattern: Pattern::Uniform, rate: 0.3, packet: 16, seed: 1 };
@@ -47,16 +47,16 @@ fn the_ways_round_a_torus_are_used_alike() {
     // Channels of links come in pairs, the one ahead first.
     let links = &outcome.utilisation[2 * 64..];
     let mean = |offset: usize| links.iter().skip(offset).step_by(2).sum::<f64>() / (links.len() / 2) as f64;
-    // 0.3 flits a node and cycle, over two links in each dimension, half of them ahead.
+    // 0.3 flits per node and cycle, over two links in each dimension, half of them ahead.
     for busy in [mean(0), mean(1)] {
         assert!((busy / 0.3 - 1.0).abs() < 0.03, "{busy}");
     }
 }
 
-/// 72 nodes: nine groups of four routers of two nodes, each group with eight links to others. By the tornado pattern five
-/// of the eight nodes of a group send to one other group, over one link, and three to the next: minimal ways carry
-/// (5 x 1/5 + 3 x 1/3) / 8 = 0.25 flits a node and cycle, and detours spread them over all links. When nodes send to any
-/// other, minimal ways, which take half as many links, carry more.
+/// 72 nodes: nine groups of four routers of two nodes, each group with eight links to others. With the tornado pattern five of the eight
+/// nodes of a group send to one other group, over one link, and three to the next: minimal routes carry (5 x 1/5 + 3 x 1/3) / 8 = 0.25
+/// flits per node and cycle, and detours spread them over all links. When nodes send to any other, minimal routes, which take half as
+/// many links, carry more.
 #[test]
 fn detours_through_a_dragonfly_pay_where_all_take_one_link() {
     let rule = |rule: &str, virtual_channels| {
@@ -71,8 +71,8 @@ fn detours_through_a_dragonfly_pay_where_all_take_one_link() {
     assert!(minimal > 1.2 * valiant && valiant > 0.35, "uniform: {minimal}, {valiant}");
 }
 
-/// Nodes 0 and 1 are at one router, 2, 3 and 4 at the other. Nodes 0 and 4 send to node 2, which can take only half as much;
-/// node 1 sends to node 3. By one virtual channel its packets wait behind those for node 2; by two, each stream has its own.
+/// Nodes 0 and 1 are at one router, 2, 3 and 4 at the other. Nodes 0 and 4 send to node 2, which can take only half as much; node 1 sends
+/// to node 3. With one virtual channel its packets wait behind those for node 2; with two, each stream has its own.
 #[test]
 fn a_stream_that_is_held_up_does_not_hold_up_another() {
     let graph = "graph]\nrouters = [{ name = \"here\", nodes = 2 }, { name = \"there\", nodes = 3 }]\n\

@@ -1,5 +1,5 @@
-//! A program on a machine has the same times whichever engine moves the flits, down to the packet log: with every way to
-//! choose a layer, to switch and to send, and with node costs of nothing, where much happens at one instant.
+//! A program on a machine has the same times with either engine, down to the packet log: with every way to choose a layer, to switch and
+//! to send, and with node costs of zero, where many events share an instant.
 
 use endpoint::{Program, World};
 use machines::model::Machine;

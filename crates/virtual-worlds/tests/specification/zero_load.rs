@@ -1,5 +1,5 @@
-//! A packet alone in the network takes what the closed form says, to the picosecond: at every distance, on every preset,
-//! in both engines.
+//! The latency of a packet alone in the network follows the closed form, to the picosecond: at every distance, on every preset, in both
+//! engines.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn carried<E: Engine>(network: &FlitNetwork, order: Injection) -> Duration {
     outcome.end.since(Time::ZERO)
 }
 
-/// From some nodes, for every number of channels between, the nearest and the farthest number of a node there.
+/// From some nodes, for every number of channels between, the lowest- and the highest-numbered node at that distance.
 fn pairs(network: &FlitNetwork) -> BTreeMap<usize, Vec<(NodeId, NodeId)>> {
     let nodes = network.injection.len() as u32;
     let mut by_distance: BTreeMap<usize, Vec<(NodeId, NodeId)>> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! A plain model of LogGOPSim's rules for schedules whose ranks have one processor and one interface, to compare with:
-//! one list of everything that wants to happen, from which the earliest is taken, and put back for later if it can't.
+//! A plain model of LogGOPSim's rules for schedules whose ranks have one processor and one interface, for comparison: one list of
+//! everything that wants to happen; the earliest item is taken out, and put back for later if it can't happen.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ struct RankModel {
     missing: Vec<usize>,
     finished: usize,
     posted: VecDeque<usize>,
-    /// Messages that came early: sender, its operation, size, tag.
+    /// Messages that arrived early: sender, its operation, size, tag.
     early: VecDeque<(usize, usize, u64, u32)>,
 }
 
@@ -39,7 +39,7 @@ struct Model<'a> {
     waits_from: u64,
 }
 
-/// When each rank is done; nothing if the schedule does not end.
+/// When each rank finishes; nothing if the schedule does not end.
 pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
     let blocks: Vec<Block<'_>> = (0..schedule.size()).map(|rank| schedule.block(quantities::Rank(rank))).collect();
     let costs = [model.latency, model.overhead, model.gap, model.gap_per_byte, model.overhead_per_byte];
@@ -79,7 +79,7 @@ impl Model<'_> {
         self.blocks[rank].operation(OperationId(operation as u32)).kind
     }
 
-    /// What became free wishes to happen when its rank's processor is free; sends before receives before calculations.
+    /// A freed operation asks to begin when its rank's processor is free; sends before receives before calculations.
     fn wish_for_free(&mut self) {
         let mut free = std::mem::take(&mut self.free);
         free.sort_by_key(|&(rank, operation)| {

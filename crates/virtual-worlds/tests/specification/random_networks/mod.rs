@@ -9,7 +9,7 @@ use maquette_virtual_worlds::flit::network::Injection;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 
-/// A network and what it is to carry.
+/// A network and the packets that it must carry.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub network: FlitNetwork,
@@ -41,7 +41,7 @@ impl Shape {
     }
 }
 
-/// The numbers of one channel. [ps, ps, ps, flits]
+/// The parameters of one channel. [ps, ps, ps, flits]
 type Numbers = (u64, u64, u64, u32);
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -51,7 +51,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
     prop_oneof![6 => tree, 1 => (3usize..6).prop_map(Shape::Ring)]
 }
 
-/// Channels all alike, as most machines have them, or each of its own.
+/// Identical channels, as on most machines, or each with its own parameters.
 fn numbers(switching: Switching) -> BoxedStrategy<Vec<Numbers>> {
     let buffer = || match switching {
         Switching::Wormhole => {
@@ -80,7 +80,7 @@ fn switching() -> impl Strategy<Value = Switching> {
     ]
 }
 
-/// How many virtual channels share a channel between routers, where the switching lets them.
+/// How many virtual channels share a channel between routers, where the switching allows them.
 fn virtual_channels(switching: Switching) -> BoxedStrategy<u32> {
     match switching {
         Switching::VirtualCutThrough | Switching::StoreAndForward => (1u32..5).boxed(),
@@ -88,7 +88,7 @@ fn virtual_channels(switching: Switching) -> BoxedStrategy<u32> {
     }
 }
 
-/// A packet: when, from where, to where, flits; ends are taken modulo the nodes.
+/// A packet: when, source, destination, flits; ends are taken modulo the number of nodes.
 type Sending = (u64, u32, u32, u32);
 
 fn traffic() -> impl Strategy<Value = Vec<Sending>> {
@@ -98,8 +98,8 @@ fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     })
 }
 
-/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves headers a
-/// choice, and up to forty packets.
+/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves headers a choice, and
+/// up to forty packets.
 pub fn cases() -> impl Strategy<Value = Case> {
     prop_oneof![3 => any_network(), 1 => networks_by_description(), 1 => networks_with_choices()]
 }
@@ -230,7 +230,7 @@ fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Injection)> {
         .enumerate()
         .map(|(token, (time, source, destination, flits))| {
             let source = source % nodes;
-            // On a network of one node it sends to itself.
+            // On a network of one node, the node sends to itself.
             let destination = (source + 1 + destination % (nodes - 1).max(1)) % nodes;
             let order = Injection {
                 source: NodeId(source),
