@@ -20,11 +20,11 @@ pub struct Predefined {
     pub size: usize,
 }
 
-/// Of an `int`. [B]
+/// The size of an `int`. [B]
 const INT: usize = size_of::<c_int>();
-/// Of a `long double`, on 64-bit Linux systems. If it has fewer digits it is padded. [B]
+/// The size of a `long double`, on 64-bit Linux systems. If it has fewer digits it is padded. [B]
 const LONG_DOUBLE: usize = 16;
-/// Of a default INTEGER, LOGICAL or REAL of Fortran, unless a library was told otherwise with `MPI_Abi_set_fortran_info`. [B]
+/// The size of Fortran's default INTEGER, LOGICAL and REAL, unless `MPI_Abi_set_fortran_info` has set another. [B]
 const FORTRAN: usize = 4;
 
 /// Declares the predefined datatypes with their sizes.

@@ -1,4 +1,4 @@
-//! Types and constants of the standard ABI of MPI: what programs and MPI libraries agree on, whoever built them.
+//! Types and constants of the standard ABI of MPI: the common ground of programs and MPI libraries built separately.
 //!
 //! A program built against them runs with every library called `libmpi_abi`, and a library that defines the functions of MPI with
 //! these types can be preloaded before one. This crate has no functions, and opens no library.

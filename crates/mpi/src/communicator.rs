@@ -1,4 +1,4 @@
-//! Communicators: who can send to whom, apart from all others.
+//! Communicators: groups of processes whose messages are separate from all others.
 
 use std::ffi::{c_int, c_void};
 
@@ -32,20 +32,20 @@ impl Communicator {
         Ok(Communicator { functions, handle, rank: whole(rank), size: whole(size), begun })
     }
 
-    /// Which process this is.
+    /// The rank of this process.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// How many there are.
+    /// The number of processes.
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    /// Another communicator of the same processes, whose messages are apart; all of them call this together.
+    /// Another communicator of the same processes, with separate messages; collective over them.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn duplicate(&self) -> Result<Communicator> {
         let mut other = MPI_COMM_NULL;
         // SAFETY: the handle is valid, and the call writes another. Error handlers are passed on.
@@ -53,10 +53,10 @@ impl Communicator {
         Communicator::new(self.functions, other, self.begun.clone())
     }
 
-    /// A communicator of the first `size` of these processes, in their order; nothing for the others, who call this, too.
+    /// A communicator of the first `size` processes, in their order; nothing for the others, which must call this, too.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn first(&self, size: u32) -> Result<Option<Communicator>> {
         let colour = if self.rank < size { 0 } else { MPI_UNDEFINED };
         let mut other = MPI_COMM_NULL;
@@ -67,22 +67,22 @@ impl Communicator {
         (self.rank < size).then(taken).transpose()
     }
 
-    /// Gives the communicator up; all of its processes call this together. What is under way on it goes on.
+    /// Frees the communicator; collective over its processes. Operations under way on it go on.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn free(mut self) -> Result<()> {
-        // SAFETY: the handle is valid until now, and this is the end of the only value that has it.
+        // SAFETY: the handle is valid until now, and this consumes the only value that has it.
         check(self.functions, "MPI_Comm_free", unsafe { (self.functions.comm_free)(&raw mut self.handle) })
     }
 
     /// The largest tag.
     pub fn largest_tag(&self) -> c_int {
-        /// What every library allows.
+        /// The least that every library allows.
         const LEAST: c_int = 32_767;
         let mut value: *const c_int = std::ptr::null();
         let mut has = 0;
-        // SAFETY: the value of this attribute is a pointer to an integer, which is written to where it is told to.
+        // SAFETY: the value of this attribute is a pointer to an integer, which is written to the given address.
         let code = unsafe {
             (self.functions.comm_get_attr)(self.handle, MPI_TAG_UB, (&raw mut value).cast::<c_void>(), &raw mut has)
         };
@@ -96,28 +96,28 @@ impl Communicator {
     /// Begins to send `content` to process `to`.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn isend(&self, to: u32, tag: c_int, content: Bytes) -> Result<Send> {
         let mut request = MPI_REQUEST_NULL;
         let (start, length) = (content.as_ptr().cast::<c_void>(), content.len() as MPI_Count);
-        // SAFETY: the content is read until the request is over, until when `Send` has it.
+        // SAFETY: the content is read until the request is over, and `Send` keeps it until then.
         let code =
             unsafe { (self.functions.isend)(start, length, MPI_BYTE, as_int(to), tag, self.handle, &raw mut request) };
         check(self.functions, "MPI_Isend", code)?;
         Ok(Send::new(Request::new(self.functions, request, self.begun.clone()), content))
     }
 
-    /// Begins to receive a message of at most `longest` bytes, from that process or from anyone, with that tag or with any. What the
-    /// buffer holds already is lost.
+    /// Begins to receive a message of at most `longest` bytes, from one process or any, with one tag or any. The previous content of the
+    /// buffer is lost.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn irecv(&self, from: Option<u32>, tag: Option<c_int>, mut buffer: Vec<u8>, longest: usize) -> Result<Receive> {
         buffer.clear();
         buffer.reserve_exact(longest);
         let mut request = MPI_REQUEST_NULL;
         let from = from.map_or(MPI_ANY_SOURCE, as_int);
-        // SAFETY: the buffer has room for so many bytes, and is `Receive`'s until the request is over.
+        // SAFETY: the buffer has room for this many bytes, and belongs to `Receive` until the request is over.
         let code = unsafe {
             (self.functions.irecv)(
                 buffer.as_mut_ptr().cast::<c_void>(),
@@ -133,14 +133,14 @@ impl Communicator {
         Ok(Receive::new(Request::new(self.functions, request, self.begun.clone()), buffer))
     }
 
-    /// Begins to receive a message as long as `place` from that process, with that tag, straight into the place.
+    /// Begins to receive a message as long as `place` from a process, with a tag, straight into the place.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn irecv_in_place(&self, from: u32, tag: c_int, place: Place) -> Result<ReceiveInPlace> {
         let mut request = MPI_REQUEST_NULL;
         let (start, length) = (place.start().cast::<c_void>(), place.length() as MPI_Count);
-        // SAFETY: the place has so many bytes, and is `ReceiveInPlace`'s until the request is over.
+        // SAFETY: the place has this many bytes, and belongs to `ReceiveInPlace` until the request is over.
         let code = unsafe {
             (self.functions.irecv)(start, length, MPI_BYTE, as_int(from), tag, self.handle, &raw mut request)
         };
@@ -148,15 +148,15 @@ impl Communicator {
         Ok(ReceiveInPlace::new(Request::new(self.functions, request, self.begun.clone()), place))
     }
 
-    /// Begins its part in a broadcast of process `root`, of the whole buffer: all processes call this in the same order, with buffers of one
-    /// length.
+    /// Begins this process's part in a broadcast of process `root`, of the whole buffer: all processes call this in the same order, with
+    /// buffers of one length.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn ibcast(&self, root: u32, mut buffer: Vec<u8>) -> Result<Broadcast> {
         let mut request = MPI_REQUEST_NULL;
         let (start, length) = (buffer.as_mut_ptr().cast::<c_void>(), buffer.len() as MPI_Count);
-        // SAFETY: the buffer has so many bytes, and is `Broadcast`'s until the request is over.
+        // SAFETY: the buffer has this many bytes, and belongs to `Broadcast` until the request is over.
         let code =
             unsafe { (self.functions.ibcast)(start, length, MPI_BYTE, as_int(root), self.handle, &raw mut request) };
         check(self.functions, "MPI_Ibcast", code)?;
@@ -164,7 +164,7 @@ impl Communicator {
     }
 }
 
-/// A rank as MPI has it; one that is too large for that is none, which the library says.
+/// A rank as MPI's integer; one that is too large becomes an invalid rank, which the library reports.
 fn as_int(rank: u32) -> c_int {
     c_int::try_from(rank).unwrap_or(c_int::MAX)
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use mpi_abi::*;
 
-/// Declares the table of functions, each with the name by which it is looked up. All give an error code.
+/// Declares the table of functions, each with the name by which it is looked up. All return an error code.
 macro_rules! functions {
     ($($field:ident = $name:ident($($argument:ty),* $(,)?);)*) => {
         /// Functions of a library of the standard ABI.
@@ -14,13 +14,13 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// Looks all functions up in a library.
+            /// Looks up all functions in a library.
             ///
             /// # Errors
             /// The name of one that the library lacks.
             ///
             /// # Safety
-            /// The library must be one of the standard ABI, so that what has these names are these functions, and stay open.
+            /// The library must be one of the standard ABI, so that these names denote these functions, and must stay open.
             pub(crate) unsafe fn of(library: &libloading::Library) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     $(

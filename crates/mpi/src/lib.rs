@@ -1,4 +1,4 @@
-//! MPI without MPI at build time: a library of the standard ABI is opened when a program runs, and called by safe functions.
+//! MPI without MPI at build time: a library of the standard ABI is opened at run time, and called through safe functions.
 //!
 //! ```text
 //!     Library          finds `libmpi_abi.so`, opens it, and looks its functions up      [library, search]
@@ -7,14 +7,15 @@
 //!     Send, Receive, Broadcast     operations under way, which own their buffers       [request]
 //! ```
 //!
-//! This is one of the few crates where `unsafe` is allowed: the functions of a library that is found at run time cannot be known to the
-//! compiler. What makes each call sound stands beside it. Three rules carry most of it:
+//! This is one of the few crates where `unsafe` is allowed: the compiler cannot know the functions of a library that is found at run
+//! time. A comment at each call says what makes it sound. Three rules carry most of it:
 //!
 //! - A library stays open for ever, since MPI may have threads and handlers of its own in it.
-//! - Whatever MPI reads or writes belongs to the request that it was given with, and is freed when that is over. A request that is
-//!   dropped before leaves its buffer where it is.
-//! - All calls come from the thread that began MPI, and before it ends: what stands for it can't leave that thread, and is counted. Who knows that
-//!   the library serves several threads may give all that belongs to one [`Process`] to another.
+//! - Memory that MPI reads or writes belongs to the request that it was passed with, and is freed when the request is over. A request
+//!   that is dropped earlier leaks its buffer.
+//! - All calls come from the thread that began MPI, and before MPI ends: the values that represent MPI can't leave that thread, and are
+//!   counted. A caller that knows that the library serves several threads may move everything that belongs to one [`Process`] to another
+//!   thread.
 
 #![allow(unsafe_code)] // see above
 #![warn(clippy::undocumented_unsafe_blocks)]
@@ -32,13 +33,13 @@ pub use process::{Duplicate, Process};
 pub use request::{Arrived, Broadcast, Place, Receive, ReceiveInPlace, Send};
 pub use search::{LIBRARY_VARIABLE, started_processes};
 
-/// What a call of MPI says when it fails.
+/// The error of a failed MPI call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{call}: {text}")]
 pub struct MpiError {
-    /// Which call.
+    /// The name of the call.
     pub call: &'static str,
-    /// The library's words.
+    /// The library's error text.
     pub text: String,
 }
 

@@ -12,34 +12,34 @@ use crate::search::{self, Candidate};
 /// Why no library was opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// None was found.
+    /// No library was found.
     #[error(
         "no library of MPI with the standard ABI of MPI 5 was found: {looked}{started}; install one, as `pip install mpich` does, and \
          start with its mpiexec, or name it with --mpi-library or {variable}",
         variable = search::LIBRARY_VARIABLE
     )]
     NoneFound {
-        /// Where it was looked for.
+        /// The places that were searched.
         looked: String,
-        /// What is known of who started this process, as the end of a sentence.
+        /// What is known about the launcher of this process, as the end of a sentence.
         started: String,
     },
-    /// The one that was named, or found, can't be opened.
+    /// The library that was named, or found, can't be opened.
     #[error("{} can't be opened: {problem}", .path.display())]
     Unreadable {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What the loader says.
+        /// The loader's error.
         problem: String,
     },
-    /// It is no library of the standard ABI.
+    /// The library does not have the standard ABI.
     #[error(
         "{} is no library of MPI with the standard ABI: {problem}. MPICH has one from version 5 on, called libmpi_abi.so \
          (`pip install mpich`); Open MPI 5 and older MPICH have none",
         .path.display()
     )]
     NotTheAbi {
-        /// Which.
+        /// Its path.
         path: PathBuf,
         /// What it lacks.
         problem: String,
@@ -56,13 +56,14 @@ pub struct Library {
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
 impl Library {
-    /// Opens the library at `told`, or the one that is found: that of the variable `MAQUETTE_MPI_LIBRARY`, the one beside the mpiexec that
-    /// started this process, the one that the loader finds, or the one of the environment that this program was installed in.
+    /// Opens the library at `named`, or else the first one found: that of the variable `MAQUETTE_MPI_LIBRARY`, the one next to the
+    /// mpiexec that started this process, the one that the loader finds, or the one of the environment in which this program is
+    /// installed.
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(told: Option<&Path>) -> Result<Library, OpenError> {
-        let candidates = match told.map(Path::to_path_buf).or_else(search::of_variable) {
+    pub fn open(named: Option<&Path>) -> Result<Library, OpenError> {
+        let candidates = match named.map(Path::to_path_buf).or_else(search::of_variable) {
             Some(path) => return Library::at(&path),
             None => search::candidates(),
         };
@@ -82,7 +83,7 @@ impl Library {
 
     fn at(path: &Path) -> Result<Library, OpenError> {
         let not = |problem: String| OpenError::NotTheAbi { path: path.to_path_buf(), problem };
-        // SAFETY: what a library does when it is opened is its own affair; that of MPI only prepares itself.
+        // SAFETY: a library may do anything when it is opened; MPI libraries only initialize themselves.
         let library = unsafe { libloading::Library::new(path) }.map_err(|error| OpenError::Unreadable {
             path: path.to_path_buf(),
             problem: in_plain_words(path, &error),
@@ -91,30 +92,30 @@ impl Library {
         let version = unsafe { library.get::<AbiVersion>(b"MPI_Abi_get_version\0") };
         let version = *version.map_err(|_| not("it has no function MPI_Abi_get_version".to_owned()))?;
         let (mut major, mut minor) = (-1, -1);
-        // SAFETY: it can be called at any time, before MPI has begun, too, and writes two integers.
+        // SAFETY: it can be called at any time, even before MPI has begun, and writes two integers.
         let code = unsafe { version(&raw mut major, &raw mut minor) };
         if code != MPI_SUCCESS || major != MPI_ABI_VERSION {
             return Err(not(format!(
                 "it says that its ABI is of version {major}.{minor}, where {MPI_ABI_VERSION}.0 is wanted"
             )));
         }
-        // SAFETY: it has just said that it is of the standard ABI, and below it is left open for ever.
+        // SAFETY: the library has just reported the standard ABI, and is left open for ever below.
         let functions = unsafe { Functions::of(&library) }.map_err(|name| not(format!("it has no function {name}")))?;
         std::mem::forget(library);
-        // As long as the library: every request refers to it.
+        // Lives as long as the library: every request refers to it.
         let functions = Box::leak(Box::new(functions));
         Ok(Library { functions, path: path.to_path_buf() })
     }
 
-    /// Which it is.
+    /// The path of the library.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says of itself, in a line: its name and version.
+    /// The library's name and version, in a line.
     pub fn version(&self) -> String {
         let text = text_of(MPI_MAX_LIBRARY_VERSION_STRING, |text, length| {
-            // SAFETY: it can be called at any time; the text has the length that the standard asks for.
+            // SAFETY: it can be called at any time; the text has the length that the standard requires.
             unsafe { (self.functions.get_library_version)(text, length) }
         });
         let first = text.lines().next().unwrap_or_default().replace("Version:", "");
@@ -137,7 +138,7 @@ pub(crate) fn text_of(longest: c_int, write: impl FnOnce(*mut c_char, *mut c_int
     String::from_utf8_lossy(&text[..length.min(text.len())]).into_owned()
 }
 
-/// What the loader says, without the path in front.
+/// The loader's error, without the path in front.
 fn in_plain_words(path: &Path, error: &libloading::Error) -> String {
     let cause = match error {
         libloading::Error::DlOpen { desc } => format!("{desc:?}").trim_matches('"').to_owned(),

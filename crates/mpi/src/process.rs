@@ -1,4 +1,4 @@
-//! This process, as one of those of MPI.
+//! This process, as one of MPI's processes.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -12,8 +12,8 @@ use crate::library::text_of;
 use crate::request::Request;
 use crate::{Communicator, Library, MpiError, Result};
 
-/// That MPI has begun and not ended: whatever calls it has one, and there is no end before the last is gone. It can't leave the thread on which
-/// MPI began.
+/// Proof that MPI has begun and not ended: every value that calls MPI holds one, and MPI can't end before the last is gone. It can't
+/// leave the thread on which MPI began.
 #[derive(Clone, Debug)]
 pub(crate) struct Begun(Rc<()>);
 
@@ -21,23 +21,23 @@ pub(crate) struct Begun(Rc<()>);
 #[derive(Debug)]
 pub struct Process {
     library: Library,
-    /// Whether MPI was begun here, and not by another part of the program.
+    /// Whether this crate began MPI, and not another part of the program.
     begun_here: bool,
     begun: Begun,
 }
 
 impl Process {
-    /// Begins MPI, unless it has begun; errors are values from now on.
+    /// Begins MPI, unless it has begun; errors are returned as values from now on.
     ///
     /// # Errors
-    /// What the library says. Some libraries end the process themselves where nobody can start MPI.
+    /// The library's error. Some libraries end the process where MPI can't be started.
     pub fn begin(library: Library) -> Result<Process> {
         let functions = library.functions;
         let (mut has_begun, mut provided) = (0, 0);
         // SAFETY: it can be called at any time, and writes an integer.
         check(functions, "MPI_Initialized", unsafe { (functions.initialized)(&raw mut has_begun) })?;
         if has_begun == 0 {
-            // SAFETY: MPI has not begun; that there are no arguments is allowed.
+            // SAFETY: MPI has not begun; passing no arguments is allowed.
             let code =
                 unsafe { (functions.init_thread)(null_mut(), null_mut(), MPI_THREAD_FUNNELED, &raw mut provided) };
             check(functions, "MPI_Init_thread", code)?;
@@ -50,10 +50,10 @@ impl Process {
         Ok(Process { library, begun_here: has_begun == 0, begun: Begun(Rc::new(())) })
     }
 
-    /// A process in which somebody else has begun MPI: what becomes of errors on its communicators is as they have said.
+    /// A process in which another part of the program has begun MPI: that part decides how errors on its communicators are handled.
     ///
     /// # Errors
-    /// What the library says; that MPI has not begun.
+    /// The library's error; MPI has not begun.
     pub fn of_program(library: Library) -> Result<Process> {
         let mut has_begun = 0;
         // SAFETY: it can be called at any time, and writes an integer.
@@ -65,11 +65,11 @@ impl Process {
         Ok(Process { library, begun_here: false, begun: Begun(Rc::new(())) })
     }
 
-    /// A communicator of the same processes as `communicator`, whose messages are apart and whose errors are values; all of them call this
-    /// together.
+    /// A communicator of the same processes as `communicator`, with separate messages and with errors as values; collective over its
+    /// processes.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     ///
     /// # Safety
     /// The handle must be of a communicator of this library.
@@ -80,26 +80,26 @@ impl Process {
         self.apart(other)
     }
 
-    /// Begins to make one as [`Process::duplicate_of`] does: all processes of the communicator call this, in their order of collectives, and
-    /// wait for nobody.
+    /// Begins to create one as [`Process::duplicate_of`] does: all processes of the communicator call this, in the order of their
+    /// collectives, without waiting for each other.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Process::duplicate_of`].
     pub unsafe fn begin_duplicate_of(&self, communicator: MPI_Comm) -> Result<Duplicate> {
         let functions = self.library.functions;
-        // Its address must stay, since MPI writes there later.
+        // The address must stay valid, since MPI writes there later.
         let mut other = ManuallyDrop::new(Box::new(MPI_COMM_NULL));
         let mut request = MPI_REQUEST_NULL;
-        // SAFETY: the caller vouches for the handle, and the place for the other is there until the request is over.
+        // SAFETY: the caller vouches for the handle, and the memory for the new one exists until the request is over.
         let code = unsafe { (functions.comm_idup)(communicator, &raw mut **other, &raw mut request) };
         check(functions, "MPI_Comm_idup", code)?;
         Ok(Duplicate { request: Request::new(functions, request, self.begun.clone()), other })
     }
 
-    /// A communicator that was made here, from which errors come as values.
+    /// A communicator that this crate has created, with errors as values.
     fn apart(&self, handle: MPI_Comm) -> Result<Communicator> {
         let functions = self.library.functions;
         // SAFETY: both handles are valid.
@@ -116,23 +116,23 @@ impl Process {
     /// All processes, `MPI_COMM_WORLD`.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn world(&self) -> Result<Communicator> {
         Communicator::new(self.library.functions, MPI_COMM_WORLD, self.begun.clone())
     }
 
-    /// The name of the computer that it runs on.
+    /// The name of the computer that this process runs on.
     pub fn processor_name(&self) -> String {
         text_of(MPI_MAX_PROCESSOR_NAME, |text, length| {
-            // SAFETY: MPI has begun; the text has the length that the standard asks for.
+            // SAFETY: MPI has begun; the text has the length that the standard requires.
             unsafe { (self.library.functions.get_processor_name)(text, length) }
         })
     }
 
-    /// Ends MPI, together with all other processes, if it was begun here. Nothing may be under way any more.
+    /// Ends MPI, together with all other processes, if this crate began it. Nothing may be under way any more.
     ///
     /// # Errors
-    /// That a communicator or a request is still there; what the library says.
+    /// A communicator or a request still exists; the library's error.
     pub fn finalize(self) -> Result<()> {
         if Rc::strong_count(&self.begun.0) > 1 {
             return Err(MpiError {
@@ -144,11 +144,11 @@ impl Process {
             return Ok(());
         }
         let functions = self.library.functions;
-        // SAFETY: MPI has begun here, this consumes the only value that can end it, and nothing is left that could call it.
+        // SAFETY: this crate has begun MPI, this consumes the only value that can end it, and no value that could call it is left.
         check(functions, "MPI_Finalize", unsafe { (functions.finalize)() })
     }
 
-    /// Ends all processes of MPI with that exit status, as far as the library can, and this one in any case.
+    /// Ends all processes of MPI with this exit status, as far as the library can, and this one in any case.
     pub fn abort(&self, status: c_int) -> ! {
         // SAFETY: MPI has begun, and the handle is predefined.
         let _ = unsafe { (self.library.functions.abort)(MPI_COMM_WORLD, status) };
@@ -156,7 +156,7 @@ impl Process {
     }
 }
 
-/// A communicator that is being made.
+/// A communicator that is being created.
 #[derive(Debug)]
 pub struct Duplicate {
     request: Request,
@@ -164,27 +164,27 @@ pub struct Duplicate {
 }
 
 impl Duplicate {
-    /// The communicator, once it is there. It is not to be asked again.
+    /// The communicator, once it is created. Must not be called again after that.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn test(&mut self, process: &Process) -> Result<Option<Communicator>> {
         if self.request.test()?.is_none() {
             return Ok(None);
         }
-        // SAFETY: the request is over, so that MPI writes there no more; it is not asked again.
+        // SAFETY: the request is over, so MPI no longer writes there; it is not tested again.
         let other = unsafe { ManuallyDrop::take(&mut self.other) };
         process.apart(*other).map(Some)
     }
 }
 
-/// An error value of a code that a call has returned.
+/// Turns the code that a call has returned into a result.
 pub(crate) fn check(functions: &Functions, call: &'static str, code: c_int) -> Result<()> {
     if code == MPI_SUCCESS {
         return Ok(());
     }
     let text = text_of(MPI_MAX_ERROR_STRING, |text, length| {
-        // SAFETY: it can be called at any time with a code that a call has returned; the text has the length that is asked for.
+        // SAFETY: it can be called at any time with a code that a call has returned; the text has the required length.
         unsafe { (functions.error_string)(code, text, length) }
     });
     let text = if text.is_empty() { format!("error {code}") } else { text.trim_end().replace('\n', "; ") };

@@ -1,6 +1,6 @@
-//! Operations that are under way, with the buffers that they read or write.
+//! Operations under way, with the buffers that they read or write.
 //!
-//! A buffer is the request's until MPI has said that it is over. Who drops a request before leaves its buffer for ever where it is:
+//! A buffer belongs to the request until MPI has reported that the request is over. A request that is dropped earlier leaks its buffer:
 //! MPI may still read or write it.
 
 use std::ffi::c_int;
@@ -18,7 +18,7 @@ use crate::process::{Begun, check};
 pub(crate) struct Request {
     functions: &'static Functions,
     handle: MPI_Request,
-    /// Nobody ends MPI while there is a request.
+    /// Keeps MPI from ending while the request exists.
     _begun: Begun,
 }
 
@@ -27,10 +27,10 @@ impl Request {
         Request { functions, handle, _begun: begun }
     }
 
-    /// Whether it is over, and what is known of it then. It is asked no more once it is.
+    /// Whether it is over, and if so, its status. Must not be called again after that.
     pub(crate) fn test(&mut self) -> Result<Option<MPI_Status>> {
         let (mut is_over, mut status) = (0, MPI_Status::default());
-        // SAFETY: the handle is of a request of this library; once that is over, MPI writes that it is none.
+        // SAFETY: the handle is of a request of this library; when that is over, MPI sets the handle to the null request.
         let code = unsafe { (self.functions.test)(&raw mut self.handle, &raw mut is_over, &raw mut status) };
         check(self.functions, "MPI_Test", code)?;
         Ok((is_over != 0).then_some(status))
@@ -49,10 +49,10 @@ impl Send {
         Send { request, content: ManuallyDrop::new(content) }
     }
 
-    /// Whether it has left: then MPI needs its content no longer. It is not to be asked again.
+    /// Whether it has left: then MPI no longer needs its content. Must not be called again after that.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn test(&mut self) -> Result<bool> {
         let is_over = self.request.test()?.is_some();
         if is_over {
@@ -62,21 +62,21 @@ impl Send {
     }
 }
 
-/// Memory that somebody else lends: MPI may receive a message there, and what is there may be sent.
+/// Memory lent by the caller: MPI may receive a message there, and its content may be sent.
 #[derive(Debug)]
 pub struct Place {
     start: *mut u8,
     length: usize,
 }
 
-// SAFETY: who has lent it has promised that nobody else writes there, whichever thread that would be.
+// SAFETY: the lender has promised that nothing else writes there, on any thread.
 unsafe impl std::marker::Send for Place {}
 
 impl Place {
-    /// So many bytes from `start` on.
+    /// The `length` bytes from `start` on.
     ///
     /// # Safety
-    /// They are there, whatever they hold, and nobody else writes there, for as long as there is this place or a message that lies in it.
+    /// The bytes exist, whatever they hold, and nothing else writes them as long as this place, or a message that lies in it, exists.
     pub const unsafe fn new(start: *mut u8, length: usize) -> Place {
         Place { start, length }
     }
@@ -85,7 +85,7 @@ impl Place {
         self.start
     }
 
-    /// How many bytes it has.
+    /// The number of bytes.
     pub const fn length(&self) -> usize {
         self.length
     }
@@ -93,12 +93,12 @@ impl Place {
 
 impl AsRef<[u8]> for Place {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: as `new` asks for.
+        // SAFETY: as required by `new`.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
 
-/// A receive of a message whose length is known, straight to where it is to lie.
+/// A receive of a message of known length, straight into its final place.
 #[derive(Debug)]
 pub struct ReceiveInPlace {
     request: Request,
@@ -110,31 +110,31 @@ impl ReceiveInPlace {
         ReceiveInPlace { request, place: ManuallyDrop::new(place) }
     }
 
-    /// What has come, once it has; it lies in the place. It is not to be asked again.
+    /// The message, once it has arrived; it lies in the place. Must not be called again after that.
     ///
     /// # Errors
-    /// What the library says, of a message that is longer than the place, too.
+    /// The library's error, also if the message is longer than the place.
     pub fn test(&mut self) -> Result<Option<Bytes>> {
         if self.request.test()?.is_none() {
             return Ok(None);
         }
-        // SAFETY: the request is over, and it is not asked again.
+        // SAFETY: the request is over, and is not tested again.
         Ok(Some(Bytes::from_owner(unsafe { ManuallyDrop::take(&mut self.place) })))
     }
 }
 
-/// A message that has come.
+/// A message that has arrived.
 #[derive(Debug)]
 pub struct Arrived {
     /// Its sender.
     pub from: u32,
     /// Its tag.
     pub tag: c_int,
-    /// What it says.
+    /// Its content.
     pub content: Vec<u8>,
 }
 
-/// A receive that is posted.
+/// A posted receive.
 #[derive(Debug)]
 pub struct Receive {
     request: Request,
@@ -146,10 +146,10 @@ impl Receive {
         Receive { request, buffer: ManuallyDrop::new(buffer) }
     }
 
-    /// What has come, once it has. It is not to be asked again.
+    /// The message, once it has arrived. Must not be called again after that.
     ///
     /// # Errors
-    /// What the library says, of a message that is longer than was said, too.
+    /// The library's error, also if the message is longer than announced.
     pub fn test(&mut self) -> Result<Option<Arrived>> {
         match self.request.test()? {
             Some(status) => self.arrived(&status).map(Some),
@@ -157,15 +157,15 @@ impl Receive {
         }
     }
 
-    /// Takes it back, unless its message has come; gives that, or the buffer.
+    /// Cancels it, unless its message has arrived; returns the message, or else the buffer.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn cancel(mut self) -> Result<std::result::Result<Arrived, Vec<u8>>> {
         let functions = self.request.functions;
         // SAFETY: the handle is of a receive, which can be cancelled.
         check(functions, "MPI_Cancel", unsafe { (functions.cancel)(&raw mut self.request.handle) })?;
-        // That it is over soon, MPI promises: cancelled, or received.
+        // MPI guarantees that it is over soon: cancelled, or received.
         let status = loop {
             if let Some(status) = self.request.test()? {
                 break status;
@@ -178,7 +178,7 @@ impl Receive {
         if is_cancelled == 0 { self.arrived(&status).map(Ok) } else { Ok(Err(std::mem::take(&mut *self.buffer))) }
     }
 
-    /// What has come with a receive that is over.
+    /// The message of a receive that is over.
     fn arrived(&mut self, status: &MPI_Status) -> Result<Arrived> {
         let mut length: MPI_Count = 0;
         // SAFETY: the status is of a receive that is over, and the call writes a number.
@@ -186,13 +186,13 @@ impl Receive {
         check(self.request.functions, "MPI_Get_count", code)?;
         let mut content = std::mem::take(&mut *self.buffer);
         let length = usize::try_from(length).unwrap_or(0).min(content.capacity());
-        // SAFETY: there is room for so many bytes, and MPI has written them.
+        // SAFETY: the buffer has room for this many bytes, and MPI has written them.
         unsafe { content.set_len(length) };
         Ok(Arrived { from: u32::try_from(status.MPI_SOURCE).unwrap_or(u32::MAX), tag: status.MPI_TAG, content })
     }
 }
 
-/// A part in a broadcast.
+/// This process's part in a broadcast.
 #[derive(Debug)]
 pub struct Broadcast {
     request: Request,
@@ -204,10 +204,10 @@ impl Broadcast {
         Broadcast { request, buffer: ManuallyDrop::new(buffer) }
     }
 
-    /// What was broadcast, once this process's part in it is over. It is not to be asked again.
+    /// The data broadcast, once this process's part in it is over. Must not be called again after that.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     pub fn test(&mut self) -> Result<Option<Vec<u8>>> {
         Ok(self.request.test()?.map(|_| std::mem::take(&mut *self.buffer)))
     }

@@ -1,4 +1,4 @@
-//! Where a library of MPI is looked for, and what is known of who started this process.
+//! Where an MPI library is searched for, and what is known about the launcher of this process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::{env, fmt, fs};
 /// The variable that names a library.
 pub const LIBRARY_VARIABLE: &str = "MAQUETTE_MPI_LIBRARY";
 
-/// Names of a library of the standard ABI: with the number of its ABI, and without. Beside the first there may be a script for linkers
-/// under the second, which no loader reads.
+/// Names of a library of the standard ABI: with the number of its ABI, and without. Next to the first there may be a linker script with
+/// the second name, which no loader reads.
 const NAMES: [&str; 2] = ["libmpi_abi.so.1", "libmpi_abi.so"];
 
 /// A place where a library may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Candidate {
-    /// There, if that exists.
+    /// This file, if it exists.
     File(PathBuf),
-    /// Wherever the loader looks: LD_LIBRARY_PATH, and the system's own folders.
+    /// Wherever the loader searches: LD_LIBRARY_PATH, and the system's own folders.
     OfTheLoader(&'static str),
 }
 
@@ -34,8 +34,8 @@ pub(crate) fn of_variable() -> Option<PathBuf> {
     env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Where to look, in this order. A library belongs to its mpiexec: with that of another, every process is alone. So the one beside the
-/// mpiexec that started this process comes first.
+/// Where to search, in this order. A library belongs to its mpiexec: with the library of another, every process is alone. So the one next
+/// to the mpiexec that started this process comes first.
 pub(crate) fn candidates() -> Vec<Candidate> {
     let in_folder = |bin: &Path| bin.parent().map(|prefix| prefix.join("lib"));
     let files = |bin: Option<PathBuf>| {
@@ -55,7 +55,7 @@ pub(crate) fn candidates() -> Vec<Candidate> {
     all
 }
 
-/// The folder of the program that started this process: the proxy of an mpiexec, mostly.
+/// The folder of the program that started this process: usually the proxy of an mpiexec.
 fn folder_of_parent() -> Option<PathBuf> {
     let program = fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok()?;
     let name = program.file_name()?.to_string_lossy().into_owned();
@@ -69,23 +69,23 @@ fn folder_of_mpiexec() -> Option<PathBuf> {
     env::split_paths(&path).find(|folder| folder.join("mpiexec").is_file())
 }
 
-/// The folder of this command: in an environment of Python it is a script there, which is an argument of Python.
+/// The folder of this command: in a Python environment it is a script, which is an argument of Python.
 fn folder_of_command() -> Option<PathBuf> {
     let script = env::args_os().nth(1).map(PathBuf::from).filter(|script| script.is_absolute() && script.is_file());
     let command = script.or_else(|| env::current_exe().ok())?;
     command.parent().map(Path::to_path_buf)
 }
 
-/// Variables by which those who start processes say how many they have started, and who they are.
+/// Environment variables in which launchers state how many processes they have started, and the names of the launchers.
 const STARTERS: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec"), ("PMI_SIZE", "an mpiexec"), ("SLURM_STEP_NUM_TASKS", "srun")];
 
-/// How many processes were started together with this one, and by whom, if that has said so.
+/// The number of processes that were started together with this one, and their launcher, if it has stated them.
 pub fn started_processes() -> Option<(u32, &'static str)> {
     STARTERS.iter().find_map(|(variable, starter)| Some((env::var_os(variable)?.to_str()?.parse().ok()?, *starter)))
 }
 
-/// What is known of who started this process, as the end of a sentence.
+/// What is known about the launcher of this process, as the end of a sentence.
 pub(crate) fn started_by() -> String {
     started_processes().map_or_else(String::new, |(processes, starter)| {
         let of = if processes == 1 { "the only process".to_owned() } else { format!("one of {processes} processes") };
