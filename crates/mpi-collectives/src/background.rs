@@ -101,7 +101,7 @@ impl Communicator {
         let thread = thread::spawn(move || {
             if let Err(error) = work(beginning, &receiver) {
                 eprintln!("maquette: {error}");
-                // SAFETY: MPI has begun; nobody could wait for the remaining collectives.
+                // SAFETY: MPI has begun; no rank could wait for the remaining collectives.
                 unsafe { functions::abort(handle, 1) };
             }
         });

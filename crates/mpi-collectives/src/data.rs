@@ -60,7 +60,7 @@ impl Layout {
     /// Frees our own handle.
     pub(crate) fn free(mut self) {
         if !self.is_plain {
-            // SAFETY: it was made by `kept`, and nobody uses it any more.
+            // SAFETY: it was made by `kept`, and nothing uses it any more.
             unsafe { functions::type_free(&raw mut self.datatype) };
         }
     }
@@ -86,10 +86,10 @@ impl Elements {
         Elements { address, count, ..*self }
     }
 
-    /// They as a message, which is not copied if they are plain.
+    /// The elements as a message, which is not copied if they are plain.
     ///
     /// # Safety
-    /// They exist, and nobody changes them as long as the message exists.
+    /// The elements exist, and nothing changes them as long as the message exists.
     pub(crate) unsafe fn lent(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
@@ -104,10 +104,10 @@ impl Elements {
         unsafe { self.copied() }
     }
 
-    /// They as a message that is a copy.
+    /// The elements as a message that is a copy.
     ///
     /// # Safety
-    /// They exist.
+    /// The elements exist.
     pub(crate) unsafe fn copied(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
@@ -137,7 +137,7 @@ impl Elements {
     /// Their place, if received data have the same layout there as in a message.
     ///
     /// # Safety
-    /// There is room for them, and nobody else writes there as long as the place or a message in it exists.
+    /// There is room for them, and nothing else writes there as long as the place or a message in it exists.
     pub(crate) unsafe fn place(&self) -> Option<Place> {
         // SAFETY: guaranteed by the caller.
         self.layout.is_plain.then(|| unsafe { Place::new(self.address.cast(), self.bytes() as usize) })
@@ -146,7 +146,7 @@ impl Elements {
     /// Copies a message to where they are; returns whether it had the same length.
     ///
     /// # Safety
-    /// There is room for them, and nobody else writes there.
+    /// There is room for them, and nothing else writes there.
     pub(crate) unsafe fn put(&self, message: &Message) -> bool {
         let (room, content) = (self.bytes() as usize, message.content().map_or(&[][..], |content| &content[..]));
         if content.len() > room {

@@ -126,7 +126,7 @@ impl Prepared {
 
 /// Prints a problem in one write: other ranks may print at the same time.
 fn say(problem: &str) {
-    // If standard error is closed, there is nobody to tell.
+    // If standard error is closed, the problem can't be reported.
     let _ = std::io::stderr().write_all(format!("error: {problem}\n").as_bytes());
 }
 

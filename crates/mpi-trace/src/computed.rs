@@ -20,7 +20,7 @@ use crate::requests::ByHandle;
 /// If less than this passes between two unsuccessful tests of a process that waited, it is not work. [ns]
 const POLLING: u64 = 1_000;
 
-/// What a call gets, or looks for.
+/// What a call obtains, or looks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Gets<'a> {
     /// Nothing that the process may have waited for.
@@ -56,13 +56,13 @@ impl Computed {
         Computed { returned: now, work: 0, testing: 0, requests, message: None, has_tested: false, is_testing: false }
     }
 
-    /// A test for a message, which was entered then, found none. [ns]
+    /// A test for a message, entered at `entered`, found none. [ns]
     pub(crate) fn look_for_message(&mut self, entered: u64) {
         self.look(entered);
         self.message.get_or_insert(self.testing);
     }
 
-    /// A test for requests, which was entered then, found none complete. [ns]
+    /// A test for requests, entered at `entered`, found none complete. [ns]
     pub(crate) fn look_for_requests(&mut self, entered: u64, requests: impl Iterator<Item = Handle>) {
         self.look(entered);
         for request in requests {
@@ -77,7 +77,7 @@ impl Computed {
         (self.returned, self.has_tested, self.is_testing) = (entered, true, true);
     }
 
-    /// A call that was entered at that time is over now. [ns]
+    /// A call that was entered at `entered` is over at `now`. [ns]
     pub(crate) fn leave(&mut self, entered: u64, now: u64) {
         if self.is_testing {
             self.testing += now.saturating_sub(entered);
@@ -87,7 +87,7 @@ impl Computed {
         (self.returned, self.is_testing) = (now, false);
     }
 
-    /// A call that was entered at that time is recorded: how long the process computed before it. [ns]
+    /// A call that was entered at `entered` is recorded: how long the process computed before it. [ns]
     pub(crate) fn before(&mut self, entered: u64, gets: Gets<'_>) -> u64 {
         let waits_since = match gets {
             Gets::Nothing => None,
@@ -111,7 +111,7 @@ mod tests {
     const SEND: Handle = 8;
     const TAKES: u64 = 50;
 
-    /// So many unsuccessful tests of these requests, or for a message if there are none, each after so long; returns the time after them.
+    /// `count` unsuccessful tests of these requests, or for a message if there are none, each after `gap`; returns the time after them.
     fn tests(computed: &mut Computed, mut now: u64, count: u64, gap: u64, requests: &[Handle]) -> u64 {
         for _ in 0..count {
             now += gap;

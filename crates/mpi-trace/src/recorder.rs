@@ -170,12 +170,12 @@ impl Recorder {
         self.write_by(gets, call);
     }
 
-    /// Records a call by which the process gets something.
+    /// Records a call by which the process obtains something.
     fn write_by(&mut self, gets: Gets<'_>, call: &Call) {
         encode(self.computed.before(self.entered, gets), call, &mut self.output);
     }
 
-    /// Records a test that did not find what it looked for.
+    /// Records a test that was unsuccessful.
     pub(crate) fn found_nothing(&mut self, sought: Gets<'_>) {
         match sought {
             Gets::Requests(handles) => {

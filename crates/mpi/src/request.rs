@@ -149,7 +149,7 @@ impl Receive {
     /// The message, once it has arrived. Must not be called again after that.
     ///
     /// # Errors
-    /// The library's error, also if the message is longer than announced.
+    /// The library's error, also if the message is longer than the receive allows.
     pub fn test(&mut self) -> Result<Option<Arrived>> {
         match self.request.test()? {
             Some(status) => self.arrived(&status).map(Some),

@@ -1,4 +1,4 @@
-//! What can be wrong with a file that a traffic matrix is read from.
+//! The errors of a file that a traffic matrix is read from.
 
 use std::fmt;
 

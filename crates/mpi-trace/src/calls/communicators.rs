@@ -6,7 +6,7 @@ use crate::abi::Handle;
 use crate::recorder::{Address, Recorder, handle_at};
 use crate::wrapped::{function, note, noted};
 
-/// What ranks exchange to agree on the number of a communicator. [B]
+/// The size of the messages by which ranks agree on the number of a communicator. [B]
 const AGREEMENT: u64 = 8;
 
 noted! {

@@ -220,7 +220,7 @@ unsafe fn some_over(recorder: &mut Recorder, given: &Given, found: Address, indi
 }
 
 impl Recorder {
-    /// Records that nobody waits for a request.
+    /// Records that no call will wait for a request.
     fn freed(&mut self, handle: Handle) {
         let handle = self.abi.known(handle);
         if let Some(known) = self.requests.forget(handle)
@@ -233,8 +233,8 @@ impl Recorder {
         }
     }
 
-    /// Records that the program wants a request cancelled: its status tells whether it was, when it is complete. Sends can't be followed,
-    /// since nobody knows whether they have arrived.
+    /// Records that the program asked for a request to be cancelled: its status tells whether it was, when it is complete. Sends can't be
+    /// followed, since it is not known whether they have arrived.
     fn cancelled(&mut self, handle: Handle) {
         let handle = self.abi.known(handle);
         match self.requests.get_mut(handle).filter(|known| known.is_active) {
