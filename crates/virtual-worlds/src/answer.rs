@@ -95,7 +95,7 @@ impl Answer {
 pub struct EthernetStatistics {
     /// Frames that nodes sent.
     pub sent: u64,
-    /// Frames that arrived in receive rings; a broadcast counts once for each.
+    /// Frames that arrived in receive rings; a broadcast counts once per ring.
     pub received: u64,
     /// Frames that were dropped.
     pub dropped: Dropped,

@@ -2,8 +2,8 @@
 //!
 //! A message matches the earliest posted receive that it fits; a receive takes the earliest message that fits it. Most matches are among
 //! the first few of a queue, which are searched in order: that is quick, takes little room, and reads memory from one end to the other.
-//! Once a match lay further back, the queue is indexed by source and tag until it is empty again, so that neither a long queue of
-//! unexpected messages nor many posted receives make matching slow.
+//! When none of the first few of a longer queue matches, the queue is indexed by source and tag until it is empty again, so that neither
+//! a long queue of unexpected messages nor many posted receives make matching slow.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -176,7 +176,7 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
 struct ManyReceives<Receive> {
     /// By source and tag.
     by_wanted: Chains<Receive>,
-    /// How many leave source or tag open (wildcards).
+    /// How many leave source or tag open.
     open: usize,
 }
 
@@ -211,8 +211,8 @@ impl<Receive: Copy> ManyReceives<Receive> {
     }
 }
 
-/// Messages indexed by source and tag and, once a receive has left one of these open, also by the other alone. The first message that
-/// fits is always the first of its source and tag.
+/// Messages indexed by source and tag and, once a receive has left source or tag open, also by the other one and by order alone. The
+/// first message that fits is always the first of its source and tag.
 #[derive(Debug, Default)]
 struct ManyMessages {
     by_both: Chains<u32>,

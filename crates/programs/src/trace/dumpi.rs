@@ -175,7 +175,7 @@ impl<'text> Printed<'text> {
     }
 
     /// Whether a partner is `MPI_PROC_NULL`.
-    fn is_nobody(&self, name: &str) -> Result<bool, TraceError> {
+    fn is_null_process(&self, name: &str) -> Result<bool, TraceError> {
         Ok(self.number(name)? < 0 && self.described(name)? != "MPI_ANY_SOURCE")
     }
 
@@ -288,7 +288,7 @@ impl Rank {
         let communicator = if call.arguments.contains_key("comm") { self.communicator(call, "comm")? } else { WORLD };
         // Nothing, if the partner is `MPI_PROC_NULL`.
         let part = |count, datatype, partner, tag| -> Result<Option<Message>, TraceError> {
-            if call.is_nobody(partner)? {
+            if call.is_null_process(partner)? {
                 return Ok(None);
             }
             let (partner, tag) = (call.named_or_any(partner)?, call.named_or_any(tag)?);
@@ -327,7 +327,7 @@ impl Rank {
                 let receive = part("recvcount", "recvtype", "source", "recvtag")?.map(received);
                 self.gathering.exchange(send, receive);
             }
-            "MPI_Probe" if !call.is_nobody("source")? => {
+            "MPI_Probe" if !call.is_null_process("source")? => {
                 let (partner, tag) = (call.named_or_any("source")?, call.named_or_any("tag")?);
                 self.gathering.call(Call::Probe(received(Message { partner, tag, communicator, bytes: 0 })));
             }

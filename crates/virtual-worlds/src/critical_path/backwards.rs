@@ -88,7 +88,7 @@ impl<'run> Backwards<'run> {
         sender.map_or((from, start), |send| self.before(send, start))
     }
 
-    /// What precedes an `operation` that could go on at `time`.
+    /// Continues the walk with what precedes an `operation` that could go on at `time`.
     fn before(&mut self, operation: u32, time: Time) -> (Rank, Time) {
         let rank = self.trace.operation(operation).rank;
         let left = &mut self.left[rank.0 as usize];

@@ -83,21 +83,21 @@ pub enum Cause {
     },
 }
 
-/// Which stretch of a message's time is on the path.
+/// The stretch of a message's time that is on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
     /// From the send to the end of the receive.
     Whole,
     /// The send.
     Sending,
-    /// The receive: the message was there.
+    /// The receive: the message had already arrived.
     Receiving,
     /// From the receive to the end of the send, which waited for it.
     Releasing,
 }
 
 impl Stretch {
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Stretch::Whole => "message",
@@ -109,7 +109,7 @@ impl Stretch {
 }
 
 impl Cause {
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::Computing => "compute",
@@ -118,7 +118,7 @@ impl Cause {
         }
     }
 
-    /// The message that is to be measured alone, if it is one.
+    /// The message to be measured alone, if it is one.
     fn kind(self) -> Option<Kind> {
         match self {
             Cause::Message { from, to, size, broadcast, .. } => Some(Kind { from, to, size, broadcast }),
@@ -127,23 +127,23 @@ impl Cause {
     }
 }
 
-/// What time goes to.
+/// What the time was spent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// What empty messages take alone. [ps]
     pub latency: Duration,
     /// What their bytes add to that. [ps]
     pub bandwidth: Duration,
-    /// What others add to that, in the network or at its ends. [ps]
+    /// What other messages add to that, in the network or at its ends. [ps]
     pub contention: Duration,
     /// Computing. [ps]
     pub computing: Duration,
-    /// Waiting for no message. [ps]
+    /// Waiting, but for no message. [ps]
     pub waiting: Duration,
 }
 
 impl Parts {
-    /// Each part with its name.
+    /// The parts with their names.
     pub const fn named(&self) -> [(&'static str, Duration); 5] {
         [
             ("latency", self.latency),
@@ -154,12 +154,12 @@ impl Parts {
         ]
     }
 
-    /// What they sum to.
+    /// The sum of the parts.
     pub fn sum(&self) -> Duration {
         self.named().into_iter().map(|(_, length)| length).sum()
     }
 
-    /// The `length` of a message's stretch, which alone takes so long when it is `full`, and when it is `empty`.
+    /// The parts of a message's stretch that took `length`; alone it takes `full`, and with an empty message `empty`.
     fn of_message(length: Duration, full: Duration, empty: Duration) -> Parts {
         let latency = length.min(empty);
         let bandwidth = (length - latency).min(full - empty.min(full));
@@ -178,10 +178,10 @@ impl AddAssign for Parts {
 }
 
 impl CriticalPath {
-    /// That of the run with this `answer` on `machine`, which was simulated with these `options`; none where no timeline was recorded.
+    /// The path of the run with this `answer` on `machine`, which was simulated with these `options`; none if no timeline was recorded.
     ///
     /// # Errors
-    /// What keeps the machine from carrying a message of the path once more, alone; that it was asked to end.
+    /// Whatever keeps the machine from carrying a message of the path again, alone; or that the run was asked to stop.
     pub fn of(machine: &Machine, options: Options, answer: &Answer) -> Result<Option<CriticalPath>> {
         let Some(timeline) = &answer.timeline else { return Ok(None) };
         let trace = Trace::new(timeline, answer.finish.len());
@@ -198,7 +198,7 @@ impl CriticalPath {
         Ok(Some(CriticalPath { steps }))
     }
 
-    /// What its time goes to.
+    /// What the time of the path was spent on.
     pub fn parts(&self) -> Parts {
         let mut sum = Parts::default();
         self.steps.iter().for_each(|step| sum += step.parts);
@@ -207,7 +207,7 @@ impl CriticalPath {
 }
 
 impl Step {
-    /// How long it is.
+    /// The length of the path.
     pub const fn length(&self) -> Duration {
         self.end.since(self.start)
     }

@@ -32,7 +32,7 @@ pub struct Received<P> {
     pub broadcast: bool,
     /// How long its payload is. [B]
     pub size: Bytes,
-    /// What it carries.
+    /// Its payload.
     pub payload: P,
 }
 

@@ -95,7 +95,7 @@ impl<P> Translation<'_, P> {
     }
 }
 
-/// A rank's operations by handle, on a machine that identifies its nodes' operations so.
+/// A rank's operations by handle, on a machine that also identifies operations by handle.
 struct JobHandles<'run, P> {
     translation: &'run Translation<'run, P>,
     node: &'run dyn Handles,

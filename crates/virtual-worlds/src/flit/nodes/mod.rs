@@ -264,7 +264,7 @@ impl<E: Engine> Nodes<E> {
             return Err(Error::Unfit(reason));
         }
         let mut events = std::mem::take(&mut self.events);
-        let Some(now) = self.queue.take_instant(&mut events) else { return self.nobody_waits_on() };
+        let Some(now) = self.queue.take_instant(&mut events) else { return self.check_no_deadline_is_left() };
         if events.iter().any(|event| matches!(event, Event::Network(_))) {
             self.network_instant(now, &events);
         }
@@ -290,7 +290,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// Nothing happens any more. An error if a rank waits for a deadline that is too late to be counted.
-    fn nobody_waits_on(&self) -> Result<bool> {
+    fn check_no_deadline_is_left(&self) -> Result<bool> {
         let waits = |node: &Node| node.matching.posted().any(|receive| receive.deadline.is_some());
         match (0_u32..).zip(&self.nodes).find(|(_, node)| waits(node)) {
             Some((rank, _)) => Err(beyond(Event::Deadline(rank).ends(), Time::HORIZON)),

@@ -140,9 +140,9 @@ pub enum Verdict {
     Saturated(Sign),
     /// The measurement does not decide; a longer one may.
     Undecided,
-    /// Packets wait for each other for good: who holds what and waits for what.
+    /// Packets wait for each other for ever: which packets hold and wait for which channels.
     Deadlocked(String),
-    /// The run was interrupted before it was known.
+    /// The run was interrupted before its verdict was known.
     Interrupted,
 }
 

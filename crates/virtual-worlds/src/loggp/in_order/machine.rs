@@ -164,7 +164,7 @@ impl InOrder {
     }
 
     /// Nothing happens any more. An error if a rank waits for a deadline that is too late to be counted.
-    fn nobody_waits_on(&self) -> Result<()> {
+    fn check_no_deadline_is_left(&self) -> Result<()> {
         let waits = |rank: &RankState| rank.matching.posted().any(|posted| posted.deadline.is_some());
         match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
             Some((rank, _)) => Err(beyond(self.what(Event::Deadline(rank)), Time::HORIZON)),
@@ -374,7 +374,7 @@ impl Machine for InOrder {
                     return Ok(Some(over));
                 }
             } else if !self.look() {
-                return self.nobody_waits_on().map(|()| None);
+                return self.check_no_deadline_is_left().map(|()| None);
             }
         }
     }

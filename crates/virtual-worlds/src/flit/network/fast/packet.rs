@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub granted: u64,
     /// The header does not start before this.
     pub earliest: u64,
-    /// When the last flit whose start is known starts.
+    /// The latest known start of a flit.
     pub last: u64,
     /// Whether the header's start is known.
     pub started: bool,
