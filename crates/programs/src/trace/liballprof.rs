@@ -5,11 +5,11 @@
 //! MPI_Isend:1500:7f10:4500:11,8,8:1:7:44000000,0,4:7f80:1510
 //!           |    |    |    |      | | |            |    when it returned [us]
 //!           |    |    |    |      | | |            the address of the request
-//!           |    |    |    |      | | the communicator, the rank in it, how many it has
+//!           |    |    |    |      | | the communicator, the rank in it, its size
 //!           |    |    |    |      | the tag
-//!           |    |    |    |      to whom
+//!           |    |    |    |      the partner
 //!           |    |    |    the datatype, its size and extent [B]
-//!           |    |    how many
+//!           |    |    the count
 //!           |    the buffer
 //!           when it was called [us]
 //! ```

@@ -3,10 +3,10 @@
 use machines::model::Arbitration;
 use quantities::Time;
 
-/// A header that has asked for a channel.
+/// A header that has requested a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it asked.
+    /// When it requested the channel.
     pub at: Time,
     /// The input port where it waits: no two waiting headers of a router have the same.
     pub port: u32,
