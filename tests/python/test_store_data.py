@@ -257,7 +257,7 @@ def test_what_was_being_written_is_left_out(tmp_path: Path) -> None:
             assert client.get("kept") == "1"
             assert client.get("torn") is None
         store.process.send_signal(signal.SIGTERM)
-        assert "was not written to its end" in store.process.communicate(timeout=LIMIT)[1]
+        assert "is incomplete" in store.process.communicate(timeout=LIMIT)[1]
 
 
 def test_a_store_whose_disk_is_full_ends_and_acknowledges_nothing_more(tmp_path: Path) -> None:

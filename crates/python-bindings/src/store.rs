@@ -107,7 +107,7 @@ fn address(member: &str) -> PyResult<SocketAddr> {
     addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
         let found = quantities::shown(member);
         PyValueError::new_err(format!(
-            "member: found {found}; allowed is HOST:PORT with an address or a name that has one"
+            "member: found {found}; allowed is HOST:PORT with an address or a host name"
         ))
     })
 }

@@ -19,17 +19,17 @@ const LONGEST: Bytes = Bytes(4 << 20);
 /// Options of a server about TLS.
 #[derive(Args, Debug)]
 pub(super) struct ServerTls {
-    /// Speak TLS with clients, at all ports but that for members: a file in PEM with the certificate to show, and those that lead to its CA.
+    /// Speak TLS with clients, on all ports except that for members: a PEM file with the certificate to show and the chain to its CA.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
-    /// A file in PEM with the private key of that certificate.
+    /// A PEM file with the private key of that certificate.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
-    /// Let only those clients in who show a certificate that one of the CAs in this file has signed.
+    /// Accept only clients that show a certificate signed by one of the CAs in this PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_clients_ca: Option<PathBuf>,
-    /// Speak TLS with other members, too: each shows its certificate, which one of the CAs in this file has signed, and which names its
-    /// address. All members need it.
+    /// Speak TLS with other members, too: each shows a certificate that is signed by one of the CAs in this PEM file and contains its
+    /// address. All members need this option.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_members_ca: Option<PathBuf>,
 }
@@ -59,16 +59,16 @@ pub(super) struct Access {
     /// A file whose first line is the password that clients must give.
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Speak TLS with members whose certificates one of the CAs in this file has signed, in PEM, and that name the address which is called.
+    /// Speak TLS, and trust certificates that are signed by one of the CAs in this PEM file and contain the address called.
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// The name that certificates have, instead of the address which is called.
+    /// The name that certificates contain, instead of the address called.
     #[arg(long, value_name = "NAME", requires = "tls_ca")]
     tls_name: Option<String>,
-    /// A file in PEM with the certificate to show to members that ask for one.
+    /// A PEM file with the certificate to show to members that ask for one.
     #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
     tls_certificate: Option<PathBuf>,
-    /// A file in PEM with the private key of that certificate.
+    /// A PEM file with the private key of that certificate.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
 }

@@ -37,41 +37,41 @@ const MOST_CLIENTS: u64 = 10_000;
 const MOST_KEYS: u64 = 1 << 40;
 const MOST_PIPELINED: u64 = 100_000;
 
-/// Measure how quickly a store, or a pool of them, answers
+/// Measure the throughput and latency of a store or a pool
 ///
-/// Clients of ours store, read, and do both, each with its own connections: they ask each member for what that has. Every reply is checked:
-/// a key has the same value whenever it is stored. Keys begin with `bench:`; they are stored before and taken out after.
+/// Clients write, read, and mix both, each with its own connections; they ask each member directly for the keys that it has. Every reply is
+/// checked: a key has the same value whenever it is stored. Keys begin with `bench:`; they are stored beforehand and deleted at the end.
 ///
-/// Times are from when a batch of requests is sent to when all of it is answered. The exit status is 1 if a reply was wrong.
+/// A latency is the time from sending a batch of requests to the last of its replies. The exit status is 1 if a reply was wrong.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store bench 127.0.0.1:6379 --clients 8 --pipeline 16")]
 pub(super) struct Arguments {
-    /// A member of the pool, at its port for clients.
+    /// A member of the pool, with its port for clients.
     #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
     member: String,
-    /// As many clients at once, each on a thread of its own.
+    /// The number of clients, each on a thread of its own.
     #[arg(long, value_name = "N", default_value_t = 8)]
     clients: u64,
-    /// As many requests a client sends together.
+    /// The number of requests that a client sends at a time.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pipeline: u64,
-    /// As many requests each test has, of all clients together.
+    /// The number of requests in each test, by all clients together.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     requests: u64,
-    /// Instead, each test goes on for so long, in seconds or with a unit.
+    /// Run each test for this time instead, in seconds or with a unit.
     #[arg(long, value_name = "S", conflicts_with = "requests", value_parser = seconds)]
     duration: Option<Duration>,
-    /// How large values are.
+    /// The size of values.
     #[arg(long, value_name = "BYTES", default_value = "64B")]
     value_size: Bytes,
-    /// As many keys there are.
+    /// The number of keys.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     keys: u64,
-    /// The share of reads in the test that does both.
+    /// The share of reads in the mixed test.
     #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
     mix: f64,
-    /// What the order of keys follows from.
+    /// The seed of the order of keys.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -187,7 +187,7 @@ impl Arguments {
 
     /// Stores all keys, or deletes them, many at a time.
     fn of_all_keys(&self, pool: &mut Pool, bar: &Bar, stored: Option<&Records>) -> Result<(), Failure> {
-        let what = if stored.is_some() { "storing keys" } else { "taking out keys" };
+        let what = if stored.is_some() { "storing keys" } else { "deleting keys" };
         for first in (0..self.keys).step_by(AT_A_TIME as usize) {
             if interrupt::requested() {
                 return Err(Failure::Interrupted);

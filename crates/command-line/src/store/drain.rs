@@ -22,18 +22,18 @@ const PATIENCE: WallDuration = WallDuration::from_secs(5);
 /// How often it is asked for its progress.
 const LOOK: WallDuration = WallDuration::from_millis(100);
 
-/// Have a member leave a pool in order
+/// Move a member's servers to others and let it leave the pool
 ///
-/// Its servers move to other members, one after the other, while all serve. Once all members know where these are, it ends, with exit status 0.
-/// All other members have to be there for that. When time is over it goes on leaving all the same.
+/// Its servers move to other members, one after the other, while all serve. Once all members know where they are, the member ends with exit
+/// status 0. All other members have to be up for that. If the time to wait runs out, the member still goes on leaving.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store drain 127.0.0.1:7002")]
 pub(super) struct Arguments {
-    /// The member that is to leave, at its port for clients.
+    /// The member that is to leave, with its port for clients.
     #[arg(value_name = "HOST:PORT")]
     member: String,
-    /// As long it is waited for until it has left, in seconds or with a unit.
+    /// How long to wait until it has left, in seconds or with a unit.
     #[arg(long, value_name = "S", default_value = "600", value_parser = seconds)]
     wait: Duration,
     #[command(flatten)]
@@ -100,9 +100,9 @@ impl Progress {
         let mut text: String =
             self.moved.iter().map(|(server, to)| format!("server {server} moved to {to}\n")).collect();
         if self.has_left {
-            text.push_str("it has left\n");
+            text.push_str("the member has left\n");
         } else {
-            text.push_str(&format!("it is still leaving: it has {} servers", self.servers));
+            text.push_str(&format!("the member is still leaving: it has {} servers", self.servers));
             if !self.waits.is_empty() {
                 text.push_str(&format!(", and waits for {}", self.waits.join(" and ")));
             }

@@ -131,7 +131,7 @@ impl Groups {
         let mut text = columns([right, left, left, left, right, left], &rows);
         let without = self.without();
         if !without.is_empty() {
-            text.push_str(&format!("nobody who answers keeps parity of {}\n", without.join(" and ")));
+            text.push_str(&format!("no member that answers keeps parity of {}\n", without.join(" and ")));
         }
         text
     }

@@ -60,7 +60,7 @@ impl Arguments {
 fn address(member: &str) -> Result<SocketAddr, Failure> {
     let addresses = member.to_socket_addrs().ok();
     addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
-        Failure::argument("HOST:PORT", format!("`{member}`"), "an address or a name that has one, and a port")
+        Failure::argument("HOST:PORT", format!("`{member}`"), "an address or a host name, and a port")
     })
 }
 

@@ -13,14 +13,14 @@ use crate::failure::Failure;
 /// Options about it.
 #[derive(Args, Debug)]
 pub(super) struct Observability {
-    /// Show a live page, and /metrics for Prometheus, at this port of the addresses of --bind, or at this address and port. They are
-    /// protected by the password, if there is one, as that of any user or as a bearer's token.
+    /// Serve a live page, and /metrics for Prometheus, at this port of the addresses of --bind, or at this address and port. If there is a
+    /// password they require it, for any user name or as a bearer token.
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = place)]
     http: Option<Place>,
-    /// How what happens is written to standard error: a line for each event, for a person or as JSON.
+    /// The format of the log on standard error, one line for each event: text for people, or JSON.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
-    /// The least that matters enough to be written: info has splits, merges and members, too.
+    /// The least severe level that is logged; info includes splits, merges and members.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log_level: LogLevel,
 }
@@ -60,8 +60,8 @@ impl Observability {
             Some(Place::Address(address)) if address.ip().is_loopback() || is_protected => Ok(vec![address]),
             Some(Place::Address(address)) => Err(Failure::argument(
                 "--http",
-                format!("{address}, which other machines can reach, and no password"),
-                "an address of the loopback, or --password-file, or --unprotected",
+                format!("{address}, which other machines can reach, without a password"),
+                "a loopback address, --password-file or --unprotected",
             )),
         }
     }

@@ -28,10 +28,10 @@ pub(super) enum Way {
     Shrink,
 }
 
-/// Spread a table over more servers than its records ask for
+/// Spread a table over more servers than its records need
 ///
-/// One server after the other is split until there are so many more, and the table does not shrink below that any more. The members must have
-/// room for as many.
+/// Servers are split one after the other until there are that many more. The table does not shrink below the new number until asked to. The
+/// members must be allowed to host that many.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store grow 127.0.0.1:6379 2")]
@@ -40,10 +40,10 @@ pub(super) struct Grow {
     asked: Asked,
 }
 
-/// Draw a table back to fewer servers than its records ask for
+/// Merge a table into fewer servers than its records need
 ///
-/// One server after the other is merged into the one that it came of, until there are so many fewer, and the table does not grow beyond that
-/// any more. Those that are left must have room for all records.
+/// Servers are merged one after the other into those that they were split from, until there are that many fewer. The table does not grow
+/// beyond the new number until asked to. The servers that remain must have room for all records.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store shrink 127.0.0.1:6379 2")]
@@ -54,13 +54,13 @@ pub(super) struct Shrink {
 
 #[derive(Args, Debug)]
 struct Asked {
-    /// A member, at its port for clients.
+    /// A member, with its port for clients.
     #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
     member: String,
-    /// How many servers more, or fewer; 0 for as many as records ask for again.
+    /// How many servers to add, or to remove; 0 lets the records decide again.
     #[arg(value_name = "SERVERS", default_value_t = 1)]
     servers: u32,
-    /// As long it is waited for until there are so many, in seconds or with a unit.
+    /// How long to wait until that is done, in seconds or with a unit.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     wait: Duration,
     #[command(flatten)]
@@ -114,7 +114,7 @@ impl Asked {
         let text = match (as_json, is_there) {
             (true, _) => json(&json!({"servers": servers, "asked": asked})),
             (false, true) => format!("servers {servers}\n"),
-            (false, false) => format!("servers {servers}, and there are to be {asked}\n"),
+            (false, false) => format!("servers {servers} of {asked} asked for\n"),
         };
         Ok(CommandOutput { text, status: i32::from(!is_there) })
     }

@@ -36,79 +36,79 @@ const LEAST_PARITY_PATIENCE: u64 = 500;
 /// The largest value that may be allowed: that of Redis.
 const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 
-/// Serve a table until it is interrupted
+/// Serve a table to Redis clients until interrupted
 ///
-/// Clients of Redis in any language can use it, in versions 2 and 3 of their protocol: strings, keys that expire, SCAN, transactions. What
-/// it holds is in memory, and gone when it ends; unless `--data` names a directory where it is kept.
+/// Redis clients in any language can use it, with version 2 or 3 of the protocol: strings, keys that expire, SCAN, transactions. The table
+/// is held in memory and is gone when the command ends, unless `--data` names a directory to keep it in.
 ///
-/// With `--join` it becomes a member of a pool, and stands by until another member has more than its capacity: then the table spreads over
-/// it, while it serves, and draws back as it empties. Clients may ask any member. Those that follow slots find them by CLUSTER SLOTS, and
-/// are told MOVED where they are wrong.
+/// With `--join` it becomes a member of a pool, and stands by until another member has too many records. The table then spreads to it while
+/// it is served, and shrinks again as it empties. Clients may ask any member. Those that follow slots, as in Redis Cluster, find them by
+/// CLUSTER SLOTS and are redirected by MOVED.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store serve --port 6379 --max-memory 1GiB --evict
 
-A pool of two members, of which the second takes over half of the table when that has more than 100,000 records:
+A pool of two members; the second takes over half of the table when the first has more than 80,000 records:
   maquette store serve --port 7001 --capacity 100000
   maquette store serve --port 7002 --capacity 100000 --join 127.0.0.1:17001
 
-One whose records are there again when it is started again, however it ended:
+A store that keeps its records on disk, and has them again after a restart, however it ended:
   maquette store serve --data our.records --fsync always
 
-A pool that survives the loss of any one member, its disk included: the fourth keeps parity of the others, and the fifth becomes the one that is lost:
+A pool that survives the loss of any one member, its disk included: the fourth keeps parity of the first three, and the fifth is their spare:
   maquette store serve --port 7001 --parity 1 --data our.first
   maquette store serve --port 7002 --parity 1 --data our.second --join 127.0.0.1:17001
   maquette store serve --port 7003 --parity 1 --data our.third --join 127.0.0.1:17001
   maquette store serve --port 7004 --parity 1 --data our.parity --join 127.0.0.1:17001 --role parity
   maquette store serve --port 7005 --parity 1 --data our.spare --join 127.0.0.1:17001 --role spare
 
-For other machines, too, with a password that only the owner of its file can read:
+A store for other machines, too, with a password that only the owner of its file can read:
   maquette store serve --bind 0.0.0.0 --password-file our.password
 
 The same, encrypted:
   maquette store serve --bind 0.0.0.0 --password-file our.password --tls-certificate our.pem --tls-key our.key")]
 pub(super) struct Arguments {
-    /// The address of this machine on which to listen; several, if it is given several times. Other machines can reach any but those
-    /// of the loopback.
+    /// An address of this machine on which to listen; can be given several times. Other machines can reach any except those of the
+    /// loopback.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: Vec<IpAddr>,
-    /// The port on which to listen; 0 for one that is free.
+    /// The port on which to listen; 0 for any free one.
     #[arg(long, default_value_t = 6379)]
     port: u16,
-    /// Another member, at its port for members; several, if it is given several times.
+    /// Another member, with its port for members; can be given several times.
     #[arg(long, value_name = "ADDRESS:PORT")]
     join: Vec<SocketAddr>,
-    /// As many records a server has room for. It splits when it has more than four fifths of that, and there is another member.
+    /// The number of records that a server has room for. It splits when it has more than four fifths of that and there is another member.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     capacity: u64,
-    /// As many servers a member hosts at most.
+    /// The most servers that a member hosts.
     #[arg(long, value_name = "N", default_value_t = 1)]
     servers: u32,
-    /// The port at which other members call; 10,000 above the clients', if left out, or a free one where there is none.
+    /// The port for other members; if left out, 10,000 above that for clients, or a free one if there is no such port.
     #[arg(long, value_name = "PORT")]
     members_port: Option<u16>,
-    /// The port for clients that follow slots; 20,000 above the clients', if left out, or a free one where there is none.
+    /// The port for clients that follow slots; if left out, 20,000 above that for clients, or a free one if there is no such port.
     #[arg(long, value_name = "PORT")]
     slots_port: Option<u16>,
-    /// A directory in which to keep what it holds; it is made if it is not there. What is kept there already is served again.
+    /// A directory in which to keep the data, created if it does not exist. Data that is already there is served again.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// When what is kept is safe from a loss of power, too. It is always safe from the end of the process.
+    /// When a write is safe from a power failure. It is safe from the end of the process as soon as it is acknowledged.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "data")]
     fsync: When,
-    /// As many members of a group of four may be lost, with their disks: 0, 1 or 2. All members need the same.
+    /// How many members of a group of four may be lost, with their disks: 0, 1 or 2. All members need the same value.
     #[arg(long, value_name = "K", default_value_t = 0)]
     parity: u32,
-    /// What this member is there for. What its directory says it is already, it stays.
+    /// The role of this member. A member that is restarted keeps the role recorded in its directory.
     #[arg(long, value_enum, default_value_t)]
     role: As,
-    /// After how long without a word a member is taken for lost, in seconds or with a unit. Three times as long while it is connected.
+    /// How long a member may be silent before it is considered lost, in seconds or with a unit. Three times as long while it is connected.
     #[arg(long, value_name = "S", default_value = "1", value_parser = seconds)]
     parity_patience: Duration,
-    /// The address that other members and clients are told, where it is not the one on which it listens.
+    /// The address given to other members and clients, if it differs from the one on which it listens.
     #[arg(long, value_name = "ADDRESS")]
     announce: Option<IpAddr>,
-    /// A file whose first line all members know, and strangers do not; the password, if left out.
+    /// A file whose first line is the secret that all members share; if left out, the password serves as the secret.
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// A file whose first line is the password that clients must give.
@@ -120,13 +120,13 @@ pub(super) struct Arguments {
     /// The most clients at once.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max_clients: usize,
-    /// The most that records may take in memory. What would need more is refused with an OOM error.
+    /// The most memory that records may take. Commands that would need more are refused with an OOM error.
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<Bytes>,
-    /// Instead of refusing, drop records that were not used for long.
+    /// Evict records that have not been used for long, instead of refusing commands.
     #[arg(long, requires = "max_memory")]
     evict: bool,
-    /// The largest key or value, of at most 512 MiB.
+    /// The largest key or value allowed, at most 512 MiB.
     #[arg(long, value_name = "BYTES", default_value = "512MiB")]
     max_value: Bytes,
     /// The time within which a client must give the password, in seconds or with a unit.
@@ -141,12 +141,12 @@ pub(super) struct Arguments {
 /// When what is kept is safe from a loss of power.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum When {
-    /// Before a client is told that it is stored
+    /// Before it is acknowledged
     Always,
     /// Within about a second
     #[default]
     EverySecond,
-    /// When the system likes
+    /// When the operating system chooses
     Never,
 }
 
@@ -163,12 +163,12 @@ impl From<When> for Fsync {
 /// What a member is there for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum As {
-    /// To host servers of the table
+    /// Host servers of the table
     #[default]
     Data,
-    /// To keep parity of four members that do
+    /// Keep parity of up to four members that host servers
     Parity,
-    /// To become one of these, if it is lost
+    /// Stand by to replace a member that hosts servers
     Spare,
 }
 
@@ -226,7 +226,7 @@ impl Arguments {
         let secret = self.secret_file.as_deref().map(first_line).transpose()?;
         let open = self.bind.iter().find(|address| !address.is_loopback());
         if let (Some(open), None, None, false) = (open, &secret, password, self.unprotected) {
-            return Err(Failure::argument("--secret-file", format!("none, and {open}"), "one, or a password"));
+            return Err(Failure::argument("--secret-file", format!("none, with --bind {open}"), "a secret, or a password"));
         }
         if self.capacity == 0 {
             return Err(Failure::argument("--capacity", 0, "at least 1"));
@@ -275,12 +275,12 @@ impl Arguments {
         }
         match (self.parity, self.role) {
             (0, As::Data) => Ok(None),
-            (0, _) => Err(Failure::argument("--role", "parity or spare, and no --parity", "--parity 1 or 2")),
+            (0, _) => Err(Failure::argument("--role", "parity or spare, without --parity", "--parity 1 or 2")),
             (_, As::Parity | As::Spare) if self.join.is_empty() && !self.is_known() => {
-                Err(Failure::argument("--role", "a member that founds a pool, without --join", "data"))
+                Err(Failure::argument("--role", "parity or spare, without --join", "data for the first member of a pool"))
             }
             _ if self.data.is_none() => {
-                Err(Failure::argument("--parity", format!("{}, and no --data", self.parity), "--data with a directory"))
+                Err(Failure::argument("--parity", format!("{}, without --data", self.parity), "--data with a directory"))
             }
             _ => Ok(Some(Promise { k: self.parity as usize, patience })),
         }
@@ -297,8 +297,8 @@ impl Arguments {
         if let (Some(open), None, false) = (open, &password, self.unprotected) {
             return Err(Failure::argument(
                 "--bind",
-                format!("{open}, which other machines can reach, and no password"),
-                "an address of the loopback, or --password-file, or --unprotected",
+                format!("{open}, which other machines can reach, without a password"),
+                "a loopback address, --password-file or --unprotected",
             ));
         }
         if self.max_clients == 0 {
@@ -324,7 +324,7 @@ impl Arguments {
 fn tell_what_was_lost(found: &Found) {
     if let Some(torn) = &found.torn {
         let (path, at, bytes) = (quantities::shown_path(&torn.path), torn.at, torn.bytes);
-        warn(&format!("`{path}` was not written to its end: its last {bytes} bytes, from byte {at} on, are left out"));
+        warn(&format!("`{path}` is incomplete: its last {bytes} bytes, from byte {at} on, are ignored"));
     }
 }
 

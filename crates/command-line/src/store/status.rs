@@ -18,16 +18,16 @@ use crate::{CommandOutput, json};
 /// How long a member may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Show how a pool of stores stands
+/// Show the state of a pool of stores
 ///
-/// One member is asked who the others are, and then each that has a part of the table. A member that does not answer is told of on
-/// standard error, and the exit status is 1. Of a pool with parity it says besides, for each group, whose parity is kept, by whom, how many members may be
-/// lost now, how many spares stand by, and what is being rebuilt.
+/// One member is asked for the others, and then each one that has a part of the table. A member that does not answer is reported on
+/// standard error, and the exit status is 1. For a pool with parity, each group is listed with its members, the members that keep their
+/// parity, how many may be lost now, how many spares stand by, and what is being rebuilt.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store status 127.0.0.1:6379")]
 pub(super) struct Arguments {
-    /// A member, at its port for clients.
+    /// A member, with its port for clients.
     #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
     member: String,
     #[command(flatten)]
