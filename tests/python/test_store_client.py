@@ -74,9 +74,9 @@ def test_replies_and_errors() -> None:
         with pytest.raises(CommandRefused, match="not an integer") as refused:
             store.execute("INCR", "text")
         assert isinstance(refused.value, MaquetteError)
-        with pytest.raises(ValueError, match="multi is about one connection"):
+        with pytest.raises(ValueError, match="multi applies to one connection"):
             store.execute("MULTI")
-        with pytest.raises(ValueError, match="found nothing to ask"):
+        with pytest.raises(ValueError, match="found no command"):
             store.execute()
         with pytest.raises(TypeError, match="found True"):
             store.set("a", True)

@@ -208,7 +208,7 @@ def test_members_speak_tls_with_each_other_where_they_are_to(ours: Certificates,
         plain = Member("--join", members[0].members)
         strangers = Member("--join", members[0].members, *others.options, "--tls-members-ca", ours.path("ca.pem"), how=others.how())
         trusting = Member("--join", members[0].members, *others.options, "--tls-members-ca", others.path("ca.pem"), how=others.how())
-        for one, why in ((plain, "TLS is spoken there"), (strangers, "alert"), (trusting, "invalid peer certificate")):
+        for one, why in ((plain, "the other side speaks TLS"), (strangers, "alert"), (trusting, "invalid peer certificate")):
             try:
                 # The first line is that it listens.
                 assert "not let in yet" in (line := one.lines(2)[1]) and why in line, line
@@ -235,7 +235,7 @@ def test_an_authority_that_the_client_does_not_trust_is_refused(member: Member, 
 
 def test_who_does_not_speak_tls_is_sent_away_and_told_of(ours: Certificates) -> None:
     with pool_of(1, *ours.options, "--http", "0", how=ours.how()) as members:
-        assert "by TLS but for members" in members[0].lines(1)[0]
+        assert "by TLS except for members" in members[0].lines(1)[0]
         for port in (members[0].port, members[0].slots, port_of(members[0].told["http"][0])):
             with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as client:
                 client.sendall(b"*1\r\n$4\r\nPING\r\n")
@@ -299,7 +299,7 @@ def test_the_client_of_ours_trusts_nobody_else(member: Member, ours: Certificate
         Client(address, timeout=LIMIT, tls_name="another.test", **ours.how_of_ours())
     with Client(address, timeout=LIMIT, tls_name="localhost", **ours.how_of_ours()) as store:
         assert store.execute("PING") == b"PONG"
-    with pytest.raises(NoAnswer, match="does not answer as a store does"):
+    with pytest.raises(NoAnswer, match="does not answer like a store"):
         Client(address, timeout=LIMIT)
 
 
@@ -339,7 +339,7 @@ def test_the_commands_of_ours(ours: Certificates) -> None:
         assert [test["test"] for test in tests] == ["set", "get", "mix"] and all(test["wrong"] == 0 for test in tests)
         assert asked("shrink", address, "1")["servers"] == 1
         done = subprocess.run([COMMAND, "store", "status", address], capture_output=True, text=True, timeout=LIMIT)
-        assert done.returncode == 1 and "does not answer as a store does" in done.stderr
+        assert done.returncode == 1 and "does not answer like a store" in done.stderr
 
 
 def test_pages_are_shown_by_tls(member: Member, ours: Certificates, others: Certificates) -> None:

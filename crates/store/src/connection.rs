@@ -24,7 +24,7 @@ const MOST_IN_TURN: usize = 1_024;
 const LONGEST_WAIT: Milliseconds = 10_000;
 /// The error that it gets then.
 const NOT_ANSWERED: &str =
-    "CLUSTERDOWN The server of this key has not answered for 10 s; whether the request was carried out is not known";
+    "CLUSTERDOWN The server of this key has not answered for 10 s; whether the request was carried out is unknown";
 
 /// A transaction whose requests are being queued.
 #[derive(Debug, Default)]
@@ -299,7 +299,7 @@ impl Connection {
         let mut reply = Reply::default();
         match has_failed {
             false => reply.ok(),
-            true => reply.error("ERR the snapshot could not be made; what is stored is in the logs"),
+            true => reply.error("ERR the snapshot could not be made; all data is still in the logs"),
         }
         self.under_way.replied(0, reply.into_bytes());
         self.reply_in_order();

@@ -57,7 +57,7 @@ pub enum EncodingError {
     #[error("a message of {0} without bytes, or with more than {LONGEST}")]
     Size(Bytes),
     /// Its bytes are not a message of the table.
-    #[error("bytes that are no message of the table: {0}")]
+    #[error("bytes that are not a message of the table: {0}")]
     Garbled(String),
     /// It contains an impossible number.
     #[error("a message of the table with {what} of {found}; allowed is at most {most}")]

@@ -55,7 +55,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// The connection broke, or what arrived was no reply.
-    #[error("{address} does not answer as a store does: {cause}")]
+    #[error("{address} does not answer like a store: {cause}")]
     Broken {
         /// The address of the member.
         address: SocketAddr,
@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// The connection broke before the reply to a request that changes something.
     #[error(
-        "the connection to {address} broke before its reply, and whether the request was carried out is not known: {cause}"
+        "the connection to {address} broke before the reply; whether the request was carried out is unknown: {cause}"
     )]
     Lost {
         /// The address of the member.
@@ -89,7 +89,7 @@ pub enum Error {
         last: String,
     },
     /// Members send the request on to each other.
-    #[error("members sent the request on {times} times, in the end to {address}, and none has its slot")]
+    #[error("members redirected the request {times} times, at last to {address}, and none has its slot")]
     SentOn {
         /// How often.
         times: u32,
@@ -97,10 +97,10 @@ pub enum Error {
         address: SocketAddr,
     },
     /// The command is about one connection, and a pool has one to each member.
-    #[error("{0} is about one connection, and a client of a pool has one to each member")]
+    #[error("{0} applies to one connection, and a client of a pool has one to each member")]
     OfOneConnection(String),
     /// There is no command to send, or no member to send it to.
-    #[error("found nothing to ask, or nobody to ask; allowed is a command, and at least one address")]
+    #[error("found no command, or no address; allowed is a command and at least one address")]
     Empty,
     /// Waiting for sockets failed.
     #[error("can't wait for sockets: {0}")]

@@ -239,7 +239,7 @@ impl Routes {
                 Ok(Some(reply)) => Ok(reply),
                 Err(error) => Err(error),
             };
-            let unasked = || io::Error::new(ErrorKind::InvalidData, "a reply that nobody has asked for");
+            let unasked = || io::Error::new(ErrorKind::InvalidData, "a reply without a request");
             let taken = reply.and_then(|reply| Ok((link.expected.pop_front().ok_or_else(unasked)?, reply)));
             match taken {
                 Ok((expected, reply)) => self.take(now, member, expected, reply),
@@ -303,7 +303,7 @@ impl Routes {
                 Value::Error(message) if message.starts_with("ERR ") => self.slots.learn_that_there_is_one(member),
                 Value::Error(message) => self.failure = Some(Error::Refused { address, message }),
                 other => {
-                    let cause = io::Error::new(ErrorKind::InvalidData, format!("{other:?} is no map of slots"));
+                    let cause = io::Error::new(ErrorKind::InvalidData, format!("{other:?} is not a map of slots"));
                     self.failure = Some(Error::Broken { address, cause });
                 }
             }
@@ -477,14 +477,14 @@ impl Routes {
                 let Expected::Request(request, begins) = *expected else { continue };
                 if begins < link.sent_before && !self.batch.request(request).is_read {
                     let address = self.slots.address(MemberNumber(number));
-                    let cause = io::Error::new(ErrorKind::TimedOut, "there was no reply in time");
+                    let cause = io::Error::new(ErrorKind::TimedOut, "the reply did not arrive in time");
                     self.batch.answer(request, Err(Error::Lost { address, cause }));
                 }
             }
         }
         let (patience, last) = (self.options.patience, &self.trouble);
         for request in self.batch.unanswered() {
-            let last = format!("the last that was heard is: {last}");
+            let last = format!("the last problem was: {last}");
             self.batch.answer(request, Err(Error::Late { patience, last }));
         }
         if !self.slots.are_known() {

@@ -124,7 +124,7 @@ pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
 
 /// Refuses the command: the host, which has the member, carries out all valid ones.
 pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    Err(Failure::Told("ERR allowed is a number of servers, of at most 4294967295, and not in a transaction".to_owned()))
+    Err(Failure::Told("ERR allowed is a number of servers up to 4294967295, outside of transactions".to_owned()))
 }
 
 /// Refuses the command, as [`resize`].

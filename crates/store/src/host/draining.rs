@@ -60,12 +60,11 @@ impl Host {
         let has_parity = |peer: &Peer| peer.role != Role::Data;
         if self.node.borrow().group.is_some() || member.peers().chain([member.own()]).any(has_parity) {
             return Some(
-                "ERR a member of a pool with parity does not leave in order: end it, and it is rebuilt on a spare"
-                    .into(),
+                "ERR a member of a pool with parity can't be drained: end it, and it is rebuilt on a spare".into(),
             );
         }
         if let Some(other) = member.who_leaves() {
-            return Some(format!("ERR the member at {} is leaving: ask again when it has", other.clients));
+            return Some(format!("ERR the member at {} is leaving: try again when it has left", other.clients));
         }
         if others == 0 {
             return Some("ERR there is no other member to which its servers could move".into());

@@ -58,7 +58,7 @@ impl Host {
                 let least = servers.saturating_add(by);
                 if least > most {
                     return Err(format!(
-                        "ERR no room for {least} servers: {members} members host at most {most} together, and more have to join"
+                        "ERR no room for {least} servers: {members} members host at most {most} together; more members have to join"
                     ));
                 }
                 Ok((least, Bounds { least, most: u32::MAX }))
@@ -67,7 +67,7 @@ impl Host {
                 let most = servers.saturating_sub(by);
                 let capacity = self.member.capacity();
                 if most == 0 {
-                    return Err(format!("ERR there are {servers} servers, and one has to stay"));
+                    return Err(format!("ERR there are {servers} servers, and one has to remain"));
                 }
                 if records > capacity.saturating_mul(most.into()) {
                     return Err(format!(

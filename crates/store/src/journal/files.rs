@@ -63,16 +63,16 @@ pub enum Error {
         cause: Unreadable,
     },
     /// A file is missing.
-    #[error("there is no `{}`, but a later file; nothing was changed", .0.display())]
+    #[error("`{}` is missing, though there is a later file; nothing was changed", .0.display())]
     Missing(PathBuf),
     /// The member was never let in by another one, and no member is named that it could ask.
-    #[error("the store in `{}` was never let into its pool; --join says whom it is to ask", .0.display())]
+    #[error("the store in `{}` was never let into its pool; name a member of the pool with --join", .0.display())]
     NotWelcome(PathBuf),
     /// The member has left its pool.
-    #[error("the store in `{}` has left its pool; in a directory that is empty it may join one again", .0.display())]
+    #[error("the store in `{}` has left its pool; use an empty directory to join a pool again", .0.display())]
     Left(PathBuf),
     /// Something to be kept can't be encoded.
-    #[error("what is to be kept can't be written down")]
+    #[error("an entry of the log can't be encoded")]
     Unwritable,
 }
 

@@ -33,13 +33,13 @@ pub fn file_header(number: u64) -> Vec<u8> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// The file is not of a store.
-    #[error("it does not begin as a file of a store does")]
+    #[error("it is not a file of a store")]
     Stranger,
     /// The file is of another version.
-    #[error("it is of version {0} of the format, and this store reads version {VERSION}")]
+    #[error("it has version {0} of the format; this store reads version {VERSION}")]
     Version(u32),
     /// The file was written under another number.
-    #[error("it is file {0} by what stands in it")]
+    #[error("its header says that it is file {0}")]
     Number(u64),
 }
 

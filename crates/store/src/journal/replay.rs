@@ -12,10 +12,10 @@ use crate::record::Milliseconds;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// No entry begins where one should.
-    #[error("what stands there is no entry")]
+    #[error("this is not an entry")]
     NoEntry,
     /// An entry is about something that does not exist.
-    #[error("an entry does not go with those before it")]
+    #[error("an entry contradicts those before it")]
     Unfit,
 }
 

@@ -61,13 +61,13 @@ const MOST_SENT: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The other side is not a member of this version.
-    #[error("no maquette store of this version listens there for members")]
+    #[error("no maquette store of this version listens for members there")]
     Stranger,
     /// The other side expects TLS.
-    #[error("TLS is spoken there, and this member does not speak it with others")]
+    #[error("the other side speaks TLS; this member has no --tls-members-ca")]
     Tls,
     /// What arrived was not sealed by a peer that knows the secret, or was changed on the way.
-    #[error("it has another secret, or what it sent was changed on the way")]
+    #[error("it has another secret, or its message was changed on the way")]
     Sealed,
     /// A fragment or a message is longer than allowed.
     #[error("it sent more than {LONGEST} bytes at once")]

@@ -268,7 +268,7 @@ fn listening(
 ) -> fmt::Result {
     let (scheme, how) = match how {
         (false, _) => ("http", ""),
-        (true, false) => ("https", ", by TLS but for members"),
+        (true, false) => ("https", ", by TLS except for members"),
         (true, true) => ("https", ", by TLS"),
     };
     write!(out, "listening on {}, {others}", joined(clients, " and "))?;
@@ -281,7 +281,13 @@ impl fmt::Display for Event {
         match self {
             Event::Listening { clients, members, slots, http, tls, tls_for_members } => {
                 let how = (*tls, *tls_for_members);
-                listening(out, clients, &format!("for members on {members}, by slots on {slots}"), http, how)
+                listening(
+                    out,
+                    clients,
+                    &format!("for members on {members}, for clients that follow slots on {slots}"),
+                    http,
+                    how,
+                )
             }
             Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
             Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),
@@ -292,41 +298,46 @@ impl fmt::Display for Event {
             Event::MemberLeft { member, address } => {
                 write!(out, "member {member} at {address} has left the pool: its servers have moved to others")
             }
-            Event::Covered { by } => write!(out, "what it holds can be rebuilt: member {by} has parity of it"),
+            Event::Covered { by } => write!(out, "this member can be rebuilt: member {by} keeps its parity"),
             Event::MemberTakenForLost { member, spare } => {
-                write!(out, "member {member} was silent for too long: it is rebuilt on member {spare}")
+                write!(out, "member {member} was silent for too long: it is being rebuilt on member {spare}")
             }
-            Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all of member {member}"),
-            Event::LeadsGroup => write!(out, "its lead was silent for too long: it leads, and keeps the parity alone"),
+            Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all data of member {member}"),
+            Event::LeadsGroup => write!(
+                out,
+                "the parity member that led was silent for too long: this one leads, and keeps the parity alone"
+            ),
             Event::ParityLost { member } => {
-                write!(out, "parity member {member} was silent for too long: it keeps the parity alone")
+                write!(out, "parity member {member} was silent for too long: this one keeps the parity alone")
             }
             Event::ParityMade { member } => write!(out, "parity member {member} has all of its parity"),
-            Event::Becomes { member } => write!(out, "it is member {member} from now on, which was lost"),
+            Event::Becomes { member } => write!(out, "this spare is now member {member}, which was lost"),
             Event::MessagesDropped { messages } => {
                 write!(
                     out,
-                    "dropped were requests and replies that members did not take: {messages}; they are asked for again"
+                    "requests and replies dropped because members did not take them: {messages}; they are asked for again"
                 )
             }
             Event::MessageRefused { member, why } => {
-                write!(out, "member {member} has sent {why}; nothing is done about it")
+                write!(out, "ignored what member {member} sent: {why}")
             }
-            Event::ServerOpened { server, level } => write!(out, "server {server} of level {level} has come"),
+            Event::ServerOpened { server, level } => write!(out, "server {server} of level {level} has opened"),
             Event::ServerSplit { server, level, records } => {
                 write!(out, "server {server} has split: it has level {level} and {}", counted(*records, "record"))
             }
             Event::ServerMerged { server, level, records } => {
                 write!(out, "server {server} has merged: it has level {level} and {}", counted(*records, "record"))
             }
-            Event::ServerEnded { server } => write!(out, "server {server} has gone, with all its records"),
-            Event::Left { servers } => write!(out, "it has left its pool; servers moved to other members: {servers}"),
+            Event::ServerEnded { server } => write!(out, "server {server} is closed: its records have moved"),
+            Event::Left { servers } => {
+                write!(out, "this member has left its pool; servers moved to other members: {servers}")
+            }
             Event::ClientsTurnedAway { clients, most } => {
-                write!(out, "clients turned away: {clients}; served at once are {most} at most")
+                write!(out, "clients turned away: {clients}; at most {most} are served at once")
             }
             Event::TlsFailed { client, why } => write!(out, "no TLS with {client}: {why}"),
             Event::CertificatesRead => {
-                write!(out, "certificates and keys were read again: who connects now is shown these")
+                write!(out, "certificates and keys were read again: they apply to new connections")
             }
             Event::CertificatesRefused { why } => write!(out, "certificates and keys stay as they were: {why}"),
             Event::WrongPasswords { attempts } => write!(out, "wrong passwords given: {attempts}"),
@@ -337,7 +348,7 @@ impl fmt::Display for Event {
                 write!(out, "clients had to wait for {milliseconds} ms")
             }
             Event::Slow { milliseconds, commands } => {
-                write!(out, "clients had to wait for {milliseconds} ms: asked for were {}", joined(commands, ", "))
+                write!(out, "clients had to wait for {milliseconds} ms: the requests were {}", joined(commands, ", "))
             }
             Event::Ending { requests, seconds } => {
                 write!(out, "ends after {} in {seconds} s", counted(*requests, "request"))
@@ -355,7 +366,10 @@ mod tests {
         let split = |records| Event::ServerSplit { server: 0, level: 1, records }.to_string();
         assert_eq!(split(1), "server 0 has split: it has level 1 and 1 record");
         assert_eq!(split(2), "server 0 has split: it has level 1 and 2 records");
-        assert_eq!(Event::Left { servers: 1 }.to_string(), "it has left its pool; servers moved to other members: 1");
+        assert_eq!(
+            Event::Left { servers: 1 }.to_string(),
+            "this member has left its pool; servers moved to other members: 1"
+        );
         assert_eq!(Event::Ending { requests: 1, seconds: 1 }.to_string(), "ends after 1 request in 1 s");
         assert_eq!(Event::WrongPasswords { attempts: 1 }.to_string(), "wrong passwords given: 1");
     }

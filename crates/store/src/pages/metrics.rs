@@ -14,7 +14,7 @@ use crate::parity::state::{ParityState, RebuildingState};
 pub struct Readings<'a> {
     /// How many members there are, as far as it knows.
     pub members: usize,
-    /// Whether it is part of a pool yet.
+    /// Whether this member has been let into a pool.
     pub is_welcome: bool,
     /// Image adjustments that it was told as a client.
     pub adjustments: u64,
@@ -61,7 +61,7 @@ impl Text {
         self.head(
             "turn_seconds",
             "histogram",
-            "Turns of the loop that serves all clients: none waits longer for others.",
+            "Turns of the loop that serves all clients: a request waits for others for one turn at most.",
         );
         for (bound, count) in turns.cumulative() {
             self.value("turn_seconds_bucket", &format!("{{le=\"{}\"}}", bound as f64 / 1e6), count);
@@ -74,28 +74,23 @@ impl Text {
 
 /// The metrics of each server.
 const OF_SERVERS: [(&str, &str, &str, OfServer); 15] = [
-    (
-        "server_level",
-        "gauge",
-        "Level of a server: its slots are those whose first bits, so many, are the same.",
-        |it| it.level.into(),
-    ),
+    ("server_level", "gauge", "Level of a server: its slots agree in that many leading bits.", |it| it.level.into()),
     ("server_slots", "gauge", "Slots of a server.", |it| u64::from(it.last_slot - it.first_slot) + 1),
     ("server_steady", "gauge", "Whether a server neither splits nor merges.", |it| it.is_steady.into()),
-    ("server_token", "gauge", "Servers of the file, where a server has the token; otherwise 0.", |it| {
+    ("server_token", "gauge", "Servers of the file, on the server that has the token; otherwise 0.", |it| {
         it.token.unwrap_or(0).into()
     }),
-    ("records", "gauge", "Records, those included that have expired but were not swept out.", |it| it.records),
+    ("records", "gauge", "Records, including those that have expired but are not deleted yet.", |it| it.records),
     ("records_expiring", "gauge", "Records that expire.", |it| it.expiring),
-    ("memory_bytes", "gauge", "What records take, with their table.", |it| it.memory),
+    ("memory_bytes", "gauge", "Memory of the records and their table.", |it| it.memory),
     ("server_requests_total", "counter", "Requests that a server has answered.", |it| it.answered),
-    ("forwards_total", "counter", "Requests that a server has sent on to the right one.", |it| it.forwarded),
+    ("forwards_total", "counter", "Requests that a server has forwarded to the right one.", |it| it.forwarded),
     ("splits_total", "counter", "Splits of a server.", |it| it.splits),
-    ("merges_total", "counter", "Merges of a server with what it had split off.", |it| it.merges),
+    ("merges_total", "counter", "Merges of a server with one that it had split off.", |it| it.merges),
     ("hits_total", "counter", "Lookups that found a record.", |it| it.hits),
     ("misses_total", "counter", "Lookups that found none.", |it| it.misses),
-    ("expired_total", "counter", "Records that were swept out when they had expired.", |it| it.expired),
-    ("evicted_total", "counter", "Records that had to go for others.", |it| it.evicted),
+    ("expired_total", "counter", "Expired records that were deleted.", |it| it.expired),
+    ("evicted_total", "counter", "Records that were evicted to make room for others.", |it| it.evicted),
 ];
 
 /// How a member stands.
@@ -106,27 +101,27 @@ pub fn metrics(state: &MemberState, node: &Node, readings: &Readings<'_>) -> Str
     let rows: [(&str, &str, &str, u64); 14] = [
         ("clients", "gauge", "Clients that are connected.", state.clients),
         ("clients_limit", "gauge", "The most clients at once.", settings.most_clients as u64),
-        ("connections_total", "counter", "Clients that came.", counts.connections),
+        ("connections_total", "counter", "Connections of clients.", counts.connections),
         ("connections_rejected_total", "counter", "Clients that were turned away.", counts.rejected),
         ("requests_total", "counter", "Requests of clients that were carried out.", counts.commands),
         ("errors_total", "counter", "Replies that were errors.", counts.errors),
         ("out_of_memory_total", "counter", "Requests that were refused with OOM.", counts.out_of_memory),
         ("wrong_passwords_total", "counter", "Wrong passwords that were given.", counts.wrong_passwords),
-        ("tls_failures_total", "counter", "Clients that did not speak TLS as they were to.", counts.tls_failures),
-        ("received_bytes_total", "counter", "Bytes received of clients.", counts.received),
+        ("tls_failures_total", "counter", "Clients that did not speak TLS as required.", counts.tls_failures),
+        ("received_bytes_total", "counter", "Bytes received from clients.", counts.received),
         ("sent_bytes_total", "counter", "Bytes sent to clients.", counts.sent),
         (
             "adjustments_total",
             "counter",
-            "Image adjustments that this member was told as a client.",
+            "Image adjustments that this member received as a client.",
             readings.adjustments,
         ),
-        ("messages_dropped_total", "counter", "Messages to members that did not take them.", readings.dropped),
-        ("messages_waiting_bytes", "gauge", "What waits to be sent to other members.", readings.waiting as u64),
+        ("messages_dropped_total", "counter", "Messages dropped because members did not take them.", readings.dropped),
+        ("messages_waiting_bytes", "gauge", "Bytes that wait to be sent to other members.", readings.waiting as u64),
     ];
     rows.into_iter().for_each(|(name, kind, help, value)| text.one(name, kind, help, value));
     if let Some(most) = state.most_memory {
-        text.one("memory_limit_bytes", "gauge", "The most that records of a server may take.", most);
+        text.one("memory_limit_bytes", "gauge", "The most memory that records of a server may take.", most);
     }
     of_group(&mut text, node);
     text.of_servers(&state.servers, &OF_SERVERS);
@@ -158,19 +153,29 @@ fn of_group(text: &mut Text, node: &Node) {
 fn of_parity(text: &mut Text, state: &ParityState) {
     let covered = state.columns.iter().filter(|column| column.is_complete).count();
     let (leads, whole, backed) = (u8::from(state.leads), u8::from(state.is_whole()), u8::from(state.is_backed));
-    text.one("parity_members", "gauge", "Members of the group of this one.", state.columns.len());
-    text.one("parity_members_covered", "gauge", "Those of them that can be rebuilt.", covered);
+    text.one("parity_members", "gauge", "Members of this member's group.", state.columns.len());
+    text.one("parity_members_covered", "gauge", "Members of the group that can be rebuilt.", covered);
     text.one("parity_leads", "gauge", "Whether this parity member leads its group.", leads);
-    text.one("parity_backed", "gauge", "Whether another parity member has all of its parity, where it leads.", backed);
-    let help = "As many members of its group as may be lost now, where it leads.";
+    text.one(
+        "parity_backed",
+        "gauge",
+        "On the parity member that leads: whether the other one has all of its parity.",
+        backed,
+    );
+    let help = "On the parity member that leads: how many members of the group may be lost now.";
     text.one("parity_survives", "gauge", help, state.survives);
-    text.one("parity_promised", "gauge", "As many of them as are to be survived.", state.promised);
-    text.one("parity_whole", "gauge", "Whether so many may be lost now, where it leads.", whole);
+    text.one(
+        "parity_promised",
+        "gauge",
+        "How many members of the group are meant to be lost without harm.",
+        state.promised,
+    );
+    text.one("parity_whole", "gauge", "On the parity member that leads: whether that many may be lost now.", whole);
     text.one("parity_spares", "gauge", "Spares that stand by.", state.spares);
-    text.one("parity_bytes", "gauge", "What the parity takes.", state.bytes);
+    text.one("parity_bytes", "gauge", "Memory of the parity.", state.bytes);
     text.one("parity_members_rebuilt_total", "counter", "Members that were lost and rebuilt.", state.rebuilt);
     let help =
-        "What part of a lost member was rebuilt already, of a parity member that has none where no member is named.";
+        "How much of a lost member has been rebuilt, from 0 to 1; of a parity member where the label member is empty.";
     text.head("parity_rebuilding_ratio", "gauge", help);
     if let Some(RebuildingState { member, to, done, stripes }) = &state.rebuilding {
         let member = member.as_deref().unwrap_or_default();
@@ -191,7 +196,7 @@ fn of_member(text: &mut Text, state: &MemberState, readings: &Readings<'_>) {
     );
     text.value("info", &labels, 1);
     text.one("members", "gauge", "Members of the pool, as far as this one knows.", readings.members);
-    text.one("member_welcome", "gauge", "Whether it is part of a pool yet.", u8::from(readings.is_welcome));
+    text.one("member_welcome", "gauge", "Whether this member has been let into a pool.", u8::from(readings.is_welcome));
     text.one("servers", "gauge", "Servers that this member hosts.", state.servers.len());
     text.one("server_capacity_records", "gauge", "Records that a server has room for.", state.capacity);
 }

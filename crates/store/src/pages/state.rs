@@ -96,7 +96,7 @@ pub struct PoolView {
     pub version: &'static str,
     /// The reporting member.
     pub own: String,
-    /// Whether it is part of a pool yet.
+    /// Whether this member has been let into a pool.
     pub is_welcome: bool,
     /// The time of the report. [ms since 1970]
     pub now: u64,

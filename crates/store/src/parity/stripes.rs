@@ -20,7 +20,7 @@ use super::column::{BLOCK, Change, Column, Layout, Piece};
 
 /// Why a parity can't follow a change. It is worth nothing any more, and has to be made anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what a stripe held was not what was taken out of it")]
+#[error("the content removed from a stripe differs from what it held")]
 pub struct Corrupt;
 
 /// One parity of all stripes of a group.

@@ -75,11 +75,11 @@ pub enum Error {
     Data(disk::Error),
     /// Another process is this member now.
     #[error(
-        "this member was silent for too long, or had lost what it held, and was rebuilt on another one: start it again in a directory that is empty"
+        "this member was silent for too long, or had lost its data, and was rebuilt on another one: restart it in an empty directory"
     )]
     Replaced,
     /// Clients' changes can't be stored on disk any more. None of those lost was acknowledged.
-    #[error("it ends, since it can't keep what clients store: {0}")]
+    #[error("the store exits because it can't keep what clients store: {0}")]
     Kept(disk::Error),
 }
 

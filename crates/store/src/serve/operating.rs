@@ -172,7 +172,7 @@ impl Server {
     pub(super) fn end_as_overdue(&mut self, token: usize) {
         if let Some(peer) = self.peers.get(&token).filter(|peer| peer.stream.is_opening()) {
             let client = peer.connection.session.client.address.clone();
-            self.tls_failed(client, "it took too long to begin".to_owned());
+            self.tls_failed(client, "the handshake took too long".to_owned());
         }
         self.end(token);
     }

@@ -398,7 +398,7 @@ fn why(error: &io::Error, link: &Link) -> String {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             crate::link::Error::Stranger.to_string()
         }
-        ErrorKind::TimedOut => format!("nobody has answered for {} s", TIME_TO_OPEN / 1000),
+        ErrorKind::TimedOut => format!("no answer for {} s", TIME_TO_OPEN / 1000),
         ErrorKind::Other | ErrorKind::InvalidData => error.to_string(),
         _ => plain(error),
     }

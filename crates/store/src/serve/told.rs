@@ -33,7 +33,7 @@ pub enum Told {
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// It comes of another version.
-    #[error("bytes that are no message of this version: {0}")]
+    #[error("bytes that are not a message of this version: {0}")]
     Garbled(#[from] postcard::Error),
     /// It says what cannot be.
     #[error(transparent)]

@@ -83,7 +83,7 @@ impl Watch {
         }
         let mut events = Vec::new();
         for (by, why) in asked {
-            let why = why.unwrap_or("it was not let in itself yet");
+            let why = why.unwrap_or("it has not been let in itself yet");
             if self.logged.get(&by).is_none_or(|logged| logged != why) {
                 self.logged.insert(by, why.to_owned());
                 events.push(Event::NotLetIn { by, why: why.to_owned() });
@@ -126,7 +126,7 @@ mod tests {
         assert!(at(2_999, None, Some("connection refused")).is_empty());
         assert_eq!(at(3_000, None, Some("connection refused")), reported("connection refused"));
         assert!(at(4_000, None, Some("connection refused")).is_empty());
-        assert_eq!(at(5_000, None, None), reported("it was not let in itself yet"));
+        assert_eq!(at(5_000, None, None), reported("it has not been let in itself yet"));
         assert_eq!(at(6_000, Some(3), None), [Event::LetIn { members: 3 }]);
         assert!(at(7_000, Some(3), None).is_empty());
     }

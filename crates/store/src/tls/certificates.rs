@@ -16,7 +16,7 @@ use rustls::{ClientConfig, ClientConnection, InconsistentKeys, RootCertStore, Se
 const ENCRYPTED: &[u8] = b"ENCRYPTED";
 /// The contents that are allowed in files.
 const CERTIFICATES: &str = "certificates in PEM";
-const KEY: &str = "a private key in PEM that is not encrypted";
+const KEY: &str = "an unencrypted private key in PEM";
 
 /// Why a file can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -32,10 +32,10 @@ pub enum Error {
         allowed: &'static str,
     },
     /// A name that certificates can't have.
-    #[error("found `{0}` as the name in certificates; allowed is a name of a host, or an address")]
+    #[error("found `{0}` as the name in certificates; allowed is a host name or an address")]
     Name(String),
     /// The required versions of TLS are not available.
-    #[error("TLS can't be had: {0}")]
+    #[error("TLS is unavailable: {0}")]
     Unusable(#[from] rustls::Error),
 }
 
@@ -60,7 +60,7 @@ impl Pem {
 
     fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.bytes).collect();
-        let found = found.map_err(|_| self.refused("a certificate that is cut off or changed", CERTIFICATES))?;
+        let found = found.map_err(|_| self.refused("a truncated or damaged certificate", CERTIFICATES))?;
         if found.is_empty() { Err(self.refused(self.instead("certificate"), CERTIFICATES)) } else { Ok(found) }
     }
 
@@ -70,7 +70,7 @@ impl Pem {
             let found = match error {
                 _ if is_encrypted => "an encrypted key".to_owned(),
                 rustls::pki_types::pem::Error::NoItemsFound => self.instead("private key"),
-                _ => "a key that is cut off or changed".to_owned(),
+                _ => "a truncated or damaged key".to_owned(),
             };
             self.refused(found, KEY)
         })
@@ -100,7 +100,7 @@ impl CertifiedKey {
         let (certificates, key) = (self.certificate.certificates()?, self.key.key()?);
         let usable = provider().key_provider.load_private_key(key.clone_key());
         usable.map_err(|cause| {
-            self.key.refused(unusable(&cause), "a key of RSA with 2048 bits or more, ECDSA or Ed25519")
+            self.key.refused(unusable(&cause), "an RSA key of at least 2048 bits, or an ECDSA or Ed25519 key")
         })?;
         Ok((certificates, key))
     }
@@ -110,9 +110,9 @@ impl CertifiedKey {
         match cause {
             rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => self
                 .key
-                .refused(format!("a key that does not belong to the certificate in `{path}`"), "the key of that one"),
+                .refused(format!("a key that does not belong to the certificate in `{path}`"), "the key of that certificate"),
             cause => {
-                self.certificate.refused(unusable(cause), "a certificate of version 3, and those that lead to its CA")
+                self.certificate.refused(unusable(cause), "a certificate of version 3 and the chain to its CA")
             }
         }
     }
@@ -245,9 +245,9 @@ mod tests {
         let cut = &certificate[..certificate.len() / 2];
         assert_eq!(
             with(cut, key),
-            "`our.pem`: found a certificate that is cut off or changed; allowed is certificates in PEM"
+            "`our.pem`: found a truncated or damaged certificate; allowed is certificates in PEM"
         );
-        let allowed = "allowed is a private key in PEM that is not encrypted";
+        let allowed = "allowed is an unencrypted private key in PEM";
         assert_eq!(with(certificate, b""), format!("`our.key`: found nothing; {allowed}"));
         assert_eq!(with(certificate, certificate), format!("`our.key`: found no private key; {allowed}"));
         let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIF\n-----END ENCRYPTED PRIVATE KEY-----\n";
@@ -262,7 +262,7 @@ mod tests {
     fn a_key_of_another_certificate_is_refused() {
         let authority = Authority::new();
         let own = CertifiedKey { key: authority.sign().key, ..authority.sign() };
-        let due = "`our.key`: found a key that does not belong to the certificate in `our.pem`; allowed is the key of that one";
+        let due = "`our.key`: found a key that does not belong to the certificate in `our.pem`; allowed is the key of that certificate";
         assert_eq!(refusal(&own), due);
     }
 

@@ -232,7 +232,7 @@ fn unless_blocked(outcome: io::Result<()>) -> io::Result<()> {
 fn explained(cause: &rustls::Error, was_opening: bool) -> String {
     match cause {
         rustls::Error::InvalidMessage(_) if was_opening => "what came is not TLS".to_owned(),
-        rustls::Error::NoCertificatesPresented => "no certificate was shown, and one must be".to_owned(),
+        rustls::Error::NoCertificatesPresented => "no certificate was shown, but one is required".to_owned(),
         cause => format!("TLS: {cause}"),
     }
 }

@@ -382,7 +382,7 @@ proptest! {
         // More records than one server has room for, but not more than two have.
         prop_assume!((21..=40).contains(&records));
         prop_assert!(world.say(&["CLUSTER", "SHRINK", "4"]).unwrap_err().contains("records on 1 servers"));
-        prop_assert!(world.say(&["CLUSTER", "SHRINK", "99"]).unwrap_err().contains("one has to stay"));
+        prop_assert!(world.say(&["CLUSTER", "SHRINK", "99"]).unwrap_err().contains("one has to remain"));
         prop_assert_eq!(world.say(&["CLUSTER", "SHRINK", "3"]), Ok(Value::Integer(2)));
         prop_assert!(world.has_servers(2));
         // Records beyond the room of two servers do not make the file grow.

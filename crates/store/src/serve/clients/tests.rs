@@ -288,7 +288,7 @@ fn a_client_without_a_required_certificate_is_refused() {
         World::new(Some(&acceptor), Some(&connector), Settings::default()).ask(b"PING\r\n", PONG.len())
     };
     assert_eq!(outcome(Some(&own)), Ok(PONG.to_vec()));
-    let due = "no certificate was shown, and one must be".to_owned();
+    let due = "no certificate was shown, but one is required".to_owned();
     assert_eq!(outcome(None), Err(Gone::NotUnderstood(due)));
     assert!(matches!(outcome(Some(&others)), Err(Gone::NotUnderstood(why)) if why.contains("certificate")));
 }
