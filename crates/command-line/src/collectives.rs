@@ -29,7 +29,7 @@ const PLAN_VARIABLE: &str = "MAQUETTE_COLLECTIVES_PLAN";
 /// Names the file for the report of calls.
 const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
 
-/// Run a program written for MPI, and do its collectives by a plan.
+/// Run a program written for MPI with the collectives of a plan.
 ///
 /// `maquette plan collectives --write` makes a plan. The program is run as it is: a library is preloaded into its processes (LD_PRELOAD),
 /// which takes MPI_Bcast, MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv and their kin that are only begun. What the plan does not have goes to the

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::settings::Settings;
 use report::terminal::{Side, bytes_per_second, columns};
 
-/// Show a machine as it is simulated: its parts, its distances, the times through its empty network.
+/// Show a machine as it is simulated: its parts, distances and latencies without load.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  maquette machine moc-3-2 --set buffers=4\n  \
                         maquette machine my/cluster.toml --dot | neato -n -Tsvg > cluster.svg\n  \
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Print the network for Graphviz.
     #[arg(long, conflicts_with_all = ["toml", "json"])]
     dot: bool,
-    /// Print its description, for a file of one's own: that of a preset with its comments.
+    /// Print its description in TOML, to be changed; that of a preset with its comments.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
 }

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::{CommandOutput, json};
 use report::terminal::{Side, columns};
 
-/// List the machines that come with the program.
+/// List the built-in machines.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette machines --json")]
 pub(super) struct Arguments {}

@@ -17,7 +17,7 @@ use formats::output::WholeFile;
 use formats::traffic_matrix::csv;
 use report::terminal::{Side, columns};
 
-/// Make the traffic pattern of an application: who sends how many bytes to whom.
+/// Make the traffic pattern of an application: how many bytes each rank sends to each other.
 ///
 /// The applications are those of the CM-5 paper's Table 12. Its meshes are not known: those here are Delaunay meshes of random
 /// points around a wing, cut by recursive coordinate bisection.

@@ -13,10 +13,10 @@ use tuning::theory::{MOST_NODES, Theory, first_nodes, name};
 /// The most entries of a look-up table that the text shows.
 const SHOWN: usize = 40;
 
-/// Say what the postal model says: how fast a broadcast can be, and which trees are.
+/// Compute the fastest broadcast in the postal model, and its trees.
 ///
-/// In the postal model every node can send a message and receive another at once; a sender is done with a message after the
-/// time t0, a step, and its receiver has it lambda steps after it was sent.
+/// In the postal model every node can send a message and receive another at the same time. A sender is done with a message after a step of
+/// duration t0; the receiver has it lambda steps after the send began.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette postal --lambda 1.8 --nodes 64 --alpha 0.58")]
 pub(super) struct Arguments {
@@ -26,10 +26,10 @@ pub(super) struct Arguments {
     /// How many nodes take part.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_NODES)))]
     nodes: u32,
-    /// Also say how long the tree takes in which a source always keeps this share of its nodes, from 0.5 to under 1.
+    /// Also show the time of the tree in which a source always keeps this share of its nodes, from 0.5 to under 1.
     #[arg(long, value_name = "SHARE")]
     alpha: Option<Alpha>,
-    /// How long a step is; then times are given in seconds, too.
+    /// The duration of a step; times are then also given in seconds.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     t0: Option<Duration>,
 }

@@ -21,7 +21,7 @@ const LEGEND_OF_EXCHANGES: &str =
     "n ranks, s bytes of each message; D, the most messages that one rank sends or receives, and W, the most bytes, in a complete
 exchange n - 1 and (n - 1) s; o, L, G as in LogGP: overhead, latency, time of a byte";
 
-/// List the programs that can be run, or say of one what it can be told, and which algorithms it has with their formulas.
+/// List the programs that can be run, or the parameters and algorithms of one, with their formulas.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  maquette programs\n  maquette programs all-reduce")]
 pub(super) struct Arguments {
@@ -97,7 +97,7 @@ fn first_paragraph(text: &str) -> String {
 fn text(program: &Description) -> String {
     let mut text = format!("{}: {}\n", program.name, program.about.trim_end());
     if !program.parameters.is_empty() {
-        text += "\nWhat it can be told:\n";
+        text += "\nParameters:\n";
     }
     for parameter in &program.parameters {
         text += &format!("{}: {}\n    {}\n", parameter.name, first_paragraph(&parameter.about), allowed(parameter));
@@ -106,7 +106,7 @@ fn text(program: &Description) -> String {
     if algorithms.is_empty() {
         return text;
     }
-    text += "\nIts algorithms, and how long each takes where nothing contends:\n";
+    text += "\nAlgorithms, with their times without contention:\n";
     for Algorithm { name, about, formula, .. } in algorithms {
         text += &format!("{name}: {about}\n    {formula}\n");
     }

@@ -25,9 +25,9 @@ const BAR: f64 = 40.0;
 
 /// Find the load at which a network saturates, and draw latency over load.
 ///
-/// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the verdict
-/// of `run traffic`. Those between which and saturation no difference could be told within the budget of each are named,
-/// and lie between the two. Ctrl-C ends the search early; what was found by then is printed.
+/// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the verdict of `run
+/// traffic`. Loads that could not be told from saturation within their budget lie between the two and are listed. Ctrl-C ends the search
+/// early; what was found by then is printed.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  maquette saturate --machine booksim-mesh-8x8 --set buffers=4 --chart saturation.html"
@@ -35,13 +35,13 @@ const BAR: f64 = 40.0;
 pub(super) struct Arguments {
     #[command(flatten)]
     traffic: Traffic,
-    /// How close to each other the two loads are to be, as a share of the upper one.
+    /// How close the two loads must be, as a share of the upper one.
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = precision)]
     precision: f64,
-    /// What moves the flits; both give the same times.
+    /// The simulation engine; both give the same times.
     #[arg(long, value_name = "ENGINE", default_value = "fast", value_parser = choice::<Engine>())]
     engine: Engine,
-    /// How many loads are run at once; as many as there are cores, if left out. The result does not depend on it.
+    /// How many loads are run at the same time; as many as there are cores, if left out. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Write a page with the chart to FILE.

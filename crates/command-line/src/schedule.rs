@@ -25,9 +25,9 @@ use formats::input::InputFile;
 use formats::traffic_matrix;
 use tuning::exchange::{Checked, Messages, Name, Told, USUAL_SIZE, branch_of, check, root_branch};
 
-/// Make the schedule of an exchange: in which step who sends to whom.
+/// Make the schedule of an exchange: which rank sends to which in each step.
 ///
-/// Without `--algorithm` the schedules of all algorithms are compared. `--read` takes one that was made before.
+/// Without `--algorithm` the schedules of all algorithms are compared. `--read` reads one that was made before.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true)]
 #[command(group(ArgGroup::new("what").args(["traffic", "complete", "random"])))]
@@ -45,37 +45,36 @@ pub(super) struct Arguments {
     /// Schedule a complete exchange among N ranks: each has a message for each other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
     complete: Option<u32>,
-    /// Schedule random messages among N ranks: so many, in percent of those of a complete exchange.
+    /// Schedule random messages among N ranks: this percentage of those of a complete exchange.
     #[arg(long, value_name = "N,PERCENT", value_parser = random)]
     random: Option<Random>,
     /// Take the schedule in FILE.json, as `--write` writes it.
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
-    /// Size of a message of a complete exchange or of random ones, and of what a matrix only says that it is there; 256 B, if
-    /// left out.
+    /// Size of a message of a complete exchange, of a random one, or of each entry of a matrix without values; 256 B, if left out.
     #[arg(long, value_name = "B", value_parser = size)]
     bytes: Option<Bytes>,
-    /// What random messages follow from; 1, if left out.
+    /// The seed of random messages; 1, if left out.
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Who decides when a message goes.
+    /// The scheduling algorithm.
     #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
     algorithm: Option<Exchange>,
     /// Print the schedule: a column a step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5` for one of
     /// many that send to the same.
     #[arg(long, requires = "one")]
     print: bool,
-    /// Check that every message is sent once, and that in a step nobody sends twice or receives twice. Exit status 1 if not.
+    /// Check that every message is sent once, and that no rank sends twice or receives twice in a step. Exit status 1 if not.
     #[arg(long, requires = "one")]
     check: bool,
     /// Write the schedule to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette run goal` and LogGOPSim) or
     /// FILE.xml (for MSCCL). May be given more than once.
     #[arg(long, value_name = "FILE", requires = "one")]
     write: Vec<PathBuf>,
-    /// What keeps the ranks in step, in GOAL text; free-running, if left out.
+    /// How the ranks are kept in step, in GOAL text; free-running, if left out.
     #[arg(long, value_name = "PACING", value_parser = choice::<Pacing>())]
     pacing: Option<Pacing>,
-    /// What a rank does first that both sends and receives in a step, in GOAL text; alternating, if left out.
+    /// What a rank that both sends and receives in a step does first, in GOAL text; alternating, if left out.
     #[arg(long, value_name = "ORDER", value_parser = choice::<SendReceiveOrder>())]
     order: Option<SendReceiveOrder>,
     /// Count the messages through the root of this machine's tree: a preset (`maquette machines` lists them) or a
@@ -84,8 +83,8 @@ pub(super) struct Arguments {
     machine: Option<OsString>,
     #[command(flatten)]
     settings: Settings,
-    /// Count the messages through the root of a tree whose branches below it have so many ranks; if left out, those of
-    /// --machine, or a quarter of the ranks.
+    /// Count the messages through the root of a tree whose branches have this many ranks; if left out, those of --machine, or a quarter of
+    /// the ranks.
     #[arg(long, value_name = "RANKS", conflicts_with = "machine", value_parser = clap::value_parser!(u32).range(1..))]
     branch: Option<u32>,
 }

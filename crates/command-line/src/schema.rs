@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::CommandOutput;
 use super::failure::Failure;
 
-/// Print the JSON Schema of experiments or of descriptions of machines: editors complete and check files by it.
+/// Print the JSON Schema of experiments or machine descriptions, with which editors complete and check files.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  maquette schema experiment > experiment.schema.json\n  maquette schema machine --markdown > fields.md\n\n\

@@ -11,7 +11,7 @@ use formats::output::{Unwritable, WholeFile};
 use super::failure::Failure;
 use super::{CommandLine, CommandOutput};
 
-/// Print what a shell needs in order to complete the command line.
+/// Print a shell's completion script.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  maquette completions bash > ~/.local/share/bash-completion/completions/maquette\n  \

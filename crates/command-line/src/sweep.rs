@@ -20,9 +20,9 @@ use formats::output::{WholeFile, files};
 
 /// Run an experiment with all combinations of some values.
 ///
-/// The table has a row for each point, in order, the last field being the quickest to change: the values, the makespan in picoseconds,
-/// messages, packets, the mean time that headers were blocked, and why a point has failed, if it has. Without `--out` it is
-/// printed in CSV. Ctrl-C ends it early; with `--out` what is done is kept beside the file, and the same command goes on.
+/// The table has a row for each point, in order, the last field changing fastest: the values, the makespan in picoseconds, messages,
+/// packets, the mean time that headers were blocked, and the error of a point that failed. Without `--out` it is printed in CSV. Ctrl-C
+/// ends it early; with `--out` finished points are kept beside the file, and the same command resumes.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  maquette sweep experiment.toml --over bytes=8..1MiB --over machine=delta,moc-3-2 --seeds 5 --out results.arrow"
@@ -36,13 +36,13 @@ pub(super) struct Arguments {
     /// May be given more than once.
     #[arg(long, value_name = "FIELD=VALUES", value_parser = axis)]
     over: Vec<Axis>,
-    /// Each with the seeds 1 to N.
+    /// Run each point with the seeds 1 to N.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: Option<u64>,
     /// Write the table to FILE.arrow or FILE.csv; where the command was installed by pip, also to FILE.parquet.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How many points are run at once; as many as there are cores, if left out. The table does not depend on it.
+    /// How many points are run at the same time; as many as there are cores, if left out. The table does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Run the points on the workers of a dask scheduler, `dask:tcp://HOST:PORT`, or on the ranks of `mpi`, as in `mpiexec -n 3 maquette

@@ -20,7 +20,7 @@ use super::preloaded::{self, Library};
 const LIBRARY: Library =
     Library { name: "libmaquette_trace.so", variable: "MAQUETTE_TRACE_LIBRARY", package: "maquette-mpi-trace" };
 
-/// Run a program written for MPI and write down its calls, for `maquette run trace`.
+/// Run a program written for MPI and record its calls, for `maquette run trace`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  maquette trace --out cg.trace -- mpiexec -n 8 ./cg\n  maquette trace --clock cpu -- srun python halo.py\n  \

@@ -15,12 +15,12 @@ pub const USUAL_HOT_FRACTION: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BackgroundTraffic {
-    /// Who sends to whom.
+    /// The pattern: which node sends to which.
     pub pattern: PatternName,
     /// The node that a hot spot is at; 0, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_node: Option<u32>,
-    /// The share of packets that are meant for the hot spot in particular; 0.1, if left out.
+    /// The share of packets that go to the hot spot specifically; 0.1, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_fraction: Option<f64>,
     /// How much each node sends: 1 is all that its channel carries. [flits/node/cycle]

@@ -48,10 +48,10 @@ pub struct Experiment {
     /// Whether each job is also run by itself, to tell how much slower it is beside the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
-    /// What moves the flits; both give the same times. Fast, if left out.
+    /// The simulation engine; both give the same times. Fast, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineName>,
-    /// What random choices follow from; 1, if left out.
+    /// The seed of random choices; 1, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// What is written down.
@@ -113,9 +113,9 @@ impl Outputs {
 /// The engine that moves the flits. Both give the same times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineName {
-    /// A number of events that grows with packets and channels.
+    /// The number of events grows with packets and channels.
     Fast,
-    /// Every flit.
+    /// Every flit is an event.
     Reference,
 }
 
@@ -136,8 +136,8 @@ impl EngineName {
     /// A line that explains it.
     pub const fn about(self) -> &'static str {
         match self {
-            EngineName::Fast => "A number of events that grows with packets and channels",
-            EngineName::Reference => "Every flit",
+            EngineName::Fast => "The number of events grows with packets and channels",
+            EngineName::Reference => "Every flit is an event",
         }
     }
 

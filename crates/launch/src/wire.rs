@@ -93,10 +93,10 @@ impl Repair {
     /// A line that explains it.
     pub const fn about(self) -> &'static str {
         match self {
-            Repair::GoBackN => "It is sent again, with all after it",
-            Repair::Selective => "It alone is sent again",
+            Repair::GoBackN => "Send the lost packet and all after it again",
+            Repair::Selective => "Send only the lost packet again",
             Repair::Parity => {
-                "Of broadcasts parity packets are sent, each of which repairs another loss at every receiver"
+                "For broadcasts, send parity packets, each of which can repair a different loss at every receiver"
             }
         }
     }

@@ -13,11 +13,11 @@ use formats::output::Unwritable;
 
 /// Write a file with a new key, which only its owner can read
 ///
-/// Copy it to the other machines by a way that nobody can listen to, such as `scp -p`.
+/// Copy it to the other machines over a secure channel, such as `scp -p`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette cast key our.key")]
 pub(super) struct Arguments {
-    /// The file to write. One that is there is left as it is.
+    /// The file to write. An existing file is left as it is.
     file: PathBuf,
 }
 

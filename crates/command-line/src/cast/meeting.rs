@@ -21,10 +21,10 @@ pub(super) struct Way {
     /// The network interface to use, and no other: its name or its address. By default only this machine is reached.
     #[arg(long, value_name = "NAME|ADDRESS", default_value = "127.0.0.1")]
     interface: String,
-    /// How many networks it may go through: routers must let multicast through for more than one.
+    /// How many networks packets may cross: for more than one, routers must forward multicast.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=32))]
     hops: u32,
-    /// Encrypt and authenticate everything with the key in this file, of 32 bytes or more; all need the same.
+    /// Encrypt and authenticate everything with the key in this file, of 32 bytes or more; sender and receivers need the same.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

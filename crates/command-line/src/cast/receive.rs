@@ -20,34 +20,33 @@ use crate::{CommandOutput, json, print};
 use formats::interrupt;
 use report::terminal::{amount, bytes_per_second, rounded};
 
-/// Receive what somebody sends
+/// Receive files and folders from a sender
 ///
-/// Ends when everything that a sender has is there, whole and checked, under its own name. Until then it lies in a folder whose name
-/// begins with `.maquette-cast-`; stopped and started again, it goes on from there. Files and folders get the permissions that the
-/// sender's have, less this process's umask; setuid, setgid and sticky bits, owners and times are not carried, and folders that are there
-/// already keep what they have.
+/// Ends when everything from a sender has arrived, complete and verified, under its own name. Until then it is kept in a folder whose name
+/// begins with `.maquette-cast-`; a command that is stopped resumes from there. Files and folders get the sender's permissions, less this
+/// process's umask; setuid, setgid and sticky bits, owners and times are not transferred, and existing folders keep their permissions.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette cast receive --into /srv/images --interface eth0 --key-file our.key")]
 pub(super) struct Arguments {
-    /// The folder into which to receive, made if it is not there. Nothing is written anywhere else.
+    /// The folder to receive into, created if it does not exist. Nothing is written anywhere else.
     #[arg(long, value_name = "DIR", default_value = ".")]
     into: PathBuf,
-    /// The multicast group where to listen.
+    /// The multicast group to listen to.
     #[arg(long, alias = "to", value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
     from: SocketAddrV4,
-    /// Go on with the next sender, and the next, until it is interrupted.
+    /// Go on with the next sender, and the next, until interrupted.
     #[arg(long)]
     keep: bool,
-    /// End when nothing has been announced for so long, in seconds or with a unit.
+    /// End when nothing has been announced for this time, in seconds or with a unit.
     #[arg(long, value_name = "S", value_parser = seconds)]
     wait: Option<Duration>,
-    /// Replace files that are there already, instead of refusing.
+    /// Replace existing files, instead of refusing.
     #[arg(long)]
     overwrite: bool,
-    /// Refuse what is larger than this in all.
+    /// Refuse files that are larger than this in total.
     #[arg(long, value_name = "BYTES")]
     max_size: Option<Bytes>,
-    /// Count nothing as received before the disk has it.
+    /// Count nothing as received until it is on disk.
     #[arg(long)]
     sync: bool,
     #[command(flatten)]

@@ -19,33 +19,33 @@ use crate::{CommandOutput, json};
 use formats::interrupt;
 use report::terminal::{amount, bytes_per_second, rounded};
 
-/// Send files and folders to all that receive
+/// Send files and folders to all receivers
 ///
-/// Begins when all receivers that are waited for are there, or else with the first. Those that come later are taken in. The exit
-/// status is 1 when a receiver that had joined has not got everything, or fewer have than were waited for. Permissions are carried, less
-/// the receiver's umask; setuid, setgid and sticky bits, owners and times are not.
+/// Begins when all expected receivers have joined, or else with the first. Later ones can join, too. The exit status is 1 when a receiver
+/// that had joined has not received everything, or fewer have than were expected. Permissions are transferred, less the receiver's umask;
+/// setuid, setgid and sticky bits, owners and times are not.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   maquette cast send disk.img --receivers 7 --interface eth0 --rate \"900 Mbit/s\"
   maquette cast send photos notes.txt --wait 30 --interface 192.168.1.5 --key-file our.key")]
 pub(super) struct Arguments {
-    /// What to send; folders with all that is in them.
+    /// The files and folders to send; folders with all their contents.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The multicast group where receivers listen.
     #[arg(long, value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
     to: SocketAddrV4,
-    /// Wait for so many receivers, and end when they have everything.
+    /// Wait for this many receivers, and end when they have everything.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     receivers: Option<u32>,
-    /// End when nobody has come for so long, in seconds or with a unit. 10 s where the number of receivers is not given.
+    /// End when no receiver has joined for this time, in seconds or with a unit. 10 s where the number of receivers is not given.
     #[arg(long, value_name = "S", value_parser = seconds)]
     wait: Option<Duration>,
-    /// Send no faster than this, counted in what packets take of an Ethernet: "900 Mbit/s".
+    /// Send no faster than this, counting the packets' share of an Ethernet: "900 Mbit/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<Rate>,
-    /// Leave out what cannot be sent, and name it: what cannot be read, and names with characters that do not show. Otherwise nothing
-    /// is sent if there is any.
+    /// Skip and list files that cannot be sent: those that cannot be read, or have invisible characters in their names. Otherwise nothing
+    /// is sent if there are any.
     #[arg(long)]
     skip_unsendable: bool,
     #[command(flatten)]

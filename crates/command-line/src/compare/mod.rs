@@ -21,7 +21,7 @@ const LONGEST: Bytes = Bytes(1 << 30);
 /// The most differences of each kind that the text shows: those of the greatest weight.
 const SHOWN: usize = 5;
 
-/// Say what changed between two runs: makespan, jobs, ranks, channels, routers, message times, the critical path.
+/// Show what changed between two runs: makespan, jobs, ranks, channels, routers, message times, the critical path.
 ///
 /// Compares what `maquette run ... --json` has printed: every number of one with that of the other. The exit status is 0 if they are the
 /// same, 1 if they differ. What was run is told where it differs, but makes no difference by itself.

@@ -42,13 +42,12 @@ const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
 /// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast, or over MPI.
 ///
-/// PROGRAM and its arguments are those of `maquette run`, without a machine, or a function of Python, as FILE.py:FUNCTION, with
-/// its arguments as options. Files that it reads must be on every host. A
-/// broadcast in hardware is one by multicast. Times are those of a clock: all ranks begin together, but for the source of a
-/// broadcast, which begins when all others wait for it; the time is that until the last has ended.
+/// PROGRAM and its arguments are those of `maquette run`, without a machine, or a Python function, as FILE.py:FUNCTION, with its arguments
+/// as options. Files that it reads must be on every host. Hardware broadcasts use multicast. Times are wall-clock times: all ranks begin
+/// together, except that the source of a broadcast begins when all others wait for it, and the time ends with the last rank.
 ///
-/// With --mpi, this process is one rank of those that mpiexec, or a batch system, has started, and messages go over its library, which must
-/// have the standard ABI of MPI 5, as that of `pip install mpich` has.
+/// With --mpi, this process is one of the ranks that mpiexec or a batch system has started, and messages use its MPI library, which must
+/// have the standard ABI of MPI 5, like that of `pip install mpich`.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(
@@ -73,55 +72,55 @@ pub(super) struct Arguments {
 /// Where ranks run, and how.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Options {
-    /// So many ranks on this computer.
+    /// The number of ranks, all on this computer.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
     local: Option<u32>,
-    /// The hosts on which ranks run.
+    /// The file with the hosts on which ranks run.
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
     hosts: Option<PathBuf>,
-    /// This process is a rank of MPI, which mpiexec has started, or srun.
+    /// This process is an MPI rank, started by mpiexec or srun.
     #[arg(long)]
     pub(super) mpi: bool,
-    /// The library of MPI, with the standard ABI; if left out, the one beside that mpiexec, or one that the loader finds.
+    /// The MPI library, with the standard ABI; if left out, the one next to that mpiexec, or one that the loader finds.
     #[arg(long, value_name = "PATH")]
     pub(super) mpi_library: Option<PathBuf>,
-    /// What runs a command on a host; if left out, `ssh {host}`, and nothing for hosts whose address is this computer's own.
+    /// The command that starts another one on a host; if left out, `ssh {host}`, and none for hosts with an address of this computer.
     #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
     shell: Option<Shell>,
-    /// The command on the hosts that is this one; if left out, it lies where it does here.
+    /// The path of maquette on the hosts; if left out, the same as on this computer.
     #[arg(long, value_name = "PATH")]
     maquette: Option<OsString>,
-    /// At which address of this computer ranks report, port 0 being any; loopback, if left out and all of them are here.
+    /// The address of this computer to which ranks report, where port 0 is any; if left out and all are on this computer, loopback.
     #[arg(long, value_name = "ADDRESS:PORT")]
     control: Option<SocketAddr>,
     /// The multicast group; if left out, a random one of 239.255.0.0/16, at a random port.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = group)]
     group: Option<SocketAddrV4>,
-    /// Send broadcasts to one rank after the other.
+    /// Send broadcasts to the ranks one after the other.
     #[arg(long, conflicts_with = "group")]
     no_multicast: bool,
     /// With --local, the address of the interface to use.
     #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST, conflicts_with = "hosts")]
     interface: Ipv4Addr,
-    /// Do not authenticate datagrams: whoever is on the network can then speak as a rank.
+    /// Do not authenticate datagrams: anyone on the network can then pose as a rank.
     #[arg(long)]
     trusted_network: bool,
     /// How often the program runs.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
     pub(super) repeat: u32,
-    /// How many packets to one rank, or broadcast ones, are under way at most.
+    /// The most packets under way to one rank, or by broadcast.
     #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
     window: Option<u32>,
-    /// What becomes of packets that are lost; if left out, they alone are sent again.
+    /// How lost packets are repaired; if left out, selective.
     #[arg(long, value_name = "WAY", value_parser = choice::<Repair>())]
     repair: Option<Repair>,
-    /// The most that a rank sends, as it is on an Ethernet.
+    /// The highest rate at which a rank sends, as on an Ethernet.
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
     /// How long a rank waits for a message before it gives up; a minute, if left out.
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     pub(super) patience: Option<Duration>,
-    /// How long all of it may take; ten minutes, if left out.
+    /// How long the whole run may take; ten minutes, if left out.
     #[arg(long, value_name = "TIME", value_parser = some_time)]
     timeout: Option<Duration>,
 }
@@ -181,7 +180,7 @@ fn prepared(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Resu
 /// The experiment given by the words of a program, as after `maquette run`.
 fn experiment(words: &[String], ranks: u32) -> Result<Experiment, Failure> {
     let seed = || Arg::new("seed").long("seed").value_name("S").value_parser(value_parser!(u64));
-    let programs = commands(|command, _| command.arg(seed().help("What random choices follow from; 1, if left out")));
+    let programs = commands(|command, _| command.arg(seed().help("The seed of random choices; 1, if left out")));
     let command = Command::new("maquette launch").disable_help_subcommand(true).subcommands(programs);
     let usage = |error| Failure::Usage(Box::new(error));
     let words = std::iter::once("maquette launch").chain(words.iter().map(String::as_str));

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::CommandOutput;
 use super::failure::Failure;
 
-/// Measure parameters of a simpler model of a machine, as one would on the machine itself.
+/// Measure the parameters of a simpler model of a machine, as on the machine itself.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Example:\n  maquette measure lambda --machine parsytec-cc-64 --bytes 8..65536")]

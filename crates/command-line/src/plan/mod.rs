@@ -23,7 +23,7 @@ use formats::interrupt;
 use formats::traffic_matrix;
 use tuning::planner::{Effort, Question, plan};
 
-/// Say which algorithm is the quickest on a machine, by how much, and how far it is from the best there can be.
+/// Find the quickest algorithm on a machine, by how much it wins, and how far it is from a lower bound.
 ///
 /// Two small runs measure t0 and lambda; with these all algorithms are estimated without contention, and the promising ones
 /// are run on the machine's model, those with the least estimates first, until the next estimate is hopeless or a budget of

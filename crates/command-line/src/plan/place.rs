@@ -18,8 +18,8 @@ pub(super) struct Place {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE", required_unless_present = "lambda", conflicts_with = "lambda")]
     machine: Option<OsString>,
-    /// In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender
-    /// needs for it; a number such as 1.8 or 9/5.
+    /// Instead of a machine, the postal model: the latency of a message as a multiple of the time that it keeps its sender busy; a number
+    /// such as 1.8 or 9/5.
     #[arg(long, value_name = "L")]
     lambda: Option<Lambda>,
     #[command(flatten)]

@@ -31,7 +31,7 @@ use over_udp::OverUdp;
 /// How often at most the measured times are simulated, each time with other values.
 const EVALUATIONS: u32 = 2_000;
 
-/// Predict how long programs take on a machine, then measure them there, and tell how good the predictions were.
+/// Predict how long programs take on a machine, then measure them there, and compare.
 ///
 /// FILE.toml names a description, what of it is to be fitted, a few small programs to fit it to, and programs whose times are predicted.
 /// The first are measured on the hosts, and the description is fitted to them. The predictions are written to FOLDER with their hash,

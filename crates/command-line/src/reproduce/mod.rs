@@ -17,12 +17,12 @@ use studies::{Keeper, Outcome, PaperName, Progress, Watch};
 
 use kept::KeptRuns;
 
-/// Run the claims of papers again, and write a report with their figures drawn anew.
+/// Reproduce the claims of papers, and write a report with their figures redrawn.
 ///
-/// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is
-/// missed. The paper with the least work comes first, and what became of
-/// a paper's claims is printed when it is known. Ctrl-C ends it early: what was run by then is judged and written. What runs
-/// gave is kept beside the report, and they are not made again until something changes that they hang on.
+/// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is missed. The paper
+/// with the least work comes first, and the outcome for each paper is printed as soon as it is known. Ctrl-C ends it early: the runs done
+/// by then are judged and reported. Results of runs are kept beside the report, and a run is repeated only when something that it depends
+/// on has changed.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
 pub(super) struct Arguments {
@@ -32,10 +32,10 @@ pub(super) struct Arguments {
     /// The folder that index.html, the report, is written to.
     #[arg(long, value_name = "FOLDER", default_value = "report")]
     report: PathBuf,
-    /// Make all runs again, also those whose answers are kept beside the report.
+    /// Repeat all runs, even those whose results are kept beside the report.
     #[arg(long)]
     again: bool,
-    /// How many runs go on at once; as many as there are cores, if left out.
+    /// How many runs are made at the same time; as many as there are cores, if left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }

@@ -24,32 +24,33 @@ pub(crate) struct RunOptions {
     /// How many of the machine's nodes take part, from node 0; all, if left out.
     #[arg(long, value_name = "N", alias = "ranks")]
     nodes: Option<u32>,
-    /// On which nodes ranks stand: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or
-    /// a list such as 0-7,12; in order, if left out.
+    /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list
+    /// such as 0-7,12; in order, if left out.
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<Placement>,
     /// Set a field of the description: `buffers=4`, `channels.rate="20 MB/s"`. May be given more than once.
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<Setting>,
-    /// What moves the flits; both give the same times. Fast, if left out.
+    /// The simulation engine; both give the same times. Fast, if left out.
     #[arg(long, value_name = "ENGINE", value_parser = choice::<EngineName>())]
     engine: Option<EngineName>,
-    /// What random choices follow from; 1, if left out.
+    /// The seed of random choices; 1, if left out.
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Write the way of every packet, or what became of every frame of an Ethernet, to FILE.csv or FILE.arrow.
+    /// Write the path of every packet, or the fate of every Ethernet frame, to FILE.csv or FILE.arrow.
     #[arg(long, value_name = "FILE")]
     packets: Option<PathBuf>,
-    /// Write what ranks and channels did when to FILE, as a Chrome trace: ui.perfetto.dev shows it.
+    /// Write a timeline of ranks and channels to FILE, as a Chrome trace for ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
-    /// Write a page with pictures of the run to FILE.html, for a browser: where the time went, what channels carried, who waited for whom.
+    /// Write a page with charts of the run to FILE.html, for a browser: where the time went, the load of channels, which ranks waited for
+    /// which.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Tell which chain of operations makes the makespan, what its time went to, and how long messages took.
+    /// Show the critical path, the chain of operations that makes the makespan: where its time goes, and how long messages took.
     #[arg(long)]
     critical_path: bool,
-    /// Write what is run to FILE.toml, for `maquette run FILE.toml`, and do not run it.
+    /// Write the experiment to FILE.toml, for `maquette run FILE.toml`, without running it.
     #[arg(long, value_name = "FILE")]
     write_experiment: Option<PathBuf>,
 }

@@ -26,14 +26,13 @@ const SHOWN: usize = 5;
 
 /// Offer a network packets at a given rate: latency, accepted throughput.
 ///
-/// A cycle is the time in which a node can send a flit. After a warm-up, the packets that are born during the measurement
-/// count; traffic goes on until the last of them has arrived.
+/// A cycle is the time in which a node can send a flit. After a warm-up, the packets that are born during the measurement count; traffic
+/// continues until the last of them has arrived.
 ///
-/// A load is stable if, with 95% confidence from the means of 32 batches, what arrives is within 1% of what is offered,
-/// neither the backlog nor the latency has a trend over the batches, and the mean latency is below the limit; it is
-/// saturated if one of these is certainly not so. As long as neither is certain, another measurement follows, twice as
-/// long. What is not decided within the budget, or in the measurement that was asked for, is called so. docs/NETWORK.md
-/// has the bounds. The exit status is 1 unless the load is stable.
+/// A load is stable if, with 95% confidence from the means of 32 batches, what arrives is within 1% of what is offered, neither the backlog
+/// nor the latency has a trend over the batches, and the mean latency is below the limit; it is saturated if one of these is certainly not
+/// so. As long as neither is certain, another measurement follows, twice as long. A load that is not decided within the budget, or in the
+/// requested measurement, is reported as not decided. docs/NETWORK.md has the bounds. The exit status is 1 unless the load is stable.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette run traffic --machine booksim-mesh-8x8 --pattern transpose --rate 0.1")]
 pub(crate) struct Arguments {
@@ -42,7 +41,7 @@ pub(crate) struct Arguments {
     /// How much each node sends: 1 is all that its channel carries. [flits/node/cycle]
     #[arg(long, value_name = "RATE")]
     rate: f64,
-    /// What moves the flits; both give the same times.
+    /// The simulation engine; both give the same times.
     #[arg(long, value_name = "ENGINE", default_value = "fast", value_parser = choice::<Engine>())]
     engine: Engine,
 }

@@ -22,7 +22,7 @@ use super::failure::Failure;
 /// The longest file with a password that is read.
 const LONGEST_PASSWORD: Bytes = Bytes(4 << 10);
 
-/// A hash table that clients of Redis can use, in any language
+/// Serve a hash table to Redis clients, on one machine or a pool of them
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Example, in one terminal and then in another:

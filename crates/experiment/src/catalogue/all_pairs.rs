@@ -18,8 +18,8 @@ pub struct AllPairs {
     /// How often every node sends to every other.
     #[schemars(range(min = 1))]
     rounds: u32,
-    /// In which order a node goes through the others; if left out, shift, or in-turn where a send waits until the receiver asks
-    /// for the message.
+    /// The order in which a node sends to the others; if left out, shift, or in-turn where a send waits until the receiver asks for the
+    /// message.
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<PartnerOrder>,
 }

@@ -12,31 +12,31 @@ use super::collective::{Collective, Named, RankOrder, Setup, sends};
 use super::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site};
 
-/// Combine what all nodes have, such that all have the result (global combine).
+/// Combine the data of all nodes so that all have the result (global combine).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AllReduce {
-    /// Size of what each node has.
+    /// Size of each node's data.
     bytes: Size,
-    /// How; if left out, census where a lambda is given, otherwise recursive-doubling.
+    /// The algorithm; if left out, census where a lambda is given, otherwise recursive-doubling.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Named<all_reduce::Algorithm>>,
-    /// What is done to two of them: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
+    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
-    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or what an algorithm for a
-    /// machine is made for.
+    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which an algorithm on
+    /// a machine is built.
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<Lambda>,
-    /// How long a step is: after that a sender is done with a message. In the postal model a microsecond, if left out.
+    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     t0: Option<Duration>,
     /// In a tree by splitting, the share of its nodes that a root keeps for itself, from 0.5 to under 1; if left out, from the
     /// look-up table for lambda.
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<Alpha>,
-    /// Who comes first.
+    /// The root.
     root: Rank,
-    /// In which order ranks come after it.
+    /// The order of the other ranks.
     #[schemars(extend("x-value" = "ORDER"))]
     order: RankOrder,
 }

@@ -13,7 +13,7 @@ use super::{Entry, Size};
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
-/// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those that a matrix says.
+/// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those given by a matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AllToAll {
@@ -21,17 +21,17 @@ pub struct AllToAll {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE"))]
     traffic: Option<FilePath>,
-    /// How the messages go; if left out, pairwise, or greedy with a matrix.
+    /// The algorithm; if left out, pairwise, or greedy with a matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Exchange>,
-    /// Size of the message from one node to another, or of what a matrix only says that it is there; 1 KiB, if left out.
+    /// Size of the message from one node to another, or of each entry of a matrix without values; 1 KiB, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<Size>,
-    /// What keeps the nodes in step.
+    /// How the nodes are kept in step.
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,
-    /// What a node does first that both sends and receives in a step; if left out, alternating where a send waits until the
-    /// receiver asks for the message and the CM-5 paper has the algorithm, else sendrecv.
+    /// What a node that both sends and receives in a step does first; if left out, alternating where a send waits until the receiver asks
+    /// for the message and the CM-5 paper has the algorithm, else sendrecv.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,

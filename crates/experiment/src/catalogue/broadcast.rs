@@ -19,14 +19,14 @@ use crate::{Error, Prepared, Ready, Site};
 pub struct Broadcast {
     /// Size of the message.
     bytes: Size,
-    /// Along which tree; if left out, lambda-tree where a lambda or an alpha is given, otherwise binomial.
+    /// The tree; if left out, lambda-tree where a lambda or an alpha is given, otherwise binomial.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Named<broadcast::Algorithm>>,
-    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or what a tree for a
-    /// machine is made for.
+    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which a tree on a
+    /// machine is built.
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<Lambda>,
-    /// How long a step is: after that a sender is done with a message. In the postal model a microsecond, if left out.
+    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     t0: Option<Duration>,
     /// In a tree by splitting, the share of its nodes that a source keeps for itself, from 0.5 to under 1; if left out, from the
@@ -36,9 +36,9 @@ pub struct Broadcast {
     /// Size of a segment, for pipeline and segmented-tree; 4 KiB, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     segment: Option<Size>,
-    /// Who comes first: the source.
+    /// The root: the source of the broadcast.
     root: Rank,
-    /// In which order ranks come after it.
+    /// The order of the other ranks.
     #[schemars(extend("x-value" = "ORDER"))]
     order: RankOrder,
 }

@@ -18,9 +18,9 @@ use crate::{Error, Finding, Site};
 /// In which order ranks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RankOrder {
-    /// By number from the root on, then from 0.
+    /// By number, from the root on and then from 0.
     Cyclic,
-    /// At random, as the seed decides.
+    /// At random, by the seed.
     Permuted,
 }
 
@@ -38,8 +38,8 @@ impl RankOrder {
 
     const fn about(self) -> &'static str {
         match self {
-            RankOrder::Cyclic => "By number from the root on, then from 0: row by row on a mesh",
-            RankOrder::Permuted => "At random, as the seed decides",
+            RankOrder::Cyclic => "By number, from the root on and then from 0: row by row on a mesh",
+            RankOrder::Permuted => "At random, by the seed",
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site};
 
-/// Let each node take turns with a fixed partner, all partners being about as far from each other.
+/// Let each node take turns with a fixed partner, at about the same distance for all.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EqualDist {
@@ -20,7 +20,7 @@ pub struct EqualDist {
     messages: u32,
 }
 
-/// Let each node take turns with a fixed partner, some being near, some far.
+/// Let each node take turns with a fixed partner, some near and some far.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UnequalDist {

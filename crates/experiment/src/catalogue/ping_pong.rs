@@ -16,9 +16,9 @@ use crate::{Error, Finding, Prepared, Ready, Site};
 pub struct PingPong {
     /// Size of the message.
     bytes: Size,
-    /// Who begins.
+    /// The rank that sends first.
     from: Rank,
-    /// Who answers; the last rank, if left out.
+    /// The rank that replies; the last, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Rank>,
     /// How often the message goes there and back.

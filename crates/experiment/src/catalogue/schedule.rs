@@ -23,10 +23,10 @@ pub struct Schedule {
     /// The schedule.
     #[schemars(extend("x-value" = "FILE.json", "x-file" = true))]
     file: FilePath,
-    /// What keeps the ranks in step.
+    /// How the ranks are kept in step.
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,
-    /// What a node does first that both sends and receives in a step; if left out, sendrecv: both at once.
+    /// What a node that both sends and receives in a step does first; if left out, sendrecv: both at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,

@@ -18,7 +18,7 @@ use crate::{Error, Prepared, Ready, Site};
 /// Size of an unknown in a message. [B]
 const BYTES: u32 = 8;
 
-/// Solve the equation of Poisson on a grid by conjugate gradient.
+/// Solve Poisson's equation on a grid by conjugate gradients.
 ///
 /// Each iteration exchanges the borders of the blocks and has two all-reduces of 8 bytes (recursive doubling).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub struct ConjugateGradient {
     height: u16,
     /// How the exchange of halos is scheduled.
     algorithm: Irregular,
-    /// What keeps the ranks in step while they exchange halos.
+    /// How the ranks are kept in step while they exchange halos.
     pacing: Pacing,
     /// How small the residual has to become, as a share of the right side.
     tolerance: Tolerance,

@@ -20,7 +20,7 @@ const BYTES: u32 = 20;
 /// The flow beyond the hull, in speeds of sound.
 const MACH: f32 = 0.5;
 
-/// Find a steady flow of gas on an unstructured mesh (the equations of Euler).
+/// Find a steady flow of gas on an unstructured mesh (Euler's equations).
 ///
 /// A disturbance leaves the mesh until the flow is uniform again. The mesh is a Delaunay mesh of random points, denser around a
 /// wing, cut by recursive coordinate bisection. Each cycle exchanges the states at the borders three times, 20 bytes a
@@ -33,7 +33,7 @@ pub struct Euler {
     vertices: u32,
     /// How the exchange of halos is scheduled.
     algorithm: Irregular,
-    /// What keeps the ranks in step while they exchange halos.
+    /// How the ranks are kept in step while they exchange halos.
     pacing: Pacing,
     /// How small the residual has to become, as a share of the first one.
     tolerance: Tolerance,

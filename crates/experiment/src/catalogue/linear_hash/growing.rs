@@ -29,7 +29,7 @@ const MAP_SIZE: Bytes = Bytes(98);
 /// As valkey-go asks.
 const ASKED_FOR_MAP: u32 = 4;
 
-/// Let clients ask all the while as a hash table (LH*LH) grows from one server to many: how often are they wrong, and what does that cost?
+/// Let clients send requests while a hash table (LH*LH) grows from one server to many: how often are they wrong, and what does that cost?
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearHashGrowth {
