@@ -226,7 +226,11 @@ impl Arguments {
         let secret = self.secret_file.as_deref().map(first_line).transpose()?;
         let open = self.bind.iter().find(|address| !address.is_loopback());
         if let (Some(open), None, None, false) = (open, &secret, password, self.unprotected) {
-            return Err(Failure::argument("--secret-file", format!("none, with --bind {open}"), "a secret, or a password"));
+            return Err(Failure::argument(
+                "--secret-file",
+                format!("none, with --bind {open}"),
+                "a secret, or a password",
+            ));
         }
         if self.capacity == 0 {
             return Err(Failure::argument("--capacity", 0, "at least 1"));
@@ -276,12 +280,16 @@ impl Arguments {
         match (self.parity, self.role) {
             (0, As::Data) => Ok(None),
             (0, _) => Err(Failure::argument("--role", "parity or spare, without --parity", "--parity 1 or 2")),
-            (_, As::Parity | As::Spare) if self.join.is_empty() && !self.is_known() => {
-                Err(Failure::argument("--role", "parity or spare, without --join", "data for the first member of a pool"))
-            }
-            _ if self.data.is_none() => {
-                Err(Failure::argument("--parity", format!("{}, without --data", self.parity), "--data with a directory"))
-            }
+            (_, As::Parity | As::Spare) if self.join.is_empty() && !self.is_known() => Err(Failure::argument(
+                "--role",
+                "parity or spare, without --join",
+                "data for the first member of a pool",
+            )),
+            _ if self.data.is_none() => Err(Failure::argument(
+                "--parity",
+                format!("{}, without --data", self.parity),
+                "--data with a directory",
+            )),
             _ => Ok(Some(Promise { k: self.parity as usize, patience })),
         }
     }
