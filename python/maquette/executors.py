@@ -138,4 +138,4 @@ def _needed(module: str, words: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ValueError(f"executor: found {words} without {package}; allowed is it beside that: pip install {package}") from error
+        raise ValueError(f"executor: found {words} without {package}; allowed is with it: pip install {package}") from error

@@ -37,7 +37,7 @@ def to_networkx(facts: Mapping[str, Any]) -> "networkx.MultiDiGraph[str]":
 def description_of(graph: "networkx.Graph[Any]", description: Mapping[str, Any]) -> dict[str, Any]:
     """The description of a machine whose routers and links are those of a graph, as fields."""
     if "topology" in description:
-        raise ValueError("description: found a topology beside that of the graph; allowed is all but that")
+        raise ValueError("description: found a topology, which the graph is already; allowed are the other fields")
     if graph.is_directed():
         raise ValueError(
             "graph: found one with directed edges; allowed is an undirected one, such as graph.to_undirected(): a link is a "
@@ -63,7 +63,7 @@ def _check_connected(graph: "networkx.Graph[Any]") -> None:
     one, other = next(parts), next(parts, None)
     if other is not None:
         ends = f"{min(one, key=str)!s} to {min(other, key=str)!s}"
-        raise ValueError(f"graph: found no way from {ends}; allowed is a graph that is connected")
+        raise ValueError(f"graph: found no path from {ends}; allowed is a connected graph")
 
 
 def _router(name: str, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -259,5 +259,5 @@ def _place_of(program: Callable[..., Any]) -> tuple[str, str]:
     code = getattr(program, "__code__", None)
     name = getattr(program, "__qualname__", repr(program))
     if code is None or not name.isidentifier() or not code.co_filename.endswith(".py"):
-        raise ValueError(f"program: found {name}; on hosts, allowed is a function of a file's own, which each of them can read")
+        raise ValueError(f"program: found {name}; on hosts, allowed is a function at the top level of a file that each host can read")
     return name, f"{Path(code.co_filename).resolve()}:{name}"

@@ -89,7 +89,7 @@ def _program(word: str) -> Callable[..., Any]:
         raise ValueError(f"program: found {word}; allowed is FILE.py:FUNCTION, such as program.py:halo")
     path = Path(parts["file"])
     if not path.is_file():
-        raise FileNotFoundError(f"program: found no file {path}; allowed is a file of Python")
+        raise FileNotFoundError(f"program: found no file {path}; allowed is a Python file")
     sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None

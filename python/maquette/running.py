@@ -352,7 +352,7 @@ def check_arguments(program: Callable[..., Any], parameters: Collection[str]) ->
             raise TypeError(f"the program `{name}` has no parameter `{found}`; it has {', '.join(named) or 'none'}{hint}")
     missing = [each for each in named if named[each].default is inspect.Parameter.empty and each not in parameters]
     if missing:
-        raise TypeError(f"the program `{name}` must be told `{missing[0]}`, for which it has no default")
+        raise TypeError(f"the program `{name}` needs `{missing[0]}`, which has no default")
 
 
 def coroutine_of(name: str, found: object) -> Coroutine[Any, Any, Any]:

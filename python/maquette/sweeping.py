@@ -152,7 +152,7 @@ class Sweep:
                 self._sweep.keep(rows)
         except Exception as error:
             told = f"sweep: the executor has failed with {self.done} of {self.points} points done: {type(error).__name__}: {error}"
-            raise MaquetteError(f"{told}; what is done is kept: run it again to go on") from error
+            raise MaquetteError(f"{told}; finished points are kept: run it again to resume") from error
 
     def _measure_batch(self) -> int:
         """The number of points that make a task of the wanted length, measured by running a sample of the remaining ones, which are then done."""
@@ -279,7 +279,7 @@ def check_ending(path: Path) -> None:
     if path.suffix not in (".arrow", ".csv", ".parquet"):
         raise ValueError(f"out: found {path}; allowed is a name that ends in .arrow, .csv or .parquet")
     if path.suffix == ".parquet" and not any(map(importlib.util.find_spec, ("polars", "pyarrow"))):
-        raise ValueError(f"out: found {path} without polars or pyarrow; allowed is one of them beside it, or .arrow or .csv")
+        raise ValueError(f"out: found {path} without polars or pyarrow; allowed is .parquet with one of them installed, .arrow or .csv")
 
 
 @contextmanager

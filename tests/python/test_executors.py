@@ -95,7 +95,7 @@ def test_dask_does_without_one_worker_but_not_without_any(
             running = beside.submit(sweep.run, client)
             wait_until(lambda: sweep.done >= 5)
             other.kill()
-            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: the scheduler has had no worker for .* what is done is kept"):
+            with pytest.raises(mq.MaquetteError, match=r"ConnectionError: the scheduler has had no worker for .* finished points are kept"):
                 running.result(PATIENCE)
         assert 5 <= sweep.done < len(SEEDS["seed"])
         # Somebody else goes on with it.
@@ -211,7 +211,7 @@ def test_what_is_done_is_kept_when_a_process_is_killed(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ThreadPoolExecutor(1) as beside, concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as processes:
         killed = beside.submit(kill)
-        with pytest.raises(mq.MaquetteError, match=r"of 30 points done: BrokenProcessPool: .*; what is done is kept: run it again"):
+        with pytest.raises(mq.MaquetteError, match=r"of 30 points done: BrokenProcessPool: .*; finished points are kept: run it again"):
             sweep.run(processes)
         killed.result(PATIENCE)
     assert 5 <= sweep.done < 30

@@ -61,11 +61,11 @@ def test_what_is_wrong_is_told() -> None:
     ring = {**LIKE, "routing": {"rule": "shortest-path"}}
     cases = [
         (nx.DiGraph([("a", "b")]), LIKE, "graph: found one with directed edges; allowed is an undirected one"),
-        (nx.Graph([("a", "b"), ("c", "d")]), LIKE, "graph: found no way from a to c; allowed is a graph that is connected"),
+        (nx.Graph([("a", "b"), ("c", "d")]), LIKE, "graph: found no path from a to c; allowed is a connected graph"),
         (nx.Graph(), LIKE, "graph: found no vertices"),
         (nx.Graph([(1, "1")]), LIKE, "graph: found two vertices called `1`"),
         (nx.Graph([("a", "a"), ("a", "b")]), LIKE, "two different routers"),
-        (nx.path_graph(3), {**LIKE, "topology": {}}, "description: found a topology beside that of the graph"),
+        (nx.path_graph(3), {**LIKE, "topology": {}}, "description: found a topology, which the graph is already"),
         (nx.cycle_graph(6), ring, "deadlock"),
     ]
     for graph, description, told in cases:

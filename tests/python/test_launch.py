@@ -190,7 +190,7 @@ def test_what_can_not_be_launched_on_hosts_is_told(program: Path, tmp_path: Path
     async def inner(endpoint: mq.Endpoint) -> None:
         pass
 
-    with pytest.raises(ValueError, match="allowed is a function of a file's own"):
+    with pytest.raises(ValueError, match="allowed is a function at the top level of a file"):
         mq.launch(inner, hosts=hosts)
     with pytest.raises(TypeError, match="one of local, hosts and mpi"):
         mq.launch(from_file["ring"], hosts=hosts, local=2)

@@ -262,7 +262,7 @@ def test_a_library_that_is_none_is_refused(programs: Path, tmp_path: Path) -> No
     cases: list[tuple[Path, str]] = [
         (tmp_path / "libmpi_abi.so.1", "can't be opened"),
         (text, "can't be opened"),
-        (LIBRARY.with_name("libmpi.so.12"), "no library of MPI with the standard ABI"),
+        (LIBRARY.with_name("libmpi.so.12"), "not an MPI library with the standard ABI"),
     ]
     for path, problem in cases:
         for done in (alone("--mpi-library", path, "broadcast"), alone("broadcast", MAQUETTE_MPI_LIBRARY=str(path))):
@@ -280,4 +280,4 @@ def test_a_library_of_another_mpiexec_is_noticed(programs: Path) -> None:
 @pytest.mark.parametrize("option", [["--local", "2"], ["--window", "8"], ["--no-multicast"], ["--timeout", "1s"]])
 def test_options_without_effect_are_refused(option: list[str]) -> None:
     done = alone(*option, "broadcast")
-    assert done.returncode == 2 and f"{option[0]}: found it beside --mpi" in done.stderr
+    assert done.returncode == 2 and f"{option[0]}: found --mpi, too" in done.stderr

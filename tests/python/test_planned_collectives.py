@@ -191,4 +191,4 @@ def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> No
     program = "from mpi4py import MPI"
     done = maquette("collectives", "--plan", plan(tmp_path, 2), "--", MPIEXEC, "-n", "2", sys.executable, "-c", program)
     assert done.returncode != 0
-    assert done.stderr.count("no library of MPI with the standard ABI") == 1
+    assert done.stderr.count("not an MPI library with the standard ABI") == 1

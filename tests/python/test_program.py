@@ -141,7 +141,7 @@ def test_a_deadline_passes_and_can_be_caught() -> None:
             return str(error), endpoint.now_ps
         return None
 
-    text = "nothing came by 5000000 ps"
+    text = "no message arrived by 5000000 ps"
     assert mq.run(program, "infiniband-128", ranks=2).returned == [(text, 5_000_000), None]
 
 
@@ -239,7 +239,7 @@ def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> 
 
     with pytest.raises(TypeError, match="`program` has no parameter `round`; it has rounds, size; did you mean `rounds`?"):
         mq.run(program, "loggp", ranks=2, round=3)
-    with pytest.raises(TypeError, match="the program `program` must be told `rounds`, for which it has no default"):
+    with pytest.raises(TypeError, match="the program `program` needs `rounds`, which has no default"):
         mq.run(program, "loggp", ranks=2)
     with pytest.raises(TypeError, match="the program `ring_all_reduce` has no parameter `root`; it has size$"):
         mq.launch(ring_all_reduce, local=2, root=3)

@@ -87,7 +87,7 @@ impl std::fmt::Display for Id {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
     /// The bytes are not a manifest.
-    #[error("it is no list of files")]
+    #[error("it is not a list of files")]
     Unreadable,
     /// Bytes of another version.
     #[error(
@@ -111,10 +111,10 @@ pub enum ManifestError {
         allowed: u64,
     },
     /// Two entries with one name, or names out of order, so that this cannot be checked.
-    #[error("`{0}` comes twice, or not in its order")]
+    #[error("`{0}` is listed twice, or out of order")]
     Twice(Name),
     /// An entry is inside a file, as if that were a folder.
-    #[error("`{0}` is in a file")]
+    #[error("`{0}` is inside a file")]
     InFile(Name),
     /// A piece length that no sender uses.
     #[error("pieces of {0} bytes")]
@@ -315,9 +315,9 @@ mod tests {
 
     #[test]
     fn impossible_manifests_are_refused_with_a_reason() {
-        assert_eq!(complaint(vec![file("a", 1), file("a", 2)]), "`a` comes twice, or not in its order");
-        assert_eq!(complaint(vec![file("a", 1), folder("a")]), "`a` comes twice, or not in its order");
-        assert_eq!(complaint(vec![file("a", 1), file("a/b", 2)]), "`a/b` is in a file");
+        assert_eq!(complaint(vec![file("a", 1), file("a", 2)]), "`a` is listed twice, or out of order");
+        assert_eq!(complaint(vec![file("a", 1), folder("a")]), "`a` is listed twice, or out of order");
+        assert_eq!(complaint(vec![file("a", 1), file("a/b", 2)]), "`a/b` is inside a file");
         assert_eq!(
             complaint(vec![file("a", u64::MAX), file("b", 2)]),
             "18446744073709551615 bytes: allowed are 17592186044416"

@@ -127,7 +127,7 @@ impl Arguments {
         }
         for (argument, given) in [("--density", self.density.is_some()), ("--bytes", self.bytes.is_some())] {
             if given && application.is_some() {
-                return Err(Failure::argument(argument, self.title(), "only random messages, which have one"));
+                return Err(Failure::argument(argument, self.title(), "random messages only"));
             }
         }
         Ok(())

@@ -133,7 +133,7 @@ fn interrupted_on_either_side_it_goes_on_from_there() {
     receiver.signal("-INT");
     let (status, told, complaints) = ended(receiver);
     assert_eq!((status, told.as_str()), (Some(130), ""));
-    let kept = "note: what has come is kept; the same command goes on from there\nerror: interrupted\n";
+    let kept = "note: what has arrived is kept; the same command resumes from there\nerror: interrupted\n";
     assert_eq!(complaints, format!("{trusts}{kept}"));
     sender.signal("-INT");
     let (status, _, complaints) = ended(sender);
@@ -260,7 +260,7 @@ fn a_folder_that_cannot_be_written_to_is_told_at_once() {
     assert_eq!(told.status.code(), Some(2));
     fs::write(place.folder.join("file"), b"content").unwrap();
     let (status, _, complaints) = ended(place.receive("file", &[]));
-    assert_eq!((status, complaints.as_str()), (Some(2), "error: `file`: it is no folder\n"));
+    assert_eq!((status, complaints.as_str()), (Some(2), "error: `file`: it is not a folder\n"));
     let (status, _, complaints) = ended(place.receive("file/below", &[]));
     assert!(status == Some(2) && complaints.starts_with("error: `file/below`: "), "{complaints}");
 }

@@ -20,7 +20,7 @@ pub enum Error {
     #[error("rank {0} sends to or receives from itself")]
     ToItself(Rank),
     /// A deadline passed.
-    #[error("nothing came by {} ps", .0.picoseconds())]
+    #[error("no message arrived by {} ps", .0.picoseconds())]
     Deadline(Time),
     /// The program can't go on: every rank that is left waits for another.
     #[error("deadlock: {0}")]
@@ -32,7 +32,7 @@ pub enum Error {
     #[error("the network failed: {0}")]
     Network(String),
     /// The program does something that its constant `NEEDS` does not name.
-    #[error("the program does what it does not declare: its NEEDS must include Needs::{0}")]
+    #[error("the program uses what it does not declare: its NEEDS must include Needs::{0}")]
     Undeclared(&'static str),
     /// The machine can't run the program.
     #[error("{0}")]

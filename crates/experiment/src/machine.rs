@@ -101,7 +101,7 @@ impl MachineChoice {
                 }
                 let step = model.step();
                 if step.is_zero() {
-                    return Err(Error::parameter("t0", "0", "more than no time"));
+                    return Err(Error::parameter("t0", "0", "a time above 0"));
                 }
                 Ok(postal_machine(model.lambda, step)?)
             }

@@ -88,7 +88,7 @@ impl OpenLoop {
             }
         }
         if self.latency_limit == Some(0) {
-            return Err(Error::parameter("latency_limit", 0, "1 cycle at least"));
+            return Err(Error::parameter("latency_limit", 0, "at least 1 cycle"));
         }
         match (self.budget, self.measure) {
             (Some(budget), Some(_)) => {

@@ -240,7 +240,7 @@ fn files_that_cannot_be_read_are_told() {
     let read = |name: &str| error_of(|| traffic_matrix::read(&file(name), Bytes(1)).map(|read| read.0));
     assert!(read("matrix.xlsx").ends_with("allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)"));
     assert!(read("matrix").ends_with("allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)"));
-    assert!(read("missing.csv").contains("missing.csv: it cannot be read: "));
+    assert!(read("missing.csv").contains("missing.csv: cannot be read: "));
 }
 
 /// A matrix in Matrix Market format.

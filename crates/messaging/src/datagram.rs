@@ -65,13 +65,13 @@ impl Datagram {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// Too short, of another version, or of a kind that does not exist.
-    #[error("the header is none of this protocol's")]
+    #[error("the header is not of this protocol")]
     Header,
     /// Bits were flipped, or it belongs to another protocol.
     #[error("the checksum is wrong")]
     Checksum,
     /// Fields that contradict each other.
-    #[error("a field has a value that can't be")]
+    #[error("a field has an impossible value")]
     Field,
 }
 

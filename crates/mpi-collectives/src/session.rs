@@ -68,7 +68,7 @@ impl Prepared {
             refused(format!("the program runs with {version}: {error}"))
         });
         if let Some(missing) = functions::missing() {
-            refused(format!("{name} is no library of MPI with the standard ABI: it has no function {missing}"));
+            refused(format!("{name} is not an MPI library with the standard ABI: it has no function {missing}"));
         }
         Some(Prepared { plan, path, library })
     }

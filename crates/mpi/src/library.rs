@@ -14,7 +14,7 @@ use crate::search::{self, Candidate};
 pub enum OpenError {
     /// No library was found.
     #[error(
-        "no library of MPI with the standard ABI of MPI 5 was found: {looked}{started}; install one, as `pip install mpich` does, and \
+        "no MPI library with the standard ABI of MPI 5 was found: {looked}{started}; install one, as `pip install mpich` does, and \
          start with its mpiexec, or name it with --mpi-library or {variable}",
         variable = search::LIBRARY_VARIABLE
     )]
@@ -34,7 +34,7 @@ pub enum OpenError {
     },
     /// The library does not have the standard ABI.
     #[error(
-        "{} is no library of MPI with the standard ABI: {problem}. MPICH has one from version 5 on, called libmpi_abi.so \
+        "{} is not an MPI library with the standard ABI: {problem}. MPICH has one from version 5 on, called libmpi_abi.so \
          (`pip install mpich`); Open MPI 5 and older MPICH have none",
         .path.display()
     )]

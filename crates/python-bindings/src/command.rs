@@ -112,7 +112,7 @@ fn on_a_thread<T: Send + 'static>(
                 }
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("what was run ended without a result"));
+                return Err(PyRuntimeError::new_err("the run ended without a result"));
             }
         }
     }

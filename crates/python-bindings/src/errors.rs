@@ -8,23 +8,23 @@ use pyo3::{PyTypeInfo, create_exception};
 
 create_exception!(maquette, MaquetteError, PyException, "Something that went wrong in a run.");
 create_exception!(maquette, Deadlock, MaquetteError, "Every rank that is left waits for another: the text names them.");
-create_exception!(maquette, Deadline, MaquetteError, "Nothing had come by the time until which a receive waits.");
+create_exception!(maquette, Deadline, MaquetteError, "No message arrived by the deadline of a receive.");
 create_exception!(maquette, NoSuchRank, MaquetteError, "A rank that the program does not have, or the rank itself.");
 create_exception!(maquette, Lost, MaquetteError, "The other rank has ended or is gone.");
 create_exception!(maquette, Unfit, MaquetteError, "The machine can't do what the program asks of it.");
-create_exception!(maquette, StoreError, MaquetteError, "What a client of a store was told, or was not.");
+create_exception!(maquette, StoreError, MaquetteError, "A client of a store received an error, or no reply.");
 create_exception!(maquette, CommandRefused, StoreError, "The store refuses the command: the text says why.");
 create_exception!(
     maquette,
     NoAnswer,
     StoreError,
-    "Nobody has answered, and nothing was carried out that changes anything."
+    "No member answered, and nothing that changes anything was carried out."
 );
 create_exception!(
     maquette,
     OutcomeUnknown,
     StoreError,
-    "The connection broke before the reply: whether the command was carried out is not known."
+    "The connection broke before the reply: whether the command was carried out is unknown."
 );
 
 /// The exception for a failed run.

@@ -71,7 +71,7 @@ impl Folder {
     /// [`FileError`] when it is not a folder, or not writable.
     pub fn new(into: &Path, wishes: Wishes) -> Result<Folder, FileError> {
         if fs::metadata(into).is_ok_and(|there| !there.is_dir()) {
-            return Err(FileError::new(into, "it is no folder"));
+            return Err(FileError::new(into, "it is not a folder"));
         }
         fs::create_dir_all(into).map_err(FileError::io(into))?;
         // Only trying tells: permissions are not the only obstacle, and do not apply to everybody.

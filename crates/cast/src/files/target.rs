@@ -47,7 +47,7 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
         Err(error) => Err(FileError::new(path, error)),
         Ok(there) if there.is_dir() => Ok(()),
         Ok(there) if there.is_symlink() => Err(FileError::new(path, "it is a link, and links are not followed")),
-        Ok(_) => Err(FileError::new(path, "it is in the way: it is no folder")),
+        Ok(_) => Err(FileError::new(path, "it is in the way: it is not a folder")),
     }
 }
 

@@ -48,7 +48,7 @@ impl Unfinished {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let is_folder = fs::symlink_metadata(&folder).is_ok_and(|there| there.is_dir());
                 if !is_folder {
-                    return Err(FileError::new(&folder, "it is in the way: it is no folder"));
+                    return Err(FileError::new(&folder, "it is in the way: it is not a folder"));
                 }
             }
             Err(error) => return Err(FileError::new(&folder, error)),

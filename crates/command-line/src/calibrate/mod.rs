@@ -116,7 +116,7 @@ impl From<CalibrationError> for Failure {
             CalibrationError::Interrupted => Failure::Interrupted,
             CalibrationError::TooFew { times, parameters } => {
                 let found = format!("{times} times that are not held back");
-                Failure::argument("--times", found, format!("{parameters} at least, one for each parameter"))
+                Failure::argument("--times", found, format!("at least {parameters}, one for each parameter"))
             }
             CalibrationError::Twice(name) => Failure::argument("--fit", format!("`{name}` twice"), "each field once"),
             CalibrationError::Program { line, cause } => {

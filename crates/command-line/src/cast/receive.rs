@@ -81,7 +81,7 @@ impl Arguments {
         drop(watching);
         folder.leave();
         if matches!(result, Err(CastError::Interrupted)) {
-            note("what has come is kept; the same command goes on from there");
+            note("what has arrived is kept; the same command resumes from there");
         }
         result?;
         match last {
@@ -148,7 +148,7 @@ impl Watch for Watching {
             }
             Event::Has(has, of) => self.bar.show(has.0.min(of.0), of.0),
             Event::SenderLeft(reason) => self.bar.aside(|| {
-                warn(&format!("the sender is gone: {reason}; what has come is kept for when it comes back"));
+                warn(&format!("the sender is gone: {reason}; what has arrived is kept for when it returns"));
             }),
             Event::SenderMismatch(why, from) => self.bar.aside(|| warn(&mismatch(why, from))),
             Event::Joined(_) | Event::Begins(_) | Event::Sent(..) => {}

@@ -134,8 +134,7 @@ fn group(text: &str) -> Result<SocketAddrV4, String> {
 
 /// Reads a length of time greater than zero.
 fn some_time(text: &str) -> Result<Duration, String> {
-    duration(text)
-        .and_then(|time| if time.is_zero() { Err("allowed is more than no time".to_owned()) } else { Ok(time) })
+    duration(text).and_then(|time| if time.is_zero() { Err("allowed is a time above 0".to_owned()) } else { Ok(time) })
 }
 
 impl Arguments {
@@ -264,7 +263,7 @@ impl Options {
                 Ok((hosts::parse(path, &text)?, Some(InputFile::new(path, text.as_bytes()))))
             }
             (None, None) => {
-                let allowed = "how many ranks, or --hosts with a file of hosts, or --mpi under mpiexec";
+                let allowed = "a number of ranks, or --hosts with a file of hosts, or --mpi under mpiexec";
                 Err(Failure::argument("--local", "nothing", allowed))
             }
         }

@@ -175,7 +175,7 @@ fn refuse_others(options: &Options) -> Result<(), Failure> {
         ),
     ];
     match others.into_iter().find(|(_, is_given, _)| *is_given) {
-        Some((option, _, allowed)) => Err(Failure::argument(option, "it beside --mpi", allowed)),
+        Some((option, _, allowed)) => Err(Failure::argument(option, "--mpi, too", allowed)),
         None => Ok(()),
     }
 }
@@ -183,7 +183,7 @@ fn refuse_others(options: &Options) -> Result<(), Failure> {
 /// Refuses `--mpi-library` without `--mpi`.
 pub(crate) fn refuse_a_library(library: Option<&Path>) -> Result<(), Failure> {
     match library {
-        Some(path) => Err(Failure::argument("--mpi-library", path.display(), "a library beside --mpi only")),
+        Some(path) => Err(Failure::argument("--mpi-library", path.display(), "none without --mpi")),
         None => Ok(()),
     }
 }

@@ -107,5 +107,5 @@ impl OwnProgram {
 /// The language of users' programs, if there is one.
 pub(super) fn language(own: Option<&dyn OwnPrograms>) -> Result<&dyn OwnPrograms, Failure> {
     let allowed = "a program of `maquette programs`; those in Python need the command that pip installs";
-    own.ok_or_else(|| Failure::argument("PROGRAM", "a file of Python", allowed))
+    own.ok_or_else(|| Failure::argument("PROGRAM", "a Python file", allowed))
 }

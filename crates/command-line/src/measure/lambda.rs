@@ -98,7 +98,7 @@ impl Arguments {
         let allowed = || format!("3 to {}, the nodes of {}", machine.nodes, machine.name);
         if machine.nodes < 3 {
             let found = format!("{} with {} nodes", machine.name, machine.nodes);
-            return Err(Failure::argument("--machine", found, "a machine with 3 nodes at least"));
+            return Err(Failure::argument("--machine", found, "a machine with at least 3 nodes"));
         }
         let ranks = match (self.nodes, &machine.interconnect) {
             (Some(nodes), _) if nodes < 3 || nodes > machine.nodes => {

@@ -90,7 +90,7 @@ impl Arguments {
         let machines = names.into_iter().map(load).collect::<Result<Vec<Machine>, Failure>>()?;
         if let Some(machine) = machines.iter().find(|machine| machine.nodes < 2) {
             let found = format!("{} with {} nodes", machine.name, machine.nodes);
-            return Err(Failure::argument("--machine", found, "a machine with 2 nodes at least"));
+            return Err(Failure::argument("--machine", found, "a machine with at least 2 nodes"));
         }
         Ok(Places { machines, postal: self.machines.is_empty() })
     }

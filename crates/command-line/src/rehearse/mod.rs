@@ -133,7 +133,7 @@ impl Arguments {
 /// Checks that there are enough programs to fit to.
 fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
     if programs < fields {
-        let allowed = format!("{fields} at least, one for each field");
+        let allowed = format!("at least {fields}, one for each field");
         return Err(Failure::argument("measure", format!("{programs} programs"), allowed));
     }
     Ok(())

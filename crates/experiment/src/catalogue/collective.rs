@@ -120,7 +120,7 @@ impl Collective {
     pub(super) fn setup(&self, site: &Site) -> Result<Setup, Error> {
         let &Collective { bytes, root, order, lambda, t0: asked_t0, alpha, segment } = self;
         if asked_t0.is_some_and(Duration::is_zero) {
-            return Err(Error::parameter("t0", "0", "more than no time"));
+            return Err(Error::parameter("t0", "0", "a time above 0"));
         }
         let ranks = site.ranks()?;
         let group = match order {
@@ -229,9 +229,9 @@ pub(super) fn sends(site: &Site, size: Bytes) -> Sends {
 fn untold(parameter: Parameter, algorithm: &str) -> Error {
     let allowed = match parameter {
         Parameter::Alpha => "a share, or a lambda, for a tree by splitting".to_owned(),
-        Parameter::Lambda => format!("a latency, which {algorithm} has to be told"),
-        Parameter::T0 => format!("a time, which {algorithm} has to be told"),
-        Parameter::Segment => format!("a size, which {algorithm} has to be told"),
+        Parameter::Lambda => format!("a latency, which {algorithm} needs"),
+        Parameter::T0 => format!("a time, which {algorithm} needs"),
+        Parameter::Segment => format!("a size, which {algorithm} needs"),
     };
     Error::parameter(parameter.name(), "nothing", allowed)
 }

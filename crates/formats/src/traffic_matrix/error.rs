@@ -66,10 +66,10 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The file's extension is that of no known format.
-    #[error("found a name of another ending; allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)")]
+    #[error("found an unknown file extension; allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)")]
     Ending,
     /// The system cannot read it.
-    #[error("it cannot be read: {0}")]
+    #[error("cannot be read: {0}")]
     Unreadable(String),
     /// It is longer than the limit.
     #[error("found more than {0}; allowed is a file of at most {0}", Bytes(LONGEST_FILE))]

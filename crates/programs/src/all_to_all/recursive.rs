@@ -98,7 +98,7 @@ pub(super) fn check(size: u32) -> Result<()> {
     if size.is_power_of_two() {
         return Ok(());
     }
-    Err(Error::Unfit(format!("recursive exchange needs a power of two of ranks, not {size}")))
+    Err(Error::Unfit(format!("recursive exchange needs a number of ranks that is a power of two, not {size}")))
 }
 
 /// [`recursive`] as a program, with messages that are only a size.

@@ -112,7 +112,7 @@ impl Partners {
     fn new(order: PartnerOrder, me: u32, size: u32) -> Result<Partners> {
         if order == PartnerOrder::ExclusiveOr && !size.is_power_of_two() {
             return Err(Error::Unfit(format!(
-                "all-pairs in exclusive-or order needs a power of two of ranks, not {size}"
+                "all-pairs in exclusive-or order needs a number of ranks that is a power of two, not {size}"
             )));
         }
         let shuffle = match order {

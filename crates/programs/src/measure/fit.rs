@@ -62,7 +62,7 @@ pub enum FitError {
     #[error("all times are with the same number of partners; a fit needs at least 2 different ones")]
     Partners,
     /// The times do not grow with k.
-    #[error("the times do not grow with the number of partners, so that no time is spent for each")]
+    #[error("the times do not grow with the number of partners, so no time per partner can be fitted")]
     NoGrowth,
 }
 

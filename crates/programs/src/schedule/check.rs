@@ -82,7 +82,7 @@ pub enum ScheduleError {
         to: Rank,
     },
     /// A message of the pattern that is sent more than once, or with too many bytes.
-    #[error("step {step}: {from} -> {to} comes to {carried} here; the pattern has {wanted} for it, once")]
+    #[error("step {step}: {from} -> {to} carries {carried}; the pattern has {wanted} for it, once")]
     TooMuch {
         /// The step.
         step: usize,

@@ -238,7 +238,7 @@ impl Rank {
                 (of_all(Kind::AllToAllv, 0, 0, counts), None)
             }
             unknown => {
-                let wrong = line.wrong(format!("found `{unknown}`, which is no action of a trace"));
+                let wrong = line.wrong(format!("found `{unknown}`, which is not an action of a trace"));
                 let meant = nearest(unknown, ACTIONS).map(|name| format!("did you mean `{name}`?"));
                 return Err(match meant {
                     Some(hint) => wrong.with_hint(hint),

@@ -74,7 +74,8 @@ fn recursive_exchange_is_for_powers_of_two() {
     }
     let program = Delivery { algorithm: Complete::Recursive, bytes: 8, order: SendReceiveOrder::Alternating };
     for (_, ended) in worlds::everywhere(6, &program) {
-        let refused = Err(Error::Unfit("recursive exchange needs a power of two of ranks, not 6".to_owned()));
+        let refused =
+            Err(Error::Unfit("recursive exchange needs a number of ranks that is a power of two, not 6".to_owned()));
         assert!(ended.unwrap().into_iter().all(|taken| taken == refused));
     }
 }

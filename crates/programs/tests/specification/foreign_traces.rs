@@ -69,7 +69,7 @@ fn a_time_independent_trace_is_what_its_lines_say() {
 fn what_is_wrong_with_a_time_independent_trace_is_told() {
     let told = |text: &str| of_simgrid(text).unwrap_err();
     let unknown = told("0 init\n0 alreduce 4 0");
-    assert_eq!(unknown.to_string(), "t.txt:2: found `alreduce`, which is no action of a trace");
+    assert_eq!(unknown.to_string(), "t.txt:2: found `alreduce`, which is not an action of a trace");
     assert_eq!(unknown.hint.as_deref(), Some("did you mean `allreduce`?"));
     assert_eq!(told("zero init").to_string(), "t.txt:1: field 1: found `zero`; allowed is the rank, a number");
     assert_eq!(told("0 send 1 7").to_string(), "t.txt:1: field 5: found nothing; allowed is the size");

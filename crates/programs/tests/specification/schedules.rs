@@ -202,7 +202,7 @@ fn what_is_wrong_with_a_schedule_is_told_with_step_and_ranks() {
         (&[&[of_8(0, 1)], &[], &[of_8(3, 3)]], "step 3: rank 3 sends to itself"),
         (&[&[of_8(0, 7)]], "step 1: 0 -> 7 names rank 7; there are 4 ranks, from 0"),
         (&[&[of_8(0, 3)]], "step 1: 0 -> 3 is not in the pattern"),
-        (&[&[of_8(0, 1)], &[of_8(0, 1)]], "step 2: 0 -> 1 comes to 16 B here; the pattern has 8 B for it, once"),
+        (&[&[of_8(0, 1)], &[of_8(0, 1)]], "step 2: 0 -> 1 carries 16 B; the pattern has 8 B for it, once"),
         (
             &[&[of_8(0, 1), of_8(1, 0)], &[Transfer { bytes: Bytes(3), ..of_8(2, 1) }]],
             "2 -> 1 carries 3 B in all; the pattern has 8 B for it",

@@ -62,7 +62,7 @@ pub enum CalibrationError {
     #[error(transparent)]
     Machine(#[from] machines::Error),
     /// Too few times.
-    #[error("found {times} times that are not held back for {parameters} parameters; allowed is one each at least")]
+    #[error("found {times} times that are not held back for {parameters} parameters; allowed is at least one for each")]
     TooFew {
         /// The number of times to which the parameters are fitted.
         times: usize,

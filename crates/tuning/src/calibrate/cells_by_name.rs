@@ -35,7 +35,7 @@ impl<'a> Row<'a> {
         cell.parse().map_err(|error: ParseError| TimesProblem::Cell {
             column: column.to_string(),
             found: quoted(cell),
-            allowed: error.hint().to_string(),
+            allowed: error.hint().trim_start_matches("write ").to_owned(),
         })
     }
 

@@ -132,7 +132,7 @@ fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
 
 fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
     let algorithm: broadcast::Algorithm = algorithm(row, "broadcast", ranks)?;
-    let unfit = |_| TimesProblem::cell("ranks", ranks, "a rank at least");
+    let unfit = |_| TimesProblem::cell("ranks", ranks, "at least one rank");
     // The hardware reaches all at once: no time can depend on an order.
     let is_ordered = !algorithm.entry().needs.multicast();
     let is_permuted = is_ordered && row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])?;
@@ -173,8 +173,8 @@ fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A
 fn untold(parameter: Parameter, algorithm: &str) -> TimesProblem {
     let allowed = match parameter {
         Parameter::Alpha => "an alpha, or a lambda in its column".to_string(),
-        Parameter::Lambda => format!("a latency such as `1.8` or `9/5`, which {algorithm} has to be told"),
-        Parameter::T0 | Parameter::Segment => format!("one, which {algorithm} has to be told"),
+        Parameter::Lambda => format!("a latency such as `1.8` or `9/5`, which {algorithm} needs"),
+        Parameter::T0 | Parameter::Segment => format!("one, which {algorithm} needs"),
     };
     TimesProblem::cell(parameter.name(), "nothing", allowed)
 }

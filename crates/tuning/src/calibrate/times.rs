@@ -92,7 +92,7 @@ pub struct TimesError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimesProblem {
     /// The system can't read it.
-    #[error("it cannot be read: {0}")]
+    #[error("cannot be read: {0}")]
     Unreadable(String),
     /// It is not text.
     #[error("found bytes that are not text; allowed is text in UTF-8")]

@@ -163,7 +163,7 @@ impl Series {
     fn question(&self, sweep: &Sweep, point: usize) -> Result<Question, Error> {
         let experiment = sweep.experiment(point)?;
         let name = experiment.jobs[0].program.name();
-        let missing = || Error::parameter("ranks", format!("nothing for {name}"), "how many ranks it has, 1 or more");
+        let missing = || Error::parameter("ranks", format!("nothing for {name}"), "its number of ranks, 1 or more");
         let ranks = experiment.jobs[0].ranks.filter(|&ranks| ranks > 0).ok_or_else(missing)?;
         let values: Vec<(&String, String)> =
             self.over.keys().zip(sweep.values(point).into_iter().map(in_words)).collect();

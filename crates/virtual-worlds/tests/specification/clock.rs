@@ -134,7 +134,7 @@ fn a_program_that_does_not_fit_its_ranks_reports_why() {
     let many = first(world.run(8192, &UnequalDist::of_size(Bytes(8))).unwrap());
     assert_eq!(many, "unequal-dist shares 4096 messages out among its ranks: it needs at most 4096 of them, not 8192");
     let no_power = first(world.run(6, &AllPairs::of_size(Bytes(8), PartnerOrder::ExclusiveOr)).unwrap());
-    assert_eq!(no_power, "all-pairs in exclusive-or order needs a power of two of ranks, not 6");
+    assert_eq!(no_power, "all-pairs in exclusive-or order needs a number of ranks that is a power of two, not 6");
     let alone = PingPong { first: Rank(1), second: Rank(1), bytes: Bytes(1), rounds: 1 };
     assert!(matches!(&world.run(2, &alone).unwrap().0[0], Err(Error::Unfit(_))));
     let beyond = PingPong { first: Rank(0), second: Rank(2), bytes: Bytes(1), rounds: 1 };
