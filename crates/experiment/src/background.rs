@@ -28,7 +28,7 @@ pub struct BackgroundTraffic {
     /// The length of a packet, header included. [flits]
     #[schemars(range(min = 1))]
     pub packet: u32,
-    /// Whether only nodes send it on which no rank stands.
+    /// Whether only nodes without a rank send it.
     pub from_idle_nodes: bool,
 }
 

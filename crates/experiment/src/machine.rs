@@ -24,7 +24,7 @@ pub struct MachineChoice {
     /// `postal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<PathBuf>,
-    /// A description, in place of a file.
+    /// A description, instead of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Map<String, Value>>,
     /// The postal model: nothing contends, and a message takes a latency whatever its size.
@@ -71,7 +71,7 @@ quantities::written_as_text!(Setting, "FIELD=VALUE", "buffers=4");
 pub struct PostalModel {
     /// The latency of a message in steps.
     pub lambda: Lambda,
-    /// How long a step is: after that a sender is done with a message. A microsecond or a little more, if left out.
+    /// The duration of a step, after which a sender is done with a message. A microsecond or a little more, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t0: Option<Duration>,
 }

@@ -20,7 +20,7 @@ const LONGEST: Bytes = Bytes(16 << 20);
 /// The default seed of random choices.
 pub const USUAL_SEED: u64 = 1;
 
-/// A run: which machine, which programs, what is written down.
+/// A run: the machine, the programs, the files to write.
 ///
 /// ```toml
 /// seed = 7
@@ -36,7 +36,7 @@ pub const USUAL_SEED: u64 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// On what; nothing, where real ranks run it.
+    /// The machine; none where real ranks run it.
     #[serde(default)]
     pub machine: MachineChoice,
     /// The programs, which run at the same time.
@@ -45,7 +45,7 @@ pub struct Experiment {
     /// Traffic beside the jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundTraffic>,
-    /// Whether each job is also run by itself, to tell how much slower it is beside the others.
+    /// Whether each job is also run alone, to show how much the others slow it down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
     /// The simulation engine; both give the same times. Fast, if left out.
@@ -54,7 +54,7 @@ pub struct Experiment {
     /// The seed of random choices; 1, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// What is written down.
+    /// The files to write.
     #[serde(default, skip_serializing_if = "Outputs::is_empty")]
     pub write: Outputs,
 }
@@ -68,11 +68,11 @@ pub struct Job {
     /// How many ranks it has; as many as there are nodes, or as the program says itself, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
-    /// What it is called in what is told of it; by its number, if left out.
+    /// Its name in the results; its number, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// On which nodes its ranks stand, of those that are free: in-order, random, contiguous-switches, contiguous-groups,
-    /// scattered-switches, scattered-groups, or a list such as 0-7,12.
+    /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
+    /// scattered-groups, or a list such as 0-7,12.
     #[serde(default, skip_serializing_if = "is_usual")]
     #[schemars(with = "String")]
     pub placement: Placement,
@@ -86,20 +86,20 @@ fn is_usual(placement: &Placement) -> bool {
     *placement == Placement::default()
 }
 
-/// What is written down of a run.
+/// The files that a run writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outputs {
-    /// The way of every packet, or what became of every frame of an Ethernet: a file that ends in `.csv` or `.arrow`.
+    /// The path of every packet, or the fate of every Ethernet frame: a file that ends in `.csv` or `.arrow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PathBuf>,
-    /// What ranks and channels did when: a Chrome trace.
+    /// A timeline of ranks and channels: a Chrome trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<PathBuf>,
-    /// A page with pictures of it, for a browser: a file that ends in `.html`.
+    /// A page with charts of it, for a browser: a file that ends in `.html`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<PathBuf>,
-    /// Whether the critical path is told, and how long messages took.
+    /// Whether to show the critical path, and how long messages took.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub critical_path: bool,
 }

@@ -80,7 +80,7 @@ pub enum WaitsFor {
 pub enum IdleWhen {
     /// Those that belong to nobody and that nobody has asked for.
     Free,
-    /// Of those only the ones with an empty buffer at their far end.
+    /// Of those, only the ones with an empty buffer at their far end.
     Empty,
 }
 

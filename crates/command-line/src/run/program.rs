@@ -102,15 +102,15 @@ impl RunOptions {
     }
 }
 
-/// The options of programs that can run in the postal model in place of a machine.
+/// The options of programs that can run in the postal model instead of a machine.
 fn postal(command: Command) -> Command {
     let lambda = Arg::new("lambda")
         .long("lambda")
         .value_name("L")
         .value_parser(clap::value_parser!(Lambda))
         .help(
-            "In place of a machine, the postal model: a message is there so many times as long after it was sent as its sender \
-             needs for it; a number such as 1.8 or 9/5",
+            "Instead of a machine, the postal model: the latency of a message as a multiple of the time that it keeps its \
+             sender busy; a number such as 1.8 or 9/5",
         )
         .display_order(2);
     let step = Arg::new("t0")

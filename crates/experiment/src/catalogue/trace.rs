@@ -31,18 +31,19 @@ pub struct Trace {
     /// The trace: a folder with a file for each rank, or a file of SimGrid that has all ranks or names their files.
     #[schemars(extend("x-value" = "DIR_OR_FILE", "x-file" = true))]
     file: FilePath,
-    /// How long computing takes, in units of how long it took.
+    /// How long computing takes, relative to the recorded time.
     compute_scale: ComputeScale,
     /// How many operations took a second, in a time-independent trace of SimGrid, which counts them; if left out, 1e9.
     #[serde(skip_serializing_if = "Option::is_none")]
     operations: Option<OperationRate>,
-    /// How MPI_Bcast goes; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
+    /// The algorithm of MPI_Bcast; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
     #[serde(skip_serializing_if = "Option::is_none")]
     broadcast: Option<Named<broadcast::Algorithm>>,
-    /// How MPI_Allreduce goes; if left out, recursive-doubling up to 2 KiB, rabenseifner above.
+    /// The algorithm of MPI_Allreduce; if left out, recursive-doubling up to 2 KiB, rabenseifner above.
     #[serde(skip_serializing_if = "Option::is_none")]
     all_reduce: Option<Named<all_reduce::Algorithm>>,
-    /// How MPI_Alltoall goes; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to 32 KiB, pairwise above.
+    /// The algorithm of MPI_Alltoall; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to 32 KiB, pairwise
+    /// above.
     #[serde(skip_serializing_if = "Option::is_none")]
     all_to_all: Option<Complete>,
 }

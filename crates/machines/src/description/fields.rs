@@ -34,16 +34,16 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fields {
-    /// What the machine is called; the file's name if left out.
+    /// The machine's name; the file's name if left out.
     pub name: Option<String>,
-    /// One line on what it is.
+    /// A description in one line.
     #[serde(default)]
     pub about: String,
     /// How its routers and nodes are connected. Either this, `loggp` or `ethernet`.
     pub topology: Option<Topology>,
-    /// What its channels are like.
+    /// Its channels.
     pub channels: Option<Channels>,
-    /// What its routers are like.
+    /// Its routers.
     pub routers: Option<Routers>,
     /// How headers find their way.
     #[serde(default)]
@@ -56,11 +56,11 @@ pub struct Fields {
     /// What messages cost the nodes.
     #[serde(default)]
     pub node: Node,
-    /// A network for broadcasts, beside the one for messages.
+    /// A network for broadcasts, in addition to the one for messages.
     pub control_network: Option<ControlNetwork>,
-    /// The costs of the LogGP model, in place of a network.
+    /// The costs of the LogGP model, instead of a network.
     pub loggp: Option<LogGp>,
-    /// A switched Ethernet, in place of a network of flits.
+    /// A switched Ethernet, instead of a network of flits.
     pub ethernet: Option<Ethernet>,
 }
 
@@ -72,12 +72,12 @@ pub struct ControlNetwork {
     pub latency: Duration,
     /// Bytes per second of the whole network.
     pub rate: Rate,
-    /// The processor's cost to begin a broadcast, and to take one; none by default.
+    /// The processor's cost to begin a broadcast, and to receive one; none by default.
     #[serde(default)]
     pub overhead: Duration,
 }
 
-/// What channels are like; those to and from nodes can differ.
+/// The channels; those to and from nodes can differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Channels {
@@ -89,7 +89,7 @@ pub struct Channels {
     pub wire_latency: Option<Duration>,
     /// How long after a flit leaves a buffer its slot can be taken again; at once by default.
     pub credit_latency: Option<Duration>,
-    /// Slots for flits in the buffer at the far end; 1 by default. Each virtual channel has a buffer of as many.
+    /// Slots for flits in the buffer at the far end; 1 by default. Each virtual channel has a buffer of that size.
     pub buffers: Option<u32>,
     /// How many virtual channels share each channel between routers; 1 by default. More need virtual cut-through or
     /// store-and-forward, and a credit latency of more than zero.
@@ -97,10 +97,10 @@ pub struct Channels {
     /// How the channels between nodes and routers differ.
     #[serde(default)]
     pub nodes: Line,
-    /// How the channels from nodes to routers differ further.
+    /// Further differences of the channels from nodes to routers.
     #[serde(default)]
     pub injection: Line,
-    /// How the channels from routers to nodes differ further.
+    /// Further differences of the channels from routers to nodes.
     #[serde(default)]
     pub ejection: Line,
     /// How the channels between the groups of a dragonfly differ.
@@ -124,18 +124,18 @@ pub struct Line {
     pub buffers: Option<u32>,
 }
 
-/// What routers are like.
+/// The routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Routers {
     /// How long a header at the front of a buffer waits before it asks for its output.
     pub routing_delay: Duration,
-    /// Who gets a free channel that several headers ask for.
+    /// Which header gets a free channel that several ask for.
     #[serde(default)]
     pub arbitration: Arbitration,
 }
 
-/// Who gets a free channel that several headers ask for.
+/// Which header gets a free channel that several ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
@@ -155,7 +155,7 @@ pub struct Routing {
     /// Which of several allowed channels a header takes.
     #[serde(default)]
     pub selection: Selection,
-    /// What a header waits for that finds none of several allowed channels idle; `any` only where it looks for an idle one.
+    /// What a header that finds none of several allowed channels idle waits for; `any` only where it looks for an idle one.
     #[serde(default)]
     pub waits_for: WaitsFor,
     /// Which of several allowed channels count as idle; `empty` only where a header looks for an idle one.
@@ -174,7 +174,7 @@ pub enum Rule {
     Clos,
     /// In a dragonfly over the links that join two groups; needs two virtual channels.
     Minimal,
-    /// In a dragonfly by way of a group drawn at random; needs three virtual channels.
+    /// In a dragonfly through a group drawn at random; needs three virtual channels.
     Valiant,
     /// Never up again after down, by distance from router 0: for every topology.
     UpDown,
@@ -213,7 +213,7 @@ pub enum Selection {
     IdleRandom,
 }
 
-/// What a header waits for that finds none of several allowed channels idle.
+/// What a header that finds none of several allowed channels idle waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitsFor {
@@ -228,10 +228,10 @@ pub enum WaitsFor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdleWhen {
-    /// Those that belong to no packet and that none has asked for.
+    /// Those that no packet holds and none has asked for.
     #[default]
     Free,
-    /// Of those only the ones with an empty buffer at their far end.
+    /// Of those, only the ones with an empty buffer at their far end.
     Empty,
 }
 
@@ -255,7 +255,7 @@ pub enum Mode {
     Wormhole,
     /// The header when the far buffer has room for the whole packet.
     VirtualCutThrough,
-    /// The header when the whole packet has come and the far buffer has room for it.
+    /// The header when the whole packet has arrived and the far buffer has room for it.
     StoreAndForward,
     /// As store-and-forward, by the processors of the nodes.
     Software,
@@ -301,11 +301,11 @@ pub struct Node {
     pub cold_receive: Duration,
     /// The rate at which the processor copies a message that it sends or receives, if it copies.
     pub copy_rate: Option<Rate>,
-    /// The rate at which it copies a message that it receives, if that is another one.
+    /// The rate at which it copies a message that it receives, if that differs.
     pub copy_out_rate: Option<Rate>,
-    /// Extra cost of each message received whose packets may come out of order.
+    /// Extra cost of each message received whose packets may arrive out of order.
     pub reconstruction: Duration,
-    /// Whether the next packet of a message is begun only when the one before has wholly left the node.
+    /// Whether the next packet of a message is begun only when the one before has left the node completely.
     pub waits_for_departure: bool,
     /// When a send is over.
     pub send: Send,
@@ -350,7 +350,7 @@ pub enum Send {
 pub enum Acknowledged {
     /// The arrival of the whole message at the node.
     OnArrival,
-    /// The receiving program, which has asked for the message and has it.
+    /// The receiving program's receipt of the message that it has asked for.
     #[default]
     OnReceive,
 }

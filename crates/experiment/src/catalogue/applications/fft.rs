@@ -27,7 +27,7 @@ pub struct Fft {
     operation: Duration,
     /// How long a node takes to copy a byte of a block into a message, or out of one.
     reshuffle: Duration,
-    /// Work out times only: nothing is transformed, and messages are only a size.
+    /// Compute times only: nothing is transformed, and messages are only a size.
     only_sizes: bool,
 }
 

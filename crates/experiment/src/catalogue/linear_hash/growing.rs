@@ -33,21 +33,21 @@ const ASKED_FOR_MAP: u32 = 4;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearHashGrowth {
-    /// How many servers there can be; the table begins with one, and has about so many when all keys are inserted.
+    /// How many servers there can be; the table begins with one, and has about that many when all keys are inserted.
     #[schemars(range(min = 1, max = 65_536), extend("x-value" = "S"))]
     servers: u32,
-    /// How many clients ask at once, one thing after the other each.
+    /// How many clients send requests at the same time, each one after the other.
     #[schemars(range(min = 1, max = 1_048_576), extend("x-value" = "C"))]
     clients: u32,
-    /// How many keys they insert, all together.
+    /// How many keys they insert in total.
     #[schemars(range(min = 1, max = 10_000_000), extend("x-value" = "N"))]
     keys: u32,
-    /// How often they read a key for each that they insert, on the mean.
+    /// The mean number of keys that they read for each that they insert.
     reads: Reads,
-    /// Which keys they read of those that are there.
+    /// Which of the existing keys they read.
     #[schemars(extend("x-value" = "HOW"))]
     popularity: Popularity,
-    /// How long a client waits between an answer and its next request, on the mean.
+    /// The mean time that a client waits between an answer and its next request.
     period: Duration,
     /// What happens when a client asks the wrong server.
     #[schemars(extend("x-value" = "HOW"))]

@@ -26,7 +26,7 @@ pub struct LinearHash {
     /// How many servers there can be; the table begins with one.
     #[schemars(range(min = 1, max = 1_048_576), extend("x-value" = "S"))]
     servers: u32,
-    /// How many clients insert at once, each its own part of the keys.
+    /// How many clients insert at the same time, each its own part of the keys.
     #[schemars(range(min = 1, max = 1_048_576), extend("x-value" = "C"))]
     clients: u32,
     /// Insert the lines of a file, each a key, in their order; if left out, the 180,689 Dutch words of OpenTaal's list.
@@ -41,21 +41,21 @@ pub struct LinearHash {
     body: Size,
     /// How long a server computes for each insert or other request of a key, after it has answered it.
     server_time: Duration,
-    /// How the hash of a key follows from it.
+    /// The hash function of keys.
     #[schemars(extend("x-value" = "HASH"))]
     hash: KeyHash,
-    /// V: what a server has room for, in entries; if left out, so much that the keys just fill all servers to M.
+    /// V: the entries that a server has room for; if left out, as many as let the keys just fill all servers to M.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), extend("x-value" = "V"))]
     capacity: Option<u64>,
-    /// M: to which share servers are filled. The one whose turn it is splits at M V (2^i + n) / 2^i entries.
+    /// M: the share to which servers are filled. The one whose turn it is splits at M V (2^i + n) / 2^i entries.
     sensitivity: Sensitivity,
-    /// How much a server ships at a time when it splits or leaves, and gives to a scan; in between it answers.
+    /// How much a server ships at a time when it splits or leaves, or returns to a scan; in between it answers requests.
     chunk: Size,
     /// Keep splits apart, against cascades: the server whose turn it is splits only if it has more than V entries itself, and
     /// not at once after another.
     apart: bool,
-    /// Below which share of V on the mean the table shrinks again; at most half of M. If left out, it only grows.
+    /// The mean share of V below which the table shrinks again; at most half of M. If left out, it only grows.
     #[serde(skip_serializing_if = "Option::is_none")]
     shrink: Option<Shrink>,
     /// What clients do when the table is built, phase after phase: each begins when the one before is over everywhere.

@@ -12,8 +12,8 @@ pub struct Ethernet {
     pub nodes: u32,
     /// Of each wire, in either direction.
     pub rate: Rate,
-    /// How many bytes of an idle wire's rate are saved up, where a token bucket stands for each wire, as `tc` makes them: frames pass it at
-    /// once as long as it has tokens. Frames take their time on a wire by default.
+    /// The size of the token bucket that models each wire, as those of `tc`: while it has tokens, frames pass at once. By default frames
+    /// take their time on a wire.
     #[serde(default)]
     pub bucket: Option<Bytes>,
     /// Of each wire; none by default.
@@ -27,38 +27,38 @@ pub struct Ethernet {
     /// The longest payload of a frame; 1,500 B by default.
     #[serde(default = "usual_payload")]
     pub payload: Bytes,
-    /// How many frames a node holds that are to be sent.
+    /// How many frames to be sent a node holds.
     pub transmit_ring: u32,
-    /// How many frames a node holds that have come. One that comes when they are all there is dropped.
+    /// How many received frames a node holds. A frame that arrives when it is full is dropped.
     pub receive_ring: u32,
     /// The processor's cost to send a frame; none by default.
     #[serde(default)]
     pub send: Duration,
-    /// The processor's cost to take a frame; none by default.
+    /// The processor's cost to receive a frame; none by default.
     #[serde(default)]
     pub receive: Duration,
-    /// The processor's cost to hand over frames that are to be sent, however many are sent at once (`messaging.batch`): that of a system call.
-    /// None by default.
+    /// The processor's cost to hand over frames to be sent, however many at once (`messaging.batch`): that of a system call. None by
+    /// default.
     #[serde(default)]
     pub handover: Duration,
-    /// How long it takes until a node runs again that has waited for a frame. It needs no processor meanwhile. None by default.
+    /// How long it takes until a node that has waited for a frame runs again. It needs no processor meanwhile. None by default.
     #[serde(default)]
     pub wake: Duration,
-    /// The processor's cost of the first frame that a node sends, and once more of the first that it takes, beside the others: nothing of what that
-    /// takes is in a cache yet. None by default.
+    /// The extra cost to the processor of the first frame that a node sends, and of the first that it receives, when nothing is in a cache
+    /// yet. None by default.
     #[serde(default)]
     pub cold: Duration,
-    /// How many processors all nodes share, where they are processes of one computer: what frames cost waits for one. What programs compute
-    /// and what their calls cost does not. Each node has its own by default.
+    /// How many processors all nodes share, where they are processes of one computer: the work for frames waits for a processor; programs'
+    /// computing and calls do not. By default each node has its own.
     #[serde(default)]
     pub processors: Option<u32>,
-    /// The processor's cost for each byte of payload, to send it and to take it; none by default.
+    /// The processor's cost for each byte of payload, to send it and to receive it; none by default.
     #[serde(default)]
     pub copy: Duration,
-    /// The processor's cost of each send or broadcast that a program calls, beside those of frames; none by default.
+    /// The processor's cost of each send or broadcast that a program calls, in addition to that of frames; none by default.
     #[serde(default)]
     pub call_send: Duration,
-    /// The same of each receive, when the message has come; none by default.
+    /// The processor's cost of each receive, when the message has arrived; none by default.
     #[serde(default)]
     pub call_receive: Duration,
     /// The source's cost, for each receiver, of each frame that it broadcasts; none by default.
@@ -67,7 +67,7 @@ pub struct Ethernet {
     /// A second switch, with a trunk to it; there is one switch by default.
     #[serde(default)]
     pub trunk: Option<Trunk>,
-    /// What can go wrong; nothing by default.
+    /// The faults; none by default.
     #[serde(default)]
     pub faults: Faults,
     /// How messages are sent.
@@ -83,13 +83,13 @@ pub struct Trunk {
     pub first_switch: u32,
     /// Of the trunk, in either direction.
     pub rate: Rate,
-    /// The token bucket that stands for it in either direction, as the `bucket` of the wires; none by default.
+    /// The token bucket that models it in either direction, like the `bucket` of the wires; none by default.
     #[serde(default)]
     pub bucket: Option<Bytes>,
     /// Of the trunk; none by default.
     #[serde(default)]
     pub latency: Duration,
-    /// What the queue before it holds at either switch; as much as any output queue by default.
+    /// The size of the queue before it at either switch; that of any output queue by default.
     #[serde(default)]
     pub queue: Option<Bytes>,
 }
@@ -98,15 +98,15 @@ pub struct Trunk {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// That it is lost.
+    /// The chance that it is lost.
     pub loss: f64,
-    /// That a burst begins with it, in which all frames are lost.
+    /// The chance that a burst begins with it, in which all frames are lost.
     pub burst_begins: f64,
-    /// That the burst has ended with the frame before.
+    /// The chance that the burst has ended with the frame before.
     pub burst_ends: f64,
-    /// That it comes twice, the second time by up to `delay` later.
+    /// The chance that it arrives twice, the second time by up to `delay` later.
     pub duplicated: f64,
-    /// That it is late, by up to `delay`.
+    /// The chance that it is late, by up to `delay`.
     pub delayed: f64,
     /// The longest delay.
     pub delay: Duration,
@@ -128,11 +128,11 @@ impl Default for Faults {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Messaging {
-    /// What each packet has on the wire beside a part of a message; as the messaging writes it down, if left out.
+    /// The header of each packet on the wire; if left out, as the messaging encodes it.
     pub header: Option<Bytes>,
     /// How many packets of a stream are under way at most.
     pub window: Option<u32>,
-    /// What is sent again when a packet is lost.
+    /// Which packets are sent again when one is lost.
     pub repeat: Option<Repeat>,
     /// What a sender sends that has heard nothing for a retransmission time.
     pub probe: Option<Probe>,
@@ -149,19 +149,19 @@ pub struct Messaging {
     pub send_queue: Option<u32>,
     /// How broadcasts are sent.
     pub broadcast: Option<BroadcastProtocol>,
-    /// The retransmission time before any round trip was measured.
+    /// The retransmission timeout before any round trip was measured.
     pub first_timeout: Option<Duration>,
-    /// The least retransmission time.
+    /// The shortest retransmission timeout.
     pub least_timeout: Option<Duration>,
     /// The most.
     pub most_timeout: Option<Duration>,
     /// After how many packets a receiver reports.
     pub report_packets: Option<u64>,
-    /// The same of a receiver of broadcasts, if it is another number.
+    /// The same for a receiver of broadcasts, if it differs.
     pub broadcast_report_packets: Option<u64>,
     /// And how long after the first that it has not reported.
     pub report_delay: Option<Duration>,
-    /// After how long of silence a rank is gone.
+    /// How long a rank may be silent before it is considered gone.
     pub patience: Option<Duration>,
 }
 
@@ -222,15 +222,15 @@ impl BroadcastProtocol {
     }
 }
 
-/// What is sent again when a packet is lost.
+/// Which packets are sent again when one is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repeat {
-    /// It and all after it.
+    /// The lost packet and all after it.
     GoBackN,
-    /// Only what is lost.
+    /// Only the lost packet.
     Selective,
-    /// Of broadcasts parity packets, each of which repairs another loss at every receiver; else only what is lost.
+    /// For broadcasts, parity packets, each of which can repair a different loss at every receiver; otherwise only the lost packet.
     Parity,
 }
 
@@ -238,9 +238,9 @@ pub enum Repeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Probe {
-    /// The first packet that is not known to have come, once more: if it is lost, that saves a round trip.
+    /// The first packet not known to have arrived, once more: if it is lost, that saves a round trip.
     WithPacket,
-    /// A question without anything: if nothing is lost but time, little is sent in vain.
+    /// A probe without data: if nothing was lost, little is sent in vain.
     Alone,
 }
 

@@ -49,7 +49,7 @@ pub struct MeshOfClos {
     /// The paper's k: nodes of a router of the lowest level. From 2.
     #[serde(default = "four")]
     pub arity: u32,
-    /// Clusters in a row of the mesh; with `rows`, in place of the nearly square mesh of `arity^mesh_stages` clusters.
+    /// Clusters in a row of the mesh; with `rows`, instead of the nearly square mesh of `arity^mesh_stages` clusters.
     pub columns: Option<u32>,
     /// Rows of clusters in the mesh.
     pub rows: Option<u32>,
@@ -63,7 +63,7 @@ pub struct Grid {
     pub columns: Option<u32>,
     /// Rows; with `columns`.
     pub rows: Option<u32>,
-    /// Routers along each dimension, in place of `columns` and `rows`.
+    /// Routers along each dimension, instead of `columns` and `rows`.
     pub sides: Option<Vec<u32>>,
 }
 
@@ -98,7 +98,7 @@ pub struct Dragonfly {
     pub routers: u32,
     /// h, the links of a router to other groups.
     pub global_links: u32,
-    /// g, the groups; `routers * global_links + 1` if left out, the most that there can be.
+    /// g, the groups; `routers * global_links + 1`, the maximum, if left out.
     pub groups: Option<u32>,
 }
 
@@ -125,7 +125,7 @@ pub struct Graph {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphRouter {
-    /// Its name, which no other router has.
+    /// Its name, which must be unique.
     pub name: String,
     /// How many nodes it has.
     #[serde(default)]
@@ -144,11 +144,11 @@ pub struct GraphLink {
     pub between: [String; 2],
     /// Bytes per second, where it differs from that of `channels`.
     pub rate: Option<Rate>,
-    /// Time of a flit, in place of a rate.
+    /// Time of a flit, instead of a rate.
     pub flit_time: Option<Duration>,
     /// Time on the wire.
     pub wire_latency: Option<Duration>,
-    /// Time until a slot that was left can be taken again.
+    /// Time until a slot that a flit has left can be taken again.
     pub credit_latency: Option<Duration>,
     /// Slots for flits at the far end.
     pub buffers: Option<u32>,
