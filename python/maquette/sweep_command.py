@@ -93,7 +93,7 @@ def _run_on(executor: Executor | Client, words: list[str]) -> int:
     except MaquetteError as error:
         return _told(str(error), _FAILED)
     except KeyboardInterrupt:
-        print(f"{sweep.done} of {sweep.points} points are done, and kept: the same command goes on", file=sys.stderr)
+        print(f"{sweep.done} of {sweep.points} points are done, and kept: the same command resumes", file=sys.stderr)
         return _INTERRUPTED
     return 0
 

@@ -58,7 +58,7 @@ def test_fewer_receivers_than_were_waited_for_are_no_success(tmp_path: Path) -> 
     place = Place(tmp_path)
     receiver = place.receive("--into", "made/on/the/way", "--wait", "30")
     status, _, told = ended(place.send("file", "--receivers", "7", "--wait", "2"))
-    assert (status, told) == (1, "warning: 1 of 7 receivers came\n")
+    assert (status, told) == (1, "warning: 1 of 7 receivers joined\n")
     assert ended(receiver)[0] == 0
     assert (tmp_path / "made/on/the/way/file").read_text() == "content"
 

@@ -153,7 +153,7 @@ def test_the_command_takes_the_workers_of_dask_until_it_is_interrupted(scheduler
         wait_until(lambda: kept.exists() and kept.read_text().count("\n") > 4)
         running.send_signal(signal.SIGINT)
         _, told = running.communicate(timeout=PATIENCE)
-    assert running.returncode == 130 and "of 20000 points are done, and kept: the same command goes on" in told
+    assert running.returncode == 130 and "of 20000 points are done, and kept: the same command resumes" in told
     assert kept.read_text().count("\n") > 4 and not experiment.with_name("long.csv").exists()
 
 

@@ -253,7 +253,7 @@ def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> 
         (ValueError, "to: found -1; allowed is a whole number from 0 to", {"to": -1, "size": 1}),
         (TypeError, "to: found 'all'; allowed is a whole number from 0 to", {"to": "all", "size": 1}),
         (ValueError, "data: `4 Kb` is not an amount of data", {"to": 1, "data": "4 Kb"}),
-        (TypeError, "data: found 64; allowed is something bytes-like", {"to": 1, "data": 64}),
+        (TypeError, "data: found 64; allowed is a bytes-like object", {"to": 1, "data": 64}),
         (TypeError, "data: found neither data nor a size", {"to": 1}),
         (ValueError, "size: found 2 B; allowed is at least 4", {"to": 1, "data": b"long", "size": 2}),
         (ValueError, "tag: found -2; allowed is", {"to": 1, "size": 1, "tag": -2}),

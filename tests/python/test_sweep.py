@@ -187,7 +187,7 @@ def test_the_command_goes_on_after_it_was_interrupted(tmp_path: Path) -> None:
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=60)
-    assert running.returncode == 130 and "of 60 points are done, and kept: the same command goes on" in told
+    assert running.returncode == 130 and "of 60 points are done, and kept: the same command resumes" in told
     done = kept.read_text().count("\n") - 1
     assert 3 <= done < 60 and not (tmp_path / "out.csv").exists()
     again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)

@@ -143,7 +143,7 @@ impl Arguments {
         work.run(self.threads.map_or_else(cores, usize::from))?;
         let Work { journal, done: rows, .. } = work;
         if rows.len() < sweep.points() {
-            let kept = if self.out.is_some() { ", and kept: the same command goes on" } else { "" };
+            let kept = if self.out.is_some() { ", and kept: the same command resumes" } else { "" };
             note(&format!("{} of {} points are done{kept}", rows.len(), sweep.points()));
             return Ok(CommandOutput { text: String::new(), status: interrupt::status() });
         }

@@ -116,7 +116,8 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
         assert!(unfinished(&place.folder.join(into)).is_none());
     }
     let (status, _, complaints) = ended(stranger);
-    let may_be = "warning: 127.0.0.1 sends here with another key: this --key-file may be the wrong one, or the sender's may be\n";
+    let may_be =
+        "warning: 127.0.0.1 sends with another key: this --key-file may be the wrong one, or the sender's may be\n";
     assert_eq!((status, complaints), (Some(1), format!("{may_be}error: nothing was announced for 3 s\n")));
     assert_eq!(fs::read_dir(place.folder.join("stranger")).unwrap().count(), 0);
 }
@@ -125,7 +126,7 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
 fn interrupted_on_either_side_it_goes_on_from_there() {
     let Some(place) = Place::new(2) else { return };
     fs::write(place.folder.join("file"), bytes(4_000_000)).unwrap();
-    let trusts = "note: without --key-file the network is trusted: whoever is on it can send files here, and read what is sent\n";
+    let trusts = "note: without --key-file the network is trusted: anyone on it can send files to this computer, and read what is sent\n";
     let sending = ["file", "--receivers", "1", "--rate", "30 Mbit/s"];
     let mut sender = place.send(&sending);
     let mut receiver = place.receive("into", &[]);
@@ -137,7 +138,7 @@ fn interrupted_on_either_side_it_goes_on_from_there() {
     assert_eq!(complaints, format!("{trusts}{kept}"));
     sender.signal("-INT");
     let (status, _, complaints) = ended(sender);
-    let kept = "note: receivers keep what they have, and go on from there when the same files are sent again\nerror: interrupted\n";
+    let kept = "note: receivers keep what they have, and resume from there when the same files are sent again\nerror: interrupted\n";
     assert!(status == Some(130) && complaints.ends_with(kept), "{complaints}");
     let receiver = place.receive("into", &["--json"]);
     let (status, _, complaints) = ended(place.send(&sending));
@@ -154,13 +155,13 @@ fn a_sender_whom_nobody_hears_and_a_receiver_who_refuses_end_with_status_1() {
     let Some(place) = Place::new(3) else { return };
     fs::write(place.folder.join("file"), b"new").unwrap();
     let (status, _, complaints) = ended(place.send(&["file", "--wait", "0.2"]));
-    assert_eq!((status, complaints.as_str()), (Some(1), "error: nobody came to receive it\n"));
+    assert_eq!((status, complaints.as_str()), (Some(1), "error: no receiver joined\n"));
     fs::create_dir_all(place.folder.join("into")).unwrap();
     fs::write(place.folder.join("into/file"), b"old").unwrap();
     let receiver = place.receive("into", &[]);
     let (status, _, complaints) = ended(place.send(&["file", "--wait", "3"]));
     assert!(
-        status == Some(1) && complaints.contains("does not take it: `into/file`: it is there already"),
+        status == Some(1) && complaints.contains("refuses the files: `into/file`: it is there already"),
         "{complaints}"
     );
     let (status, _, complaints) = ended(receiver);
@@ -244,7 +245,7 @@ fn a_sender_says_how_many_of_those_it_waited_for_came() {
     fs::write(place.folder.join("file"), b"content").unwrap();
     let receiver = place.receive("made/with/all/above", &[]);
     let (status, told, complaints) = ended(place.send(&["file", "--receivers", "7", "--wait", "1.5"]));
-    assert_eq!((status, complaints.as_str()), (Some(1), "warning: 1 of 7 receivers came\n"));
+    assert_eq!((status, complaints.as_str()), (Some(1), "warning: 1 of 7 receivers joined\n"));
     assert!(told.starts_with("sent 1 file, 7 B, to 1 receiver in "), "{told}");
     assert_eq!(ended(receiver).0, Some(0));
     assert!(place.same("file", "made/with/all/above/file"));

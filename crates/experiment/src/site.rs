@@ -48,7 +48,7 @@ impl Site {
         }
         let Machine { nodes, name, .. } = &self.machine;
         if ranks > *nodes {
-            let allowed = format!("a machine with at least {ranks} nodes, as the program has so many ranks");
+            let allowed = format!("a machine with at least {ranks} nodes, as the program has that many ranks");
             return Err(Error::parameter("machine", format!("{name} with {nodes} nodes"), allowed));
         }
         Ok(ranks)

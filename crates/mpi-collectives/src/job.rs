@@ -107,7 +107,7 @@ fn lay(place: &Elements, message: &Message) -> Result<()> {
 }
 
 fn too_long(place: &Elements, message: &Message) -> Error {
-    Error::Unfit(format!("a message of {} came where there is room for {}", message.size(), Bytes(place.bytes())))
+    Error::Unfit(format!("a message of {} arrived where there is room for {}", message.size(), Bytes(place.bytes())))
 }
 
 impl Blocks {
@@ -173,7 +173,7 @@ impl Blocks {
         let content = rows.content().map_or(&[][..], |content| &content[..]);
         let mut numbers: Vec<u64> = content.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number)).collect();
         if numbers.len() != size as usize * size as usize {
-            return Err(Error::Unfit("the ranks do not agree on how many they are".to_owned()));
+            return Err(Error::Unfit("the ranks disagree about their number".to_owned()));
         }
         // The result begins with the rank's own row.
         numbers.rotate_right(me as usize * size as usize);

@@ -84,7 +84,7 @@ impl Reason {
             Reason::Datatype => "a reduction of a derived datatype",
             Reason::Nothing => "no data",
             Reason::Arguments => "wrong arguments",
-            Reason::Threads => "begun only, and the library is for one thread",
+            Reason::Threads => "nonblocking, and the library is for one thread",
         }
     }
 }

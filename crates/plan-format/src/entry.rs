@@ -126,7 +126,7 @@ fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &s
     let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
     let made = (entry.make)(&mut parameters);
     let algorithm = made.map_err(|untold| {
-        place.found(span.clone(), field, &format!("`{}`: {untold}", entry.name), "an algorithm that is told that")
+        place.found(span.clone(), field, &format!("`{}`: {untold}", entry.name), "an algorithm with that parameter")
     })?;
     let given = [
         (Parameter::Segment, segment.is_some()),
@@ -183,7 +183,9 @@ impl Planned for Exchange {
         let Some(algorithm) = found else { return Err(place.unknown(span, &of_name, name, &known)) };
         match algorithm.check(ranks) {
             Ok(()) => Ok(Exchange::Complete(algorithm)),
-            Err(error) => Err(place.found(span, &of_name, &format!("`{name}`: {error}"), "one for so many ranks")),
+            Err(error) => {
+                Err(place.found(span, &of_name, &format!("`{name}`: {error}"), "one for this number of ranks"))
+            }
         }
     }
 }

@@ -77,7 +77,7 @@ fn entries<A: Planned>(
         if let (Some(above), Some(to)) = (sizes.above, sizes.to)
             && above >= to
         {
-            let (found, allowed) = (format!("sizes above {above} and up to {to}"), "some");
+            let (found, allowed) = (format!("sizes above {above} and up to {to}"), "a range that is not empty");
             return Err(place.found(span, &field, &found, allowed));
         }
         if let Some(last) = entries.last().map(|last| last.sizes.to) {

@@ -144,7 +144,7 @@ impl Plan {
         let shown = quantities::shown_path(path).to_string();
         let unreadable = |problem: String| PlanError::Unreadable { file: shown.clone(), problem };
         let bytes = read_at_most(path, LONGEST).map_err(|error| unreadable(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is no text in UTF-8".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_owned()))?;
         file::read(&text, &shown)
     }
 

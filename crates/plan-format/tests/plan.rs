@@ -89,7 +89,7 @@ fn errors_are_reported_with_their_position() {
         ),
         (
             with("to = \"1 MiB\"", "to = \"1 KiB\""),
-            "broadcast[1]: found sizes above 8 KiB and up to 1 KiB; allowed is some",
+            "broadcast[1]: found sizes above 8 KiB and up to 1 KiB; allowed is a range that is not empty",
         ),
         (with("ranks = 8", "ranks = 1"), "plan.toml:4:9: ranks: found 1; allowed is at least 2"),
         (with("ranks = 8", "ranks = 6"), "all_to_all[0].algorithm: found `recursive`"),

@@ -175,7 +175,7 @@ fn message(data: &Bound<'_, PyAny>, length: &Bound<'_, PyAny>) -> PyResult<Messa
         return match (if_given("data", data, size)?, length) {
             (Some(size), None) | (None, Some(size)) => Ok(Message::of_size(size)),
             (None, None) => Err(PyTypeError::new_err(
-                "data: found neither data nor a size; allowed is something bytes-like, or a size such as \"4 KiB\"",
+                "data: found neither data nor a size; allowed is a bytes-like object, or a size such as \"4 KiB\"",
             )),
             (Some(_), Some(_)) => {
                 Err(PyTypeError::new_err("size: found a size beside another; allowed is one of them, or data"))
@@ -198,7 +198,7 @@ fn content(data: &Bound<'_, PyAny>) -> PyResult<Content> {
     if let Ok(bytes) = data.cast::<PyBytes>() {
         return Ok(Content::from_owner(PyBackedBytes::from(bytes.clone())));
     }
-    let allowed = "something bytes-like, or a size such as \"4 KiB\"; a number of bytes is written size=...";
+    let allowed = "a bytes-like object, or a size such as \"4 KiB\"; a number of bytes is written size=...";
     let view = PyMemoryView::from(data).map_err(|_| wrong_type("data", data, allowed))?;
     let bytes = view.call_method0("tobytes")?.cast_into::<PyBytes>()?;
     Ok(Content::from_owner(PyBackedBytes::from(bytes)))

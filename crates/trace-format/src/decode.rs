@@ -136,7 +136,7 @@ impl<R: BufRead> Calls<R> {
 
     fn small_list(&mut self) -> Result<Box<[u32]>, Damage> {
         let numbers = self.list()?.into_iter().map(u32::try_from).collect::<Result<Box<[u32]>, _>>();
-        numbers.map_err(|_| self.damage("found a number of more than 32 bits; allowed is one of at most so many"))
+        numbers.map_err(|_| self.damage("found a number of more than 32 bits; allowed is at most 32"))
     }
 
     fn list(&mut self) -> Result<Vec<u64>, Damage> {
@@ -181,7 +181,7 @@ impl<R: BufRead> Calls<R> {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
             if shift == 63 && bits > 1 || shift > 63 {
-                return Err(self.damage("found a number of more than 64 bits; allowed is one of at most so many"));
+                return Err(self.damage("found a number of more than 64 bits; allowed is at most 64"));
             }
             number |= bits << shift;
             if byte & 0x80 == 0 {

@@ -170,7 +170,7 @@ impl<W: Watch> Sender<'_, W> {
             (_, wait) => passed(changed, wait.unwrap_or(WAIT)),
         };
         if waiting == 0 {
-            return if late { Err(CastError::Nobody("nobody came to receive it".to_string())) } else { Ok(None) };
+            return if late { Err(CastError::Nobody("no receiver joined".to_string())) } else { Ok(None) };
         }
         let gathered = match receivers {
             Some(receivers) => waiting >= *receivers || late,

@@ -37,7 +37,7 @@ impl Way {
         let key_file = self.key_file.as_ref().map(|path| {
             let read = KeyFile::read(path).map_err(|cause| Failure::Unreadable { path: path.clone(), cause })?;
             if read.is_open {
-                warn(&format!("`{}` can be read by others of this machine: `chmod 600` it", shown_path(path)));
+                warn(&format!("`{}` can be read by other users of this machine: `chmod 600` it", shown_path(path)));
             }
             Ok::<_, Failure>(read.secret)
         });

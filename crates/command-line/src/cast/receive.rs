@@ -61,7 +61,7 @@ impl Arguments {
         let sealed = meeting.secret.is_some();
         if !sealed {
             note(
-                "without --key-file the network is trusted: whoever is on it can send files here, and read what is sent",
+                "without --key-file the network is trusted: anyone on it can send files to this computer, and read what is sent",
             );
         }
         let settings = ReceiveSettings { meeting, name: host_name(), wait };
@@ -103,7 +103,7 @@ fn text(received: &Received) -> String {
     let files = if manifest.files() == 1 { "1 file".to_string() } else { format!("{} files", manifest.files()) };
     let speed = bytes_per_second(if time.is_zero() { 0.0 } else { came.0 as f64 / time.seconds() });
     let before = Bytes(manifest.size().0.saturating_sub(came.0));
-    let before = if before.0 > 0 { format!("; {} had come before", amount(before)) } else { String::new() };
+    let before = if before.0 > 0 { format!("; {} had arrived before", amount(before)) } else { String::new() };
     format!("received {title}: {files}, {}, in {}: {speed}{before}\n", amount(manifest.size()), rounded(*time))
 }
 
@@ -124,10 +124,10 @@ fn as_json_text(received: &Received, sealed: bool) -> String {
 /// Why a cast from that address cannot be received.
 fn mismatch(why: Mismatch, from: Ipv4Addr) -> String {
     match why {
-        Mismatch::Sealed => format!("{from} sends here with a key: --key-file is needed to receive it"),
-        Mismatch::Open => format!("{from} sends here without a key: that is not received where --key-file is given"),
+        Mismatch::Sealed => format!("{from} sends with a key: --key-file is needed to receive it"),
+        Mismatch::Open => format!("{from} sends without a key: with --key-file that is not received"),
         Mismatch::OtherKey => {
-            format!("{from} sends here with another key: this --key-file may be the wrong one, or the sender's may be")
+            format!("{from} sends with another key: this --key-file may be the wrong one, or the sender's may be")
         }
         Mismatch::Version(version) => other_version("sender", version, from),
     }

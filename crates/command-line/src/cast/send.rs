@@ -74,15 +74,15 @@ impl Arguments {
         drop(watching);
         let sent = sent.inspect_err(|error| {
             if matches!(error, CastError::Interrupted) {
-                note("receivers keep what they have, and go on from there when the same files are sent again");
+                note("receivers keep what they have, and resume from there when the same files are sent again");
             }
         })?;
         for name in &sent.without {
-            warn(&format!("{name} has not got everything"));
+            warn(&format!("{name} has not received everything"));
         }
         let wanted = receivers.map_or(1, |receivers| receivers as usize);
         if sent.came() < wanted {
-            warn(&format!("{} of {wanted} receivers came", sent.came()));
+            warn(&format!("{} of {wanted} receivers joined", sent.came()));
         }
         let status = i32::from(sent.done < wanted || !sent.without.is_empty());
         let text = if as_json { as_json_text(&sent, count, size, sealed) } else { text(&sent, count, size) };
@@ -175,7 +175,7 @@ impl Watch for Watching {
             Event::Begins(receivers) => self.bar.say(format!("to {receivers}")),
             Event::Sent(done, of) => self.bar.show(done.0, of.0),
             Event::Lost(name) => self.bar.aside(|| warn(&format!("{name} is gone, or too slow; it may come back"))),
-            Event::Refused(name, reason) => self.bar.aside(|| warn(&format!("{name} does not take it: {reason}"))),
+            Event::Refused(name, reason) => self.bar.aside(|| warn(&format!("{name} refuses the files: {reason}"))),
             Event::Done(_) => {
                 self.done += 1;
                 self.bar.say(format!("{} have it", self.done));

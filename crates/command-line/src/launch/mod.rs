@@ -200,7 +200,7 @@ const OF_A_MODEL: [(&str, &str); 7] = [
     ("--nodes", "none: --local says how many ranks there are, or the hosts of --hosts"),
     ("--ranks", "none: --local says how many ranks there are, or the hosts of --hosts"),
     ("--set", "none: launched ranks run on real hosts, of which nothing can be set"),
-    ("--engine", "none: launched ranks run on real hosts, where no flits are to be moved"),
+    ("--engine", "none: launched ranks run on real hosts, where nothing is simulated"),
     ("--packets", "none: only of a model it is known what became of every packet"),
     ("--timeline", "none: only of a model it is known what ranks and channels did when"),
 ];
@@ -250,7 +250,7 @@ impl Options {
     /// The hosts, and the file that names them if there is one.
     pub(super) fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
         if self.local.is_some() && self.shell.is_some() {
-            return Err(Failure::argument("--shell", "a command", "none with --local: no host is to be reached"));
+            return Err(Failure::argument("--shell", "a command", "none with --local, where no other host is reached"));
         }
         match (self.local, &self.hosts) {
             (Some(ranks), _) => {

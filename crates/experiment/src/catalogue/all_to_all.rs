@@ -152,7 +152,7 @@ impl AllToAll {
                 Err(Error::parameter("reshuffle", "a time", format!("none, as {name} does not forward messages")))
             }
             Exchange::Irregular(Irregular::Linear) => self.order.map_or(Ok(()), |order| {
-                let allowed = "none, as in a step of linear nobody both sends and receives";
+                let allowed = "none, as in a step of linear no rank both sends and receives";
                 Err(Error::parameter("order", order.name(), allowed))
             }),
             _ => Ok(()),

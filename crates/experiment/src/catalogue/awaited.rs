@@ -109,7 +109,7 @@ fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: b
     match own {
         Some(message) => Ok(message.size()),
         None if is_source => {
-            Err(ProgramError::Unfit("the root of a broadcast has no data; allowed is some".to_owned()))
+            Err(ProgramError::Unfit("the root of a broadcast has no data; it must send some".to_owned()))
         }
         None if algorithm.cuts() => {
             let name = algorithm.name();

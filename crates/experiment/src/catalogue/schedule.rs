@@ -43,7 +43,7 @@ impl Entry for Schedule {
         let (schedule, input) = read_schedule(&self.file)?;
         site.exactly(schedule.ranks, "as many as the schedule has")?;
         if let Some(order) = self.order.filter(|_| schedule.rule == Rule::ManyToOne) {
-            let allowed = "none, as in a step of such a schedule nobody both sends and receives";
+            let allowed = "none, as in a step of such a schedule no rank both sends and receives";
             return Err(Error::parameter("order", order.name(), allowed));
         }
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));

@@ -67,7 +67,7 @@ impl Program for BroadcastReply {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Duration>> {
         if self.replier == ROOT {
-            return Err(Error::Unfit("who broadcasts can't reply".to_owned()));
+            return Err(Error::Unfit("the source of a broadcast can't reply".to_owned()));
         }
         if endpoint.rank() == ROOT {
             check_partner(ROOT, self.replier, endpoint.size())?;

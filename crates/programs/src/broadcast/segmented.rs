@@ -90,7 +90,7 @@ fn links(pipe: &Pipe, n: u32, me: u32) -> Result<Links> {
 /// Checks that the source's message has the size that all ranks were given.
 pub(super) fn of_known_size<E: Endpoint>(group: &Group, endpoint: &E, message: &Message, size: Bytes) -> Result<()> {
     if endpoint.rank() == group.source() && message.size() != size {
-        return Err(Error::Unfit(format!("the source has {}, but {size} are to be broadcast", message.size())));
+        return Err(Error::Unfit(format!("the source has {}, but the broadcast is of {size}", message.size())));
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ impl<R: Read> Parser<R> {
             }
             if self.is_word("num_ranks") {
                 return Err(
-                    self.problem(start, "found a second `num_ranks`; it is told once, at the beginning".to_owned())
+                    self.problem(start, "found a second `num_ranks`; allowed is one, at the beginning".to_owned())
                 );
             }
             self.word("rank")?;

@@ -279,7 +279,7 @@ impl Rank {
             "MPI_COMM_SELF" => Ok(ITSELF),
             _ if self.worlds.contains(&call.number(argument)?) => Ok(WORLD),
             other => Err(call.wrong(format!(
-                "found communicator `{other}`; allowed is one of all ranks, as the text does not say who belongs to others"
+                "found communicator `{other}`; allowed is one of all ranks, as the text does not list the members of others"
             ))),
         }
     }

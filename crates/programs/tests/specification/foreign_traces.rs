@@ -238,7 +238,7 @@ fn what_is_wrong_with_a_trace_of_dumpi_is_told() {
     assert_eq!(told("MPI_Wait", &[]).to_string(), "d.txt:4: MPI_Wait: found no request; allowed is one");
     assert_eq!(
         told("MPI_Barrier", &["MPI_Comm comm=9 (user-defined-comm)"]).to_string(),
-        "d.txt:4: MPI_Barrier: found communicator `user-defined-comm`; allowed is one of all ranks, as the text does not say who belongs to others"
+        "d.txt:4: MPI_Barrier: found communicator `user-defined-comm`; allowed is one of all ranks, as the text does not list the members of others"
     );
     assert_eq!(
         told(

@@ -90,7 +90,7 @@ fn what_is_wrong_with_a_text_is_told_with_its_place() {
         ("num_ranks 2\nrank 0 {\n}\nrank 0 {\n}".into(), "trace.goal:4:6: rank 0 has a block already, in line 2"),
         (
             "num_ranks 2\nnum_ranks 2".into(),
-            "trace.goal:2:1: found a second `num_ranks`; it is told once, at the beginning",
+            "trace.goal:2:1: found a second `num_ranks`; allowed is one, at the beginning",
         ),
         ("num_ranks 2\nsend 1b to 1".into(), "trace.goal:2:1: found `send`, where `rank` is allowed"),
         (

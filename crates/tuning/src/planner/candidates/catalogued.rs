@@ -53,7 +53,7 @@ pub(super) fn all<A: Catalogue>(ranks: u32, bytes: Bytes, model: &Model, alphas:
 }
 
 fn made<A>(entry: &Entry<A>, parameters: &mut Parameters) -> Result<A> {
-    let unfit = |untold| Error::Unfit(format!("{} was not told enough: {untold}", entry.name));
+    let unfit = |untold| Error::Unfit(format!("{} lacks a parameter: {untold}", entry.name));
     (entry.make)(parameters).map_err(unfit)
 }
 
