@@ -281,13 +281,7 @@ impl fmt::Display for Event {
         match self {
             Event::Listening { clients, members, slots, http, tls, tls_for_members } => {
                 let how = (*tls, *tls_for_members);
-                listening(
-                    out,
-                    clients,
-                    &format!("for members on {members}, for clients that follow slots on {slots}"),
-                    http,
-                    how,
-                )
+                listening(out, clients, &format!("for members on {members}, for slots on {slots}"), http, how)
             }
             Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
             Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),
@@ -303,24 +297,18 @@ impl fmt::Display for Event {
                 write!(out, "member {member} was silent for too long: it is being rebuilt on member {spare}")
             }
             Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all data of member {member}"),
-            Event::LeadsGroup => write!(
-                out,
-                "the parity member that led was silent for too long: this one leads, and keeps the parity alone"
-            ),
+            Event::LeadsGroup => {
+                write!(out, "the parity member that led was silent for too long: this one leads now, alone")
+            }
             Event::ParityLost { member } => {
                 write!(out, "parity member {member} was silent for too long: this one keeps the parity alone")
             }
             Event::ParityMade { member } => write!(out, "parity member {member} has all of its parity"),
             Event::Becomes { member } => write!(out, "this spare is now member {member}, which was lost"),
             Event::MessagesDropped { messages } => {
-                write!(
-                    out,
-                    "requests and replies dropped because members did not take them: {messages}; they are asked for again"
-                )
+                write!(out, "requests and replies dropped, to be asked for again: {messages}; members did not take them")
             }
-            Event::MessageRefused { member, why } => {
-                write!(out, "ignored what member {member} sent: {why}")
-            }
+            Event::MessageRefused { member, why } => write!(out, "ignored what member {member} sent: {why}"),
             Event::ServerOpened { server, level } => write!(out, "server {server} of level {level} has opened"),
             Event::ServerSplit { server, level, records } => {
                 write!(out, "server {server} has split: it has level {level} and {}", counted(*records, "record"))
