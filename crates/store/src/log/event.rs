@@ -306,7 +306,10 @@ impl fmt::Display for Event {
             Event::ParityMade { member } => write!(out, "parity member {member} has all of its parity"),
             Event::Becomes { member } => write!(out, "this spare is now member {member}, which was lost"),
             Event::MessagesDropped { messages } => {
-                write!(out, "requests and replies dropped, to be asked for again: {messages}; members did not take them")
+                write!(
+                    out,
+                    "requests and replies dropped: {messages}; members did not take them, and ask for them again"
+                )
             }
             Event::MessageRefused { member, why } => write!(out, "ignored what member {member} sent: {why}"),
             Event::ServerOpened { server, level } => write!(out, "server {server} of level {level} has opened"),

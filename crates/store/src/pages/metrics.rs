@@ -164,12 +164,7 @@ fn of_parity(text: &mut Text, state: &ParityState) {
     );
     let help = "On the parity member that leads: how many members of the group may be lost now.";
     text.one("parity_survives", "gauge", help, state.survives);
-    text.one(
-        "parity_promised",
-        "gauge",
-        "How many members of the group are meant to be lost without harm.",
-        state.promised,
-    );
+    text.one("parity_promised", "gauge", "How many members of the group may be lost when it is whole.", state.promised);
     text.one("parity_whole", "gauge", "On the parity member that leads: whether that many may be lost now.", whole);
     text.one("parity_spares", "gauge", "Spares that stand by.", state.spares);
     text.one("parity_bytes", "gauge", "Memory of the parity.", state.bytes);
