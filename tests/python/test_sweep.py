@@ -71,7 +71,7 @@ def test_the_same_table_comes_out_whatever_the_executor(processes: concurrent.fu
 
 def test_what_is_kept_of_another_sweep_is_not_taken(tmp_path: Path) -> None:
     mq.Sweep(EXPERIMENT, {"seed": [1, 2]}, out=tmp_path / "out.csv")
-    with pytest.raises(ValueError, match="found what is done of another sweep"):
+    with pytest.raises(ValueError, match="found the finished points of another sweep"):
         mq.Sweep(EXPERIMENT, {"seed": [1, 3]}, out=tmp_path / "out.csv")
 
 

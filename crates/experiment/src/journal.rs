@@ -71,7 +71,8 @@ impl Journal {
 fn rows_of(path: &Path, text: &str, head: &str) -> Result<Vec<Row>, Error> {
     let mut lines = text.lines();
     if lines.next() != Some(head) {
-        let problem = "found what is done of another sweep; allowed is this one, or no such file".to_owned();
+        let problem =
+            "found the finished points of another sweep; allowed are those of this one, or no such file".to_owned();
         return Err(Error::Text { file: path.display().to_string(), place: None, problem, meant: None });
     }
     Ok(lines.map_while(|line| serde_json::from_str(line).ok()).collect())

@@ -34,10 +34,10 @@ fn table(page: &mut String, name: &str, schema: &Value) {
     if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
         let required: Vec<&str> =
             schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-        *page += "\n| field | what may stand there | if left out | what it is |\n|---|---|---|---|\n";
+        *page += "\n| field | allowed values | default | meaning |\n|---|---|---|---|\n";
         for (field, schema) in fields {
             let usual = match schema.get("default") {
-                _ if required.contains(&field.as_str()) => "must be there".to_owned(),
+                _ if required.contains(&field.as_str()) => "required".to_owned(),
                 None | Some(Value::Null) => String::new(),
                 Some(Value::String(usual)) => format!("`{usual}`"),
                 Some(Value::Object(_) | Value::Array(_)) => "as each of its fields".to_owned(),
@@ -48,7 +48,7 @@ fn table(page: &mut String, name: &str, schema: &Value) {
     }
     let choices = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)).and_then(Value::as_array);
     if let Some(choices) = choices {
-        *page += &format!("\n{name} is one of these.\n\n| value | what it is |\n|---|---|\n");
+        *page += &format!("\n{name} is one of these.\n\n| value | meaning |\n|---|---|\n");
         for choice in choices {
             *page += &format!("| {} | {} |\n", kind(choice), cell(&text(choice)));
         }

@@ -42,7 +42,7 @@ impl Place {
             (Some(name), _) => self.settings.load(name)?,
             (None, Some(_)) if self.settings.first().is_some() => {
                 let found = self.settings.first().unwrap_or_default();
-                return Err(Failure::argument("--set", found, "nothing with --lambda: it is no field of a machine"));
+                return Err(Failure::argument("--set", found, "nothing with --lambda, which has no such field"));
             }
             (None, Some(lambda)) => postal_machine(lambda, exact_step(lambda))?,
             (None, None) => {

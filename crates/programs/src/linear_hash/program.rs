@@ -159,7 +159,7 @@ pub(super) async fn send<E: Endpoint>(endpoint: &E, to: Rank, envelope: &Envelop
 }
 
 pub(super) fn misdirected(from: Rank) -> Error {
-    Error::Unfit(format!("rank {from} sent what is not for this rank"))
+    Error::Unfit(format!("rank {from} sent data that is not for this rank"))
 }
 
 /// A server at work.

@@ -21,7 +21,7 @@ impl<'a, E: Endpoint> Communicator<'a, E> {
     /// # Errors
     /// If the rank is not in the group.
     pub(super) fn new(endpoint: &'a E, group: &'a Group, tag: Tag) -> Result<Communicator<'a, E>> {
-        let stranger = || Error::Unfit(format!("rank {} is none of its communicator", endpoint.rank()));
+        let stranger = || Error::Unfit(format!("rank {} is not in its communicator", endpoint.rank()));
         let me = Rank(group.place_of(endpoint.rank()).ok_or_else(stranger)?);
         Ok(Communicator { endpoint, group, me, tag })
     }

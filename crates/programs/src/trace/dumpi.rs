@@ -266,7 +266,7 @@ impl Rank {
         let meant = nearest(call.name, known_calls().chain(OTHERS));
         match meant {
             Some(name) if !call.name.starts_with("MPI_Comm_") => {
-                Err(call.wrong("found a call that is none of MPI").with_hint(format!("did you mean `{name}`?")))
+                Err(call.wrong("found a call that is not of MPI").with_hint(format!("did you mean `{name}`?")))
             }
             _ if is_nothing => Ok(()),
             _ => Err(call.wrong("found a call that a replay cannot follow")),

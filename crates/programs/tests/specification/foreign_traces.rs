@@ -229,7 +229,7 @@ fn what_is_wrong_with_a_trace_of_dumpi_is_told() {
         dumpi::read("d.txt", &text, 0, 2).unwrap_err()
     };
     let unknown = told("MPI_Isned", &[]);
-    assert_eq!(unknown.to_string(), "d.txt:4: MPI_Isned: found a call that is none of MPI");
+    assert_eq!(unknown.to_string(), "d.txt:4: MPI_Isned: found a call that is not of MPI");
     assert_eq!(unknown.hint.as_deref(), Some("did you mean `MPI_Isend`?"));
     assert_eq!(
         told("MPI_Win_create", &[]).to_string(),

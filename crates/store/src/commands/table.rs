@@ -9,19 +9,19 @@ use super::{
 use super::{lossy, server, strings, transactions};
 use crate::resp::Arguments;
 
-/// How many arguments a command has, including its name: exactly this number or, if negative, at least its absolute value.
+/// How many arguments a command has, its name included: so many, or, if negative, at least as many as without the sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity(pub i32);
 
 impl Arity {
-    /// Whether this number of arguments is allowed.
+    /// Whether so many are allowed.
     pub const fn allows(self, arguments: usize) -> bool {
         let bound = self.0.unsigned_abs() as usize;
         if self.0 < 0 { arguments >= bound } else { arguments == bound }
     }
 }
 
-/// A property of a command.
+/// What is special about a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
     /// It changes nothing.
@@ -30,18 +30,18 @@ pub enum Flag {
     Write,
     /// It may need more memory.
     NeedsRoom,
-    /// It takes constant time.
+    /// It takes as long however much there is.
     Fast,
-    /// It is allowed before the client has authenticated.
+    /// It may be asked for before the client has said who it is.
     BeforeAuthentication,
-    /// It is for the node's operator.
+    /// It is for whoever runs the node.
     Admin,
     /// In a transaction it is carried out at once.
     NotQueued,
 }
 
 impl Flag {
-    /// Its name in replies to COMMAND.
+    /// Its name in what COMMAND says, if it has one there.
     pub const fn name(self) -> &'static str {
         match self {
             Flag::ReadOnly => "readonly",
@@ -55,16 +55,16 @@ impl Flag {
     }
 }
 
-/// Families of commands, as in Redis.
+/// Families of commands, as Redis has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Values.
     String,
-    /// Keys, whatever their values.
+    /// Keys, whatever is stored under them.
     Generic,
-    /// Several requests carried out as one.
+    /// Several requests as one.
     Transactions,
-    /// The connection and its client.
+    /// Who talks to whom, and how.
     Connection,
     /// The node.
     Server,
@@ -73,7 +73,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// Its name in replies to COMMAND DOCS.
+    /// Its name in what COMMAND DOCS says.
     pub const fn name(self) -> &'static str {
         match self {
             Group::String => "string",
@@ -86,19 +86,19 @@ impl Group {
     }
 }
 
-/// Which arguments are keys: each `step`-th from the `first` to the `last`, where -1 is the last argument. None if the first is 0.
+/// Which arguments are keys: each `step`-th from the `first` to the `last`, where -1 is the last of all. None, if the first is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// The first.
     pub first: usize,
     /// The last.
     pub last: i32,
-    /// The distance from one to the next.
+    /// From one to the next.
     pub step: usize,
 }
 
 impl Keys {
-    /// The positions of the keys among this number of arguments.
+    /// Which of so many arguments are keys.
     #[inline]
     pub fn places(self, arguments: usize) -> impl Iterator<Item = usize> {
         let Keys { first, last, step } = self;
@@ -117,7 +117,7 @@ const SECOND: Keys = Keys { first: 2, last: 2, step: 1 };
 /// A command.
 #[derive(Debug)]
 pub struct Command {
-    /// Its name in lower case; a subcommand's with that of its command: `client|id`.
+    /// Its name in lower case; of a subcommand that of the command before it, too: `client|id`.
     pub name: &'static str,
     /// How many arguments it has.
     pub arity: Arity,
@@ -125,26 +125,26 @@ pub struct Command {
     pub group: Group,
     /// Which arguments are keys.
     pub keys: Keys,
-    /// Its properties.
+    /// What is special about it.
     pub flags: &'static [Flag],
-    /// The first version of Redis that had it.
+    /// The version of Redis that had it first.
     pub since: &'static str,
     /// What it does.
     pub summary: &'static str,
     /// Carries it out.
     pub run: fn(&mut Context<'_>, Arguments<'_>) -> Outcome,
-    /// Its subcommands.
+    /// What it is parted into.
     pub subcommands: &'static [Command],
 }
 
 impl Command {
-    /// Whether it has this property.
+    /// Whether this is special about it.
     #[inline]
     pub fn has(&self, flag: Flag) -> bool {
         self.flags.contains(&flag)
     }
 
-    /// The subcommand that a request names, or itself if it has none.
+    /// The subcommand that a request names, or itself where it has none.
     pub(crate) fn with_subcommand(&'static self, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
         if self.subcommands.is_empty() || arguments.len() < 2 {
             return Ok(self);
@@ -155,7 +155,7 @@ impl Command {
         })
     }
 
-    /// A subcommand by its name, in any case.
+    /// A subcommand by its name, in whatever case.
     pub fn subcommand(&self, name: &[u8]) -> Option<&'static Command> {
         let own = |command: &&Command| command.name.as_bytes()[self.name.len() + 1..].eq_ignore_ascii_case(name);
         self.subcommands.iter().find(own)
@@ -195,92 +195,92 @@ pub static COMMANDS: [&[Command]; 8] =
     [&STRINGS, &GENERIC, &TRANSACTIONS, &CONNECTION, &SERVER, &CONTAINERS, &FOLLOWING, &CLUSTERS];
 
 static STRINGS: [Command; 22] = rows! { String:
-    "append" 3 ONE [Write NeedsRoom Fast] "2.0.0" strings::append, "Appends bytes to a value";
+    "append" 3 ONE [Write NeedsRoom Fast] "2.0.0" strings::append, "Appends to a value";
     "decr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr, "Decrements a number by 1";
-    "decrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr_by, "Decrements a number by an amount";
-    "get" 2 ONE [ReadOnly Fast] "1.0.0" strings::get, "Returns a value";
-    "getdel" 2 ONE [Write Fast] "6.2.0" strings::getdel, "Returns a value and deletes its key";
-    "getex" -2 ONE [Write Fast] "6.2.0" strings::getex, "Returns a value and changes when its key expires";
+    "decrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr_by, "Decrements a number";
+    "get" 2 ONE [ReadOnly Fast] "1.0.0" strings::get, "Returns the value of a key";
+    "getdel" 2 ONE [Write Fast] "6.2.0" strings::getdel, "Returns the value of a key and deletes the key";
+    "getex" -2 ONE [Write Fast] "6.2.0" strings::getex, "Returns the value of a key and changes when it expires";
     "getrange" 4 ONE [ReadOnly] "2.4.0" strings::getrange, "Returns a part of a value";
     "getset" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::getset, "Stores a value and returns the one that it replaces";
     "incr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr, "Increments a number by 1";
-    "incrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr_by, "Increments a number by an amount";
-    "incrbyfloat" 3 ONE [Write NeedsRoom Fast] "2.6.0" counters::incr_by_float, "Increments a number by a decimal amount";
+    "incrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr_by, "Increments a number";
+    "incrbyfloat" 3 ONE [Write NeedsRoom Fast] "2.6.0" counters::incr_by_float, "Increments a number with decimals";
     "mget" -2 ALL [ReadOnly Fast] "1.0.0" strings::mget, "Returns the values of several keys";
     "mset" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::mset, "Stores the values of several keys";
-    "msetnx" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::msetnx, "Stores the values of several keys if none of them exists";
-    "psetex" 4 ONE [Write NeedsRoom] "2.6.0" strings::psetex, "Stores a value with its time to live in milliseconds";
-    "set" -3 ONE [Write NeedsRoom] "1.0.0" strings::set, "Stores a value";
-    "setex" 4 ONE [Write NeedsRoom] "2.0.0" strings::setex, "Stores a value with its time to live in seconds";
-    "setnx" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::setnx, "Stores a value if its key doesn't exist";
+    "msetnx" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::msetnx, "Stores the values of several keys, if none of the keys exists";
+    "psetex" 4 ONE [Write NeedsRoom] "2.6.0" strings::psetex, "Stores a value that expires after this many milliseconds";
+    "set" -3 ONE [Write NeedsRoom] "1.0.0" strings::set, "Stores a value under a key";
+    "setex" 4 ONE [Write NeedsRoom] "2.0.0" strings::setex, "Stores a value that expires after this many seconds";
+    "setnx" 3 ONE [Write NeedsRoom Fast] "1.0.0" strings::setnx, "Stores a value, if the key does not exist";
     "setrange" 4 ONE [Write NeedsRoom] "2.2.0" strings::setrange, "Overwrites a part of a value";
     "strlen" 2 ONE [ReadOnly Fast] "2.2.0" strings::strlen, "Returns the length of a value";
-    "substr" 4 ONE [ReadOnly] "1.0.0" strings::getrange, "Returns a part of a value, as GETRANGE";
-    "type" 2 ONE [ReadOnly Fast] "1.0.0" keys::kind, "Returns the type of a value";
+    "substr" 4 ONE [ReadOnly] "1.0.0" strings::getrange, "Returns a part of a value; the old name of GETRANGE";
+    "type" 2 ONE [ReadOnly Fast] "1.0.0" keys::kind, "Returns the type of a key's value";
 };
 
 static GENERIC: [Command; 25] = rows! { Generic:
-    "copy" -3 TWO [Write NeedsRoom] "6.2.0" keys::copy, "Copies a value to another key";
+    "copy" -3 TWO [Write NeedsRoom] "6.2.0" keys::copy, "Copies the value of a key to another key";
     "del" -2 ALL [Write] "1.0.0" keys::del, "Deletes keys";
-    "exists" -2 ALL [ReadOnly Fast] "1.0.0" keys::exists, "Counts how many of the keys exist";
-    "expire" -3 ONE [Write Fast] "1.0.0" expiry::expire, "Sets the time to live of a key in seconds";
-    "expireat" -3 ONE [Write Fast] "1.2.0" expiry::expireat, "Sets when a key expires, in seconds since 1970";
-    "expiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::expiretime, "Returns when a key expires, in seconds since 1970";
+    "exists" -2 ALL [ReadOnly Fast] "1.0.0" keys::exists, "Counts how many of several keys exist";
+    "expire" -3 ONE [Write Fast] "1.0.0" expiry::expire, "Makes a key expire after this many seconds";
+    "expireat" -3 ONE [Write Fast] "1.2.0" expiry::expireat, "Makes a key expire at a Unix time in seconds";
+    "expiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::expiretime, "Returns when a key expires, as a Unix time in seconds";
     "keys" 2 NONE [ReadOnly] "1.0.0" scan::keys, "Returns all keys that match a pattern";
-    "persist" 2 ONE [Write Fast] "2.2.0" expiry::persist, "Stops a key from expiring";
-    "pexpire" -3 ONE [Write Fast] "2.6.0" expiry::pexpire, "Sets the time to live of a key in milliseconds";
-    "pexpireat" -3 ONE [Write Fast] "2.6.0" expiry::pexpireat, "Sets when a key expires, in milliseconds since 1970";
-    "pexpiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::pexpiretime, "Returns when a key expires, in milliseconds since 1970";
-    "pttl" 2 ONE [ReadOnly Fast] "2.6.0" expiry::pttl, "Returns the time to live of a key in milliseconds";
-    "randomkey" 1 NONE [ReadOnly] "1.0.0" keys::randomkey, "Returns a key at random";
+    "persist" 2 ONE [Write Fast] "2.2.0" expiry::persist, "Makes a key no longer expire";
+    "pexpire" -3 ONE [Write Fast] "2.6.0" expiry::pexpire, "Makes a key expire after this many milliseconds";
+    "pexpireat" -3 ONE [Write Fast] "2.6.0" expiry::pexpireat, "Makes a key expire at a Unix time in milliseconds";
+    "pexpiretime" 2 ONE [ReadOnly Fast] "7.0.0" expiry::pexpiretime, "Returns when a key expires, as a Unix time in milliseconds";
+    "pttl" 2 ONE [ReadOnly Fast] "2.6.0" expiry::pttl, "Returns how many milliseconds remain until a key expires";
+    "randomkey" 1 NONE [ReadOnly] "1.0.0" keys::randomkey, "Returns a random key";
     "rename" 3 TWO [Write] "1.0.0" keys::rename, "Renames a key";
-    "renamenx" 3 TWO [Write Fast] "1.0.0" keys::renamenx, "Renames a key if the new name is free";
-    "scan" -2 NONE [ReadOnly] "2.8.0" scan::scan, "Returns some keys and the cursor to continue with";
+    "renamenx" 3 TWO [Write Fast] "1.0.0" keys::renamenx, "Renames a key, if no other key has the new name";
+    "scan" -2 NONE [ReadOnly] "2.8.0" scan::scan, "Returns some of the keys, and the cursor to continue from";
     "touch" -2 ALL [ReadOnly Fast] "3.2.1" keys::touch, "Marks keys as used without reading them";
-    "ttl" 2 ONE [ReadOnly Fast] "1.0.0" expiry::ttl, "Returns the time to live of a key in seconds";
+    "ttl" 2 ONE [ReadOnly Fast] "1.0.0" expiry::ttl, "Returns how many seconds remain until a key expires";
     "unlink" -2 ALL [Write Fast] "4.0.0" keys::del, "Deletes keys";
-    "dbsize" 1 NONE [ReadOnly Fast] "1.0.0" server::dbsize, "Counts the keys";
+    "dbsize" 1 NONE [ReadOnly Fast] "1.0.0" server::dbsize, "Returns the number of keys";
     "flushall" -1 NONE [Write] "1.0.0" server::flush, "Deletes all keys";
     "flushdb" -1 NONE [Write] "1.0.0" server::flush, "Deletes all keys";
-    "time" 1 NONE [Fast] "2.6.0" server::time, "Returns the server's time";
-    "wait" 3 NONE [] "3.0.0" server::wait, "Returns the number of replicas that have the client's writes";
-    "move" 3 ONE [Write Fast] "1.0.0" keys::move_key, "Does nothing: there is only one database";
+    "time" 1 NONE [Fast] "2.6.0" server::time, "Returns the time";
+    "wait" 3 NONE [] "3.0.0" server::wait, "Returns how many replicas have what was written";
+    "move" 3 ONE [Write Fast] "1.0.0" keys::move_key, "Not supported: there is only one database";
 };
 
 static TRANSACTIONS: [Command; 5] = rows! { Transactions:
     "discard" 1 NONE [Fast NotQueued] "2.0.0" transactions::discard, "Discards a transaction";
-    "exec" 1 NONE [NotQueued] "1.2.0" transactions::exec, "Executes a transaction";
+    "exec" 1 NONE [NotQueued] "1.2.0" transactions::exec, "Carries out a transaction";
     "multi" 1 NONE [Fast NotQueued] "1.2.0" transactions::multi, "Begins a transaction";
-    "unwatch" 1 NONE [Fast] "2.2.0" transactions::unwatch, "Forgets all watched keys";
-    "watch" -2 ALL [Fast NotQueued] "2.2.0" transactions::watch, "Has the next transaction fail if a key changes first";
+    "unwatch" 1 NONE [Fast] "2.2.0" transactions::unwatch, "Stops watching all keys";
+    "watch" -2 ALL [Fast NotQueued] "2.2.0" transactions::watch, "Makes the next transaction fail if a key changes before it";
 };
 
 static CONNECTION: [Command; 7] = rows! { Connection:
     "auth" -2 NONE [Fast BeforeAuthentication] "1.0.0" connection::auth, "Authenticates the client";
     "echo" 2 NONE [Fast] "1.0.0" connection::echo, "Returns its argument";
-    "hello" -1 NONE [Fast BeforeAuthentication] "6.0.0" connection::hello, "Selects a version of the protocol";
-    "ping" -1 NONE [Fast] "1.0.0" connection::ping, "Tests whether the server answers";
+    "hello" -1 NONE [Fast BeforeAuthentication] "6.0.0" connection::hello, "Chooses a version of the protocol";
+    "ping" -1 NONE [Fast] "1.0.0" connection::ping, "Checks that the server answers";
     "quit" -1 NONE [Fast BeforeAuthentication NotQueued] "1.0.0" connection::quit, "Closes the connection";
-    "reset" 1 NONE [Fast BeforeAuthentication NotQueued] "6.2.0" connection::reset, "Resets the state of the connection";
+    "reset" 1 NONE [Fast BeforeAuthentication NotQueued] "6.2.0" connection::reset, "Resets the connection to its initial state";
     "select" 2 NONE [Fast] "1.0.0" connection::select, "Selects a database; there is only number 0";
 };
 
 static SERVER: [Command; 5] = rows! { Server:
-    "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot, which replaces the logs";
-    "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot, which replaces the logs";
-    "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "Returns when the last snapshot was made, in seconds since 1970";
-    "save" 1 NONE [Admin] "1.0.0" keeping::save, "Makes a snapshot and waits for it";
-    "info" -1 NONE [] "1.0.0" information::info, "Returns the state of the node and its statistics";
+    "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot in the background, which replaces the logs";
+    "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot in the background, which replaces the logs";
+    "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "Returns when the last snapshot was made, as a Unix time in seconds";
+    "save" 1 NONE [Admin] "1.0.0" keeping::save, "Makes a snapshot and waits until it is made";
+    "info" -1 NONE [] "1.0.0" information::info, "Returns information about the node";
 };
 
 static CONTAINERS: [Command; 6] = {
     let [client, command, config, function, memory, object] = rows! { Server:
-        "client" -2 NONE [] "2.4.0" client::none, "Commands on clients";
-        "command" -1 NONE [] "2.8.13" documentation::all, "Returns the arity, flags and keys of all commands";
-        "config" -2 NONE [Admin] "2.0.0" client::none, "Commands on the configuration";
-        "function" -2 NONE [] "7.0.0" client::none, "Commands on functions, of which there are none";
-        "memory" -2 NONE [] "4.0.0" client::none, "Commands on memory";
-        "object" -2 NONE [] "2.2.3" client::none, "Commands on how values are stored";
+        "client" -2 NONE [] "2.4.0" client::none, "Clients";
+        "command" -1 NONE [] "2.8.13" documentation::all, "Commands";
+        "config" -2 NONE [Admin] "2.0.0" client::none, "Settings";
+        "function" -2 NONE [] "7.0.0" client::none, "Functions, of which there are none";
+        "memory" -2 NONE [] "4.0.0" client::none, "Memory";
+        "object" -2 NONE [] "2.2.3" client::none, "How a value is kept";
     };
     [
         client.of(&CLIENT),
@@ -300,45 +300,45 @@ static FOLLOWING: [Command; 3] = rows! { Cluster:
 
 static CLUSTERS: [Command; 1] = {
     let [cluster] = rows! { Cluster:
-        "cluster" -2 NONE [] "3.0.0" client::none, "Commands on the pool and its slots";
+        "cluster" -2 NONE [] "3.0.0" client::none, "Slots";
     };
     [cluster.of(&CLUSTER)]
 };
 
 static CLUSTER: [Command; 12] = rows! { Cluster:
     "cluster|countkeysinslot" 3 NONE [] "3.0.0" cluster::count_keys, "Counts the keys of a slot on this server";
-    "cluster|drain" 2 NONE [Admin] "7.0.0" cluster::drain, "Has this member leave once its servers have moved to others";
+    "cluster|drain" 2 NONE [Admin] "7.0.0" cluster::drain, "Makes this member leave, once its servers have moved to others";
     "cluster|getkeysinslot" 4 NONE [] "3.0.0" cluster::keys_in, "Returns keys of a slot on this server";
-    "cluster|grow" -2 NONE [Admin] "7.0.0" cluster::resize, "Spreads the table over one more server, or over several";
+    "cluster|grow" -2 NONE [Admin] "7.0.0" cluster::resize, "Spreads the table over one more server, or over this many more";
     "cluster|help" 2 NONE [] "5.0.0" documentation::help, "Lists the subcommands of CLUSTER";
-    "cluster|info" 2 NONE [] "3.0.0" cluster::info, "Returns the number of members and slots";
+    "cluster|info" 2 NONE [] "3.0.0" cluster::info, "Returns the numbers of members and slots";
     "cluster|keyslot" 3 NONE [] "3.0.0" cluster::key_slot, "Returns the slot of a key";
-    "cluster|myid" 2 NONE [] "3.0.0" cluster::my_id, "Returns the identity of this member";
-    "cluster|nodes" 2 NONE [] "3.0.0" cluster::nodes, "Returns all members and their slots as text";
-    "cluster|shards" 2 NONE [] "7.0.0" cluster::shards, "Returns all members and their slots";
-    "cluster|shrink" -2 NONE [Admin] "7.0.0" cluster::resize, "Draws the table back to one server fewer, or several";
-    "cluster|slots" 2 NONE [] "3.0.0" cluster::slots, "Returns all ranges of slots with the members that have them";
+    "cluster|myid" 2 NONE [] "3.0.0" cluster::my_id, "Returns the name of this member";
+    "cluster|nodes" 2 NONE [] "3.0.0" cluster::nodes, "Returns all members with their slots, as text";
+    "cluster|shards" 2 NONE [] "7.0.0" cluster::shards, "Returns all members with their slots";
+    "cluster|shrink" -2 NONE [Admin] "7.0.0" cluster::resize, "Merges the table into one server fewer, or into this many fewer";
+    "cluster|slots" 2 NONE [] "3.0.0" cluster::slots, "Returns all ranges of slots and the members that have them";
 };
 
 static CLIENT: [Command; 13] = rows! { Connection:
-    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Declares what the client understands: `ranges` of slots that have moved";
-    "client|getname" 2 NONE [Fast] "2.6.9" client::get_name, "Returns the client's name";
+    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Declares what the client understands: `ranges`, of slots that have moved";
+    "client|getname" 2 NONE [Fast] "2.6.9" client::get_name, "Returns the name of the client";
     "client|help" 2 NONE [Fast] "5.0.0" documentation::help, "Lists the subcommands of CLIENT";
-    "client|id" 2 NONE [Fast] "5.0.0" client::id, "Returns the client's number";
-    "client|info" 2 NONE [Fast] "6.2.0" client::info, "Returns the state of this client's connection";
-    "client|kill" -3 NONE [Admin] "2.4.0" client::kill, "Closes connections of clients";
-    "client|list" -2 NONE [Admin] "2.4.0" client::list, "Returns the state of all clients' connections";
-    "client|no-evict" 3 NONE [Admin] "7.0.0" client::accept_switch, "Does nothing: no client is disconnected for its memory";
-    "client|no-touch" 3 NONE [Fast] "7.2.0" client::accept_switch, "Does nothing: every access counts as a use";
+    "client|id" 2 NONE [Fast] "5.0.0" client::id, "Returns the number of the client";
+    "client|info" 2 NONE [Fast] "6.2.0" client::info, "Returns information about the client";
+    "client|kill" -3 NONE [Admin] "2.4.0" client::kill, "Closes connections";
+    "client|list" -2 NONE [Admin] "2.4.0" client::list, "Returns information about all clients";
+    "client|no-evict" 3 NONE [Admin] "7.0.0" client::accept_switch, "Does nothing: no client is disconnected for the memory that it takes";
+    "client|no-touch" 3 NONE [Fast] "7.2.0" client::accept_switch, "Does nothing: every use counts";
     "client|reply" 3 NONE [Fast] "3.2.0" client::reply, "Chooses which requests are replied to";
-    "client|setinfo" 4 NONE [Fast] "7.2.0" client::set_info, "Sets the name or version of the client's library";
-    "client|setname" 3 NONE [Fast] "2.6.9" client::set_name, "Sets the client's name";
-    "client|unpause" 2 NONE [Admin] "6.2.0" client::unpause, "Does nothing: no client is paused";
+    "client|setinfo" 4 NONE [Fast] "7.2.0" client::set_info, "Names the library that the client uses";
+    "client|setname" 3 NONE [Fast] "2.6.9" client::set_name, "Names the client";
+    "client|unpause" 2 NONE [Admin] "6.2.0" client::unpause, "Does nothing: clients are never paused";
 };
 
 static COMMAND: [Command; 6] = rows! { Server:
-    "command|count" 2 NONE [] "2.8.13" documentation::count, "Counts the commands";
-    "command|docs" -2 NONE [] "7.0.0" documentation::docs, "Returns the documentation of commands";
+    "command|count" 2 NONE [] "2.8.13" documentation::count, "Returns the number of commands";
+    "command|docs" -2 NONE [] "7.0.0" documentation::docs, "Describes commands";
     "command|getkeys" -4 NONE [] "2.8.13" documentation::get_keys, "Returns the keys of a request";
     "command|help" 2 NONE [] "5.0.0" documentation::help, "Lists the subcommands of COMMAND";
     "command|info" -2 NONE [] "2.8.13" documentation::info, "Returns the arity, flags and keys of commands";
@@ -348,7 +348,7 @@ static COMMAND: [Command; 6] = rows! { Server:
 static CONFIG: [Command; 5] = rows! { Server:
     "config|get" -3 NONE [Admin] "2.0.0" server::config_get, "Returns settings";
     "config|help" 2 NONE [] "5.0.0" documentation::help, "Lists the subcommands of CONFIG";
-    "config|resetstat" 2 NONE [Admin] "2.0.0" server::config_resetstat, "Resets the statistics";
+    "config|resetstat" 2 NONE [Admin] "2.0.0" server::config_resetstat, "Resets the counters";
     "config|rewrite" 2 NONE [Admin] "2.8.0" server::config_rewrite, "Does nothing: there is no configuration file";
     "config|set" -4 NONE [Admin] "2.0.0" server::config_set, "Changes settings";
 };
@@ -356,7 +356,7 @@ static CONFIG: [Command; 5] = rows! { Server:
 static FUNCTION: [Command; 3] = rows! { Server:
     "function|flush" -2 NONE [Write] "7.0.0" server::function_flush, "Deletes all functions, of which there are none";
     "function|help" 2 NONE [] "7.0.0" documentation::help, "Lists the subcommands of FUNCTION";
-    "function|list" -2 NONE [] "7.0.0" server::function_list, "Lists all functions, of which there are none";
+    "function|list" -2 NONE [] "7.0.0" server::function_list, "Returns all functions, of which there are none";
 };
 
 static MEMORY: [Command; 2] = rows! { Server:
@@ -365,14 +365,14 @@ static MEMORY: [Command; 2] = rows! { Server:
 };
 
 static OBJECT: [Command; 5] = rows! { Generic:
-    "object|encoding" 3 SECOND [ReadOnly] "2.2.3" keys::encoding, "Returns the encoding that Redis would use for a value";
-    "object|freq" 3 SECOND [ReadOnly] "4.0.0" keys::frequency, "Does nothing: uses of keys are not counted";
+    "object|encoding" 3 SECOND [ReadOnly] "2.2.3" keys::encoding, "Returns how Redis would encode a value";
+    "object|freq" 3 SECOND [ReadOnly] "4.0.0" keys::frequency, "Not supported: how often keys are used is not counted";
     "object|help" 2 NONE [] "6.2.0" documentation::help, "Lists the subcommands of OBJECT";
-    "object|idletime" 3 SECOND [ReadOnly] "2.2.3" keys::idle_time, "Returns the seconds since a key was last used";
-    "object|refcount" 3 SECOND [ReadOnly] "2.2.3" keys::reference_count, "Returns the number of references to a value";
+    "object|idletime" 3 SECOND [ReadOnly] "2.2.3" keys::idle_time, "Returns how many seconds a key has not been used";
+    "object|refcount" 3 SECOND [ReadOnly] "2.2.3" keys::reference_count, "Returns the reference count of a value";
 };
 
-/// The longest name that is looked up, so that it fits into a `u128`. [B]
+/// The longest name that is looked up: it fits into 16 bytes.
 const LONGEST_NAME: usize = size_of::<u128>();
 
 /// All commands, in the order of their packed names.
@@ -383,12 +383,12 @@ static INDEX: LazyLock<Box<[(u128, &'static Command)]>> = LazyLock::new(|| {
     index
 });
 
-/// A name in lower case as a number. Names consist of letters, so no other bytes make the same number.
+/// A name in lower case as a number. Names are made of letters, so that no other bytes make the same number.
 fn pack(name: &[u8]) -> u128 {
     name.iter().fold(0, |packed, byte| packed << 8 | u128::from(byte | 0x20))
 }
 
-/// A command by its name, in any case.
+/// A command by its name, in whatever case.
 #[inline]
 pub fn find(name: &[u8]) -> Option<&'static Command> {
     if name.len() > LONGEST_NAME {
