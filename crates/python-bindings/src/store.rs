@@ -106,9 +106,7 @@ fn address(member: &str) -> PyResult<SocketAddr> {
     let addresses = member.to_socket_addrs().ok();
     addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
         let found = quantities::shown(member);
-        PyValueError::new_err(format!(
-            "member: found {found}; allowed is HOST:PORT with an address or a host name"
-        ))
+        PyValueError::new_err(format!("member: found {found}; allowed is HOST:PORT with an address or a host name"))
     })
 }
 

@@ -59,9 +59,9 @@ impl Arguments {
 /// The address of a member.
 fn address(member: &str) -> Result<SocketAddr, Failure> {
     let addresses = member.to_socket_addrs().ok();
-    addresses.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
-        Failure::argument("HOST:PORT", format!("`{member}`"), "an address or a host name, and a port")
-    })
+    addresses
+        .and_then(|mut addresses| addresses.next())
+        .ok_or_else(|| Failure::argument("HOST:PORT", format!("`{member}`"), "an address or a host name, and a port"))
 }
 
 /// The first line of a file.
