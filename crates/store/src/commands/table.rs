@@ -275,12 +275,12 @@ static SERVER: [Command; 5] = rows! { Server:
 
 static CONTAINERS: [Command; 6] = {
     let [client, command, config, function, memory, object] = rows! { Server:
-        "client" -2 NONE [] "2.4.0" client::none, "Clients";
-        "command" -1 NONE [] "2.8.13" documentation::all, "Commands";
-        "config" -2 NONE [Admin] "2.0.0" client::none, "Settings";
-        "function" -2 NONE [] "7.0.0" client::none, "Functions, of which there are none";
-        "memory" -2 NONE [] "4.0.0" client::none, "Memory";
-        "object" -2 NONE [] "2.2.3" client::none, "How a value is kept";
+        "client" -2 NONE [] "2.4.0" client::none, "Commands on clients";
+        "command" -1 NONE [] "2.8.13" documentation::all, "Returns the arity, flags and keys of all commands";
+        "config" -2 NONE [Admin] "2.0.0" client::none, "Commands on settings";
+        "function" -2 NONE [] "7.0.0" client::none, "Commands on functions, of which there are none";
+        "memory" -2 NONE [] "4.0.0" client::none, "Commands on memory";
+        "object" -2 NONE [] "2.2.3" client::none, "Commands on how values are stored";
     };
     [
         client.of(&CLIENT),
@@ -300,7 +300,7 @@ static FOLLOWING: [Command; 3] = rows! { Cluster:
 
 static CLUSTERS: [Command; 1] = {
     let [cluster] = rows! { Cluster:
-        "cluster" -2 NONE [] "3.0.0" client::none, "Slots";
+        "cluster" -2 NONE [] "3.0.0" client::none, "Commands on the pool and its slots";
     };
     [cluster.of(&CLUSTER)]
 };

@@ -108,12 +108,11 @@ impl CertifiedKey {
     fn refused(&self, cause: &rustls::Error) -> Error {
         let path = shown_path(&self.certificate.path);
         match cause {
-            rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => self
-                .key
-                .refused(format!("a key that does not belong to the certificate in `{path}`"), "the key of that certificate"),
-            cause => {
-                self.certificate.refused(unusable(cause), "a certificate of version 3 and the chain to its CA")
-            }
+            rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => self.key.refused(
+                format!("a key that does not belong to the certificate in `{path}`"),
+                "the key of that certificate",
+            ),
+            cause => self.certificate.refused(unusable(cause), "a certificate of version 3 and the chain to its CA"),
         }
     }
 }
