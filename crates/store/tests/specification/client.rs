@@ -473,7 +473,7 @@ fn a_lost_member_is_called_ever_more_rarely_until_the_patience_ends() {
     let error = answers[0].as_ref().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no answer within 10 s: the last that was heard is: can't reach 127.0.0.1:20000: connection refused"
+        "no answer within 10 s: the last problem was: can't reach 127.0.0.1:20000: connection refused"
     );
 }
 
