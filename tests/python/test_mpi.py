@@ -243,6 +243,72 @@ def test_a_rank_that_lacks_a_file_ends_the_rehearsal_for_all(rehearsal: Path, tm
     assert not (rehearsal / "out" / "outcome.json").exists()
 
 
+BESIDE_MPI4PY = """
+import sys
+if sys.argv[1] == "mpi4py first":
+    from mpi4py import MPI
+import maquette as mq
+
+async def passed_on(endpoint):
+    if endpoint.rank == 0:
+        await endpoint.send(1, b"ours")
+        return None
+    return (await endpoint.receive(0)).data.decode()
+
+def launched():
+    return mq.launch(passed_on, mpi=True).returned
+
+try:
+    first = launched()
+except ValueError as error:
+    print(f"refused: {error}", flush=True)
+    sys.exit(3)
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+# Begun before a launch and received after it: the launch's own messages must not get in the way.
+request = world.isend("theirs", 1 - world.rank)
+second = launched()
+theirs = world.recv(source=1 - world.rank)
+request.wait()
+assert world.allreduce(1) == 2
+print(first == second == [None, "ours"] and theirs == "theirs", flush=True)
+"""
+
+
+@pytest.fixture
+def beside_mpi4py(programs: Path, tmp_path: Path) -> Path:
+    """A program that uses mpi4py and launches."""
+    pytest.importorskip("mpi4py")
+    path = tmp_path / "beside.py"
+    path.write_text(BESIDE_MPI4PY)
+    return path
+
+
+def is_of_the_standard_abi() -> bool:
+    """Whether the mpi4py of this environment is built for the standard ABI."""
+    told = subprocess.run(
+        [sys.executable, "-c", "from mpi4py import MPI; print('libmpi_abi' in open('/proc/self/maps').read())"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    return told.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize("order", ["mpi4py first", "maquette first"])
+def test_a_program_may_use_mpi4py_beside_a_launch(beside_mpi4py: Path, order: str) -> None:
+    if not is_of_the_standard_abi():
+        pytest.skip("this mpi4py lacks the standard ABI: MPICC=mpicc_abi pip install --no-binary=mpi4py mpi4py builds one that has it")
+    done = mpiexec(2, sys.executable, beside_mpi4py, order)
+    assert (done.returncode, done.stdout.count("True")) == (0, 2), done.stderr
+
+
+def test_a_second_library_in_a_process_is_refused(beside_mpi4py: Path) -> None:
+    if is_of_the_standard_abi():
+        pytest.skip("this mpi4py has the standard ABI")
+    done = mpiexec(2, sys.executable, beside_mpi4py, "mpi4py first")
+    assert done.returncode == 3 and done.stdout.count("refused: this process has already initialized MPI with") == 2, done.stderr
+    assert "libmpi.so.12" in done.stdout and "libmpi_abi.so.1" in done.stdout and "--no-binary=mpi4py" in done.stdout
+
+
 def alone(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command without mpiexec."""
     command = [BIN / "maquette", "launch", "--mpi", *words]

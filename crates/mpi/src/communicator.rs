@@ -7,7 +7,7 @@ use mpi_abi::*;
 
 use crate::Result;
 use crate::functions::Functions;
-use crate::process::{Begun, check};
+use crate::process::{Begun, check, errors_are_values};
 use crate::request::{Broadcast, Place, Receive, ReceiveInPlace, Request, Send};
 
 /// A communicator, and this process's place in it.
@@ -48,8 +48,10 @@ impl Communicator {
     /// The library's error.
     pub fn duplicate(&self) -> Result<Communicator> {
         let mut other = MPI_COMM_NULL;
-        // SAFETY: the handle is valid, and the call writes another. Error handlers are passed on.
+        // SAFETY: the handle is valid, and the call writes another.
         check(self.functions, "MPI_Comm_dup", unsafe { (self.functions.comm_dup)(self.handle, &raw mut other) })?;
+        // A program that initialized MPI itself may have set another error handler, which the duplicate inherits.
+        errors_are_values(self.functions, other)?;
         Communicator::new(self.functions, other, self.begun.clone())
     }
 

@@ -44,6 +44,18 @@ pub enum OpenError {
         /// What it lacks.
         problem: String,
     },
+    /// This process has initialized MPI with another library.
+    #[error(
+        "this process has already initialized MPI with {}, and cannot use {} beside it: a process has one MPI library. mpi4py from PyPI \
+         brings one without the standard ABI; `MPICC=mpicc_abi pip install --no-binary=mpi4py mpi4py` builds it for that ABI",
+        .begun.display(), .path.display()
+    )]
+    OtherHasBegun {
+        /// The library that was to be opened.
+        path: PathBuf,
+        /// The library that the process uses already.
+        begun: PathBuf,
+    },
 }
 
 /// A library of MPI that was opened. It stays open until the process ends.
@@ -53,20 +65,34 @@ pub struct Library {
     path: PathBuf,
 }
 
+type Initialized = unsafe extern "C" fn(*mut c_int) -> c_int;
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
 impl Library {
-    /// Opens the library at `named`, or else the first one found: that of the variable `MAQUETTE_MPI_LIBRARY`, the one next to the
-    /// mpiexec that started this process, the one that the loader finds, or the one of the environment in which this program is
-    /// installed.
+    /// Opens the library at `named`, or the first of these: the one named by the variable `MAQUETTE_MPI_LIBRARY`, the one with which this
+    /// process has initialized MPI, the one beside the mpiexec that started the process, the one that the loader finds, and the one of the
+    /// environment in which this program is installed.
     ///
     /// # Errors
     /// [`OpenError`].
     pub fn open(named: Option<&Path>) -> Result<Library, OpenError> {
-        let candidates = match named.map(Path::to_path_buf).or_else(search::of_variable) {
-            Some(path) => return Library::at(&path),
-            None => search::candidates(),
+        let begun = search::loaded().into_iter().find(|path| has_begun(path));
+        let library = match named.map(Path::to_path_buf).or_else(search::of_variable) {
+            Some(path) => Library::at(&path)?,
+            None => match begun.as_deref().map(Library::at) {
+                Some(Ok(library)) => library,
+                _ => Library::found()?,
+            },
         };
+        match begun {
+            Some(begun) if !library.has_begun() => Err(OpenError::OtherHasBegun { path: library.path, begun }),
+            _ => Ok(library),
+        }
+    }
+
+    /// Opens the first library that the search finds.
+    fn found() -> Result<Library, OpenError> {
+        let candidates = search::candidates();
         for candidate in &candidates {
             match candidate {
                 Candidate::File(path) if !path.exists() => {}
@@ -107,6 +133,14 @@ impl Library {
         Ok(Library { functions, path: path.to_path_buf() })
     }
 
+    /// Whether this process has initialized MPI with it.
+    pub(crate) fn has_begun(&self) -> bool {
+        let mut has_begun = 0;
+        // SAFETY: it can be called at any time, and writes an integer.
+        let code = unsafe { (self.functions.initialized)(&raw mut has_begun) };
+        code == MPI_SUCCESS && has_begun != 0
+    }
+
     /// The path of the library.
     pub fn path(&self) -> &Path {
         &self.path
@@ -121,6 +155,18 @@ impl Library {
         let first = text.lines().next().unwrap_or_default().replace("Version:", "");
         first.split_whitespace().collect::<Vec<&str>>().join(" ")
     }
+}
+
+/// Whether this process has initialized MPI with a library that it has loaded, of whatever ABI.
+fn has_begun(path: &Path) -> bool {
+    // SAFETY: the library is loaded already, so opening it again runs none of its code.
+    let Ok(library) = (unsafe { libloading::Library::new(path) }) else { return false };
+    // SAFETY: in an MPI library the function of this name has this type, whatever the ABI.
+    let Ok(initialized) = (unsafe { library.get::<Initialized>(b"MPI_Initialized\0") }) else { return false };
+    let mut has_begun = 0;
+    // SAFETY: it can be called at any time, and writes an integer.
+    let code = unsafe { initialized(&raw mut has_begun) };
+    code == MPI_SUCCESS && has_begun != 0
 }
 
 impl fmt::Debug for Library {

@@ -27,27 +27,22 @@ pub struct Process {
 }
 
 impl Process {
-    /// Begins MPI, unless it has begun; errors are returned as values from now on.
+    /// Initializes MPI, unless the program has done so; calls return their errors from now on, or else as in [`Process::of_program`].
     ///
     /// # Errors
     /// The library's error. Some libraries end the process where MPI can't be started.
     pub fn begin(library: Library) -> Result<Process> {
-        let functions = library.functions;
-        let (mut has_begun, mut provided) = (0, 0);
-        // SAFETY: it can be called at any time, and writes an integer.
-        check(functions, "MPI_Initialized", unsafe { (functions.initialized)(&raw mut has_begun) })?;
-        if has_begun == 0 {
-            // SAFETY: MPI has not begun; passing no arguments is allowed.
-            let code =
-                unsafe { (functions.init_thread)(null_mut(), null_mut(), MPI_THREAD_FUNNELED, &raw mut provided) };
-            check(functions, "MPI_Init_thread", code)?;
+        if library.has_begun() {
+            return Process::of_program(library);
         }
+        let (functions, mut provided) = (library.functions, 0);
+        // SAFETY: MPI has not begun; that there are no arguments is allowed.
+        let code = unsafe { (functions.init_thread)(null_mut(), null_mut(), MPI_THREAD_FUNNELED, &raw mut provided) };
+        check(functions, "MPI_Init_thread", code)?;
         for communicator in [MPI_COMM_WORLD, MPI_COMM_SELF] {
-            // SAFETY: MPI has begun, and both handles are predefined.
-            let code = unsafe { (functions.comm_set_errhandler)(communicator, MPI_ERRORS_RETURN) };
-            check(functions, "MPI_Comm_set_errhandler", code)?;
+            errors_are_values(functions, communicator)?;
         }
-        Ok(Process { library, begun_here: has_begun == 0, begun: Begun(Rc::new(())) })
+        Ok(Process { library, begun_here: true, begun: Begun(Rc::new(())) })
     }
 
     /// A process in which another part of the program has begun MPI: that part decides how errors on its communicators are handled.
@@ -55,11 +50,7 @@ impl Process {
     /// # Errors
     /// The library's error; MPI has not begun.
     pub fn of_program(library: Library) -> Result<Process> {
-        let mut has_begun = 0;
-        // SAFETY: it can be called at any time, and writes an integer.
-        let code = unsafe { (library.functions.initialized)(&raw mut has_begun) };
-        check(library.functions, "MPI_Initialized", code)?;
-        if has_begun == 0 {
+        if !library.has_begun() {
             return Err(MpiError { call: "MPI_Initialized", text: "MPI has not begun".to_owned() });
         }
         Ok(Process { library, begun_here: false, begun: Begun(Rc::new(())) })
@@ -101,11 +92,8 @@ impl Process {
 
     /// A communicator that this crate has created, with errors as values.
     fn apart(&self, handle: MPI_Comm) -> Result<Communicator> {
-        let functions = self.library.functions;
-        // SAFETY: both handles are valid.
-        let code = unsafe { (functions.comm_set_errhandler)(handle, MPI_ERRORS_RETURN) };
-        check(functions, "MPI_Comm_set_errhandler", code)?;
-        Communicator::new(functions, handle, self.begun.clone())
+        errors_are_values(self.library.functions, handle)?;
+        Communicator::new(self.library.functions, handle, self.begun.clone())
     }
 
     /// Its library.
@@ -176,6 +164,13 @@ impl Duplicate {
         let other = unsafe { ManuallyDrop::take(&mut self.other) };
         process.apart(*other).map(Some)
     }
+}
+
+/// Has calls on a communicator return their errors from now on.
+pub(crate) fn errors_are_values(functions: &Functions, handle: MPI_Comm) -> Result<()> {
+    // SAFETY: MPI has begun, and both handles are valid.
+    let code = unsafe { (functions.comm_set_errhandler)(handle, MPI_ERRORS_RETURN) };
+    check(functions, "MPI_Comm_set_errhandler", code)
 }
 
 /// Turns the code that a call has returned into a result.

@@ -34,6 +34,19 @@ pub(crate) fn of_variable() -> Option<PathBuf> {
     env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
+/// The MPI libraries that this process has loaded, recognized by their usual names.
+pub(crate) fn loaded() -> Vec<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let mut all: Vec<PathBuf> =
+        maps.lines().filter_map(|line| line.find('/').map(|start| line[start..].into())).collect();
+    all.retain(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        name.starts_with("libmpi") && name.contains(".so")
+    });
+    all.dedup();
+    all
+}
+
 /// Where to search, in this order. A library belongs to its mpiexec: with the library of another, every process is alone. So the one next
 /// to the mpiexec that started this process comes first.
 pub(crate) fn candidates() -> Vec<Candidate> {
