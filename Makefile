@@ -14,7 +14,7 @@ FIRST ?= 0
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-try: release ## run the published studies again and write report/index.html (about 6 minutes, once built)
+try: release ## run the published studies again and write report/index.html (about 5 minutes, once built)
 	@status=0; $(BIN)/maquette reproduce moc postal cm5 lh bcast || status=$$?; \
 	if [ $$status -eq 1 ]; then echo "Open it in a browser. Some claims were missed: it says which, and why we think so."; \
 	else exit $$status; fi
