@@ -59,7 +59,7 @@ def _exchanges() -> str:
     assert listed is not None
     rows = [[f"`{name}`", " ".join(about.split())] for name, about in re.findall(r"- ([\w-]+): ([^-].*?)(?=\n +- |\Z)", listed[1], re.DOTALL)]
     (about,) = (each["about"] for each in json.loads(_told("programs", "--json")) if each["name"] == "all-to-all")
-    text = f"## all-to-all\n\n{about} How many steps a schedule has, and how many bytes go after each other, `maquette schedule` says.\n\n"
+    text = f"## all-to-all\n\n{about} `maquette schedule` prints how many steps a schedule has, and the sum of their largest messages.\n\n"
     return text + _table(["algorithm", "how"], rows) + "\n"
 
 

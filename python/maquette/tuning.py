@@ -90,7 +90,7 @@ class Plan:
         lead = f"Among {self.ranks} ranks of {self.machine}, {self.bytes} B a message; nothing is quicker than {time(self.lower_bound_ps)}."
         bars = [(each.algorithm, each.time_ps / 1e6) for each in self.predictions[:_BARS]]
         rows = [(each.algorithm, time(each.time_ps), each.source) for each in self.predictions]
-        head = ("algorithm", "time", "how it is known")
+        head = ("algorithm", "time", "source")
         return figure(f"Plan of {self.question}", lead, ("time [\u00b5s]", "algorithm"), bars, head, rows)
 
     def __repr__(self) -> str:
@@ -255,7 +255,7 @@ class Schedule:
         lead = f"Among {self.ranks} ranks: {self.steps} steps, where {self.least_steps} are needed at least; {self.total_bytes} B."
         bars = [(str(step), float(sum(sizes))) for step, sizes in list(steps.items())[:_BARS]]
         rows = [(str(step), str(len(sizes)), f"{sum(sizes)} B", f"{max(sizes)} B") for step, sizes in steps.items()]
-        head = ("step", "messages", "together", "the largest")
+        head = ("step", "messages", "in total", "largest")
         return figure(f"Schedule: {self.algorithm}", lead, ("bytes [B]", "step"), bars, head, rows)
 
     def __str__(self) -> str:

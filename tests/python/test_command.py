@@ -114,13 +114,13 @@ def test_what_was_reproduced_is_not_run_again(tmp_path: Path) -> None:
 
     again, end = reproduced(tmp_path)
     assert again == verdicts
-    assert f"{runs} runs are of an earlier time" in end
+    assert f"{runs} runs are from an earlier reproduction" in end
     assert (kept.read_text(), (tmp_path / "report" / "index.html").read_text()) == (whole, page)
 
     kept.write_text(whole[:-10])
     cut, end = reproduced(tmp_path)
     assert cut == verdicts
-    assert f"{runs - 1} runs are of an earlier time" in end
+    assert f"{runs - 1} runs are from an earlier reproduction" in end
     assert sorted(kept.read_text().splitlines()) == sorted(whole.splitlines())
 
     anew, end = reproduced(tmp_path, "--again")

@@ -119,7 +119,7 @@ def test_the_summary_is_told_once_and_by_whom_the_messages_went(programs: Path) 
     done = over_mpi(2, "broadcast", "--algorithm", "hardware", "--bytes", "300KiB", "--repeat", "5")
     assert done.returncode == 0, done.stderr
     assert [done.stdout.count(f"on 2 ranks by MPI ({library} ") for library in LIBRARIES].count(1) == 1
-    assert "time" in done.stdout and "5 of 1500 KiB together" in done.stdout
+    assert "time" in done.stdout and "5, 1500 KiB in total" in done.stdout
 
 
 @pytest.mark.parametrize("function", ["ring_sum", "first_come", "collectives"])

@@ -130,7 +130,7 @@ def test_a_program_that_died_leaves_a_trace_that_says_so(tmp_path: Path) -> None
     trace = tmp_path / "died.trace"
     program = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier(); import os; os.kill(os.getpid(), 9)"
     done = maquette("trace", "--out", trace, "--", sys.executable, "-c", program)
-    assert "did not come to MPI_Finalize" in done.stderr
+    assert "did not reach MPI_Finalize" in done.stderr
     again = maquette("run", "trace", trace, "--machine", "infiniband-128")
     assert again.returncode == 2
     assert "cut short: rank 0 made 1 calls, the last an MPI_Barrier, and no MPI_Finalize" in again.stderr

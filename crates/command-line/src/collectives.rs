@@ -92,7 +92,7 @@ impl Arguments {
         let status = status_of(ended);
         if calls.is_none() && ended.success() {
             warn(
-                "no rank has reported what was called: the program did not come to MPI_Finalize, is linked statically, or its first rank is on \
+                "no rank has reported its calls: the program did not reach MPI_Finalize, is linked statically, or its first rank is on \
                  another host",
             );
         }

@@ -72,7 +72,7 @@ Maquette runs message-passing programs on models of machines, simulated to the f
   maquette plan all-reduce --machine fat-tree-1024 --bytes 1MiB   which algorithm is the quickest there, and by how much?
   maquette launch broadcast --local 4 --bytes 4KiB                the same program for real: four processes, over UDP
 
-What else there is: `maquette --help`. What can be run: `maquette programs`. On what: `maquette machines`.
+All commands: `maquette --help`. Programs to run: `maquette programs`. Machines: `maquette machines`.
 ";
 
 #[derive(Debug, Subcommand)]

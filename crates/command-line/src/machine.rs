@@ -117,15 +117,12 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
         row("wires", format!("{rate}{bucket}, {wire_latency}, each way, from every node to the switch")),
         row(
             "switch",
-            format!("{switch_latency} for a frame; {queue} wait at each output, what does not fit is dropped"),
+            format!("{switch_latency} for a frame; each output queues {queue}, frames that do not fit are dropped"),
         ),
-        row(
-            "frames",
-            format!("of up to {payload}; a node holds {transmit_ring} to send and {receive_ring} that have come"),
-        ),
+        row("frames", format!("of up to {payload}; a node queues {transmit_ring} to send and {receive_ring} received")),
         row(
             "processors",
-            format!("{} to send a frame, {} to take one, {} a byte", model.send, model.receive, model.copy),
+            format!("{} to send a frame, {} to receive one, {} a byte", model.send, model.receive, model.copy),
         ),
     ];
     if let Some(processors) = model.processors {
@@ -135,14 +132,14 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
         rows.push(row("handing over", format!("{}, however many frames at once", model.handover)));
     }
     if !model.wake.is_zero() {
-        rows.push(row("waking", format!("{} of a node that has waited for a frame", model.wake)));
+        rows.push(row("waking", format!("{} for a node that has waited for a frame", model.wake)));
     }
     if !model.cold.is_zero() {
-        rows.push(row("cold caches", format!("{} of the first frame sent and the first taken", model.cold)));
+        rows.push(row("cold caches", format!("{} for the first frame sent and the first received", model.cold)));
     }
     if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
         let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();
-        let ways = format!("{rate}{bucket}, {latency}, each way; {queue} wait before it");
+        let ways = format!("{rate}{bucket}, {latency}, each way, behind a queue of {queue}");
         rows.push(row(
             "trunk",
             format!("{ways}; the first {first_switch} nodes are on one switch, the others on a second"),
@@ -157,7 +154,7 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     if !model.broadcast_each.is_zero() {
         rows.push(row(
             "broadcasts",
-            format!("{} more of the source for each receiver of a frame", model.broadcast_each),
+            format!("{} more at the source for each receiver of a frame", model.broadcast_each),
         ));
     }
     if model.messaging != Messaging::default() {
@@ -182,8 +179,8 @@ fn faults(faults: &Faults) -> String {
     let parts = [
         (loss > 0.0, format!("{} lost", percent(loss))),
         (burst_begins > 0.0, format!("bursts begin at {} and end at {}", percent(burst_begins), percent(burst_ends))),
-        (duplicated > 0.0, format!("{} come twice", percent(duplicated))),
-        (delayed > 0.0, format!("{} are late by up to {delay}", percent(delayed))),
+        (duplicated > 0.0, format!("{} duplicated", percent(duplicated))),
+        (delayed > 0.0, format!("{} delayed by up to {delay}", percent(delayed))),
     ];
     let described: Vec<String> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
     described.join(", ")
@@ -206,7 +203,7 @@ fn loggp(model: &LogGp) -> Vec<[String; 2]> {
 fn zero_load(times: &[ZeroLoad]) -> String {
     let mut rows = vec![["channels", "pairs of nodes", "empty packet", "full packet"].map(str::to_string)];
     for time in times {
-        let full = time.full.map_or_else(|| "too long to work out".to_string(), range);
+        let full = time.full.map_or_else(|| "too long to compute".to_string(), range);
         rows.push([time.channels.to_string(), time.pairs.to_string(), range(time.empty), full]);
     }
     columns([Side::Right; 4], &rows)

@@ -172,8 +172,11 @@ impl Arguments {
         let mut rows = vec![
             ["messages".to_string(), format!("{messages}, {percent:.1}% of those of a complete exchange")],
             ["mean size".to_string(), format!("{mean_bytes:.1} B")],
-            ["together".to_string(), total.to_string()],
-            ["most of a rank".to_string(), format!("{most} messages sent or received: as many steps are needed")],
+            ["in total".to_string(), total.to_string()],
+            [
+                "most of a rank".to_string(),
+                format!("{most} messages sent or received: at least as many steps are needed"),
+            ],
         ];
         if let Some(Printed { percent, mean_bytes }) = printed {
             rows.push(["printed".to_string(), format!("{percent}% of {mean_bytes} B, in the CM-5 paper's Table 12")]);

@@ -50,7 +50,7 @@ impl Text<'_> {
         let Theory { lambda, nodes, provenance, lower_bound, trees, range, .. } = self.0;
         let mut text = format!("lambda = {lambda}, {nodes} nodes\n{}\n", provenance.line());
         let mut rows = vec![
-            ["gamma".to_string(), format!("{:.4}, what a broadcast grows by in a step", gamma(*lambda))],
+            ["gamma".to_string(), format!("{:.4}, the growth of a broadcast per step", gamma(*lambda))],
             ["lower bound".to_string(), self.time(*lower_bound)],
         ];
         rows.extend(trees.iter().map(|(name, time)| [name.clone(), self.beside_the_bound(*time)]));

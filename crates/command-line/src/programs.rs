@@ -116,10 +116,10 @@ fn text(program: &Description) -> String {
 
 /// The allowed values of a parameter, and its default.
 fn allowed(parameter: &Parameter) -> String {
-    let usual = parameter.default.as_ref().map(|default| format!("; usually {default}")).unwrap_or_default();
+    let usual = parameter.default.as_ref().map(|default| format!("; default {default}")).unwrap_or_default();
     let allowed = match &parameter.kind {
         Kind::Flag => "yes or no".to_owned(),
-        Kind::Whole { least, most: u64::MAX } => format!("a whole number, {least} at least"),
+        Kind::Whole { least, most: u64::MAX } => format!("a whole number of at least {least}"),
         Kind::Whole { least, most } => format!("a whole number from {least} to {most}"),
         Kind::Names(names) | Kind::List(names) => {
             names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")

@@ -109,7 +109,7 @@ fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Provenance
                 [format!("{mean:.1}"), format!("{high:.1}"), bar]
             }
             None if outcome.verdict == Verdict::Undecided => [String::new(), String::new(), "not decided".to_string()],
-            None => [String::new(), String::new(), "too much".to_string()],
+            None => [String::new(), String::new(), "saturated".to_string()],
         };
         let [mean, high, bar] = drawn;
         rows.push([format!("{rate:.5}"), format!("{:.5}", outcome.accepted), mean, high, bar]);
@@ -121,7 +121,7 @@ fn text(machine: &Machine, load: &Load, search: &Search, experiment: &Provenance
     text += &format!(".\nSaturation is {}.\n", span(&search.span));
     text += &undecided(search);
     if let Some(Point { rate, outcome }) = &search.overload {
-        text += &format!("When {rate:.5} is offered, {:.5} is accepted.\n", outcome.accepted);
+        text += &format!("At an offered rate of {rate:.5}, {:.5} is accepted.\n", outcome.accepted);
     }
     if search.interrupted {
         text += "The search was interrupted.\n";
@@ -134,9 +134,9 @@ fn undecided(search: &Search) -> String {
     let rates: Vec<String> = search.undecided().map(|rate| format!("{rate:.5}")).collect();
     match rates.as_slice() {
         [] => String::new(),
-        [rate] => format!("Whether {rate} is too much was not decided within its budget.\n"),
+        [rate] => format!("The verdict at {rate} was not decided within its budget.\n"),
         [rates @ .., last] => {
-            format!("Whether {} and {last} are too much was not decided within their budgets.\n", rates.join(", "))
+            format!("The verdicts at {} and {last} were not decided within their budgets.\n", rates.join(", "))
         }
     }
 }

@@ -150,7 +150,7 @@ impl Traced {
             Some(Call::Finalize(nanoseconds)) => {
                 self.recorded_ps = self.recorded_ps.max(nanoseconds.saturating_mul(1000));
             }
-            _ => failure::warn(&format!("rank {} did not come to MPI_Finalize; its calls so far are kept", self.ranks)),
+            _ => failure::warn(&format!("rank {} did not reach MPI_Finalize; its calls so far are kept", self.ranks)),
         }
         self.ranks += 1;
         Ok(calls.header().size)

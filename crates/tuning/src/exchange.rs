@@ -229,7 +229,7 @@ pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> Checked {
             (right, schedule.check(pattern))
         }
         (None, _) => {
-            let right = "no rank sends or receives twice in a step; where forwarded messages end is not looked at";
+            let right = "no rank sends or receives twice in a step; where forwarded messages end is not checked";
             (right, schedule.check_steps())
         }
     };

@@ -27,8 +27,8 @@ impl Report<'_> {
         );
         text += &self.parameters();
         if !outcome.interrupted && outcome.estimates.iter().any(|it| it.confidence.is_none()) {
-            text += "\nWhat is not determined could have other values, with other values of the rest: the fitted times hardly \
-                     tell them apart.\n";
+            text += "\nParameters that are not determined could have other values, with others for the rest: the measured times \
+                     hardly distinguish them.\n";
         }
         text += &format!("\nmean absolute error {} fitted, {} held back\n\n", self.mean(false), self.mean(true));
         text += &self.times();
@@ -59,7 +59,7 @@ impl Report<'_> {
                         100.0 * half / estimate.value.abs()
                     )
                 }
-                None if self.outcome.interrupted => "not worked out".to_string(),
+                None if self.outcome.interrupted => "not computed".to_string(),
                 None => "not determined".to_string(),
             };
             let bound = if estimate.at_bound { ", at an end" } else { "" };

@@ -77,13 +77,13 @@ fn text(
     };
     let (messages, bytes) = (total(records, |it| it.messages), total(records, |it| it.bytes));
     let mut rows =
-        vec![["time".to_owned(), time], ["messages".to_owned(), format!("{messages} of {} together", Bytes(bytes))]];
+        vec![["time".to_owned(), time], ["messages".to_owned(), format!("{messages}, {} in total", Bytes(bytes))]];
     let network = match network {
         Network::Udp(group) => {
             rows.extend(datagrams(records, bytes));
             match group {
                 Some(group) => format!("UDP and multicast to {group}"),
-                None => "UDP, broadcasts to one rank after the other".to_owned(),
+                None => "UDP, broadcasts to one rank after another".to_owned(),
             }
         }
         Network::Mpi { library, .. } => format!("MPI ({library})"),
@@ -116,11 +116,11 @@ fn datagrams(records: &[Record], bytes: u64) -> Vec<[String; 2]> {
     }
     let strangers = total(records, |it| it.strangers);
     if strangers > 0 {
-        rows.push(["strangers".to_owned(), format!("{strangers} datagrams came from others, and were not taken")]);
+        rows.push(["strangers".to_owned(), format!("{strangers} datagrams from other senders, ignored")]);
     }
     let forged = total(records, |it| it.forged);
     if forged > 0 {
-        let text = format!("{forged} datagrams came in the name of ranks that had not sent them, and were not taken");
+        let text = format!("{forged} datagrams that only claimed to be from ranks, ignored");
         rows.push(["forged".to_owned(), text]);
     }
     rows

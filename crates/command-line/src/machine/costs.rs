@@ -126,10 +126,10 @@ pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
 /// When a send is over.
 fn over(send: SendMode) -> &'static str {
     match send {
-        SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } => "over when the message has arrived",
-        SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => "over when the program has received it",
-        SendMode::Blocking => "over when the last packet has left",
-        SendMode::NonBlocking => "over when it is set up",
+        SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } => "completes when the message has arrived",
+        SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => "completes when the program has received it",
+        SendMode::Blocking => "completes when the last packet has left",
+        SendMode::NonBlocking => "completes when it is set up",
     }
 }
 

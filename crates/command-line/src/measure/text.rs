@@ -31,7 +31,9 @@ impl Outcome {
     /// How it was measured.
     fn lead(&self) -> String {
         let Survey { ranks, source, partners, draws, seed } = self.survey;
-        format!("Rank {source} of {ranks} to 1 to {partners} others, {draws} draws of them each, seed {seed}.")
+        format!(
+            "Rank {source} of {ranks} sends to 1 to {partners} others, {draws} random choices of them each, seed {seed}."
+        )
     }
 
     pub(super) fn text(&self) -> String {
@@ -39,8 +41,8 @@ impl Outcome {
         rows.extend(self.rows.iter().map(cells));
         let table = columns([Side::Right; 8], &rows);
         let mut text = format!("{}\n{}\n{}\n{table}\n", self.title(), self.lead(), self.experiment.line());
-        text += "(1) the last one answers: T = t0 (k - 1 + 2 lambda)\n";
-        text += "(2) the last one sends to all others: T = 2 t0 (k - 1 + lambda)\n";
+        text += "(1) the last partner answers: T = t0 (k - 1 + 2 lambda)\n";
+        text += "(2) the last partner sends to all others: T = 2 t0 (k - 1 + lambda)\n";
         if self.interrupted {
             text += "The measurement was interrupted.\n";
         }
@@ -71,8 +73,8 @@ impl Outcome {
     /// A page with lambda and t0 over size, and the table.
     pub(super) fn page(&self) -> Page {
         let names = [
-            ("the last one answers".to_string(), Mark::full(0)),
-            ("the last one sends to all others".to_string(), Mark::full(1)),
+            ("the last partner answers".to_string(), Mark::full(0)),
+            ("the last partner sends to all others".to_string(), Mark::full(1)),
         ];
         let times = [
             ("t0, at the sender".to_string(), Mark::full(0)),
@@ -91,7 +93,7 @@ impl Outcome {
                 section("Times of a message", self.time_chart(&times), &times),
                 table.draw(),
             ],
-            foot: "What follows a figure after +- is half the width of its interval of 95% confidence.".to_string(),
+            foot: "The figure after +- is half the width of the 95% confidence interval.".to_string(),
         }
     }
 

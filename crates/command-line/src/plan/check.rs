@@ -133,16 +133,18 @@ fn text(answered: &[Answered], cases: u64, experiment: &Provenance) -> String {
     let best = answered.len() - worst.len();
     let (simulated, all): (usize, usize) =
         answered.iter().fold((0, 0), |sums, (_, it)| (sums.0 + it.simulated, sums.1 + it.candidates));
-    text +=
-        &format!("{near} of {asked} picks are within {:.0}% of the best of all, {best} are the best.\n", 100.0 * NEAR);
+    text += &format!(
+        "{near} of {asked} picks are within {:.0}% of the best algorithm, {best} are the best.\n",
+        100.0 * NEAR
+    );
     let times: Vec<f64> = answered.iter().map(|(_, checked)| checked.planned_in.as_secs_f64()).collect();
     let longest = times.iter().copied().fold(0.0, f64::max);
     text += &format!(
-        "The planner ran {simulated} of {all} algorithms; a plan took {:.2} s on the mean, {longest:.2} s at most.\n",
+        "The planner ran {simulated} of {all} algorithms; a plan took {:.2} s on average, {longest:.2} s at most.\n",
         times.iter().sum::<f64>() / asked as f64
     );
     if interrupt::requested() {
-        text += &format!("It was interrupted: these are {asked} of {cases} questions.\n");
+        text += &format!("Interrupted: these are {asked} of {cases} questions.\n");
     }
     text
 }

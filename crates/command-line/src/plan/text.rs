@@ -27,9 +27,9 @@ pub(super) struct Report<'a> {
 /// What is printed about a traffic matrix.
 pub(super) fn traffic(path: &Path, matrix: &TrafficMatrix) -> String {
     let names = match (matrix.headings.row, matrix.headings.column) {
-        (true, true) => "; its first row and column are names",
-        (true, false) => "; its first row is names",
-        (false, true) => "; its first column is names",
+        (true, true) => "; its first row and column hold names",
+        (true, false) => "; its first row holds names",
+        (false, true) => "; its first column holds names",
         (false, false) => "",
     };
     let messages = matrix.pattern.messages().len();
@@ -62,13 +62,14 @@ impl Report<'_> {
         }
         if let Some(wanted) = plan.wanted {
             let millions = (wanted / 1e6).ceil();
-            text += &format!("\nThe budget did not allow to run all that is promising; --budget {millions} would.\n");
+            text +=
+                &format!("\nThe budget did not suffice to run all promising algorithms; --budget {millions} would.\n");
         }
         if let Some(written) = &self.written {
             text += &format!("\n{written}\n");
         }
         if plan.interrupted {
-            text += "\nIt was interrupted: what was not run by then is estimated.\n";
+            text += "\nInterrupted: algorithms not run by then are estimated.\n";
         }
         Ok(text)
     }
@@ -76,7 +77,7 @@ impl Report<'_> {
     /// The question, with sizes.
     fn asked(&self) -> String {
         match self.question {
-            Question::Irregular(_) => format!("{} of {} on the mean", self.question.name(), self.question.bytes()),
+            Question::Irregular(_) => format!("{} of {} on average", self.question.name(), self.question.bytes()),
             _ => format!("{} of {}", self.question.name(), self.question.bytes()),
         }
     }
@@ -87,9 +88,9 @@ impl Report<'_> {
         let comparable = |it: &&Prediction| it.source == first.source;
         match others.iter().filter(comparable).find(|it| it.time > first.time) {
             Some(next) => {
-                let less = 100.0 * (1.0 - ratio(first.time, next.time));
-                let less = if less < 0.1 { "less than 0.1%".to_string() } else { format!("{less:.1}%") };
-                format!("; {less} before {}", next.candidate.name)
+                let lead = 100.0 * (1.0 - ratio(first.time, next.time));
+                let lead = if lead < 0.1 { "less than 0.1%".to_string() } else { format!("{lead:.1}%") };
+                format!("; {lead} ahead of {}", next.candidate.name)
             }
             None => String::new(),
         }
@@ -118,7 +119,7 @@ impl Report<'_> {
     }
 
     fn table(&self, quickest: Duration) -> String {
-        let mut rows = vec![["algorithm", "time", "longer by", "how it is known"].map(str::to_string)];
+        let mut rows = vec![["algorithm", "time", "longer by", "source"].map(str::to_string)];
         for Prediction { candidate, time, source } in &self.plan.predictions {
             let longer = 100.0 * (ratio(*time, quickest) - 1.0);
             let longer = if *time == quickest { String::new() } else { format!("{longer:.1}%") };

@@ -21,7 +21,7 @@ pub(super) fn show_fit(bar: &Bar, most: u32, progress: Progress) {
         Progress::Searching { evaluations, share, .. } => {
             bar.show((f64::from(evaluations) + share) / f64::from(most), "fitting".to_owned());
         }
-        Progress::Concluding { share } => bar.show(share, "how far off the fitted values may be".to_owned()),
+        Progress::Concluding { share } => bar.show(share, "the confidence of the fitted values".to_owned()),
     }
 }
 
@@ -56,21 +56,21 @@ impl Told<'_> {
         let Told { calibration, fitted, hash, judgement } = self;
         let mut rows: Vec<[String; 2]> = fitted_in_words(fitted).into_iter().map(<[String; 2]>::from).collect();
         let mean = fitted.mean_error(&calibration.measurements, false);
-        rows.push(["mean error of what was fitted to".to_owned(), in_percent(mean)]);
+        rows.push(["mean error of the fit".to_owned(), in_percent(mean)]);
         let head = format!(
-            "rehearsed: {} predictions, of {} measured times\n{}",
+            "rehearsed: {} predictions, from a fit to {} measured times\n{}",
             judgement.compared.len(),
             calibration.measurements.len(),
             provenance.line()
         );
-        let written = format!("predicted before it was measured: {}, blake3 {hash}", folder.display());
+        let written = format!("predictions, written before the measurement: {}, blake3 {hash}", folder.display());
         let judged = columns([Side::Left, Side::Left], &self.verdicts());
         let mut worst: Vec<&Compared> = judgement.compared.iter().filter(|it| it.error.is_some()).collect();
         worst.sort_by(|one, other| size_of(other).total_cmp(&size_of(one)));
         let worst: Vec<[String; 4]> = worst.into_iter().take(SHOWN).map(line).collect();
         let worst = columns([Side::Left, Side::Right, Side::Right, Side::Right], &worst);
         format!(
-            "{head}\n{}\n{written}\n\n{judged}\nfurthest off: predicted, measured, error\n{worst}",
+            "{head}\n{}\n{written}\n\n{judged}\nlargest errors: predicted, measured, error\n{worst}",
             columns([Side::Left, Side::Left], &rows)
         )
     }

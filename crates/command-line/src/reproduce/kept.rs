@@ -73,8 +73,8 @@ impl KeptRuns {
     pub(super) fn told(&self) -> String {
         match self.found.load(Ordering::Relaxed) {
             0 => String::new(),
-            1 => "1 run is of an earlier time; --again makes it again.\n".to_string(),
-            found => format!("{found} runs are of an earlier time; --again makes them again.\n"),
+            1 => "1 run is from an earlier reproduction; --again repeats it.\n".to_string(),
+            found => format!("{found} runs are from an earlier reproduction; --again repeats them.\n"),
         }
     }
 }

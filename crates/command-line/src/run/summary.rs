@@ -124,7 +124,7 @@ fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
     rows.push(["messages".to_string(), answer.messages.to_string()]);
     if let Some(background) = &answer.background {
         let BackgroundStatistics { offered, delivered, mean_latency, .. } = background;
-        let latency = mean_latency.map(|time| format!(", {} each on the mean", rounded(time))).unwrap_or_default();
+        let latency = mean_latency.map(|time| format!(", {} each on average", rounded(time))).unwrap_or_default();
         rows.push(["background".to_string(), format!("{offered} packets, {delivered} of them arrived{latency}")]);
     }
     rows.extend(critical_path(ended));

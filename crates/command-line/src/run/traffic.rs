@@ -113,12 +113,12 @@ fn evidence(evidence: &Evidence) -> [[String; 2]; 2] {
         format!("{rounded:.2}% +- {:.2}%", 100.0 * margin)
     };
     let growth = format!(
-        "backlog {}, latency {} in the measurement",
+        "backlog {}, latency {} during the measurement",
         percent(evidence.backlog_growth),
         percent(evidence.latency_growth)
     );
     [
-        ["deficit".to_string(), format!("{} of what is offered", percent(evidence.deficit))],
+        ["deficit".to_string(), format!("{} of the offered rate", percent(evidence.deficit))],
         ["growth".to_string(), growth],
     ]
 }

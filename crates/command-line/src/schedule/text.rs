@@ -23,7 +23,7 @@ fn rows(told: &Told) -> [[String; 2]; 4] {
     let branches = format!("branches of {} {}", told.branch, if told.branch == 1 { "rank" } else { "ranks" });
     [
         ("steps", format!("{carrying_steps}{idle}; at least {least_steps} for these messages")),
-        ("messages", format!("{messages}{parts}, {bytes} together")),
+        ("messages", format!("{messages}{parts}, {bytes} in total")),
         ("in step", format!("{bytes_in_step}, the sum of the steps' largest; at least {least}, the busiest rank's")),
         ("through root", format!("{through}, at most {most} in a step; {branches}")),
     ]
@@ -75,7 +75,7 @@ pub(super) fn comparison(traffic: &Messages, told: &[Told], experiment: &Provena
         let object = json!({"traffic": traffic.title, "schedules": schedules});
         return crate::json(&experiment.beside(object));
     }
-    let names = ["algorithm", "steps", "in step", "of the least", "through root, at most"];
+    let names = ["algorithm", "steps", "in step", "ratio to min", "through root, at most"];
     let mut rows = vec![names.map(str::to_string)];
     rows.extend(told.iter().map(|told| {
         [
@@ -90,8 +90,8 @@ pub(super) fn comparison(traffic: &Messages, told: &[Told], experiment: &Provena
     let (steps, bytes) = (traffic.pattern.most_messages_of_a_rank(), traffic.pattern.most_bytes_of_a_rank());
     let branch = told.first().map_or(0, |told| told.branch);
     format!(
-        "{}\n{}\n{}\nAt least {steps} steps are needed, and {bytes} go after each other at the busiest rank. In step: the sum \
-         of the\nsteps' largest messages. Through root: the most in one step, for a tree whose branches below the root \
+        "{}\n{}\n{}\nAt least {steps} steps are needed. In step: the sum of the steps' largest messages, at least the \
+         {bytes} of\nthe busiest rank. Through root: the most in one step, for a tree whose branches below the root \
          have\n{branch} ranks each.\n",
         heading(traffic),
         experiment.line(),

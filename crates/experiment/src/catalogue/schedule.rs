@@ -107,6 +107,6 @@ fn findings(measures: &Measures) -> Vec<Finding> {
             key: "steps",
             value: json!(carrying_steps),
         },
-        Finding { name: "together", text: bytes.to_string(), key: "total_bytes", value: json!(bytes.0) },
+        Finding { name: "in total", text: bytes.to_string(), key: "total_bytes", value: json!(bytes.0) },
     ]
 }

@@ -52,10 +52,10 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Telling { ranks } => write!(out, "each message tells one more of {ranks} ranks"),
+            Reason::Telling { ranks } => write!(out, "each message informs one more of {ranks} ranks"),
             Reason::Messages { messages: 1 } => write!(out, "one message of the busiest rank"),
             Reason::Messages { messages } => write!(out, "{messages} messages of the busiest rank"),
-            Reason::Processors => write!(out, "what the processors of the busiest rank do for its messages"),
+            Reason::Processors => write!(out, "processor time of the busiest rank for its messages"),
             Reason::Channel { bytes } => write!(out, "{bytes} through the channel of the busiest rank"),
             Reason::Hardware => write!(out, "broadcast in hardware"),
         }

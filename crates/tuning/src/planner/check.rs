@@ -175,7 +175,7 @@ impl fmt::Display for Case {
         match &self.question {
             Question::Irregular(pattern) => {
                 let percent = 100.0 * pattern.density();
-                write!(out, "{name} of {percent:.0}%, {bytes} on the mean, among {ranks} of {}", self.machine.name)
+                write!(out, "{name} of {percent:.0}%, {bytes} on average, among {ranks} of {}", self.machine.name)
             }
             _ => write!(out, "{name} of {bytes} among {ranks} of {}", self.machine.name),
         }

@@ -26,7 +26,7 @@ pub(super) fn findings(built: &Built<'_>, capacity: u64) -> Vec<Finding> {
 
 fn inserts(built: &Built<'_>) -> Finding {
     let (all, stored) = (built.inserts(), built.stored());
-    let text = if stored == all { all.to_string() } else { format!("{all}, {} of them there already", all - stored) };
+    let text = if stored == all { all.to_string() } else { format!("{all}, {} of them stored already", all - stored) };
     Finding { name: "inserts", text, key: "inserts", value: json!({"all": all, "stored": stored}) }
 }
 
@@ -45,7 +45,7 @@ fn build(built: &Built<'_>) -> Finding {
 fn insert_time(built: &Built<'_>) -> Finding {
     let (mean, worst, longest) = (built.mean_time(built.inserts()), built.worst_mean_time(), built.longest());
     let text = format!(
-        "{} on the mean, at worst {} on the way; the longest took {}",
+        "{} on average, {} at worst along the way; the longest took {}",
         rounded(mean),
         rounded(worst),
         rounded(longest)
@@ -90,7 +90,7 @@ fn forwards(built: &Built<'_>) -> Finding {
     let (count, most) = (built.forwards(), built.most_forwards());
     Finding {
         name: "forwards",
-        text: format!("{count}, of one insert at most {most}"),
+        text: format!("{count}, at most {most} of one insert"),
         key: "forwards",
         value: json!({"all": count, "most_of_one": most}),
     }
@@ -111,7 +111,7 @@ fn load(built: &Built<'_>, capacity: u64) -> Finding {
         })
     };
     let on_the_mean = built.mean_load_factor(capacity);
-    let since = on_the_mean.map_or(String::new(), |mean| format!("; {mean:.3} on the mean since the first split"));
+    let since = on_the_mean.map_or(String::new(), |mean| format!("; {mean:.3} on average since the first split"));
     Finding {
         name: "load factor",
         text: format!("{share:.3} over {} servers with {least} to {most} entries each{since}", entries.len()),

@@ -194,7 +194,7 @@ fn work(whole: &Whole<'_>) -> Finding {
     Finding {
         name: "server time",
         text: format!(
-            "{} on requests, {} on maps, of all; {} of the busiest",
+            "{} on requests, {} on maps, in all; {} at the busiest",
             rounded(on_requests),
             rounded(on_maps),
             rounded(busiest)

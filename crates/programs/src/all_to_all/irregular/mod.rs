@@ -68,9 +68,9 @@ impl Irregular {
             Irregular::Pairwise => "The steps of pairwise exchange: one partner a step",
             Irregular::Balanced => "The steps of balanced exchange: near partners and far ones in every step",
             Irregular::Greedy => "Every rank takes the first partner that is free",
-            Irregular::EdgeColouring => "As few steps as can be",
+            Irregular::EdgeColouring => "As few steps as possible",
             Irregular::LargestFirst => "Large messages first, each as early as it can go",
-            Irregular::Birkhoff => "As few bytes after each other as can be; messages may be cut",
+            Irregular::Birkhoff => "Least sum of the steps' largest messages; messages may be split",
         }
     }
 

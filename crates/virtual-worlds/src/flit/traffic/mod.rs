@@ -162,7 +162,7 @@ pub enum Sign {
 impl fmt::Display for Sign {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Sign::Latency => "the mean latency, with the packets that still wait, exceeds the limit",
+            Sign::Latency => "the mean latency, counting packets that still wait, exceeds the limit",
             Sign::Accepted => "fewer flits arrive than are born",
             Sign::Backlog => "the packets on their way or waiting become more and more",
             Sign::Drain => "packets of the measurement don't arrive",
