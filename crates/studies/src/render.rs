@@ -32,8 +32,8 @@ pub fn page(chapters: &[Chapter]) -> String {
         sections.extend(own.iter().cloned());
     }
     Page {
-        title: "Published results, run again".to_string(),
-        lead: "The claims of several papers, each judged by runs of our own, with its figures drawn anew.".to_string(),
+        title: "Published results, reproduced".to_string(),
+        lead: "The claims of several papers, each judged by our own runs, with its figures redrawn.".to_string(),
         sections,
         foot,
     }
@@ -104,7 +104,7 @@ fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outco
 }
 
 fn machines(paper: &Paper) -> Element {
-    let mut table = Table::with_head(&["machine", "what it is and what its nodes cost"]).stacking();
+    let mut table = Table::with_head(&["machine", "description, and costs of its nodes"]).stacking();
     for (name, what) in &paper.machines {
         table.rows.push(vec![Cell::Element(element("code").text(name)), Cell::Words(what.clone())]);
     }

@@ -106,8 +106,8 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
             chart("four nodes", sizes(&ticks), many_times(), lines),
             chart("eight nodes, receivers 2 ms late", sizes(&late_sizes), packets, again),
         ],
-        caption: "Until a broadcast to four nodes is replied to, over the size of the message; and how many packets are sent again, \
-                  to single receivers, when all of them come 2 ms after the broadcast has begun."
+        caption: "Time until a broadcast to four nodes is answered, over the size of the message; and how many packets are sent again, \
+                  to single receivers, when all of them are 2 ms late."
             .to_string(),
     }))
 }

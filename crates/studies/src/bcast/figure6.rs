@@ -88,7 +88,7 @@ fn draw() -> Result<Option<Drawing>, Gap> {
     let Points { send, receive, light } = Points::of(&parameters);
     let kib = |size: f64| fixed(size / 1_024.0, 1);
     let caption = format!(
-        "How much less a broadcast takes with one buffer for all receivers than with a channel to each, over the number of nodes. Printed \
+        "The memory that one buffer for all receivers saves over a channel to each, over the number of nodes. Printed \
          is {FACTOR} (1 - 1/n); the published sizes, 33.8, 41.4 and 4.4 KiB, give 0.391. Ours are {}, {} and {} KiB for a point that sends, \
          one that receives, and a lightweight one.",
         kib(send),

@@ -151,7 +151,7 @@ impl AnyJob for Job {
 impl fmt::Display for Job {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Job::PingPong { bytes } => write!(out, "{bytes} B there and back"),
+            Job::PingPong { bytes } => write!(out, "{bytes} B round trip"),
             Job::Broadcast { system, nodes, bytes } => write!(out, "{}/{nodes}, {bytes} B", system.name()),
             Job::Late { system, bytes } => write!(out, "{}/{NODES}, {bytes} B to late receivers", system.name()),
             Job::Lossy { trouble, seed } => write!(out, "broadcasts with {}, seed {seed}", trouble.name()),

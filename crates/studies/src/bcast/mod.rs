@@ -49,12 +49,12 @@ pub fn paper() -> Result<Paper, ClaimsError> {
     Ok(Paper {
         key: "bcast",
         title: "Reliable broadcast for commodity clusters, reproduced",
-        lead: "Every figure and checkable statement of K.-P. Wong and C.-L. Wang's study of broadcasts that one frame carries to all, \
+        lead: "Every figure and checkable statement of K.-P. Wong and C.-L. Wang's study of broadcasts in which one frame reaches all nodes, \
                with one buffer for the resends. The messaging is the code that runs over UDP; below it is a simulated \
                switched Ethernet, frame by frame.",
         claims: Claims::parse(FILE, TEXT)?,
         remarks: vec![
-            "What a latency of a broadcast is, the paper does not say. Here it is the time from the call of the broadcast until a \
+            "The paper does not define the latency of a broadcast. Here it is the time from the call of the broadcast until a \
              message of the same size is back from rank 1, on the clock of the root. The printed growths and ratios fit this \
              reading and no other that we tried. \u{201c}Faster by p %\u{201d} means that the time is p % less.",
             "500 rounds each, of which the quickest and the slowest tenth are left out, as in the paper.",

@@ -13,7 +13,7 @@ const TROUBLES: [Trouble; 2] = [Trouble::Little, Trouble::Much];
 /// The study.
 pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     place: "section 3",
-    title: "broadcasts over a network that loses",
+    title: "broadcasts over a lossy network",
     claims: &["bcast.sec3.loss"],
     jobs: || TROUBLES.into_iter().flat_map(|trouble| SEEDS.map(move |seed| Job::Lossy { trouble, seed })).collect(),
     judge: |_, runs| judge(runs),

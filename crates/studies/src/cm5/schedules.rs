@@ -154,7 +154,7 @@ fn judge(entries: Vec<Entry>) -> Findings {
             carrying.push((place, ours.measures().carrying_steps as f64));
         }
     }
-    Findings::counted(|holding, of| format!("{holding} of {of} counts come out").into())
+    Findings::counted(|holding, of| format!("{holding} of {of} counts agree").into())
         .with("steps_otherwise", other)
         .with("every_message_once", sound)
         .with("carrying_steps", carrying)
@@ -172,7 +172,7 @@ fn draw() -> Result<Option<Drawing>, Gap> {
         caption:
             "The schedules as our algorithms make them. Tables 1, 2, 4, 7, 8 and 9 are lost in the scan that is at \
                   hand; they are held against the rules of the paper's figures 2 and 4 and the numbers of steps in its \
-                  text. Tables 3 and 10 are held against the print, each with one misprint put right."
+                  text. Tables 3 and 10 are held against the print, each with one misprint corrected."
                 .to_string(),
     }))
 }

@@ -74,7 +74,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     }
     let caption = format!(
         "An empty message is the mean from node 0 to each of the others. For the rates all nodes send {FLOW_BYTES} bytes at \
-         once, nodes costing nothing; headers count, and the last node's end is the end."
+         once, with no costs at the nodes; headers count, and the time ends with the last node."
     );
     Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption }))
 }

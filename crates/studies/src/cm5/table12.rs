@@ -83,7 +83,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let caption = format!(
         "Milliseconds on 32 nodes, the mean over {MESHES} meshes or patterns, and by how much it is off what is printed. The patterns of \
          the Euler solver are altered to the printed density and mean size; those of conjugate gradient are random ones of that \
-         density and size. Each message is gathered before it is sent, and scattered when it has come."
+         density and size. Each message is gathered before it is sent, and scattered after it has arrived."
     );
     let printed = printed(claims.get(STUDY.claims[0])?)?;
     Ok(Some(Drawing { legend: None, panels: vec![table(&printed, runs)?], caption }))

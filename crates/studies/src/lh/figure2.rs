@@ -90,7 +90,7 @@ fn linear(runs: &Results) -> Result<Findings, Gap> {
         most = most.max(off_line(measured));
         linearity.add(measured, &format!("{clients} clients"));
     }
-    let ours = format!("at most {} % of the build time off a straight line", fixed(most, 1));
+    let ours = format!("deviates from a straight line by at most {} % of the build time", fixed(most, 1));
     Ok(linearity.beside(Findings::words(ours)))
 }
 
@@ -173,10 +173,10 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
             chart("b: speed-up", clients(&CLIENTS), speed_ups(), gains),
             servers(runs)?,
         ],
-        caption: "16 nodes, no bodies. a: the time by which so many inserts were acknowledged, at the splits of servers and at the end; \
+        caption: "16 nodes, no bodies. a: the time by which that many inserts were acknowledged, at the splits of servers and at the end; \
                   hash of the last letters. b: how much faster the build is than with one client. The third panel, not in the paper, \
-                  shows when servers come into the file: in cascades if the last letters decide, at equal distances if the hash is \
-                  uniform."
+                  shows when servers join the file: in cascades with the hash of the last letters, at equal intervals with \
+                  the uniform one."
             .to_string(),
     }))
 }

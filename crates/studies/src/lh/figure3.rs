@@ -82,7 +82,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
             chart("b: the first inserts", insertions(), time(), first),
         ],
         caption: "The build time so far by the inserts so far, on 16 nodes without bodies, with the hash of the last letters. a: at the \
-                  splits of servers and at the end. b: after every thousand inserts. Nobody computes: what is left is two messages of \
+                  splits of servers and at the end. b: after every thousand inserts. Servers and clients do not compute: what remains is two messages of \
                   325 \u{b5}s."
             .to_string(),
     }))

@@ -101,9 +101,9 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     Ok(Some(Drawing {
         legend: Some(legend(&keys)),
         panels: vec![chart("mean time a packet is blocked", level, upright, lines)],
-        caption: "The time that the header of a packet waits for channels that others hold, summed over its way, on the mean over all \
+        caption: "The time that the header of a packet waits for channels that others hold, summed over its path; the mean over all \
                   packets until the table is built; 16 nodes. Full lines: the uniform hash. Broken line: the hash of the last letters, \
-                  with which most splits are over early. The paper doesn't say whose average its is: other readings are in \
+                  with which most splits are over early. The paper does not say over which packets it averages: other readings are in \
                   experiments/lh/parameters.md."
             .to_string(),
     }))

@@ -78,7 +78,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     Ok(Some(Drawing {
         legend: Some(legend(&client_keys(&CLIENTS))),
         panels: vec![chart("a: time of an insert", level(), upright, times), chart("b: speed-up", level(), speed_ups(), gains)],
-        caption: "A server computes for so long after it has acknowledged an insert, and does nothing else; 16 nodes, no bodies, hash \
+        caption: "A server computes for this time after it has acknowledged an insert, and serves nothing meanwhile; 16 nodes, no bodies, hash \
                   of the last letters. a: the build time by the inserts; both axes are logarithmic. b: how much faster the build is than with one client."
             .to_string(),
     }))

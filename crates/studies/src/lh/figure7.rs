@@ -57,7 +57,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     Ok(Some(Drawing {
         legend: Some(legend(&client_keys(&MANY_CLIENTS))),
         panels,
-        caption: "The time by which so many inserts were acknowledged, at the splits of servers and at the end; 64 nodes, of which 32 can be \
+        caption: "The time by which that many inserts were acknowledged, at the splits of servers and at the end; 64 nodes, of which 32 can be \
                   servers, hash of the last letters."
             .to_string(),
     }))

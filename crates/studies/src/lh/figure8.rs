@@ -21,7 +21,7 @@ const MOST: u32 = MANY_CLIENTS[MANY_CLIENTS.len() - 1];
 /// The study.
 pub const STUDY: StudyOfLh = StudyOfLh {
     place: "figure 8",
-    title: "how far more clients help",
+    title: "up to how many clients help",
     claims: &["lh.fig8.scaling"],
     jobs,
     judge: |_, runs| judge(runs),
@@ -70,7 +70,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
 }
 
 fn name(cheaper: u32) -> String {
-    if cheaper == 1 { "as it is".to_string() } else { format!("1/{cheaper} of the cost of a message") }
+    if cheaper == 1 { "unchanged".to_string() } else { format!("1/{cheaper} of the cost of a message") }
 }
 
 fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {

@@ -136,7 +136,7 @@ impl fmt::Display for Job {
         let Job { platform, hash, clients, body, .. } = self;
         write!(out, "{}, {}, {clients} client{plural}, bodies of {body} B", platform.preset(), label(*hash))?;
         if self.server_time > 0 {
-            write!(out, ", {} us of a server for an insert", self.server_time)?;
+            write!(out, ", {} us of server time per insert", self.server_time)?;
         }
         if self.cheaper > 1 {
             write!(out, ", messages at 1/{} of the cost", self.cheaper)?;
@@ -156,7 +156,7 @@ mod tests {
         let job = Job { cheaper: 9, server_time: 100, ..Job::new(KeyHash::LastLetters, 32).enlarged().with_body(512) };
         assert_eq!(
             job.to_string(),
-            "parsytec-cc-64, last letters, 32 clients, bodies of 512 B, 100 us of a server for an insert, messages at 1/9 of \
+            "parsytec-cc-64, last letters, 32 clients, bodies of 512 B, 100 us of server time per insert, messages at 1/9 of \
              the cost"
         );
     }

@@ -63,15 +63,15 @@ pub fn paper() -> Result<Paper, ClaimsError> {
                the flit.",
         claims: Claims::parse(FILE, TEXT)?,
         remarks: vec![
-            "Keys are 180,689 Dutch words, the list of OpenTaal, in its order; 3,684 of them are there twice and are \
+            "Keys are 180,689 Dutch words, the list of OpenTaal, in its order; 3,684 of them occur twice and are \
              stored once. Each of several clients inserts its own part of the list, one word after the other. Servers \
-             and clients take no time but for messages, by default. The build time is that until the last \
+             and clients spend time only on messages, by default. The build time is that until the last \
              insert is acknowledged.",
-            "The paper names no hash. With a uniform one, splits of servers follow each other at equal distances; they \
-             come in cascades when the last letters of a word decide. So the hash is a choice of each run. Builds with \
+            "The paper names no hash. With a uniform one, splits of servers follow each other at equal intervals; they \
+             come in cascades with a hash of the last letters of a word. So the hash is a choice of each run. Builds with \
              their splits, and speed-ups, which are figures 2, 3, 4a, 6, 7 and 8, have the last letters. Figures 4b and 5 \
              have the uniform hash, the default of the command for single runs. Table 1 has both.",
-            "V, the room of a server, follows from the hash: with the uniform one the words just fill all servers to M, \
+            "V, the capacity of a server, follows from the hash: with the uniform one the words just fill all servers to M, \
              which is 0.8; with the last letters V is 7,500 on 16 nodes and 2,500 on 64. There are 11 servers on 16 \
              nodes and 32 on 64.",
             "Servers must not wait for each other: a send is over when the message has arrived, not when the receiver \

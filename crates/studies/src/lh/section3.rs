@@ -24,7 +24,7 @@ const BUILDS: [Job; 4] = [
 /// The study.
 pub const STUDY: StudyOfLh = StudyOfLh {
     place: "section 3",
-    title: "how often a request is sent on",
+    title: "how often a request is forwarded",
     claims: &["lh.sec3.two_forwards"],
     jobs: || BUILDS.to_vec(),
     judge: |_, runs| judge(cases(), runs),
@@ -76,8 +76,8 @@ fn draw() -> Drawing {
     }
     let caption = format!(
         "One request for every file of 1 to {SERVERS} servers, every image that a client may have of an older one, and every hash \
-         that makes a difference. Such images are rarer than others where clients work: in the builds that were simulated \
-         nearly all requests arrive at once."
+         that makes a difference. Clients rarely have such images: in the simulated builds \
+         nearly all requests reach the right server directly."
     );
     Drawing { legend: None, panels: vec![table.draw()], caption }
 }

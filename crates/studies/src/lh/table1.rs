@@ -90,8 +90,8 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
         ];
         table.rows.push(cells.map(Cell::Number).to_vec());
     }
-    let caption = "What was counted while the table was built, beside what is printed: with the uniform hash, and with that of the last \
-                   letters. Messages are those of an insert, on the mean; those by which servers split are counted, those that end a run \
+    let caption = "Counts of the build of the table, beside the printed ones: with the uniform hash, and with that of the last \
+                   letters. Messages are the mean per insert; those by which servers split are counted, those that end a run \
                    are not. The overhead is what goes beyond two messages an insert.";
     Ok(Some(Drawing { legend: None, panels: vec![table.draw()], caption: caption.to_string() }))
 }

@@ -86,7 +86,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
         panels,
         caption:
             "unequal-dist on 64 nodes of the Mesh of Clos(3,2). To send a packet away takes from the moment it is \
-                  ready until its tail has left the node; a node idles from asking for a message until it has come."
+                  ready until its tail has left the node; a node idles from asking for a message until it has arrived."
                 .to_string(),
     }))
 }

@@ -58,7 +58,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
         caption: "Squares are routers, numbered as in the mesh; dots are nodes; lines are channels, one each way, each to \
                   the right of its direction. A channel is as hot as the share of the run for which a packet held it and \
                   no flit moved, a node as its channel into the network, a router as the mean time that a header was \
-                  blocked there. All four maps have one scale. Rest the pointer on anything for its figures."
+                  blocked there. All four maps have one scale. Hover over anything for its figures."
             .to_string(),
     }))
 }
