@@ -77,7 +77,7 @@ def test_the_page_shows_groups_with_what_is_rebuilt(tmp_path: Path, page: chromi
         page.wait_until(f"{cells}[3] === '1 of 1, whole' && {cells}[4] === '1'")
         leads = page.evaluate(f"{cells}[1]")
         states = page.evaluate("[...document.querySelectorAll('#member-rows tr')].map(row => row.lastChild.textContent)")
-        assert sum("keeps parity, leads" in state for state in states) == 1 and "a spare" in states
+        assert sum("parity, leader" in state for state in states) == 1 and "spare" in states
         members[1].process.kill()
         # The spare has become the lost member: none stands by, and the group is whole again.
         page.wait_until(f"{cells}[4] === '0' && {cells}[3] === '1 of 1, whole' && {cells}[5] === '-'")

@@ -150,7 +150,7 @@ impl NetworkMap<'_> {
         let blocked = Measure::Microseconds.say(blocking);
         let title = match self.shows {
             Shows::Nothing => model.name.clone(),
-            _ => format!("{}: {blocked} blocked a header, {headers} headers", model.name),
+            _ => format!("{}: headers blocked {blocked} on average, {headers} headers", model.name),
         };
         let group = element("g").child(square).child(frame::label(&class, x, y + 4.5, &number));
         frame::titled(group, &title)

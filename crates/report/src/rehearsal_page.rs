@@ -104,7 +104,7 @@ impl RehearsalPage {
     }
 
     fn table(&self) -> Element {
-        let mut table = Table::of_figures(&["what", "predicted", "measured", "error", "runs left out"]);
+        let mut table = Table::of_figures(&["program", "predicted", "measured", "error", "runs left out"]);
         let time =
             |time: Duration| Cell::Measured(element("data").attribute("value", time.picoseconds()).text(rounded(time)));
         for row in &self.rows {

@@ -118,8 +118,8 @@ function showServers(servers, now) {
 
 /** What a member is in its group, where that is to keep parity or to be a spare. */
 function partOf(group) {
-  if (group?.parity) return group.parity.leads && group.parity.columns.length > 0 ? "keeps parity, leads" : "keeps parity";
-  if (group?.spare) return group.spare.is_given ? "a spare, is given a lost member" : "a spare";
+  if (group?.parity) return group.parity.leads && group.parity.columns.length > 0 ? "parity, leader" : "parity";
+  if (group?.spare) return group.spare.is_given ? "spare, replacing a lost member" : "spare";
   return "";
 }
 
@@ -144,7 +144,7 @@ function showGroups(members) {
     return row([
       ["", group.columns.map(columnText).join(", ")],
       ["short", lead.member],
-      ["short", group.other ? `${group.other}${group.is_backed ? "" : " (has not all yet)"}` : "-"],
+      ["short", group.other ? `${group.other}${group.is_backed ? "" : " (incomplete)"}` : "-"],
       ["short", `${group.survives} of ${group.promised}${whole}`],
       ["number", group.spares],
       ["short", rebuildingText(group.rebuilding)],
@@ -155,9 +155,9 @@ function showGroups(members) {
 }
 
 function memberState(member, own) {
-  if (member.state === null) return "has not answered yet";
+  if (member.state === null) return "no answer yet";
   if (isLost(member)) return `silent for ${Math.round(member.silent / 1000)} s`;
-  const servers = partOf(member.state.group) || (member.state.servers.length === 0 ? "stands by" : "serves");
+  const servers = partOf(member.state.group) || (member.state.servers.length === 0 ? "standby" : "serves");
   return member.member === own ? `${servers}, answers this page` : servers;
 }
 
@@ -210,7 +210,7 @@ function showRate(now) {
   const most = Math.max(1, ...history);
   const point = (value, place) => `${((POINTS - history.length + place) * 600) / (POINTS - 1)},${100 - (value / most) * 96}`;
   byId("rate-line").setAttribute("points", history.map(point).join(" "));
-  const text = `The last two minutes, of all members: ${rate(now)} a second now, ${rate(most)} at most.`;
+  const text = `All members over the last two minutes: ${rate(now)} a second now, ${rate(most)} at most.`;
   byId("rate-caption").textContent = text;
   byId("rate-picture").setAttribute("aria-label", text);
 }
@@ -253,7 +253,7 @@ function show(view) {
   showTotals(view, servers);
   const lost = view.members.filter((member) => member.state !== null && isLost(member)).map((member) => member.member);
   const covered = showSlots(servers);
-  if (!view.is_welcome) say("This member was not let into a pool yet.", true);
+  if (!view.is_welcome) say("This member has not been admitted to a pool yet.", true);
   else if (lost.length > 0) say(`Silent: ${lost.join(", ")}.`, true);
   else if (covered === SLOTS) say("All slots are served.", false);
   else say("Not all slots are known yet.", false);
@@ -262,7 +262,7 @@ function show(view) {
 async function ask() {
   try {
     const response = await fetch("state.json", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
-    if (!response.ok) throw new Error(`it answers ${response.status}`);
+    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
     show(await response.json());
   } catch (error) {
     say(`The member that serves this page does not answer: ${error.message}.`, true);

@@ -7,14 +7,14 @@ use super::markup::{Element, element};
 pub const SCRIPT: &str = include_str!("store_page.js");
 /// Columns of which the cells are no numbers.
 const TEXTS: [&str; 10] =
-    ["Slots", "Member", "Load", "Address", "State", "Members", "Leads", "Follows", "May be lost", "Being rebuilt"];
+    ["Slots", "Member", "Load", "Address", "State", "Members", "Leader", "Follower", "May be lost", "Rebuilding"];
 /// Where the page looks for it.
 const SCRIPT_PATH: &str = "page.js";
 
 /// The page, without any figures yet.
 pub fn html() -> String {
     let waits = "This page needs JavaScript, which is switched off in your browser. The same figures are on /metrics.";
-    let status = element("p").attribute("id", "status").attribute("role", "status").text("Asking ...");
+    let status = element("p").attribute("id", "status").attribute("role", "status").text("Loading ...");
     let sections = vec![
         status,
         element("noscript").child(element("p").text(waits)),
@@ -41,8 +41,8 @@ pub fn html() -> String {
         )),
         section("groups", "Groups").attribute("hidden", "").child(table(
             "group-rows",
-            "The groups of members of which parity is kept, as the parity members say that lead them",
-            &["Members", "Leads", "Follows", "May be lost", "Spares", "Being rebuilt"],
+            "The parity groups, as reported by the parity members that lead them",
+            &["Members", "Leader", "Follower", "May be lost", "Spares", "Rebuilding"],
         )),
         section("members", "Members").child(table(
             "member-rows",
@@ -86,7 +86,7 @@ fn tally() -> Element {
 fn slots() -> Element {
     let stripe = element("div").class("parts").attribute("id", "map").attribute("role", "img");
     let stripe = stripe.attribute("aria-label", "No server is known yet");
-    let caption = "From slot 0 to slot 16,383: each server has a stretch, coloured by its member. A split halves one.";
+    let caption = "From slot 0 to slot 16,383: each server has a range, coloured by its member. A split halves it.";
     let legend = element("ul").class("legend").attribute("id", "map-legend");
     element("figure").child(stripe).child(legend).child(element("figcaption").text(caption))
 }
@@ -109,7 +109,7 @@ fn rate() -> Element {
         .attribute("aria-label", "No request yet")
         .child(base)
         .child(line);
-    let caption = element("figcaption").attribute("id", "rate-caption").text("The last two minutes, of all members.");
+    let caption = element("figcaption").attribute("id", "rate-caption").text("All members over the last two minutes.");
     element("figure").child(picture).child(caption)
 }
 

@@ -124,14 +124,14 @@ impl Groups {
     }
 
     pub(super) fn text(&self) -> String {
-        let head = ["group", "members", "parity", "may be lost", "spares", "being rebuilt"].map(str::to_owned);
+        let head = ["group", "members", "parity", "may be lost", "spares", "rebuilding"].map(str::to_owned);
         let rows = self.groups().zip(1..).map(|(group, number)| self.row(number, &group));
         let rows: Vec<[String; 6]> = [head].into_iter().chain(rows).collect();
         let [left, right] = [Side::Left, Side::Right];
         let mut text = columns([right, left, left, left, right, left], &rows);
         let without = self.without();
         if !without.is_empty() {
-            text.push_str(&format!("no member that answers keeps parity of {}\n", without.join(" and ")));
+            text.push_str(&format!("no reachable member keeps parity of {}\n", without.join(" and ")));
         }
         text
     }
@@ -142,7 +142,7 @@ impl Groups {
             format!("{}{note}", self.address(&seat.member))
         });
         let follower = group.follower.as_ref().map(|follower| {
-            let note = if group.is_backed { "follows" } else { "follows, has not all yet" };
+            let note = if group.is_backed { "follows" } else { "follows, incomplete" };
             format!(", {} ({note})", self.address(follower))
         });
         let note = if group.survives == group.promised { ", whole" } else { "" };

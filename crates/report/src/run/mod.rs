@@ -244,7 +244,7 @@ impl RunPage<'_> {
         let section = section("waits", "Who waited for whom");
         let waits = Waits::of(trace, self.answer.finish.len());
         if waits.longest().is_zero() {
-            return section.child(paragraph("Nobody waited for a message: each had arrived before its receive."));
+            return section.child(paragraph("No rank waited for a message: each had arrived before its receive."));
         }
         let mut table = Table::of_figures(&["waited", "for", "how long"]);
         for (waited, sender, length) in waits.most(SHORT, |rank| self.name(rank)) {

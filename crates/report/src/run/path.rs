@@ -13,10 +13,10 @@ use crate::{Cell, Table, fixed};
 /// The meaning of each part, in the order of the parts.
 const MEANINGS: [&str; 5] = [
     "the time of empty messages without contention",
-    "the time that their bytes add",
-    "the time that other messages in the way add, in the network and at its ends",
+    "the time added by their bytes",
+    "the time added by contention with other messages, in the network and at its ends",
     "processors compute",
-    "not for a message: ranks sleep, or have not begun",
+    "other than for messages: ranks sleep, or have not begun",
 ];
 
 impl RunPage<'_> {

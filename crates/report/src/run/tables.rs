@@ -15,7 +15,7 @@ use crate::{Cell, Table};
 impl RunPage<'_> {
     /// What each rank did, and for how long.
     pub(super) fn ranks_table(&self, sums: Option<&[[Duration; 4]]>) -> Element {
-        let mut head = vec!["rank", "node", "done at", "packets"];
+        let mut head = vec!["rank", "node", "finished", "packets"];
         if sums.is_some() {
             head.extend(["computing", "sending", "receiving", "waiting"]);
         }
@@ -136,7 +136,7 @@ pub(super) fn percentiles(groups: &[(String, MessageTimes)]) -> Element {
     let names = groups.iter().map(|(name, _)| name.as_str());
     let mut table = Table::of_figures(&std::iter::once("messages").chain(names).collect::<Vec<&str>>());
     let counts = groups.iter().map(|(_, times)| Cell::Number(times.count().to_string()));
-    table.rows.push(std::iter::once(Cell::Words("how many".to_owned())).chain(counts).collect());
+    table.rows.push(std::iter::once(Cell::Words("count".to_owned())).chain(counts).collect());
     let means = groups.iter().map(|(_, times)| measured(times.mean()));
     table.rows.push(std::iter::once(Cell::Words("mean".to_owned())).chain(means).collect());
     for (place, (name, _)) in zip(0.., MessageTimes::default().percentiles()) {
