@@ -176,7 +176,7 @@ class Schedule:
     least_steps : int
         The least number of steps for these messages.
     total_bytes : int
-        The size of all messages together. [B]
+        The total size of all messages. [B]
     bytes_in_step : int
         The sum of the steps' largest messages. [B]
     most_bytes_of_a_rank : int
