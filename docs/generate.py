@@ -1,4 +1,4 @@
-"""Pages that are made of what the command says of itself, so that they are always those of this version."""
+"""Pages generated from the command's own output, so that they always describe this version."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def generate(folder: Path) -> None:
     Parameters
     ----------
     folder
-        Where to; it is made, if it is not there.
+        The folder; it is created if necessary.
     """
     folder.mkdir(exist_ok=True)
     pages = {"collectives": _collectives(), "programs": _programs(), "machines": _machines(), "commands": _commands(), "claims": _claims()}
@@ -47,20 +47,20 @@ def _collectives() -> str:
             continue
         text += f"## {program['name']}\n\n{program['about']}\n\n"
         rows = [[f"`{each['name']}`", each["about"], f"`{each['formula']}`"] for each in algorithms]
-        text += _table(["algorithm", "how", "time where nothing contends"], rows) + "\n"
+        text += _table(["algorithm", "description", "time without contention"], rows) + "\n"
         legend = _told("programs", program["name"]).rstrip().rpartition("\n\n")[2]
         text += f"{_escaped(' '.join(legend.split()))}.\n\n"
     return text + _exchanges()
 
 
 def _exchanges() -> str:
-    """The algorithms of exchanges. What they take depends on who sends how much to whom, so they have no formulas."""
+    """The algorithms of exchanges. Their times depend on the traffic matrix, so they have no formulas."""
     listed = re.search(r"^ +--algorithm <NAME>\n.*?Possible values:\n(.*?)\n\n", _told("run", "all-to-all", "--help"), re.DOTALL | re.MULTILINE)
     assert listed is not None
     rows = [[f"`{name}`", " ".join(about.split())] for name, about in re.findall(r"- ([\w-]+): ([^-].*?)(?=\n +- |\Z)", listed[1], re.DOTALL)]
     (about,) = (each["about"] for each in json.loads(_told("programs", "--json")) if each["name"] == "all-to-all")
     text = f"## all-to-all\n\n{about} `maquette schedule` prints how many steps a schedule has, and the sum of their largest messages.\n\n"
-    return text + _table(["algorithm", "how"], rows) + "\n"
+    return text + _table(["algorithm", "description"], rows) + "\n"
 
 
 def _programs() -> str:
@@ -70,7 +70,7 @@ def _programs() -> str:
 
 def _machines() -> str:
     rows = [[f"`{each['name']}`", str(each["nodes"]), each["about"]] for each in _presets()]
-    return _table(["preset", "nodes", "what it is"], rows)
+    return _table(["preset", "nodes", "description"], rows)
 
 
 def _presets() -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def _help(words: list[str], level: int) -> list[str]:
 
 
 def _claims() -> str:
-    """How many claims there are of each paper, and what they are."""
+    """The number of claims of each paper, and the claims."""
     text = ""
     for paper in ("moc", "postal", "cm5", "lh", "bcast"):
         path = _ROOT / "experiments" / paper / "claims.toml"
@@ -104,7 +104,7 @@ def _claims() -> str:
         assert source is not None, path
         claims = tomllib.loads(path.read_text())["claim"]
         rows = [[f"`{each['id']}`", each["source"], _escaped(each["says"])] for each in claims]
-        text += f"## `{paper}`: {len(claims)} claims\n\n{source[1]}\n\n" + _table(["claim", "where", "what it says"], rows) + "\n"
+        text += f"## `{paper}`: {len(claims)} claims\n\n{source[1]}\n\n" + _table(["claim", "source", "statement"], rows) + "\n"
     return text
 
 

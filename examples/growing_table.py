@@ -35,7 +35,7 @@ below.set(xlabel="time [s]", ylabel="servers")
 # The clients' ignorance cost them next to nothing: LH* guarantees that no request is forwarded more than twice.
 
 forwards, messages = run.found["forwards"], run.found["messages_per_insert"]["mean"]
-print(f"{forwards['all']} of 20,000 inserts were sent on; an insert took {messages:.3f} messages, two of which it needs in any case.")
+print(f"{forwards['all']} of 20,000 inserts were forwarded; an insert took {messages:.3f} messages, two of which it needs in any case.")
 
 quarter = len(course) // 4
 slow, quick = ((part[-1]["inserts"] - part[0]["inserts"]) / (part[-1]["at_ps"] - part[0]["at_ps"]) for part in (course[:quarter], course[-quarter:]))

@@ -62,7 +62,7 @@ right.set(xlabel="channels, the busiest first", ylabel="carried [MB]", title="Al
 right.legend()
 
 distances = [nx.average_shortest_path_length(graph) for graph in (torus, jellyfish)]
-print(f"Routers are {distances[0]:.2f} hops from each other on the mean in the torus, {distances[1]:.2f} in the random graph.")
+print(f"Routers are {distances[0]:.2f} hops from each other on average in the torus, {distances[1]:.2f} in the random graph.")
 
 assert distances[1] < distances[0]
 in_order = sorted(runs, key=lambda name: runs[name].makespan_ps)

@@ -115,7 +115,7 @@ def compare_held_out() -> int:
         some = [error for size, error in errors.items() if low <= size <= high]
         sizes = [abs(error) for error in some]
         print(f"{what} the sizes fitted to: {len(some)} predictions, error {100 * statistics.median(sizes):.1f}% median, "
-              f"{100 * max(sizes):.1f}% worst; {100 * statistics.median(some):+.1f}% with its sign")
+              f"{100 * max(sizes):.1f}% worst; {100 * statistics.median(some):+.1f}% signed median")
     return 0
 
 

@@ -246,7 +246,7 @@ impl RunPage<'_> {
         if waits.longest().is_zero() {
             return section.child(paragraph("No rank waited for a message: each had arrived before its receive."));
         }
-        let mut table = Table::of_figures(&["waited", "for", "how long"]);
+        let mut table = Table::of_figures(&["waited", "for", "duration"]);
         for (waited, sender, length) in waits.most(SHORT, |rank| self.name(rank)) {
             table.rows.push(vec![Cell::Number(waited), Cell::Number(sender), measured(length)]);
         }

@@ -49,7 +49,7 @@ impl RunPage<'_> {
     }
 
     fn table(&self, path: &CriticalPath, places: &[usize]) -> Element {
-        let mut table = Table::of_figures(&["step", "what", "from", "to", "size", "start", "took", "contention in it"]);
+        let mut table = Table::of_figures(&["step", "cause", "from", "to", "size", "start", "took", "contention"]);
         for &place in places {
             let step = &path.steps[place];
             let [what, from, to, size] = self.words(step);
@@ -96,7 +96,7 @@ fn bar(path: &CriticalPath) -> Element {
 fn parts(path: &CriticalPath) -> Element {
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
-    let mut table = Table::of_figures(&["part", "time", "share", "what it is"]);
+    let mut table = Table::of_figures(&["part", "time", "share", "meaning"]);
     for ((name, length), meaning) in zip(parts.named(), MEANINGS) {
         let swatch = element("span").class(format!("swatch part {name}"));
         table.rows.push(vec![

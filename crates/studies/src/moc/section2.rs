@@ -87,8 +87,14 @@ fn judge(found: impl Fn(&str) -> Result<Found, Gap>) -> Result<Findings, Gap> {
 }
 
 fn draw() -> Result<Option<Drawing>, Gap> {
-    let mut table =
-        Table::with_head(&["preset", "what it is", "nodes", "routers", "of these in the mesh", "channels in the mesh"]);
+    let mut table = Table::with_head(&[
+        "preset",
+        "description",
+        "nodes",
+        "routers",
+        "of these in the mesh",
+        "channels in the mesh",
+    ]);
     for (preset, what) in NETWORKS {
         let found = found(preset)?;
         let numbers = [found.nodes, found.routers, found.in_mesh, found.mesh_channels];

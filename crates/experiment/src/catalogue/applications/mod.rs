@@ -85,7 +85,7 @@ fn residual(residuals: &[f64], tolerance: f64) -> Finding {
     let reached = if share <= tolerance { "reached" } else { "not reached" };
     Finding {
         name: "residual",
-        text: format!("{share:.3e} of the first one; {tolerance:e} was asked for and {reached}"),
+        text: format!("{share:.3e} of the first one; tolerance {tolerance:e} {reached}"),
         key: "residuals",
         value: json!(residuals),
     }

@@ -134,7 +134,7 @@ fn growth(whole: &Whole<'_>) -> Finding {
 }
 
 fn requests(whole: &Whole<'_>, routing: Routing) -> Finding {
-    let detours = if routing == Routing::Forward { "sent on" } else { "detours" };
+    let detours = if routing == Routing::Forward { "forwards" } else { "detours" };
     let heads = ["servers", "requests", "p50", "p99", "p99.9", "worst", detours, "maps"].map(str::to_owned);
     let stages = whole.stages();
     let rows: Vec<[String; 8]> = std::iter::once(heads).chain(stages.iter().map(Stage::row)).collect();
@@ -155,8 +155,8 @@ fn wrong(whole: &Whole<'_>, routing: Routing) -> Finding {
     Finding {
         name,
         text: format!(
-            "{adjustments}, {each:.2} a client, {a_split:.4} a client and split; {forwards} requests sent on between servers; of one \
-             request at most {most} detours"
+            "{adjustments}, {each:.2} a client, {a_split:.4} a client and split; {forwards} requests forwarded between servers; at most \
+             {most} detours of one request"
         ),
         key: "adjustments",
         value: json!({
