@@ -93,7 +93,7 @@ impl Arguments {
         self.check(application)?;
         let file = self.write.as_deref().map(WholeFile::create).transpose()?;
         let (experiment, asked) = (self.experiment(application), self.clone());
-        let pattern = working("makes the pattern", move || asked.pattern(application))?;
+        let pattern = working("making the pattern", move || asked.pattern(application))?;
         if let Some(mut file) = file {
             match csv::write(&pattern, &mut file) {
                 Ok(()) => file.finish()?,

@@ -146,7 +146,7 @@ impl Arguments {
         let (source, bytes, experiment) = (self.source(), self.bytes, self.experiment(&branch));
         if self.read.is_none() && algorithm.is_none() {
             let Some(source) = source else { return Err(nothing()) };
-            let traffic = Arc::new(working("makes the messages", move || source.traffic(bytes))?);
+            let traffic = Arc::new(working("making the messages", move || source.traffic(bytes))?);
             let told = compared(&traffic, branch.of(traffic.pattern.ranks())?)?;
             let experiment = traffic.read_by(experiment);
             return Ok(text::comparison(&traffic, &told, &experiment, as_json).into());
@@ -156,7 +156,7 @@ impl Arguments {
         let (pacing, order) =
             (self.pacing.unwrap_or(Pacing::FreeRunning), self.order.unwrap_or(SendReceiveOrder::Alternating));
         let wanted = Wanted { branch, print, check, formats, pacing, order };
-        let made = working("makes the schedule", move || {
+        let made = working("making the schedule", move || {
             let traffic = source.map(|source| source.traffic(bytes)).transpose()?;
             match (read, algorithm, traffic) {
                 (Some(path), _, traffic) => wanted.of_file(&path, traffic),

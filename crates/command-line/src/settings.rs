@@ -36,7 +36,7 @@ impl Settings {
     /// The description called `name`, or in the file of that name, with these settings.
     pub(super) fn describe(&self, name: &OsStr) -> Result<Description, Failure> {
         let (name, settings) = (noted(name)?, self.set.clone());
-        working("works out the machine", move || {
+        working("building the machine", move || {
             let mut description = ::machines::describe(&name)?;
             for (field, value) in &settings {
                 description.set(field, value)?;
@@ -48,7 +48,7 @@ impl Settings {
     /// The machine called `name`, or described in the file of that name, with these settings.
     pub(super) fn load(&self, name: &OsStr) -> Result<Machine, Failure> {
         let (name, settings) = (noted(name)?, self.set.clone());
-        working("works out the machine", move || Ok(::machines::load_with(&name, &settings)?))
+        working("building the machine", move || Ok(::machines::load_with(&name, &settings)?))
     }
 }
 

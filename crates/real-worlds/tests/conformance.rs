@@ -7,7 +7,7 @@ use maquette_real_worlds::UdpWorld;
 fn with_multicast() {
     let world = UdpWorld::default();
     if let Some(refused) = world.no_multicast() {
-        println!("broadcasts go to one rank after the other, as this machine has no multicast: {refused}");
+        println!("broadcasts are sent to one rank after another, as this machine has no multicast: {refused}");
     }
     conformance::real_multicast_world(|_| world.clone());
     conformance::overlapping_world(|_| world.clone());

@@ -110,7 +110,7 @@ impl Outcome {
         let holding = checks.iter().filter(|check| check.holds).count();
         let met = if claim.fitted.is_some() { Verdict::MetFitted } else { Verdict::Met };
         let (verdict, note) = match &found {
-            Ok(_) if checks.is_empty() => (Verdict::Missed, NOTHING_LOOKED_AT.to_string()),
+            Ok(_) if checks.is_empty() => (Verdict::Missed, NOTHING_CHECKED.to_string()),
             Ok(_) if holding == checks.len() => (met, String::new()),
             Ok(_) => (Verdict::Missed, missed_note(&checks)),
             Err(Gap::NotRun(what)) => (Verdict::NotRun, format!("stopped before this was run: {what}")),
@@ -153,7 +153,7 @@ impl Outcome {
 }
 
 /// What is printed about a condition without any number.
-const NOTHING_LOOKED_AT: &str = "nothing was looked at";
+const NOTHING_CHECKED: &str = "nothing was checked";
 
 /// Every condition of `claim`, checked for each number of its quantity.
 fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Check>, ClaimsError> {
@@ -194,7 +194,7 @@ fn checks_of(claim: &Claim, condition: &Condition, quantity: &Quantity) -> Vec<C
         Check { quantity: condition.quantity.clone(), holds, says: says + &data, reason }
     };
     if quantity.cases.is_empty() {
-        return vec![check(false, format!("{what}: {NOTHING_LOOKED_AT}"))];
+        return vec![check(false, format!("{what}: {NOTHING_CHECKED}"))];
     }
     let published = claim.printed_for(&condition.quantity, quantity.cases.len());
     let each = quantity.cases.iter().enumerate().map(|(index, case)| {
@@ -296,7 +296,7 @@ mod tests {
     fn a_condition_without_a_number_is_not_met() {
         let outcome = judged(&claim(""), found(4.0, &[])).unwrap();
         assert_eq!(outcome.verdict, Verdict::Missed);
-        assert_eq!(outcome.note, "does not hold: slope: nothing was looked at. it is flat");
+        assert_eq!(outcome.note, "does not hold: slope: nothing was checked. it is flat");
     }
 
     #[test]

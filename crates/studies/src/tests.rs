@@ -212,7 +212,7 @@ fn past_any_bound_a_claim_is_missed() {
                 let nothing = Ok(Findings::words("").with(condition.quantity.clone().leak(), []));
                 let alone = Claim { conditions: vec![condition.clone()], ..claim.clone() };
                 let outcome = Outcome::of(paper.claims.file, &alone, nothing, String::new()).unwrap();
-                assert_eq!(outcome.verdict, Verdict::Missed, "{}: nothing was looked at", claim.id);
+                assert_eq!(outcome.verdict, Verdict::Missed, "{}: nothing was checked", claim.id);
             }
         }
     }

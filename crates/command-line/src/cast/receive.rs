@@ -65,7 +65,7 @@ impl Arguments {
             );
         }
         let settings = ReceiveSettings { meeting, name: host_name(), wait };
-        let mut watching = Watching { bar: DataBar::new("waits for a sender".to_string()) };
+        let mut watching = Watching { bar: DataBar::new("waiting for a sender".to_string()) };
         let mut last = None;
         let result = receive(&mut folder, &settings, &mut watching, |received| {
             let output =
@@ -142,7 +142,8 @@ impl Watch for Watching {
     fn see(&mut self, event: Event) {
         match event {
             Event::Found(announce, from, has) => {
-                let before = if has.0 > 0 { format!(", {} of it here", amount(has)) } else { String::new() };
+                let before =
+                    if has.0 > 0 { format!(", {} of it already received", amount(has)) } else { String::new() };
                 let size = amount(Bytes(announce.bytes));
                 self.bar.say(format!("{} from {from}, {size}{before}", shown(&announce.title)));
             }

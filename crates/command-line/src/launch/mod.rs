@@ -201,8 +201,8 @@ const OF_A_MODEL: [(&str, &str); 7] = [
     ("--ranks", "none: --local says how many ranks there are, or the hosts of --hosts"),
     ("--set", "none: launched ranks run on real hosts, of which nothing can be set"),
     ("--engine", "none: launched ranks run on real hosts, where nothing is simulated"),
-    ("--packets", "none: only of a model it is known what became of every packet"),
-    ("--timeline", "none: only of a model it is known what ranks and channels did when"),
+    ("--packets", "none: only a simulation knows what became of every packet"),
+    ("--timeline", "none: only a simulation knows what ranks and channels did when"),
 ];
 
 /// The options by which a program runs in the postal model in place of a machine; in other programs they describe a tree's latency.
@@ -313,7 +313,9 @@ impl Options {
         let random = |cause| Failure::Launch(LaunchError::System { what: "random numbers", cause });
         let group = self.group.map_or_else(|| random_group().map_err(random), Ok)?;
         if all_here && let Err(refused) = hears_multicast(*group.ip(), self.interface) {
-            warn(&format!("broadcasts go to one rank after the other, as there is no multicast here: {refused}"));
+            warn(&format!(
+                "broadcasts are sent to one rank after another, as multicast is not available here: {refused}"
+            ));
             return Ok(None);
         }
         Ok(Some(group))

@@ -31,7 +31,7 @@ impl Shown {
         PROGRESS.reset();
         let how = match messages {
             Some(most @ 1..) => How::Share(Bar::new(), most),
-            _ => How::Sign(Spinner::saying("simulates")),
+            _ => How::Sign(Spinner::saying("simulating")),
         };
         (&PROGRESS, Shown { looks: 0, how })
     }

@@ -32,7 +32,7 @@ pub(super) fn run_file(options: FileOptions, as_json: bool) -> Result<CommandOut
     experiment.alone |= alone;
     experiment.write.critical_path |= critical_path;
     experiment.write.report = report.or(experiment.write.report);
-    let run = working("prepares the run", move || {
+    let run = working("preparing the run", move || {
         experiment.prepare().map_err(|error| match error {
             // Not an option of the command line, but a field of the file.
             Error::Parameter { name, found, allowed } => {
@@ -66,7 +66,7 @@ pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
 
 /// Runs `experiment` and reports the result.
 pub(super) fn run(experiment: Experiment, as_json: bool) -> Result<CommandOutput, Failure> {
-    let run = working("prepares the run", move || Ok(experiment.prepare()?))?;
+    let run = working("preparing the run", move || Ok(experiment.prepare()?))?;
     simulate(run, as_json)
 }
 

@@ -44,7 +44,7 @@ impl Routing {
     /// What it is, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Routing::Forward => "Servers send requests on, and adjust the client's image (LH*)",
+            Routing::Forward => "Servers forward requests, and adjust the client's image (LH*)",
             Routing::Moved => "A client is told which server has these keys, and asks there",
             Routing::Refresh => "The same, and it asks for the map of all servers each time",
         }
