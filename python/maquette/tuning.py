@@ -87,7 +87,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """The predicted times, for a notebook."""
-        lead = f"Among {self.ranks} ranks of {self.machine}, {self.bytes} B a message; nothing is quicker than {time(self.lower_bound_ps)}."
+        lead = f"Among {self.ranks} ranks of {self.machine}, {self.bytes} B a message; no algorithm takes less than {time(self.lower_bound_ps)}."
         bars = [(each.algorithm, each.time_ps / 1e6) for each in self.predictions[:_BARS]]
         rows = [(each.algorithm, time(each.time_ps), each.source) for each in self.predictions]
         head = ("algorithm", "time", "source")
@@ -252,7 +252,7 @@ class Schedule:
         transfers = self.transfers.to_dict()
         for step, size in zip(transfers["step"], transfers["bytes"], strict=True):
             steps.setdefault(step, []).append(size)
-        lead = f"Among {self.ranks} ranks: {self.steps} steps, where {self.least_steps} are needed at least; {self.total_bytes} B."
+        lead = f"Among {self.ranks} ranks: {self.steps} steps, at least {self.least_steps} are needed; {self.total_bytes} B in total."
         bars = [(str(step), float(sum(sizes))) for step, sizes in list(steps.items())[:_BARS]]
         rows = [(str(step), str(len(sizes)), f"{sum(sizes)} B", f"{max(sizes)} B") for step, sizes in steps.items()]
         head = ("step", "messages", "in total", "largest")
