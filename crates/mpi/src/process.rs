@@ -27,7 +27,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Initializes MPI, unless the program has done so; calls return their errors from now on, or else as in [`Process::of_program`].
+    /// Initializes MPI, with calls that return their errors. If the program has initialized it already, see [`Process::of_program`].
     ///
     /// # Errors
     /// The library's error. Some libraries end the process where MPI can't be started.

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use endpoint::{Endpoint, Error, Message, Program, Result, conformance};
 use maquette_real_worlds::MpiWorld;
-use quantities::{Duration, Rank};
+use quantities::{Bytes, Duration, Rank};
 
 /// How long ranks of these checks wait for what never arrives: briefly, but longer than a rank may be without a processor.
 const PATIENCE: Duration = Duration::from_microseconds(500_000);
@@ -59,10 +59,53 @@ impl Program for TellAll<'_> {
     }
 }
 
+/// The other ranks send rank 0 many messages before it receives any: small ones, more than MPI may still hold after their sends, and large ones
+/// among them.
+struct Flood;
+
+impl Flood {
+    const MESSAGES: usize = 100;
+    const COMPUTES: Duration = Duration::from_microseconds(5_000);
+
+    /// The message that a rank sends at this place; every third is only a size.
+    fn message(from: Rank, place: usize) -> Message {
+        let length = if place % 25 == 7 { 20_000 + place } else { 10 * place };
+        match place % 3 {
+            0 => Message::of_size(Bytes(length as u64)),
+            _ => Message::from(vec![(31 * from.0 as usize + place) as u8; length]),
+        }
+    }
+}
+
+impl Program for Flood {
+    type Output = ();
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let me = endpoint.rank();
+        if me > Rank(0) {
+            for place in 0..Flood::MESSAGES {
+                endpoint.send(Rank(0), Flood::message(me, place)).await?;
+            }
+            return Ok(());
+        }
+        endpoint.compute(Flood::COMPUTES).await;
+        for from in (1..endpoint.size()).rev().map(Rank) {
+            for place in 0..Flood::MESSAGES {
+                assert_eq!(
+                    endpoint.receive(from).await?,
+                    Flood::message(from, place),
+                    "message {place} of rank {from}"
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What a process started by mpiexec does.
 fn conform() {
     let world = RefCell::new(MpiWorld::begin(None).unwrap());
     let ranks = world.borrow().size();
+    world.borrow_mut().run(&Flood).expect("every message arrives, in its order");
     conformance::real_world_of(|_| Processes(&world), ranks);
     if ranks == 2 {
         conformance::a_program_that_announces_no_requests_has_none(&Processes(&world));

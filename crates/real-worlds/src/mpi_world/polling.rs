@@ -44,7 +44,8 @@ impl Polling {
         self.in_vain = self.in_vain.saturating_add(1);
         match self.waiting {
             Waiting::Sleeping if self.in_vain > BEFORE_SLEEP => thread::sleep(SLEEP),
-            Waiting::Busy if self.in_vain <= AT_ONCE => std::hint::spin_loop(),
+            // Each call of MPI takes longer than the processor's hint to pause would.
+            Waiting::Busy if self.in_vain <= AT_ONCE => {}
             _ => thread::yield_now(),
         }
         self.in_vain

@@ -10,6 +10,11 @@ use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
 
+/// The number of small messages that MPI may still hold after their sends are over.
+const MOST_LEAVING: usize = 16;
+/// The content of small messages that are only a size.
+static ZEROS: [u8; SMALL] = [0; SMALL];
+
 /// An error of MPI as one of this crate.
 pub(super) fn failed(error: MpiError) -> Error {
     Error::Network(error.to_string())
@@ -27,11 +32,14 @@ pub(super) struct Transport {
     posted: Option<(Option<Rank>, Receive)>,
     /// A buffer for the next receive.
     buffer: Vec<u8>,
+    /// The requests of small messages whose sends are over for the rank, in order. They are tested while the rank waits anyway: a test costs as
+    /// much as the send itself.
+    leaving: VecDeque<Send>,
     /// Messages that arrived before a receive asked for them, in the order of arrival.
     unexpected: VecDeque<Incoming>,
     /// How many large messages went to each rank.
     announced: Vec<c_int>,
-    /// Bytes of messages that are only a size.
+    /// The content of large messages that are only a size.
     zeros: Bytes,
     /// Where large messages from some ranks are to be received.
     places: Vec<(Rank, Place)>,
@@ -125,7 +133,8 @@ impl Transport {
         let labels = Labels { largest: small.largest_tag() };
         let announced = vec![0; small.size() as usize];
         let (buffer, unexpected, zeros) = (Vec::new(), VecDeque::new(), Bytes::new());
-        Transport { small, large, labels, posted: None, buffer, unexpected, announced, zeros, places: Vec::new() }
+        let (posted, leaving, places) = (None, VecDeque::with_capacity(MOST_LEAVING), Vec::new());
+        Transport { small, large, labels, posted, buffer, leaving, unexpected, announced, zeros, places }
     }
 
     pub(super) fn rank(&self) -> Rank {
@@ -141,8 +150,8 @@ impl Transport {
         self.small.duplicate().map_err(failed)
     }
 
-    /// Begins to send a message.
-    pub(super) fn send(&mut self, to: Rank, tag: Tag, message: &Message) -> Result<Sending> {
+    /// Begins to send a message. Returns what the sender must wait for; nothing for most small messages.
+    pub(super) fn send(&mut self, to: Rank, tag: Tag, message: &Message) -> Result<Option<Sending>> {
         let size = usize::try_from(message.size().0).map_err(|_| too_large(message))?;
         let whole = message.content().filter(|content| content.len() == size);
         let label = if whole.is_some() { Label::Content(tag) } else { Label::OnlySize(tag) };
@@ -151,16 +160,43 @@ impl Transport {
             Some(tag) if is_plain && size <= SMALL => {
                 let content = self.bytes_of(message, size);
                 let send = self.small.isend(to.0, tag, content).map_err(failed)?;
-                Ok(Sending { small: Some(send), large: None })
+                self.leave(send)
             }
             _ if ENVELOPE + size <= SMALL => {
                 let mut content = Envelope::of(tag, message, None).to_bytes().to_vec();
                 content.extend_from_slice(&self.bytes_of(message, size));
-                let send = self.small.isend(to.0, self.labels.largest, content.into());
-                Ok(Sending { small: Some(send.map_err(failed)?), large: None })
+                let send = self.small.isend(to.0, self.labels.largest, content.into()).map_err(failed)?;
+                self.leave(send)
             }
-            _ => self.send_large(to, tag, message, size),
+            _ => self.send_large(to, tag, message, size).map(Some),
         }
+    }
+
+    /// Keeps the request of a small message, unless too many are kept: then the sender must wait for this one.
+    fn leave(&mut self, send: Send) -> Result<Option<Sending>> {
+        if self.leaving.len() == MOST_LEAVING {
+            while self.poll_leaving()? {}
+        }
+        if self.leaving.len() == MOST_LEAVING {
+            return Ok(Some(Sending { small: Some(send), large: None }));
+        }
+        self.leaving.push_back(send);
+        Ok(None)
+    }
+
+    /// Whether MPI still holds messages whose sends are over.
+    pub(super) fn is_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Tests the first of the kept requests. Returns whether its message has left.
+    pub(super) fn poll_leaving(&mut self) -> Result<bool> {
+        let Some(first) = self.leaving.front_mut() else { return Ok(false) };
+        let has_left = first.test().map_err(failed)?;
+        if has_left {
+            self.leaving.pop_front();
+        }
+        Ok(has_left)
     }
 
     /// Announces a message and sends it: the receiver receives it once it knows where to put it.
@@ -186,6 +222,7 @@ impl Transport {
                 bytes.resize(size, 0);
                 bytes.into()
             }
+            None if size <= SMALL => Bytes::from_static(&ZEROS[..size]),
             None => {
                 if self.zeros.len() < size {
                     self.zeros = vec![0; size].into();
