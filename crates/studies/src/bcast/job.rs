@@ -164,10 +164,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_says_what_it_is() {
+    fn a_job_is_described_by_its_system_and_size() {
         let job = Job::Broadcast { system: System::PushPull, nodes: 4, bytes: 256 };
         assert_eq!(job.to_string(), "PPBCAST/4, 256 B");
-        assert_eq!(Job::PingPong { bytes: 8 }.to_string(), "8 B there and back");
+        assert_eq!(Job::PingPong { bytes: 8 }.to_string(), "8 B round trip");
         let job = Job::Late { system: System::Simple, bytes: 4096 };
         assert_eq!(job.to_string(), "SBCAST/8, 4096 B to late receivers");
         let job = Job::Lossy { trouble: Trouble::Little, seed: 3 };
