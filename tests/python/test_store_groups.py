@@ -1,4 +1,4 @@
-"""Pools of which parity is kept, of real processes: how their groups stand."""
+"""Pools of which parity is kept, of real processes: how their groups stand, and how members leave them."""
 
 import json
 import subprocess
@@ -71,6 +71,12 @@ def pool_with_parity(directory: Path, parity: int, roles: list[str]) -> Iterator
             member.process.communicate(timeout=LIMIT)
 
 
+def drain(member: Member) -> tuple[int, str]:
+    line = [str(COMMAND), "store", "drain", f"127.0.0.1:{member.port}"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=3 * LIMIT, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 def fill(member: Member, count: int) -> dict[str, str]:
     records = {f"key:{number}": f"value of {number}" * 20 for number in range(count)}
     with member.client() as client:
@@ -87,15 +93,51 @@ def check(member: Member, records: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(("parity", "roles"), [(1, ["data", "data", "data", "parity", "spare"]), (2, ROLES)])
-def test_status_shows_a_group_before_and_after_a_member_is_lost(tmp_path: Path, parity: int, roles: list[str]) -> None:
+def test_a_member_leaves_a_group_and_another_one_is_lost_after_it(tmp_path: Path, parity: int, roles: list[str]) -> None:
     with pool_with_parity(tmp_path, parity, roles) as pool:
-        first, _, lost = pool.of("data")
+        first, leaver, lost = pool.of("data")
         records = fill(first, 4_000)
         group = pool.group()
         assert (group["survives"], group["promised"], group["spares"]) == (parity, parity, roles.count("spare"))
         assert sorted(seat["address"] for seat in group["members"]) == sorted(member.told["slots"] for member in pool.of("data"))
         assert (group["follower"] is not None) == (parity == 2)
+        status, told = drain(leaver)
+        assert status == 0, told
+        assert leaver.process.wait(LIMIT) == 0
+        pool.wait_until_whole(2)
+        check(first, records)
         lost.process.kill()
-        wait_until(lambda: pool.group().get("spares") == roles.count("spare") - 1, "a spare has become it")
+        with first.client() as client:
+            wait_until(lambda: client.info("parity")["parity_role"] == "data", "it answers")
+        pool.wait_until_whole(2)
+        wait_until(lambda: pool.group()["spares"] == roles.count("spare") - 1, "a spare has become it")
+        check(first, records)
+        pool.add("data")
         pool.wait_until_whole(3)
         check(first, records)
+
+
+def test_a_member_that_leaves_is_lost_meanwhile_and_rebuilt_so_that_it_leaves(tmp_path: Path) -> None:
+    with pool_with_parity(tmp_path, 1, ["data", "data", "data", "parity", "spare"]) as pool:
+        first, leaver, _ = pool.of("data")
+        records = fill(first, 4_000)
+        # Its servers move within some hundredths of a second: a command would end when it has left.
+        with leaver.client() as client:
+            stage = client.execute_command("CLUSTER DRAIN")[0]
+            leaver.process.kill()
+        assert stage == "moving"
+        [spare] = pool.of("spare")
+        assert spare.process.wait(LIMIT) == 0, "it was the one that leaves, and has left"
+        pool.wait_until_whole(2)
+        check(first, records)
+
+
+def test_a_spare_leaves_and_a_parity_member_says_why_not(tmp_path: Path) -> None:
+    with pool_with_parity(tmp_path, 1, ["data", "data", "parity", "spare", "spare"]) as pool:
+        spare = pool.of("spare")[0]
+        status, told = drain(spare)
+        assert status == 0, told
+        assert spare.process.wait(LIMIT) == 0
+        wait_until(lambda: pool.group()["spares"] == 1, "one is left")
+        status, told = drain(pool.of("parity")[0])
+        assert status == 1 and "it keeps parity of a group, and does not leave in order" in told

@@ -125,6 +125,7 @@ function partOf(group) {
 
 function columnText(column) {
   if (column.is_being_rebuilt) return `${column.member} (lost)`;
+  if (column.leaves) return `${column.member} (leaves)`;
   return column.is_complete ? column.member : `${column.member} (not covered yet)`;
 }
 

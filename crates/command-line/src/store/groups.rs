@@ -42,6 +42,7 @@ struct Group {
 struct Seat {
     member: String,
     is_covered: bool,
+    leaves: bool,
 }
 
 struct Rebuilding {
@@ -102,7 +103,8 @@ impl Groups {
         let of_group = |group: Group| {
             let members = group.members.iter().map(|seat| {
                 let is_rebuilt = group.rebuilding.as_ref().is_some_and(|it| it.member.as_ref() == Some(&seat.member));
-                json!({"address": address(&seat.member), "covered": seat.is_covered, "rebuilding": is_rebuilt})
+                let address = address(&seat.member);
+                json!({"address": address, "covered": seat.is_covered, "rebuilding": is_rebuilt, "leaving": seat.leaves})
             });
             let rebuilding = group.rebuilding.as_ref().map(|it| {
                 let Rebuilding { member, to, done, stripes } = it;
@@ -138,7 +140,11 @@ impl Groups {
 
     fn row(&self, number: usize, group: &Group) -> [String; 6] {
         let members = group.members.iter().map(|seat| {
-            let note = if seat.is_covered { "" } else { " (not covered yet)" };
+            let note = match (seat.leaves, seat.is_covered) {
+                (true, _) => " (leaves)",
+                (false, false) => " (not covered yet)",
+                (false, true) => "",
+            };
             format!("{}{note}", self.address(&seat.member))
         });
         let follower = group.follower.as_ref().map(|follower| {
@@ -188,7 +194,8 @@ impl Group {
         let number = |name: &str| field(info, name).unwrap_or(0);
         let seat = |line| {
             let of = parts(line);
-            Some(Seat { member: of.get("member")?.to_string(), is_covered: of.get("covered") == Some(&"1") })
+            let is = |name: &str| of.get(name) == Some(&"1");
+            Some(Seat { member: of.get("member")?.to_string(), is_covered: is("covered"), leaves: is("leaving") })
         };
         let follower = lines(info, "parity_other").next().filter(|other| !other.is_empty());
         Group {

@@ -180,9 +180,10 @@ fn part(group: &GroupState) -> Vec<(String, String)> {
 /// What a parity member has to say of its group.
 fn of_parity(state: &ParityState) -> Vec<(String, String)> {
     let of_column = |(number, column): (usize, &SeatState)| {
-        let SeatState { member, is_complete, is_being_rebuilt, silent } = column;
-        let (covered, rebuilding) = (u8::from(*is_complete), u8::from(*is_being_rebuilt));
-        let text = format!("member={member},covered={covered},rebuilding={rebuilding},silent={silent}");
+        let SeatState { member, is_complete, is_being_rebuilt, leaves, silent } = column;
+        let [covered, rebuilding, leaving] = [*is_complete, *is_being_rebuilt, *leaves].map(u8::from);
+        let text =
+            format!("member={member},covered={covered},rebuilding={rebuilding},leaving={leaving},silent={silent}");
         line(&format!("parity_column{number}"), text)
     };
     let of_rebuilding = |RebuildingState { member, to, done, stripes }: &RebuildingState| {

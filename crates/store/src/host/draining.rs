@@ -2,6 +2,7 @@
 
 use super::{Host, time};
 use crate::member::{Departure, Identity, Peer, Role, Stage};
+use crate::node::GroupState;
 use crate::resp::{Arguments, Reply};
 
 /// Whether a request is this one.
@@ -31,9 +32,15 @@ impl Host {
 
     /// How far it has come, the servers that are still here, those that have moved with where they are, and for whom it waits.
     fn say_how_far(&self, departure: &Departure, reply: &mut Reply) {
+        // Others of its group may have to be rebuilt out of what it has on disk.
+        let keeper = match &self.node.borrow().group {
+            Some(GroupState::Data { covered_by, .. }) => covered_by.clone(),
+            _ => None,
+        };
         let stage: &[u8] = match departure.stage {
             Stage::Moving => b"moving",
             Stage::Over => b"leaving",
+            Stage::Gone if keeper.is_some() => b"leaving",
             Stage::Gone => b"left",
         };
         reply.array(4);
@@ -45,7 +52,9 @@ impl Host {
             reply.integer(i64::from(*server));
             reply.bulk(self.address_of(*host).as_bytes());
         }
-        let waits: Vec<String> = self.member.not_heard().map(|peer| peer.clients.to_string()).collect();
+        let is_keeper = |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == keeper;
+        let waits = self.member.not_heard().chain(self.member.peers().filter(is_keeper));
+        let waits: Vec<String> = waits.map(|peer| peer.clients.to_string()).collect();
         reply.array(waits.len());
         waits.iter().for_each(|address| reply.bulk(address.as_bytes()));
     }
@@ -56,15 +65,23 @@ impl Host {
 
     fn refuses_to_leave(&self) -> Option<String> {
         let (member, servers) = (&self.member, self.member.image().extent().buckets());
-        let (others, most) = (member.peers().count(), member.most_servers_of_others());
-        let has_parity = |peer: &Peer| peer.role != Role::Data;
-        if self.node.borrow().group.is_some() || member.peers().chain([member.own()]).any(has_parity) {
-            return Some(
-                "ERR a member of a pool with parity can't be drained: end it, and it is rebuilt on a spare".into(),
-            );
-        }
+        let is_other_host = |peer: &&Peer| peer.role == Role::Data;
+        let (others, most) = (member.peers().filter(is_other_host).count(), member.most_servers_of_others());
         if let Some(other) = member.who_leaves() {
             return Some(format!("ERR the member at {} is leaving: try again when it has left", other.clients));
+        }
+        match &self.node.borrow().group {
+            Some(GroupState::Parity(state)) if !state.columns.is_empty() => {
+                let why = "ERR a parity member with a group can't be drained";
+                return Some(format!("{why}: with --parity 2, end it, and another parity member takes its place"));
+            }
+            Some(GroupState::Spare { is_given: true }) => {
+                return Some("ERR a lost member is being rebuilt on this spare: try again when that is done".to_owned());
+            }
+            _ => {}
+        }
+        if member.own().role != Role::Data {
+            return None;
         }
         if others == 0 {
             return Some("ERR there is no other member to which its servers could move".into());

@@ -99,6 +99,11 @@ pub enum Event {
         /// Who becomes it.
         spare: String,
     },
+    /// A member has left its group in order.
+    LeftGroup {
+        /// Which.
+        member: String,
+    },
     /// It leads a group from now on, since it has heard nothing of the parity member that did.
     LeadsGroup,
     /// The other parity member of its group was silent for too long: it keeps the parity alone.
@@ -235,6 +240,7 @@ impl Event {
             | Event::MemberLeft { .. }
             | Event::Covered { .. }
             | Event::MemberRebuilt { .. }
+            | Event::LeftGroup { .. }
             | Event::ParityMade { .. }
             | Event::Becomes { .. }
             | Event::ServerOpened { .. }
@@ -300,6 +306,7 @@ impl fmt::Display for Event {
             Event::LeadsGroup => {
                 write!(out, "the parity member that led was silent for too long: this one leads now, alone")
             }
+            Event::LeftGroup { member } => write!(out, "member {member} has left the group"),
             Event::ParityLost { member } => {
                 write!(out, "parity member {member} was silent for too long: this one keeps the parity alone")
             }

@@ -5,7 +5,7 @@ use programs::linear_hash::{
     Contents, EncodingError, Extent, ScanAnswer, ToClient, ToClientOf, ToServer, ToServerOf, at_most,
 };
 
-use super::{Departure, Message, Noted, Peer, Placement, Sequenced};
+use super::{Departure, Identity, Message, Noted, Peer, Placement, Sequenced};
 use crate::slot::SLOT_BITS;
 
 /// As many servers a pool has at most: one for each slot.
@@ -26,10 +26,10 @@ impl<C: Contents> Message<C> {
             Message::Welcome(peers, placement, departures) => {
                 check_peers(peers)?;
                 check_placement(placement)?;
-                at_most("members that leave", departures.len() as u64, MOST_MEMBERS as u64)?;
-                departures.iter().try_for_each(|(_, departure)| check_departure(departure))
+                check_departures(departures)
             }
-            Message::There(peers) | Message::Noted(Noted { peers, .. }) => check_peers(peers),
+            Message::There(peers, departures) => check_peers(peers).and_then(|()| check_departures(departures)),
+            Message::Noted(Noted { peers, .. }) => check_peers(peers),
             Message::Resize(asked) => at_most("times that servers were asked for", asked.times(), MOST_TIMES),
             Message::Leaving(departure) => check_departure(departure),
             Message::Request(server, request) => check_server(*server).and_then(|()| request.check()),
@@ -73,6 +73,11 @@ fn check_peers(peers: &[Peer]) -> Result<(), EncodingError> {
 
 fn check_placement(placement: &Placement) -> Result<(), EncodingError> {
     placement.iter().try_for_each(|(server, _)| check_server(server))
+}
+
+fn check_departures(departures: &[(Identity, Departure)]) -> Result<(), EncodingError> {
+    at_most("members that leave", departures.len() as u64, MOST_MEMBERS as u64)?;
+    departures.iter().try_for_each(|(_, departure)| check_departure(departure))
 }
 
 fn check_departure(departure: &Departure) -> Result<(), EncodingError> {

@@ -10,6 +10,8 @@
 //!
 //! Who welcomed whom makes up a tree, along which everybody hears of a new member once: N - 1 messages.
 
+use std::net::SocketAddr;
+
 use programs::linear_hash::Contents;
 
 use super::placement::parent;
@@ -66,12 +68,13 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// A member is there again, and hears who has come meanwhile.
+    /// A member is there again, and hears who has come meanwhile, and who has left.
     pub(super) fn be_told_of(&mut self, back: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = back.identity;
         self.hear_of(identity, back, outputs);
         let others = self.peers.values().filter(|peer| peer.identity != identity);
-        outputs.push(Output::Send(identity, Message::There(others.cloned().collect())));
+        let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
+        outputs.push(Output::Send(identity, Message::There(others.cloned().collect(), departures.collect())));
     }
 
     /// Hears who is there.
@@ -96,8 +99,14 @@ impl<C: Contents> Member<C> {
 
     /// A spare that has become a lost member is there under that name only.
     pub(super) fn forget_former_spares(&mut self) {
-        let former = self.peers.values().filter(|peer| self.is_former_spare(peer));
-        let former: Vec<Identity> = former.map(|peer| peer.identity).collect();
+        let others = self.peers.values().chain([&self.own]).filter(|peer| peer.role != Role::Spare);
+        let addresses: Vec<SocketAddr> = others.map(|peer| peer.address).collect();
+        self.forget_spares_at(&addresses);
+    }
+
+    pub(super) fn forget_spares_at(&mut self, addresses: &[SocketAddr]) {
+        let is_former = |peer: &&Peer| peer.role == Role::Spare && addresses.contains(&peer.address);
+        let former: Vec<Identity> = self.peers.values().filter(is_former).map(|peer| peer.identity).collect();
         for spare in former {
             self.peers.remove(&spare);
             self.relays.remove(&spare);

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Each message says all that there is to say, and is sent again as often as there is no answer. A member that was let in meanwhile is told of
-//! by the one that has let it in, and has to note it, too.
+//! by the one that has let it in, and has to note it, too. Parity members and spares are told, also by each of the others,
+//! and not waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,7 @@ use programs::linear_hash::{Contents, Server};
 use quantities::Time;
 use serde::{Deserialize, Serialize};
 
-use super::{Identity, Member, Message, Output, Peer};
+use super::{Identity, Member, Message, Output, Peer, Role};
 
 /// How far a member has come with leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -97,9 +98,14 @@ impl<C: Contents> Member<C> {
         self.departures.keys().find_map(|identity| self.peers.get(identity))
     }
 
-    /// Those that have not noted yet how far it has come with leaving.
+    /// Those that have not noted yet how far it has come with leaving, and for which it waits.
     pub fn not_heard(&self) -> impl Iterator<Item = &Peer> {
-        self.peers.values().filter(|peer| !self.has_noted(peer.identity))
+        self.awaited().filter(|peer| !self.has_noted(peer.identity))
+    }
+
+    /// Members that may host servers. Others need not be there: they tell nobody's servers anything, and hear of it when they are there again.
+    fn awaited(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values().filter(|peer| peer.role == Role::Data)
     }
 
     /// As many servers as other members host at most.
@@ -158,7 +164,7 @@ impl<C: Contents> Member<C> {
                     self.reach(Stage::Over, outputs);
                 }
             }
-            Stage::Moving if self.peers.keys().all(|peer| self.announced.noted.contains_key(peer)) => {
+            Stage::Moving if self.awaited().all(|peer| self.announced.noted.contains_key(&peer.identity)) => {
                 self.move_next(outputs);
             }
             Stage::Over if others_know => self.reach(Stage::Gone, outputs),
@@ -236,6 +242,8 @@ impl<C: Contents> Member<C> {
         }
         if is_over && before.as_ref().is_none_or(|before| before.stage < Stage::Over) {
             self.forget_member(who, heard.relays);
+            let others = self.peers.values().filter(|peer| peer.role != Role::Data);
+            others.for_each(|peer| self.tell_who_has_left(peer.identity, outputs));
         }
         if before.as_ref() != self.departures.get(&who) {
             self.record_standing();
@@ -244,6 +252,15 @@ impl<C: Contents> Member<C> {
             self.reconsider(outputs);
         }
         self.note(who, outputs);
+    }
+
+    /// Tells a member who has left: a parity member or a spare, as whoever leaves does not wait until these know, or one that such a member has let in.
+    pub(super) fn tell_who_has_left(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
+        let over = self.departures.iter().filter(|(who, _)| self.has_gone(**who));
+        let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();
+        if self.own.role == Role::Data && !over.is_empty() {
+            outputs.push(Output::Send(peer, Message::There(Vec::new(), over)));
+        }
     }
 
     /// A server has moved from one member to another. Whoever knows of it elsewhere knows something newer.

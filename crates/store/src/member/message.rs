@@ -107,7 +107,7 @@ pub enum Message<C: Contents> {
     /// The sender was there before, and is there again, perhaps somewhere else.
     Back(Peer),
     /// These are there.
-    There(Vec<Peer>),
+    There(Vec<Peer>, Vec<(Identity, Departure)>),
     /// So many servers there are to be.
     Resize(Asked),
     /// The sender leaves.
@@ -129,7 +129,7 @@ impl<C: Contents> Message<C> {
             | Message::Welcome(..)
             | Message::Member(_)
             | Message::Back(_)
-            | Message::There(_)
+            | Message::There(..)
             | Message::Resize(_)
             | Message::Leaving(_)
             | Message::Noted(_) => false,

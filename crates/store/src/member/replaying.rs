@@ -4,7 +4,7 @@ use programs::linear_hash::{Applied, Contents, Control, OutputOf, Server, Server
 
 use super::recording::{Begun, Standing, Taken};
 use super::requests::Requests;
-use super::{Identity, Member, Message, Output, Peer, Policy, Sequenced};
+use super::{Identity, Member, Message, Output, Peer, Policy, Role, Sequenced};
 
 /// How far the numbers of requests of one run of a member are from those of the next: no run has so many.
 const REQUESTS_OF_A_RUN: u32 = 40;
@@ -145,6 +145,11 @@ impl<C: Contents> Member<C> {
     /// lost and lives on is nobody.
     pub fn meet(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = peer.identity;
+        if self.has_gone(identity) && peer.role != Role::Spare {
+            // It was lost while it left, and a spare has become it.
+            self.forget_spares_at(&[peer.address]);
+            self.record_standing();
+        }
         if let Some(known) = self.peers.get_mut(&identity) {
             if known.life > peer.life {
                 return;
@@ -161,6 +166,7 @@ impl<C: Contents> Member<C> {
                 .map(|sequenced| Output::Send(identity, Message::Sequenced(sequenced.clone()))),
         );
         self.tell_again(Some(identity), outputs);
+        self.tell_who_has_left(identity, outputs);
     }
 
     /// Members that have something to acknowledge.

@@ -130,7 +130,10 @@ impl<C: Contents> Member<C> {
             Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.forget_hint(server, from),
             Message::NotHere(_) => {}
             Message::Back(back) => self.be_told_of(back, outputs),
-            Message::There(there) => self.hear_of_all(from, there, outputs),
+            Message::There(there, departures) => {
+                departures.into_iter().for_each(|(who, departure)| self.hear_of_leaving(who, departure, outputs));
+                self.hear_of_all(from, there, outputs);
+            }
             Message::Leaving(departure) => self.hear_of_leaving(from, departure, outputs),
             Message::Noted(noted) => self.was_noted(from, noted, outputs),
         }

@@ -119,6 +119,28 @@ struct File {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout(Vec<(FileName, File)>);
 
+impl Layout {
+    /// All files, and how far they go.
+    pub(super) fn files(&self) -> impl Iterator<Item = (FileName, Extent)> {
+        self.0.iter().map(|(name, file)| (*name, file.extent))
+    }
+
+    /// The stripes of all blocks.
+    pub(super) fn stripes(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().flat_map(|(_, file)| file.stripes.iter().copied())
+    }
+
+    /// How many blocks are too many or too few for their files, lie where another one does, or are of a file that is named twice.
+    pub(super) fn misplaced(&self) -> usize {
+        let needs = |file: &File| file.extent.length.div_ceil(BLOCK as u64) as usize;
+        let wrong = |file: &File| file.stripes.len().abs_diff(needs(file)) + usize::from(file.extent.length == 0);
+        let names: BTreeSet<FileName> = self.0.iter().map(|(name, _)| *name).collect();
+        let stripes: BTreeSet<u32> = self.stripes().collect();
+        let twice = self.0.len() - names.len() + self.stripes().count() - stripes.len();
+        twice + self.0.iter().map(|(_, file)| wrong(file)).sum::<usize>()
+    }
+}
+
 /// Where the blocks of a member's files lie, as far as a parity has followed them.
 #[derive(Debug, Default)]
 pub struct Column {
@@ -163,6 +185,12 @@ impl Column {
     /// The stripes in which something lies.
     pub fn stripes(&self) -> impl Iterator<Item = u32> {
         self.stripes.keys().copied()
+    }
+
+    /// As many stripes from the ends of its files on, in the order in which they can be taken out.
+    pub fn last_stripes(&self, most: usize) -> Vec<u32> {
+        let from_the_end = self.files.values().rev().flat_map(|file| file.stripes.iter().rev());
+        from_the_end.take(most).copied().collect()
     }
 
     /// Whether a change goes with what there is.

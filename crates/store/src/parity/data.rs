@@ -15,6 +15,9 @@
 //! **The lease.** A parity member takes nobody for lost of whom it has heard less than its patience ago. So what it acknowledges is, for three
 //! quarters of that from when it was sent, a promise that nobody else is this member.
 //!
+//! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. What it has on disk is
+//! needed to rebuild others until the parity member has taken its column out of the parity, see [`super::departing`]. Then it hears that it has left.
+//!
 //! Where its group has two parity members, it tells the one that leads, and has a say in which one that is.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -24,7 +27,7 @@ use super::Output;
 use super::code::COLUMNS;
 use super::column::{Change, Effect, Extent, FileName, Kind, Piece};
 use super::facts::Facts;
-use super::message::Message;
+use super::message::{Message, Wish};
 use super::views::{Acceptor, View};
 use crate::log::Event;
 use crate::member::Identity;
@@ -116,6 +119,8 @@ pub struct DataMember {
     /// What it has promised and recorded of which parity members its group has, if that may have two.
     views: Acceptor,
     is_lost: bool,
+    /// Whether it leaves: then nothing on its disk changes any more.
+    leaves: bool,
 }
 
 impl DataMember {
@@ -141,6 +146,7 @@ impl DataMember {
             full: BTreeSet::new(),
             views: facts.views,
             is_lost: false,
+            leaves: false,
         }
     }
 
@@ -151,7 +157,8 @@ impl DataMember {
 
     /// What it must not forget.
     pub const fn facts(&self) -> Facts {
-        Facts { covered_by: self.covered_by, life: self.life, columns: [None; COLUMNS], views: self.views }
+        let (columns, leaving) = ([None; COLUMNS], [false; COLUMNS]);
+        Facts { covered_by: self.covered_by, life: self.life, columns, leaving, views: self.views }
     }
 
     /// Which parity members its group has, if that may have two.
@@ -169,16 +176,32 @@ impl DataMember {
         self.is_lost
     }
 
+    /// Leaves its group: nobody needs what it holds any more.
+    pub fn leave(&mut self, now: Milliseconds, output: &mut Output) {
+        if self.leaves {
+            return;
+        }
+        self.leaves = true;
+        if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage {
+            self.greet(now, parity, output);
+        }
+    }
+
+    /// Whether it has left its group, or was in none.
+    pub fn has_left(&self) -> bool {
+        self.leaves && self.covered_by.is_none() && self.stage == Stage::Apart
+    }
+
     /// Whether others may be told what was done until its logs had gone so far.
     pub fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
-        !self.is_complete || (self.acknowledged >= position && now < self.lease)
+        !self.is_complete || self.leaves || (self.acknowledged >= position && now < self.lease)
     }
 
     /// Whether a link to a parity member is of use to it.
     pub fn wants(&self, parity: Identity) -> bool {
         match self.covered_by {
             Some(covered_by) => covered_by == parity,
-            None => self.stage == Stage::Apart && !self.full.contains(&parity),
+            None => self.stage == Stage::Apart && !self.leaves && !self.full.contains(&parity),
         }
     }
 
@@ -193,11 +216,21 @@ impl DataMember {
         if self.is_lost || self.covered_by != Some(parity) && !self.wants(parity) {
             return;
         }
+        self.greet(now, parity, output);
+    }
+
+    fn greet(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.session += 1;
         self.heard = now;
         self.stage = Stage::Greeting(parity);
         self.forget_what_was_sent();
-        output.send(parity, Message::Hello { session: self.session, life: self.life });
+        let group = self.views.settled.map(|view| view.group);
+        let wish = match self.covered_by {
+            _ if self.leaves => Wish::Leave,
+            Some(_) => Wish::GoOn(group),
+            None => Wish::Join,
+        };
+        output.send(parity, Message::Hello { session: self.session, life: self.life, wish });
     }
 
     /// No link leads to a member any more.
@@ -227,7 +260,8 @@ impl DataMember {
     /// What the system says.
     pub fn survey(&mut self, files: &impl Files) -> io::Result<()> {
         self.own = files.all()?;
-        if matches!(self.stage, Stage::Open(_)) || self.covered_by.is_none() {
+        let is_known = matches!(self.stage, Stage::Open(_)) || self.covered_by.is_none();
+        if is_known && !self.leaves {
             let base = self.base();
             let over = self.own.keys().filter(|file| file.number < base && !self.theirs.contains_key(file));
             let over: Vec<FileName> = over.copied().collect();
@@ -252,14 +286,16 @@ impl DataMember {
         files: &impl Files,
         output: &mut Output,
     ) -> io::Result<()> {
-        if self.stage == Stage::Greeting(from) || self.stage == Stage::Open(from) {
+        if self.is_with(from) {
             self.heard = now;
         }
         match message {
-            Message::Stands { session, files: theirs, is_complete, view } if self.greets(from, session) => {
+            Message::Stands { session, files: theirs, is_complete, leaves, view } if self.greets(from, session) => {
                 if let Some(view) = view {
                     self.views.learn(view);
                 }
+                // Without power it may have forgotten that.
+                self.leaves |= leaves;
                 self.stands(now, from, theirs, is_complete, files, output)?;
             }
             Message::Full(session) if self.greets(from, session) => {
@@ -269,6 +305,10 @@ impl DataMember {
                 next.filter(|_| self.covered_by.is_none())
                     .into_iter()
                     .for_each(|parity| self.meets(now, parity, output));
+            }
+            Message::Room => self.is_invited(now, from, output),
+            Message::Left(session) if self.session == session && self.is_with(from) => {
+                (self.covered_by, self.is_complete, self.stage) = (None, false, Stage::Apart);
             }
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
             Message::Ask { .. } | Message::Record(_) => self.is_asked(from, &message, output),
@@ -299,7 +339,7 @@ impl DataMember {
         if is_own {
             self.views.learn(view);
             self.covered_by = Some(view.lead);
-            if self.stage != Stage::Open(view.lead) && self.stage != Stage::Greeting(view.lead) {
+            if !self.is_with(view.lead) {
                 self.meets(now, view.lead, output);
             }
         }
@@ -307,7 +347,7 @@ impl DataMember {
 
     fn is_invited(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.full.remove(&parity);
-        if self.stage == Stage::Apart {
+        if self.stage == Stage::Apart && self.covered_by.is_none() {
             self.meets(now, parity, output);
         }
     }
@@ -328,6 +368,11 @@ impl DataMember {
         };
         let Some(answer) = answer else { return };
         output.send(from, answer.unwrap_or_else(|promised| Message::Refused { number, promised }));
+    }
+
+    /// Whether it has greeted a parity member, in its session.
+    fn is_with(&self, parity: Identity) -> bool {
+        self.stage == Stage::Greeting(parity) || self.stage == Stage::Open(parity)
     }
 
     fn greets(&self, from: Identity, session: u64) -> bool {
@@ -384,6 +429,9 @@ impl DataMember {
     /// What the system says.
     pub fn pump(&mut self, now: Milliseconds, files: &impl Files, output: &mut Output) -> io::Result<()> {
         let Stage::Open(parity) = self.stage else { return Ok(()) };
+        if self.leaves {
+            return Ok(());
+        }
         while let Some(difference) = self.next_difference() {
             let most = if matches!(difference, Difference::Log { .. }) { MOST_OF_LOGS } else { MOST_OF_OTHERS };
             if self.under_way >= most {
@@ -434,7 +482,7 @@ impl DataMember {
         if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage
             && now.abs_diff(self.heard) >= 3 * self.patience
         {
-            return self.meets(now, parity, output);
+            return self.greet(now, parity, output);
         }
         if let Stage::Open(parity) = self.stage
             && now.abs_diff(self.sent) >= self.patience / 4

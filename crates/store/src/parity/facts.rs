@@ -15,6 +15,9 @@ pub struct Facts {
     pub life: u32,
     /// Of a parity member: whose parity it keeps, column by column, and how often these were rebuilt.
     pub columns: [Option<(Identity, u32)>; COLUMNS],
+    /// Of a parity member: which of these are about to leave the group.
+    #[serde(default)]
+    pub leaving: [bool; COLUMNS],
     /// Of both, in a group with two parity members: what it has promised and recorded of which these are.
     #[serde(default)]
     pub views: Acceptor,

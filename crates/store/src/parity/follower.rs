@@ -24,6 +24,8 @@ pub(super) struct Follower {
     pub(super) is_reached: bool,
     /// The place of the step that says that it has parity of all.
     made: Option<u64>,
+    /// The place after the last step with which a member has left the group.
+    left: u64,
     /// For how long nothing was heard of it. [ms]
     pub(super) silent: Milliseconds,
 }
@@ -39,6 +41,7 @@ impl Follower {
             waiting: VecDeque::new(),
             is_reached: false,
             made: None,
+            left: 1,
             silent: 0,
         }
     }
@@ -53,6 +56,11 @@ impl Follower {
         self.made.is_some_and(|place| place < self.first)
     }
 
+    /// Whether it knows of all members that have left the group.
+    pub(super) const fn knows_who_left(&self) -> bool {
+        self.left <= self.first
+    }
+
     /// Whether it has been given no parity of all yet.
     pub(super) const fn is_to_be_made(&self) -> bool {
         self.made.is_none()
@@ -63,6 +71,7 @@ impl Follower {
         match step {
             Step::Anew { .. } => self.made = None,
             Step::Made => self.made = Some(self.next()),
+            Step::Left { .. } => self.left = self.next() + 1,
             _ => {}
         }
         if self.is_reached {
@@ -110,7 +119,7 @@ impl Follower {
         self.first = self.next();
         self.steps = VecDeque::from([first]);
         self.waiting.iter_mut().for_each(|(place, ..)| *place = self.first + 1);
-        (self.is_reached, self.made) = (true, None);
+        (self.is_reached, self.made, self.left) = (true, None, self.first + 1);
         self.send_all(output);
     }
 

@@ -9,18 +9,17 @@
 //!
 //! Where a group has two parity members, all of this is the part of the one that leads; see [`super::pair`].
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use super::Output;
 use super::code::COLUMNS;
 use super::column::Change;
 use super::facts::Facts;
-use super::message::{Message, Step, Successor};
+use super::message::{Message, Step, Wish};
 use super::pair::Pair;
 use super::rebuilding::{Lost, Rebuilding};
 use super::state::{ParityState, RebuildingState, SeatState};
 use super::stripes::{Corrupt, Stripes};
-use crate::log::Event;
 use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
@@ -43,11 +42,13 @@ pub(super) struct Seat {
     pub(super) is_complete: bool,
     /// For how long nothing was heard of it.
     pub(super) silent: Milliseconds,
+    /// Whether it leaves the group: then it is not rebuilt any more.
+    pub(super) leaves: bool,
 }
 
 impl Seat {
     pub(super) const fn new(identity: Identity, life: u32) -> Seat {
-        Seat { identity, life, session: None, greeted: 0, is_complete: false, silent: 0 }
+        Seat { identity, life, session: None, greeted: 0, is_complete: false, silent: 0, leaves: false }
     }
 }
 
@@ -61,14 +62,16 @@ pub struct ParityMember {
     pub(super) seats: [Option<Seat>; COLUMNS],
     pub(super) stripes: Stripes,
     /// Spares to which a link leads.
-    spares: BTreeSet<Identity>,
+    pub(super) spares: BTreeSet<Identity>,
     /// The last spare that was given another member.
-    busy: Option<Identity>,
+    pub(super) busy: Option<Identity>,
+    /// Members for which there was no room.
+    pub(super) refused: BTreeSet<Identity>,
     pub(super) rebuilding: Option<Rebuilding>,
     /// Tells one rebuilding from another.
-    rebuildings: u64,
+    pub(super) rebuildings: u64,
     /// As many members it has had rebuilt.
-    rebuilt: u64,
+    pub(super) rebuilt: u64,
     /// What it is to the other parity member of its group.
     pub(super) pair: Pair,
 }
@@ -77,15 +80,19 @@ impl ParityMember {
     /// One that takes nobody for lost of whom it has heard within its patience, of a group that has k of its kind. What it must not have forgotten
     /// is given; and a number that no run before had.
     pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
-        let seat = |(identity, life)| Seat::new(identity, life);
+        let seat = |column: usize| {
+            let (identity, life) = facts.columns[column]?;
+            Some(Seat { leaves: facts.leaving[column], ..Seat::new(identity, life) })
+        };
         ParityMember {
             own,
             k,
             patience,
-            seats: facts.columns.map(|column| column.map(seat)),
+            seats: std::array::from_fn(seat),
             stripes: Stripes::new(k, 0),
             spares: BTreeSet::new(),
             busy: None,
+            refused: BTreeSet::new(),
             rebuilding: None,
             rebuildings: run,
             rebuilt: 0,
@@ -96,7 +103,8 @@ impl ParityMember {
     /// What it must not forget.
     pub fn facts(&self) -> Facts {
         let columns = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| (seat.identity, seat.life)));
-        Facts { columns, views: self.pair.views, ..Facts::default() }
+        let leaving = self.seats.each_ref().map(|seat| seat.as_ref().is_some_and(|seat| seat.leaves));
+        Facts { columns, leaving, views: self.pair.views, ..Facts::default() }
     }
 
     /// The members of its group that host servers.
@@ -108,14 +116,9 @@ impl ParityMember {
     pub fn state(&self) -> ParityState {
         let rebuilt = self.rebuilding.as_ref().and_then(Rebuilding::column);
         let of_seat = |(column, seat): (usize, &Option<Seat>)| {
-            let Seat { identity, is_complete, silent, .. } = seat.as_ref()?;
-            let is_being_rebuilt = rebuilt == Some(column);
-            Some(SeatState {
-                member: identity.to_string(),
-                is_complete: *is_complete,
-                is_being_rebuilt,
-                silent: *silent,
-            })
+            let Seat { identity, is_complete, silent, leaves, .. } = *seat.as_ref()?;
+            let (member, is_being_rebuilt) = (identity.to_string(), rebuilt == Some(column));
+            Some(SeatState { member, is_complete, is_being_rebuilt, leaves, silent })
         };
         let of_rebuilding = |rebuilding: &Rebuilding| {
             let lost = rebuilding.column().and_then(|column| self.seats[column].as_ref());
@@ -123,6 +126,7 @@ impl ParityMember {
             let member = lost.map(|seat| seat.identity.to_string());
             RebuildingState { member, to: rebuilding.to.to_string(), done, stripes }
         };
+        let rebuilding = self.rebuilding.as_ref().filter(|it| !matches!(it.lost, Lost::Leaver { .. }));
         ParityState {
             leads: self.leads(),
             other: self.other().map(|other| other.to_string()),
@@ -130,7 +134,7 @@ impl ParityMember {
             promised: self.k,
             survives: self.survives(),
             columns: self.seats.iter().enumerate().filter_map(of_seat).collect(),
-            rebuilding: self.rebuilding.as_ref().map(of_rebuilding),
+            rebuilding: rebuilding.map(of_rebuilding),
             spares: self.spares.len(),
             bytes: self.stripes.size(),
             rebuilt: self.rebuilt,
@@ -175,7 +179,7 @@ impl ParityMember {
             seat.silent = 0;
         }
         match message {
-            Message::Hello { session, life } => self.greeted(from, session, life, output),
+            Message::Hello { session, life, wish } => self.greeted(from, session, life, wish, output),
             message if !self.pair.leads() => self.takes_of_pair(from, message, output),
             Message::Change { session, number, change } => self.changed(column, session, number, change, output),
             Message::Beat { session, number, is_complete } => {
@@ -216,6 +220,9 @@ impl ParityMember {
 
     fn changed(&mut self, column: Option<usize>, session: u64, number: u64, change: Change, output: &mut Output) {
         let Some(column) = self.in_session(column, session, output) else { return };
+        if self.leaves(column) {
+            return;
+        }
         match self.stripes.follow(column, &change) {
             Ok(true) => {
                 self.step(Step::Change { column, change }, output);
@@ -240,13 +247,30 @@ impl ParityMember {
         }
     }
 
-    /// A member wants parity of its files, or goes on with that.
-    fn greeted(&mut self, from: Identity, session: u64, life: u32, output: &mut Output) {
-        let column = self.seat_of(from).or_else(|| self.seats.iter().position(Option::is_none));
-        let Some(column) = column.filter(|_| self.pair.leads()) else {
-            self.pair.is_wanted = true;
-            return output.send(from, Message::Full(session));
-        };
+    /// Where a member has its place that greets, or gets one; where it has none, it is told why.
+    fn place(&mut self, from: Identity, session: u64, life: u32, wish: Wish, output: &mut Output) -> Option<usize> {
+        let own = self.seat_of(from).filter(|_| self.pair.leads());
+        let free = self.seats.iter().position(Option::is_none).filter(|_| self.pair.leads());
+        let group = self.pair.view().map(|view| view.group);
+        match wish {
+            _ if own.is_some() => return own,
+            Wish::Join if free.is_some() => return free,
+            // Whoever leads knows all that are in its group: another one was this member, and has left.
+            Wish::GoOn(of) if of == group && self.pair.leads() => output.send(from, Message::Lost(life + 1)),
+            Wish::Leave if self.pair.leads() => self.tell(from, Message::Left(session), output),
+            Wish::Join => {
+                self.pair.is_wanted = true;
+                self.refused.insert(from);
+                output.send(from, Message::Full(session));
+            }
+            Wish::GoOn(_) | Wish::Leave => output.send(from, Message::Full(session)),
+        }
+        None
+    }
+
+    /// A member wants parity of its files, goes on with that, or leaves.
+    fn greeted(&mut self, from: Identity, session: u64, life: u32, wish: Wish, output: &mut Output) {
+        let Some(column) = self.place(from, session, life, wish, output) else { return };
         let before = self.seats[column].as_ref().map(|seat| seat.life);
         let seat = self.seats[column].get_or_insert_with(|| Seat::new(from, life));
         if life < seat.life {
@@ -256,13 +280,18 @@ impl ParityMember {
             return;
         }
         (seat.life, seat.session, seat.greeted, seat.silent) = (life, Some(session), session, 0);
-        let is_complete = seat.is_complete;
+        let (is_complete, begins_to_leave) = (seat.is_complete, wish == Wish::Leave && !seat.leaves);
+        seat.leaves |= begins_to_leave;
+        let leaves = seat.leaves;
         if before != Some(life) {
             self.step(Step::Seat { column, identity: from, life }, output);
         }
+        if begins_to_leave {
+            self.step(Step::Leaves { column }, output);
+        }
         let files = self.stripes.column(column).files().collect();
         let view = self.pair.view();
-        self.tell(from, Message::Stands { session, files, is_complete, view }, output);
+        self.tell(from, Message::Stands { session, files, is_complete, leaves, view }, output);
         match &mut self.rebuilding {
             // It is there again before anybody else has become it.
             Some(rebuilding) if rebuilding.column() == Some(column) => self.rebuilding = None,
@@ -309,99 +338,10 @@ impl ParityMember {
             self.look_at_pair(passed, output);
         }
         if self.pair.leads() {
+            self.let_go_of_leavers(output);
             self.begin_rebuilding(output);
             self.go_on(output);
         }
-    }
-
-    /// Begins to have rebuilt what is lost: members of the group before the parity member that follows.
-    fn begin_rebuilding(&mut self, output: &mut Output) {
-        if self.rebuilding.as_ref().is_some_and(|rebuilding| self.hangs(rebuilding)) {
-            self.rebuilding = None;
-        }
-        let is_free = self.rebuilding.as_ref().is_none_or(|rebuilding| rebuilding.lost == Lost::Parity);
-        let spare = self.spares.iter().find(|spare| self.busy != Some(**spare)).or(self.spares.first()).copied();
-        let lost = self.lost();
-        if let Some((column, absent)) = lost.filter(|_| is_free)
-            && let Some(spare) = spare
-            && let Some(seat) = &mut self.seats[column]
-        {
-            // What it says from now on would be missing on the spare: it has to greet first, and then it is not lost.
-            seat.session = None;
-            let event = Event::MemberTakenForLost { member: seat.identity.to_string(), spare: spare.to_string() };
-            output.events.push(event);
-            let stripes = self.stripes.column(column).stripes().collect();
-            self.rebuild(Lost::Column { column, absent }, spare, stripes);
-        } else if let Some(follower) = self.pair.to_be_made().filter(|_| self.rebuilding.is_none() && lost.is_none())
-            && self.missing(None).next().is_none()
-        {
-            let stripes = self.stripes.occupied().into_iter().collect();
-            self.rebuild(Lost::Parity, follower, stripes);
-        }
-    }
-
-    fn rebuild(&mut self, lost: Lost, to: Identity, stripes: VecDeque<u32>) {
-        self.rebuildings += 1;
-        self.rebuilding = Some(Rebuilding::new(self.rebuildings, lost, to, stripes));
-    }
-
-    /// Whether what is being rebuilt waits for somebody who is gone meanwhile, and may be rebuilt without.
-    fn hangs(&self, rebuilding: &Rebuilding) -> bool {
-        match rebuilding.lost {
-            Lost::Parity => self.pair.to_be_made() != Some(rebuilding.to),
-            Lost::Column { absent: Some(_), .. } => !self.pair.is_backed(),
-            Lost::Column { column, .. } => {
-                self.pair.is_backed() && self.missing(Some(column)).any(|(_, seat)| seat.silent > self.patience)
-            }
-        }
-    }
-
-    /// Members but for one that are not there, and of which something is needed.
-    fn missing(&self, but: Option<usize>) -> impl Iterator<Item = (usize, &Seat)> {
-        let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
-        let has_something = |column: usize| self.stripes.column(column).stripes().next().is_some();
-        seats.filter(move |(column, seat)| Some(*column) != but && seat.session.is_none() && has_something(*column))
-    }
-
-    /// A member that is lost, if there is one, and all others are there of which anything is needed; but for one, if there is another parity.
-    fn lost(&self) -> Option<(usize, Option<usize>)> {
-        let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
-        let patience = |seat: &Seat| seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience;
-        let mut lost = seats.filter(|(_, seat)| seat.is_complete && seat.silent > patience(seat));
-        let (column, _) = lost.next()?;
-        let mut missing = self.missing(Some(column)).map(|(other, _)| other);
-        match (missing.next(), missing.next()) {
-            (None, _) => Some((column, None)),
-            (Some(absent), None) if self.pair.is_backed() => Some((column, Some(absent))),
-            _ => None,
-        }
-    }
-
-    /// Goes on with what is being rebuilt. When the spare has all, it is told who it is.
-    fn go_on(&mut self, output: &mut Output) {
-        let Some(rebuilding) = &mut self.rebuilding else { return };
-        let identities = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| seat.identity));
-        let follower = self.pair.follower_mut();
-        if rebuilding.go_on(&mut self.stripes, &identities, follower, output).is_err() {
-            return self.begin_anew(output);
-        }
-        if !rebuilding.is_over() {
-            return;
-        }
-        let (number, column, spare) = (rebuilding.number, rebuilding.column(), rebuilding.to);
-        self.rebuilding = None;
-        let Some(column) = column else { return self.follower_is_made(output) };
-        let view = self.pair.view();
-        let Some(seat) = &mut self.seats[column] else { return };
-        // Written down before this leaves: whoever has an earlier life is not taken any more.
-        (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
-        let (identity, life) = (seat.identity, seat.life);
-        let files = self.stripes.column(column).files().collect();
-        self.step(Step::Seat { column, identity, life }, output);
-        self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
-        output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
-        self.spares.remove(&spare);
-        self.rebuilt += 1;
     }
 
     /// Whether both parity members of its group have all of the parity, as the one knows that leads.
@@ -422,7 +362,7 @@ impl ParityMember {
     /// As many members of the group as may be lost now.
     pub fn survives(&self) -> usize {
         let mut seats = self.seats.iter().flatten().peekable();
-        let is_complete = seats.peek().is_some() && seats.all(|seat| seat.is_complete);
+        let is_complete = seats.peek().is_some() && seats.all(|seat| seat.is_complete || seat.leaves);
         if self.pair.leads() && is_complete { 1 + usize::from(self.pair.is_backed()) } else { 0 }
     }
 }

@@ -16,6 +16,8 @@ pub enum Message {
         session: u64,
         /// How often it was rebuilt.
         life: u32,
+        /// What it wants.
+        wish: Wish,
     },
     /// The receiver's files stand so in the parity.
     Stands {
@@ -25,11 +27,17 @@ pub enum Message {
         files: Vec<(FileName, Extent)>,
         /// Whether the receiver could be rebuilt out of them.
         is_complete: bool,
+        /// Whether the receiver is about to leave the group, as it has told before.
+        leaves: bool,
         /// Which parity members its group has, if it may have two.
         view: Option<View>,
     },
     /// The sender keeps parity of as many members as it can.
     Full(u64),
+    /// The sender has room for the receiver, where it had none.
+    Room,
+    /// The receiver has left its group, in this session: nothing that it has on disk is needed any more.
+    Left(u64),
     /// The receiver was taken for lost, and rebuilt so often; unless it is what was rebuilt.
     Lost(u32),
     /// The sender has lost what it had of the parity, and asks for it anew.
@@ -164,6 +172,30 @@ pub enum Message {
     Recorded(Number),
 }
 
+/// What a data member wants of a parity member that it greets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wish {
+    /// To be taken into its group: it is in none.
+    Join,
+    /// To go on: it is in its group; in this one, if that may have two parity members.
+    GoOn(Option<Number>),
+    /// To leave its group. Nothing of it is needed any more, but what the others are rebuilt with.
+    Leave,
+}
+
+/// A member of a group, as one parity member tells another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Which.
+    pub identity: Identity,
+    /// How often it was rebuilt.
+    pub life: u32,
+    /// Whether it could be rebuilt.
+    pub is_complete: bool,
+    /// Whether it is about to leave the group.
+    pub leaves: bool,
+}
+
 /// What the lead of a group does that its follower has to do, too, in the same order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
@@ -171,8 +203,8 @@ pub enum Step {
     Anew {
         /// Which of the parities is the follower's.
         parity: usize,
-        /// Members of the group, how often they were rebuilt, and whether they can be again.
-        seats: [Option<(Identity, u32, bool)>; COLUMNS],
+        /// Members of the group.
+        seats: [Option<Place>; COLUMNS],
         /// Where their blocks lie.
         layouts: [Layout; COLUMNS],
     },
@@ -184,6 +216,16 @@ pub enum Step {
         identity: Identity,
         /// How often it was rebuilt.
         life: u32,
+    },
+    /// A member is about to leave the group: it is not rebuilt any more.
+    Leaves {
+        /// Where it is.
+        column: usize,
+    },
+    /// A member has left the group: its place is free.
+    Left {
+        /// Where it was.
+        column: usize,
     },
     /// A member's file has changed.
     Change {

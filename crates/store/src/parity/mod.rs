@@ -8,16 +8,22 @@
 //! |---|---|
 //! | `code`, `column`, `stripes` | which block of which journal lies where, and what the parity of that is |
 //! | `data`, `group`, `spare` | the parts of a data member, of a parity member, and of a spare |
-//! | `rebuilding` | how what is lost comes back |
+//! | `check` | that what others say is such as a member reckons with |
+//! | `losses`, `rebuilding` | which members are lost, and how what is lost comes back |
+//! | `departing` | how a member leaves its group in order |
 //! | `state` | what whoever runs the pool sees of a group |
-//! | `pair`, `follower`, `standing`, `views` | how two parity members of a group go together, so that any two of its members may be lost |
+//! | `pair`, `follower`, `following`, `standing`, `views` | how two parity members of a group go together, so that any two of its members may be lost |
 
+mod check;
 pub mod code;
 pub mod column;
 pub mod data;
+mod departing;
 pub mod facts;
 mod follower;
+mod following;
 pub mod group;
+mod losses;
 pub mod message;
 mod pair;
 mod rebuilding;

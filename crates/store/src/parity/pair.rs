@@ -28,9 +28,7 @@ use super::Output;
 use super::facts::Facts;
 use super::follower::Follower;
 use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
-use super::message::{Message, Step};
-use super::rebuilding::{Lost, Rebuilding};
-use super::stripes::Stripes;
+use super::message::{Message, Place, Step};
 use super::views::{Acceptor, Candidacy, Number, View};
 use crate::log::Event;
 use crate::member::{Identity, Role};
@@ -68,8 +66,8 @@ pub(super) struct Pair {
     pub(super) available: BTreeSet<Identity>,
     /// For how long its lead was silent, or nothing became of what it waits for. [ms]
     pub(super) silent: Milliseconds,
-    /// How long ago it has said that it is there, or has asked others. [ms]
-    pub(super) said: Milliseconds,
+    /// For how long it has told others nothing of itself, and asked them nothing. [ms]
+    pub(super) since_told: Milliseconds,
 }
 
 impl Pair {
@@ -98,7 +96,7 @@ impl Pair {
             links: BTreeSet::new(),
             available: BTreeSet::new(),
             silent: 0,
-            said: 0,
+            since_told: 0,
         }
     }
 
@@ -131,6 +129,16 @@ impl Pair {
     /// Whether there is another parity.
     pub(super) fn is_backed(&self) -> bool {
         self.follower().is_some_and(|follower| follower.is_made() && follower.is_reached)
+    }
+
+    /// Whether there is another parity, though it may not be reached now.
+    pub(super) fn has_made(&self) -> bool {
+        self.follower().is_some_and(Follower::is_made)
+    }
+
+    /// Whether whoever follows knows of all members that have left the group.
+    pub(super) fn knows_who_left(&self) -> bool {
+        self.follower().is_none_or(Follower::knows_who_left)
     }
 
     /// Who follows and has no parity yet.
@@ -172,8 +180,8 @@ impl ParityMember {
     /// All that a parity member has to know that has nothing.
     pub(super) fn all(&self) -> Step {
         let seats = self.seats.each_ref().map(|seat| {
-            let seat = seat.as_ref()?;
-            Some((seat.identity, seat.life, seat.is_complete))
+            let Seat { identity, life, is_complete, leaves, .. } = *seat.as_ref()?;
+            Some(Place { identity, life, is_complete, leaves })
         });
         Step::Anew { parity: self.k - 1 - self.stripes.number(), seats, layouts: self.stripes.layouts() }
     }
@@ -264,59 +272,6 @@ impl ParityMember {
         }
     }
 
-    /// Whoever leads a group says so.
-    fn is_led(&mut self, view: View, output: &mut Output) {
-        let settled = self.pair.views.settled;
-        match settled {
-            None if view.follower != Some(self.own) => return,
-            Some(known) if known.group != view.group => return,
-            Some(known) if view.number < known.number => {
-                // It was another's lead once, and does not know that it is no more.
-                if self.pair.leads() {
-                    output.send(view.lead, Message::Leads(known));
-                }
-                return;
-            }
-            _ => {}
-        }
-        let is_news = self.pair.views.learn(view);
-        if !view.has(self.own) {
-            return self.is_let_go(output);
-        }
-        if view.lead == self.own || self.pair.insists && !is_news {
-            return;
-        }
-        (self.pair.silent, self.pair.candidacy) = (0, None);
-        if is_news {
-            self.has_nothing();
-        }
-        let next = match self.pair.standing {
-            Standing::Follows(next) => Some(next),
-            _ => None,
-        };
-        output.send(view.lead, Message::Follows { number: view.number, next });
-    }
-
-    /// What it has is worth nothing.
-    fn has_nothing(&mut self) {
-        (self.pair.standing, self.pair.insists, self.rebuilding) = (Standing::Empty, false, None);
-        self.stripes = Stripes::new(self.k, 0);
-        for seat in self.seats.iter_mut().flatten() {
-            (seat.session, seat.is_complete) = (None, false);
-        }
-    }
-
-    /// Its group goes on without it.
-    fn is_let_go(&mut self, output: &mut Output) {
-        self.has_nothing();
-        self.seats = Default::default();
-        (self.pair.standing, self.pair.views, self.pair.candidacy) = (Standing::Free, Acceptor::default(), None);
-        (self.pair.is_wanted, self.pair.silent) = (false, 0);
-        for member in &self.pair.links {
-            output.send(*member, Message::Available);
-        }
-    }
-
     /// A parity member follows so far.
     fn is_followed(&mut self, from: Identity, number: Number, next: Option<u64>, output: &mut Output) {
         let pair = &mut self.pair;
@@ -343,8 +298,7 @@ impl ParityMember {
         let was_made = follower.is_made();
         if let Some(all) = all {
             follower.begin(all, output);
-            let needs_it = |it: &mut Rebuilding| !matches!(it.lost, Lost::Column { absent: None, .. });
-            self.rebuilding.take_if(needs_it);
+            self.rebuilding.take_if(|rebuilding| rebuilding.needs_follower());
         } else if let Some(next) = next {
             let is_reached_again = follower.has(next, output);
             if follower.is_made() && !was_made {
@@ -356,61 +310,10 @@ impl ParityMember {
         }
     }
 
-    /// Takes a step of its lead.
-    fn follow(&mut self, from: Identity, number: Number, place: u64, step: Step, output: &mut Output) {
-        let is_of_lead = |view: View| view.number == number && view.lead == from;
-        if !self.pair.view().is_some_and(is_of_lead) || self.pair.insists || self.pair.leads() {
-            return;
-        }
-        (self.pair.silent, self.pair.candidacy) = (0, None);
-        let next = match (&self.pair.standing, &step) {
-            (Standing::Follows(next), Step::Anew { .. }) if place >= *next => Some(place + 1),
-            (Standing::Empty, Step::Anew { .. }) => Some(place + 1),
-            (Standing::Follows(next), _) if place == *next => Some(place + 1),
-            (Standing::Follows(next), _) => return output.send(from, Message::Follows { number, next: Some(*next) }),
-            _ => None,
-        };
-        let next = next.filter(|_| self.takes_step(step));
-        match next {
-            Some(next) => self.pair.standing = Standing::Follows(next),
-            None => self.has_nothing(),
-        }
-        output.send(from, Message::Follows { number, next });
-    }
-
-    /// Takes a step. Whether it goes with what there is.
-    fn takes_step(&mut self, step: Step) -> bool {
-        match step {
-            Step::Anew { parity, seats, layouts } => {
-                self.stripes = Stripes::unmade(self.k, parity, layouts);
-                self.seats = seats.map(|seat| {
-                    let (identity, life, is_complete) = seat?;
-                    Some(Seat { is_complete, ..Seat::new(identity, life) })
-                });
-            }
-            Step::Seat { column, identity, life } => {
-                let seat = self.seats[column].get_or_insert_with(|| Seat::new(identity, life));
-                (seat.life, seat.silent) = (life, 0);
-            }
-            Step::Change { column, change } => {
-                self.seats[column].iter_mut().for_each(|seat| seat.silent = 0);
-                return self.stripes.follow(column, &change) == Ok(true);
-            }
-            Step::Beat { column, is_complete } => {
-                if let Some(seat) = &mut self.seats[column] {
-                    (seat.silent, seat.is_complete) = (0, seat.is_complete | is_complete);
-                }
-            }
-            Step::Begins { request, stripe } => self.stripes.begin_stripe(stripe, request),
-            Step::Made => return self.stripes.end_making().is_ok(),
-        }
-        true
-    }
-
     /// Looks what is to become of the pair, so long after the last time. [ms]
     pub(super) fn look_at_pair(&mut self, passed: Milliseconds, output: &mut Output) {
         let (pair, patience) = (&mut self.pair, self.patience);
-        (pair.silent, pair.said) = (pair.silent.saturating_add(passed), pair.said.saturating_add(passed));
+        (pair.silent, pair.since_told) = (pair.silent.saturating_add(passed), pair.since_told.saturating_add(passed));
         let has_members = self.seats.iter().any(Option::is_some);
         match &mut pair.standing {
             Standing::Free => {
@@ -438,13 +341,13 @@ impl ParityMember {
                 follower.silent = follower.silent.saturating_add(passed);
                 let is_gone = follower.silent > if follower.is_reached { PATIENCE_WITH_A_LINK } else { 1 } * patience;
                 let follower = follower.identity;
-                if pair.said >= patience / 4 && pair.links.contains(&follower) {
+                if pair.since_told >= patience / 4 && pair.links.contains(&follower) {
                     output.sends.extend(pair.view().map(|view| (follower, Message::Leads(view))));
                 }
                 match is_gone || pair.insists {
                     true if !has_members => self.is_let_go(output),
                     true => self.stand(None, output),
-                    false => pair.said = if pair.said >= patience / 4 { 0 } else { pair.said },
+                    false => pair.since_told = if pair.since_told >= patience / 4 { 0 } else { pair.since_told },
                 }
             }
             Standing::Leads(None) => match pair.available.first() {

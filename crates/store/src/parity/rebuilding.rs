@@ -46,6 +46,8 @@ pub(super) enum Lost {
     Column { column: usize, absent: Option<usize> },
     /// The parity of whoever follows.
     Parity,
+    /// Nothing: it is what a member that leaves has in the parity, and is taken out there; while another one may not be there either.
+    Leaver { column: usize, absent: Option<usize> },
 }
 
 /// A member that is being rebuilt.
@@ -63,11 +65,22 @@ pub(super) struct Rebuilding {
     waiting: VecDeque<u32>,
     under_way: BTreeMap<u64, UnderWay>,
     requests: u64,
+    /// Of a member that leaves: what it has, stripe by stripe.
+    taken: BTreeMap<u32, Vec<u8>>,
 }
 
 impl Rebuilding {
     pub(super) fn new(number: u64, lost: Lost, to: Identity, waiting: VecDeque<u32>) -> Rebuilding {
-        Rebuilding { number, lost, to, stripes: waiting.len(), waiting, under_way: BTreeMap::new(), requests: 0 }
+        Rebuilding {
+            number,
+            lost,
+            to,
+            stripes: waiting.len(),
+            waiting,
+            under_way: BTreeMap::new(),
+            requests: 0,
+            taken: BTreeMap::new(),
+        }
     }
 
     /// Whether all is given.
@@ -84,8 +97,18 @@ impl Rebuilding {
     pub(super) const fn column(&self) -> Option<usize> {
         match self.lost {
             Lost::Column { column, .. } => Some(column),
-            Lost::Parity => None,
+            Lost::Parity | Lost::Leaver { .. } => None,
         }
+    }
+
+    /// Whether it can't go on without the parity member that follows.
+    pub(super) const fn needs_follower(&self) -> bool {
+        !matches!(self.lost, Lost::Column { absent: None, .. } | Lost::Leaver { absent: None, .. })
+    }
+
+    /// What a member that leaves has, as it was found.
+    pub(super) fn into_taken(self) -> BTreeMap<u32, Vec<u8>> {
+        self.taken
     }
 
     /// What others were asked for may be lost: they are asked again, of the stripes as they are then.
@@ -132,7 +155,7 @@ impl Rebuilding {
         follower: Option<&mut Follower>,
         output: &mut Output,
     ) -> Result<Stripe, Corrupt> {
-        let Lost::Column { column, absent } = self.lost else {
+        let (Lost::Column { column, absent } | Lost::Leaver { column, absent }) = self.lost else {
             follower.ok_or(Corrupt)?.push(Step::Begins { request, stripe: number }, output);
             return Ok(stripes.whole_stripe(number));
         };
@@ -174,6 +197,11 @@ impl Rebuilding {
             return Ok(());
         }
         let bytes = stripes.decode(&under_way.stripe, &blocks, under_way.parity.as_deref()).ok_or(Corrupt)?;
+        if matches!(self.lost, Lost::Leaver { .. }) {
+            self.taken.insert(under_way.number, bytes);
+            self.under_way.remove(&request);
+            return Ok(());
+        }
         (under_way.is_sent, under_way.blocks, under_way.parity) = (true, Vec::new(), None);
         let message = match under_way.stripe.lost {
             Some((_, piece)) => Message::Part { rebuilding: self.number, request, piece, bytes },

@@ -12,6 +12,7 @@ const PATIENCE_WITH_A_GIVER: Milliseconds = 3;
 pub struct Spare {
     patience: Milliseconds,
     given: Option<Given>,
+    leaves: bool,
 }
 
 #[derive(Debug)]
@@ -28,14 +29,14 @@ pub enum Taking {
     First,
     /// It belongs to what came before.
     Further,
-    /// It is not taken: another parity member gives this spare another one.
+    /// It is not taken: another parity member gives this spare another one, or it leaves.
     Refused,
 }
 
 impl Spare {
     /// One that was given nothing.
     pub const fn new(patience: Milliseconds) -> Spare {
-        Spare { patience, given: None }
+        Spare { patience, given: None, leaves: false }
     }
 
     /// Whether it was given something.
@@ -43,8 +44,16 @@ impl Spare {
         self.given.is_some()
     }
 
+    /// It is about to leave, and becomes no other member.
+    pub fn leave(&mut self) {
+        (self.leaves, self.given) = (true, None);
+    }
+
     /// A part of a lost member has come.
     pub fn takes(&mut self, now: Milliseconds, by: Identity, rebuilding: u64) -> Taking {
+        if self.leaves {
+            return Taking::Refused;
+        }
         let given = self.given.as_ref();
         if let Some(other) = given.filter(|given| given.by != by)
             && now.saturating_sub(other.at) < PATIENCE_WITH_A_GIVER * self.patience

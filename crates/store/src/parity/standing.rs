@@ -16,7 +16,7 @@ impl ParityMember {
         let Some(settled) = pair.views.settled else { return };
         pair.candidacy.take_if(|candidacy| candidacy.view.follower != follower && !candidacy.is_recorded());
         if pair.candidacy.is_none() {
-            if pair.said < self.patience / 2 {
+            if pair.since_told < self.patience / 2 {
                 // Another one has just been preferred.
                 return;
             }
@@ -30,8 +30,8 @@ impl ParityMember {
                 self.was_granted(self.own, number, newest, has_parity, output);
             }
         }
-        if self.pair.said >= self.patience / 2 {
-            self.pair.said = 0;
+        if self.pair.since_told >= self.patience / 2 {
+            self.pair.since_told = 0;
             self.ask(output);
         }
     }
@@ -125,6 +125,7 @@ impl ParityMember {
             Standing::Leads(None) => {}
             Standing::Leads(Some(former)) => {
                 output.events.push(Event::ParityLost { member: former.identity.to_string() });
+                self.rebuilding.take_if(|rebuilding| rebuilding.needs_follower());
                 former.into_waiting(view).for_each(|(to, message)| output.send(to, message));
             }
             Standing::Follows(_) | Standing::Free | Standing::Empty => {

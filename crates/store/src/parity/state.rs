@@ -45,6 +45,8 @@ pub struct SeatState {
     pub is_complete: bool,
     /// Whether it is being rebuilt.
     pub is_being_rebuilt: bool,
+    /// Whether it is about to leave the group.
+    pub leaves: bool,
     /// For how long nothing was heard of it. [ms]
     pub silent: Milliseconds,
 }

@@ -166,6 +166,23 @@ impl Group {
         }
     }
 
+    /// The member leaves its pool in order, or has left it: then nothing of it is needed any more.
+    pub(super) fn leave(&mut self, has_left: bool, now: Milliseconds) {
+        match &mut self.part {
+            Part::Data(data) if has_left => data.leave(now, &mut self.output),
+            Part::Spare(spare) => spare.leave(),
+            Part::Data(_) | Part::Parity(_) => {}
+        }
+    }
+
+    /// Whether nothing keeps it in its group, once it has left its pool.
+    pub(super) fn has_left(&self) -> bool {
+        match &self.part {
+            Part::Data(data) => data.has_left(),
+            Part::Parity(_) | Part::Spare(_) => true,
+        }
+    }
+
     /// Whether somebody else is this member now.
     pub(super) const fn is_replaced(&self) -> bool {
         matches!(&self.part, Part::Data(data) if data.is_lost())

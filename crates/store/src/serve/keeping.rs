@@ -49,13 +49,14 @@ impl Keeper {
         let mut host = Host::kept_by(node, own.clone(), policy, Some(Rc::clone(&journal)));
         let (disk, found) = Disk::open(data, host.member_mut())?;
         let directory_of_group = Directory::new(directory.clone());
-        if host.member().has_left() {
-            return Err(Error::Left(directory));
-        }
         if found.run.is_some() && founds && !host.member().is_welcome() {
             return Err(Error::NotWelcome(directory));
         }
         let facts = directory_of_group.facts()?;
+        // Others of its group may have to be rebuilt out of what it has, until the group says that it has left that, too.
+        if host.member().has_left() && (parity.is_none() || facts.covered_by.is_none()) {
+            return Err(Error::Left(directory));
+        }
         let own = Peer { life: facts.life, ..own };
         if parity.is_none() && facts.covered_by.is_some() {
             // Nobody keeps parity of it from now on.

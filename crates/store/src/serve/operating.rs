@@ -65,7 +65,9 @@ impl Server {
 
     /// Whether it has left its pool, and nobody waits to hear so.
     pub(super) fn has_left_for_long(&mut self) -> bool {
-        if !self.host.member().has_left() {
+        let is_in_group =
+            self.keeper.as_ref().and_then(|keeper| keeper.group.as_ref()).is_some_and(|group| !group.has_left());
+        if !self.host.member().has_left() || is_in_group {
             return false;
         }
         let now = self.host.node().borrow().now;

@@ -26,6 +26,10 @@ impl Server {
         if group.is_replaced() {
             return Err(Error::Replaced);
         }
+        let member = self.host.member();
+        if member.departure().is_some() {
+            group.leave(member.has_left(), *at);
+        }
         group.look(*at);
         self.host.node().borrow_mut().group = Some(group.state());
         let wanted = group.wants(self.host.member().peers());

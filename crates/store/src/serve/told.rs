@@ -47,8 +47,10 @@ impl Told {
     /// [`Unfit`]
     pub(super) fn read(bytes: &[u8]) -> Result<Told, Unfit> {
         let told: Told = postcard::from_bytes(bytes)?;
-        if let Told::Message(message) = &told {
-            message.check()?;
+        match &told {
+            Told::Message(message) => message.check()?,
+            Told::Group(message) => message.check()?,
+            Told::Ask | Told::State(_) => {}
         }
         Ok(told)
     }

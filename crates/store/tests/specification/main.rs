@@ -14,4 +14,6 @@ mod requests;
 mod seeds;
 mod sessions;
 mod stripes;
+mod table;
+mod views;
 mod watching;

@@ -9,10 +9,15 @@ use super::{Machine, PATIENCE, Part, World};
 impl World {
     /// Spares and parity members that are gone have others in their place.
     pub(super) fn replace_lost(&mut self) {
-        for role in [Role::Spare, Role::Parity] {
-            if self.members(role).len() < self.k {
-                self.add(role);
-            }
+        let leaves =
+            |place: &usize| self.machines[*place].as_ref().is_some_and(|it| it.host.member().departure().is_some());
+        // One that leaves becomes nobody else.
+        let spares = self.members(Role::Spare).iter().filter(|place| !leaves(place)).count();
+        if spares < self.k {
+            self.add(Role::Spare);
+        }
+        if self.members(Role::Parity).len() < self.k {
+            self.add(Role::Parity);
         }
     }
 
@@ -38,7 +43,7 @@ impl World {
     /// A member of the group is lost, is cut off for a while, or dies and is started again.
     fn harm_one(&mut self, is_first: bool) {
         let parities = self.members(Role::Parity);
-        let all = [self.members(Role::Data), parities.clone()].concat();
+        let all = [self.covered_members(), parities.clone()].concat();
         let place = all[self.draws.below(all.len() as u64) as usize];
         let may_be_gone = !parities.contains(&place) || is_first || parities.len() > 1 && self.all_lead_or_follow();
         match self.draws.below(3) {
@@ -51,8 +56,22 @@ impl World {
         }
     }
 
+    /// Members that host servers and can be rebuilt: one that has come in the place of one that left may not be yet.
+    fn covered_members(&self) -> Vec<usize> {
+        let states = self.machines.iter().flatten().filter_map(|machine| match &machine.part {
+            Part::Parity(parity) => Some(parity.state()),
+            _ => None,
+        });
+        let covered = states.flat_map(|state| state.columns).filter(|column| column.is_complete);
+        let covered: BTreeSet<String> = covered.map(|column| column.member).collect();
+        let is_covered = |place: &usize| {
+            self.machines[*place].as_ref().is_some_and(|machine| covered.contains(&machine.own().identity.to_string()))
+        };
+        self.members(Role::Data).into_iter().filter(is_covered).collect()
+    }
+
     /// Whether a group's parity is there twice.
-    fn all_lead_or_follow(&self) -> bool {
+    pub(super) fn all_lead_or_follow(&self) -> bool {
         let survives = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.is_backed());
         self.cut_off.is_empty() && self.machines.iter().flatten().any(survives)
     }

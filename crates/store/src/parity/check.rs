@@ -1,0 +1,144 @@
+//! That numbers in what another member of a group says are such as a member reckons with. Whoever knows the secret may still be of another version, or
+//! somebody who has found it out.
+
+use programs::linear_hash::{EncodingError, at_most};
+
+use super::code::COLUMNS;
+use super::column::{BLOCK, Change, Extent, FileName, Layout, Piece};
+use super::message::{Message, Place, Step, Successor, Wish};
+use super::views::{Number, View};
+
+/// As many parity members a group has at most.
+const MOST_PARITIES: u64 = 2;
+/// As often a member is rebuilt at most.
+const MOST_LIVES: u64 = 1 << 30;
+/// As many files of a member there are at most.
+const MOST_FILES: u64 = 1 << 20;
+/// As many stripes a group has at most. That is a tebibyte of each member.
+const MOST_STRIPES: u64 = 1 << 24;
+/// As long a file of a member is at most. [B]
+const LONGEST_FILE: u64 = MOST_STRIPES * BLOCK as u64;
+/// What is counted one by one, such as views and steps, comes no further.
+const MOST_COUNTED: u64 = 1 << 62;
+
+impl Message {
+    /// Whether a member can take it.
+    ///
+    /// # Errors
+    /// [`EncodingError::Beyond`]
+    pub fn check(&self) -> Result<(), EncodingError> {
+        match self {
+            Message::Hello { life, wish, .. } => {
+                check_life(*life)?;
+                if let Wish::GoOn(Some(group)) = wish { check_number(*group) } else { Ok(()) }
+            }
+            Message::Stands { files, view, .. } => {
+                check_files(files)?;
+                view.iter().try_for_each(check_view)
+            }
+            Message::Lost(life) => check_life(*life),
+            Message::Change { change, .. } => check_change(change),
+            Message::Read { piece, .. } => check_piece(piece),
+            Message::Block { bytes, .. } | Message::Make { bytes, .. } => check_block(bytes),
+            Message::Part { piece, bytes, .. } => {
+                check_piece(piece)?;
+                check_block(bytes)
+            }
+            Message::Become(successor) => check_successor(successor),
+            Message::Leads(view) | Message::Record(view) => check_view(view),
+            Message::Follows { number, next } => {
+                check_number(*number)?;
+                next.iter().try_for_each(|next| check_place(*next))
+            }
+            Message::Step { number, place, step } => {
+                check_number(*number)?;
+                check_place(*place)?;
+                check_step(step)
+            }
+            Message::ReadParity { stripe, .. } => check_stripe(*stripe),
+            Message::Ask { group, number } => check_number(*group).and_then(|()| check_number(*number)),
+            Message::Granted { number, view, life, .. } => {
+                check_number(*number)?;
+                check_life(*life)?;
+                check_view(view)
+            }
+            Message::Refused { number, promised } => check_number(*number).and_then(|()| check_number(*promised)),
+            Message::Recorded(number) => check_number(*number),
+            Message::Full(_) | Message::Room | Message::Left(_) | Message::Anew | Message::Behind => Ok(()),
+            Message::Beat { .. } | Message::Acknowledged { .. } | Message::Stored(_) | Message::Busy(_) => Ok(()),
+            Message::Available => Ok(()),
+        }
+    }
+}
+
+fn check_life(life: u32) -> Result<(), EncodingError> {
+    at_most("times that a member was rebuilt", life, MOST_LIVES)
+}
+
+fn check_number(number: Number) -> Result<(), EncodingError> {
+    at_most("views of a group", number.0, MOST_COUNTED)
+}
+
+fn check_view(view: &View) -> Result<(), EncodingError> {
+    check_number(view.group)?;
+    check_number(view.number)
+}
+
+fn check_place(place: u64) -> Result<(), EncodingError> {
+    at_most("steps of a parity member", place, MOST_COUNTED)
+}
+
+fn check_column(column: usize) -> Result<(), EncodingError> {
+    at_most("a column of a group", column as u64, COLUMNS as u64 - 1)
+}
+
+fn check_stripe(stripe: u32) -> Result<(), EncodingError> {
+    at_most("a stripe", stripe, MOST_STRIPES - 1)
+}
+
+fn check_files(files: &[(FileName, Extent)]) -> Result<(), EncodingError> {
+    at_most("files of a member", files.len() as u64, MOST_FILES)?;
+    files.iter().try_for_each(|(_, extent)| at_most("bytes of a file", extent.length, LONGEST_FILE))
+}
+
+fn check_piece(piece: &Piece) -> Result<(), EncodingError> {
+    at_most("bytes of a file", piece.at, LONGEST_FILE)?;
+    at_most("bytes of a block", piece.length as u64, BLOCK as u64)
+}
+
+fn check_block(bytes: &[u8]) -> Result<(), EncodingError> {
+    at_most("bytes of a block", bytes.len() as u64, BLOCK as u64)
+}
+
+fn check_change(change: &Change) -> Result<(), EncodingError> {
+    at_most("bytes of a file", change.at.saturating_add(change.bytes.len() as u64), LONGEST_FILE)
+}
+
+fn check_successor(successor: &Successor) -> Result<(), EncodingError> {
+    check_life(successor.life)?;
+    check_files(&successor.files)?;
+    successor.view.iter().try_for_each(check_view)
+}
+
+fn check_step(step: &Step) -> Result<(), EncodingError> {
+    match step {
+        Step::Anew { parity, seats, layouts } => {
+            at_most("a parity of a group", *parity as u64, MOST_PARITIES - 1)?;
+            let lives = seats.iter().flatten().map(|Place { life, .. }| *life);
+            lives.into_iter().try_for_each(check_life)?;
+            layouts.iter().try_for_each(check_layout)
+        }
+        Step::Seat { column, life, .. } => check_column(*column).and_then(|()| check_life(*life)),
+        Step::Leaves { column } | Step::Left { column } | Step::Beat { column, .. } => check_column(*column),
+        Step::Change { column, change } => check_column(*column).and_then(|()| check_change(change)),
+        Step::Begins { stripe, .. } => check_stripe(*stripe),
+        Step::Made => Ok(()),
+    }
+}
+
+/// Each file has as many stripes as it needs for its length, and no stripe holds two blocks.
+fn check_layout(layout: &Layout) -> Result<(), EncodingError> {
+    check_files(&layout.files().collect::<Vec<_>>())?;
+    layout.stripes().try_for_each(check_stripe)?;
+    at_most("blocks of a column in stripes that hold others", layout.misplaced() as u64, 0_u64)
+}

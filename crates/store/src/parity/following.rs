@@ -1,0 +1,117 @@
+//! A parity member that follows: it is told who leads, takes the steps of its lead in their order, and has nothing where one does not go with the others.
+
+use super::Output;
+use super::group::{ParityMember, Seat};
+use super::message::{Message, Place, Step};
+use super::pair::Standing;
+use super::stripes::Stripes;
+use super::views::{Acceptor, Number, View};
+use crate::member::Identity;
+
+impl ParityMember {
+    /// Whoever leads a group says so.
+    pub(super) fn is_led(&mut self, view: View, output: &mut Output) {
+        let settled = self.pair.views.settled;
+        match settled {
+            None if view.follower != Some(self.own) => return,
+            Some(known) if known.group != view.group => return,
+            Some(known) if view.number < known.number => {
+                // It was another's lead once, and does not know that it is no more.
+                if self.pair.leads() {
+                    output.send(view.lead, Message::Leads(known));
+                }
+                return;
+            }
+            _ => {}
+        }
+        let is_news = self.pair.views.learn(view);
+        if !view.has(self.own) {
+            return self.is_let_go(output);
+        }
+        if view.lead == self.own || self.pair.insists && !is_news {
+            return;
+        }
+        (self.pair.silent, self.pair.candidacy) = (0, None);
+        if is_news {
+            self.has_nothing();
+        }
+        let next = match self.pair.standing {
+            Standing::Follows(next) => Some(next),
+            _ => None,
+        };
+        output.send(view.lead, Message::Follows { number: view.number, next });
+    }
+
+    /// What it has is worth nothing.
+    fn has_nothing(&mut self) {
+        (self.pair.standing, self.pair.insists, self.rebuilding) = (Standing::Empty, false, None);
+        self.stripes = Stripes::new(self.k, 0);
+        for seat in self.seats.iter_mut().flatten() {
+            (seat.session, seat.is_complete) = (None, false);
+        }
+    }
+
+    /// Its group goes on without it.
+    pub(super) fn is_let_go(&mut self, output: &mut Output) {
+        self.has_nothing();
+        self.seats = Default::default();
+        (self.pair.standing, self.pair.views, self.pair.candidacy) = (Standing::Free, Acceptor::default(), None);
+        (self.pair.is_wanted, self.pair.silent) = (false, 0);
+        for member in &self.pair.links {
+            output.send(*member, Message::Available);
+        }
+    }
+
+    /// Takes a step of its lead.
+    pub(super) fn follow(&mut self, from: Identity, number: Number, place: u64, step: Step, output: &mut Output) {
+        let is_of_lead = |view: View| view.number == number && view.lead == from;
+        if !self.pair.view().is_some_and(is_of_lead) || self.pair.insists || self.pair.leads() {
+            return;
+        }
+        (self.pair.silent, self.pair.candidacy) = (0, None);
+        let next = match (&self.pair.standing, &step) {
+            (Standing::Follows(next), Step::Anew { .. }) if place >= *next => Some(place + 1),
+            (Standing::Empty, Step::Anew { .. }) => Some(place + 1),
+            (Standing::Follows(next), _) if place == *next => Some(place + 1),
+            (Standing::Follows(next), _) => return output.send(from, Message::Follows { number, next: Some(*next) }),
+            _ => None,
+        };
+        let next = next.filter(|_| self.takes_step(step));
+        match next {
+            Some(next) => self.pair.standing = Standing::Follows(next),
+            None => self.has_nothing(),
+        }
+        output.send(from, Message::Follows { number, next });
+    }
+
+    /// Takes a step. Whether it goes with what there is.
+    fn takes_step(&mut self, step: Step) -> bool {
+        match step {
+            Step::Anew { parity, seats, layouts } => {
+                self.stripes = Stripes::unmade(self.k, parity, layouts);
+                self.seats = seats.map(|seat| {
+                    let Place { identity, life, is_complete, leaves } = seat?;
+                    Some(Seat { is_complete, leaves, ..Seat::new(identity, life) })
+                });
+            }
+            Step::Seat { column, identity, life } => {
+                let seat = self.seats[column].get_or_insert_with(|| Seat::new(identity, life));
+                (seat.life, seat.silent) = (life, 0);
+            }
+            Step::Leaves { column } => self.seats[column].iter_mut().for_each(|seat| seat.leaves = true),
+            Step::Left { column } => self.seats[column] = None,
+            Step::Change { column, change } => {
+                self.seats[column].iter_mut().for_each(|seat| seat.silent = 0);
+                return self.stripes.follow(column, &change) == Ok(true);
+            }
+            Step::Beat { column, is_complete } => {
+                if let Some(seat) = &mut self.seats[column] {
+                    (seat.silent, seat.is_complete) = (0, seat.is_complete | is_complete);
+                }
+            }
+            Step::Begins { request, stripe } => self.stripes.begin_stripe(stripe, request),
+            Step::Made => return self.stripes.end_making().is_ok(),
+        }
+        true
+    }
+}

@@ -1,0 +1,114 @@
+//! Which members of a group are lost, and in which order what is lost comes back: members that host servers, the parity of the member that follows; and then
+//! members that leave are taken out.
+
+use std::collections::VecDeque;
+
+use super::Output;
+use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
+use super::message::{Message, Step, Successor};
+use super::rebuilding::{Lost, Rebuilding};
+use crate::log::Event;
+use crate::member::Identity;
+
+impl ParityMember {
+    /// Begins to have rebuilt what is lost: members of the group before the parity member that follows.
+    pub(super) fn begin_rebuilding(&mut self, output: &mut Output) {
+        if self.rebuilding.as_ref().is_some_and(|rebuilding| self.hangs(rebuilding)) {
+            self.rebuilding = None;
+        }
+        let is_free = self.rebuilding.as_ref().is_none_or(|rebuilding| rebuilding.column().is_none());
+        let spare = self.spares.iter().find(|spare| self.busy != Some(**spare)).or(self.spares.first()).copied();
+        let lost = self.lost();
+        if let Some((column, absent)) = lost.filter(|_| is_free)
+            && let Some(spare) = spare
+            && let Some(seat) = &mut self.seats[column]
+        {
+            // What it says from now on would be missing on the spare: it has to greet first, and then it is not lost.
+            seat.session = None;
+            let event = Event::MemberTakenForLost { member: seat.identity.to_string(), spare: spare.to_string() };
+            output.events.push(event);
+            let stripes = self.stripes.column(column).stripes().collect();
+            self.rebuild(Lost::Column { column, absent }, spare, stripes);
+        } else if let Some(follower) = self.pair.to_be_made().filter(|_| self.rebuilding.is_none() && lost.is_none())
+            && self.missing(None).next().is_none()
+        {
+            let stripes = self.stripes.occupied().into_iter().collect();
+            self.rebuild(Lost::Parity, follower, stripes);
+        } else if self.rebuilding.is_none() {
+            self.begin_to_take_out();
+        }
+    }
+
+    pub(super) fn rebuild(&mut self, lost: Lost, to: Identity, stripes: VecDeque<u32>) {
+        self.rebuildings += 1;
+        self.rebuilding = Some(Rebuilding::new(self.rebuildings, lost, to, stripes));
+    }
+
+    /// Whether what is being rebuilt waits for somebody who is gone meanwhile, and may be rebuilt without.
+    fn hangs(&self, rebuilding: &Rebuilding) -> bool {
+        match rebuilding.lost {
+            Lost::Parity => self.pair.to_be_made() != Some(rebuilding.to),
+            // While the follower is not reached, what it was asked for waits until it is again.
+            Lost::Column { absent: Some(_), .. } | Lost::Leaver { absent: Some(_), .. } => !self.pair.has_made(),
+            Lost::Column { column, .. } | Lost::Leaver { column, .. } => {
+                self.pair.is_backed() && self.missing(Some(column)).any(|(_, seat)| seat.silent > self.patience)
+            }
+        }
+    }
+
+    /// Members but for one that are not there, and of which something is needed.
+    fn missing(&self, but: Option<usize>) -> impl Iterator<Item = (usize, &Seat)> {
+        let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
+        let has_something = |column: usize| self.stripes.column(column).stripes().next().is_some();
+        seats.filter(move |(column, seat)| Some(*column) != but && seat.session.is_none() && has_something(*column))
+    }
+
+    /// A member that is lost, if there is one, and all others are there of which anything is needed; but for one, if there is another parity.
+    fn lost(&self) -> Option<(usize, Option<usize>)> {
+        let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
+        let patience = |seat: &Seat| seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience;
+        let mut lost = seats.filter(|(_, seat)| seat.is_complete && !seat.leaves && seat.silent > patience(seat));
+        let (column, _) = lost.next()?;
+        Some((column, self.absent_beside(column)?))
+    }
+
+    /// Which other member is not there while one is computed out of the others: none, or one, if there is another parity. Nothing, if it can't be.
+    pub(super) fn absent_beside(&self, column: usize) -> Option<Option<usize>> {
+        let mut missing = self.missing(Some(column)).map(|(other, _)| other);
+        match (missing.next(), missing.next()) {
+            (None, _) => Some(None),
+            (Some(absent), None) if self.pair.is_backed() => Some(Some(absent)),
+            _ => None,
+        }
+    }
+
+    /// Goes on with what is being rebuilt. When the spare has all, it is told who it is.
+    pub(super) fn go_on(&mut self, output: &mut Output) {
+        let Some(rebuilding) = &mut self.rebuilding else { return };
+        let identities = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| seat.identity));
+        let follower = self.pair.follower_mut();
+        if rebuilding.go_on(&mut self.stripes, &identities, follower, output).is_err() {
+            return self.begin_anew(output);
+        }
+        if !rebuilding.is_over() {
+            return;
+        }
+        let (number, column, spare) = (rebuilding.number, rebuilding.column(), rebuilding.to);
+        let Some(rebuilding) = self.rebuilding.take() else { return };
+        if let Lost::Leaver { column, .. } = rebuilding.lost {
+            return self.take_out(column, rebuilding.into_taken(), output);
+        }
+        let Some(column) = column else { return self.follower_is_made(output) };
+        let view = self.pair.view();
+        let Some(seat) = &mut self.seats[column] else { return };
+        // Written down before this leaves: whoever has an earlier life is not taken any more.
+        (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
+        let (identity, life) = (seat.identity, seat.life);
+        let files = self.stripes.column(column).files().collect();
+        self.step(Step::Seat { column, identity, life }, output);
+        self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
+        output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
+        self.spares.remove(&spare);
+        self.rebuilt += 1;
+    }
+}

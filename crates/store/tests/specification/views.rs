@@ -1,0 +1,136 @@
+//! What members of a group say to each other, one message at a time: who may lead it, and that whatever is said a parity member goes on.
+
+use maquette_store::member::{Identity, Role};
+use maquette_store::parity::Output;
+use maquette_store::parity::column::{FileName, Piece};
+use maquette_store::parity::facts::Facts;
+use maquette_store::parity::group::ParityMember;
+use maquette_store::parity::message::{Message, Step, Wish};
+use maquette_store::parity::views::{Acceptor, Number, View};
+use proptest::prelude::*;
+
+/// [ms]
+const PATIENCE: u64 = 300;
+const OWN: Identity = Identity(1);
+const OTHER: Identity = Identity(2);
+/// The members of the group that host servers.
+const DATA: [Identity; 3] = [Identity(11), Identity(12), Identity(13)];
+/// How often each of them was rebuilt.
+const LIFE: u32 = 1;
+
+/// A parity member that was started again, and so has nothing, in a group with another one that leads.
+fn started_again() -> ParityMember {
+    let number = Number(5, OTHER);
+    let view = View { group: Number(1, OTHER), number, lead: OTHER, follower: Some(OWN) };
+    let mut columns = [None; 4];
+    DATA.iter().zip(&mut columns).for_each(|(member, column)| *column = Some((*member, LIFE)));
+    let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
+    let mut member = ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16);
+    DATA.iter().for_each(|data| member.meets(*data, Role::Data, &mut Output::default()));
+    member
+}
+
+/// Has it wait until it asks the others for a view in which it leads: the number of that.
+fn asks(member: &mut ParityMember) -> Number {
+    for _ in 0..100 {
+        let mut output = Output::default();
+        member.look(PATIENCE / 10, &mut output);
+        if let Some(Message::Ask { number, .. }) = output.sends.first().map(|(_, message)| message) {
+            return *number;
+        }
+    }
+    panic!("it never asks");
+}
+
+/// A data member of this life promises that: whether the parity member has others record its view, or leads.
+fn is_granted(member: &mut ParityMember, from: Identity, number: Number, life: u32) -> bool {
+    let view = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
+    let mut output = Output::default();
+    member.take(from, Message::Granted { number, view, life, has_parity: false }, &mut output);
+    let records = output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)));
+    records || member.leads()
+}
+
+#[test]
+fn a_parity_member_that_has_nothing_leads_only_if_all_members_have_promised_it_that() {
+    let mut member = started_again();
+    let number = asks(&mut member);
+    assert!(!is_granted(&mut member, DATA[0], number, LIFE));
+    // With itself these are more than half of all five; the other parity member may have gone on with the rest.
+    assert!(!is_granted(&mut member, DATA[1], number, LIFE), "one member may know more than all others");
+    assert!(is_granted(&mut member, DATA[2], number, LIFE), "all of them have on disk what there is");
+}
+
+#[test]
+fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
+    let mut member = started_again();
+    let number = asks(&mut member);
+    assert!(!is_granted(&mut member, DATA[0], number, LIFE));
+    assert!(!is_granted(&mut member, DATA[1], number, LIFE));
+    assert!(!is_granted(&mut member, DATA[2], number, LIFE - 1), "it has not what the group holds of it");
+    assert!(is_granted(&mut member, DATA[2], number, LIFE));
+}
+
+#[test]
+fn a_member_that_was_a_member_of_the_group_once_and_has_left_is_told_so() {
+    let facts = Facts { columns: [Some((DATA[0], 0)), None, None, None], ..Facts::default() };
+    let mut member = ParityMember::new(OWN, 1, &facts, PATIENCE, 1 << 16);
+    let mut told = |from: Identity, wish: Wish| {
+        let mut output = Output::default();
+        member.take(from, Message::Hello { session: 1, life: 0, wish }, &mut output);
+        output.sends.into_iter().map(|(_, message)| message).next().unwrap()
+    };
+    assert!(matches!(told(DATA[0], Wish::GoOn(None)), Message::Stands { leaves: false, .. }));
+    assert!(matches!(told(DATA[0], Wish::Leave), Message::Stands { leaves: true, .. }));
+    assert_eq!(told(DATA[1], Wish::GoOn(None)), Message::Lost(1), "somebody else has left in its place");
+    assert!(matches!(told(DATA[1], Wish::GoOn(Some(Number(1, OTHER)))), Message::Full(1)), "it is of another group");
+    assert_eq!(told(DATA[1], Wish::Leave), Message::Left(1), "it was not heard that it has left");
+}
+
+/// A number as a message has it: mostly small, as those are that lead far, or about as large as one of its width can be.
+fn number() -> impl Strategy<Value = u64> {
+    let large = (0_u32..64, 0_u64..3).prop_map(|(bit, less)| (1_u64 << bit).wrapping_sub(less));
+    prop_oneof![12 => 0_u64..3, 4 => 0_u64..20, 2 => large, 1 => any::<u64>()]
+}
+
+/// Bytes that are mostly a message: which one, and then numbers.
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    (0_u64..32, prop::collection::vec(number(), 10..60)).prop_map(|(kind, numbers)| {
+        [kind].into_iter().chain(numbers).flat_map(|number| postcard::to_stdvec(&number).unwrap()).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_is_said_a_parity_member_goes_on(
+        leads in any::<bool>(),
+        messages in prop::collection::vec((0_usize..5, message()), 1..60),
+    ) {
+        let senders = [DATA[0], DATA[1], DATA[2], OTHER, Identity(99)];
+        let facts = Facts { columns: [Some((DATA[0], 0)), Some((DATA[1], 0)), None, None], ..Facts::default() };
+        let mut member = if leads { ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16) } else { started_again() };
+        for (from, message) in messages {
+            let Ok(message) = postcard::from_bytes::<Message>(&message) else { continue };
+            if message.check().is_ok() {
+                let mut output = Output::default();
+                member.take(senders[from], message, &mut output);
+                member.look(PATIENCE / 3, &mut output);
+            }
+        }
+        prop_assert!(member.members().count() <= 4);
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_are_refused_with_what_is_allowed() {
+    let step = |column| Message::Step { number: Number(1, OTHER), place: 0, step: Step::Leaves { column } };
+    assert_eq!(step(3).check(), Ok(()));
+    let told = |message: Message| message.check().unwrap_err().to_string();
+    assert_eq!(told(step(4)), "a message of the table with a column of a group of 4; allowed is at most 3");
+    let piece = Piece { file: FileName::log(1), at: 0, length: 65_537 };
+    let read = Message::Read { request: 1, piece };
+    assert_eq!(told(read), "a message of the table with bytes of a block of 65537; allowed is at most 65536");
+    let follows = Message::Follows { number: Number(1, OTHER), next: Some(u64::MAX) };
+    assert!(told(follows).contains("steps of a parity member of 18446744073709551615"));
+}
