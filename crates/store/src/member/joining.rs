@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use programs::linear_hash::Contents;
 
 use super::placement::parent;
-use super::{Departure, Identity, Member, Message, Output, Peer, Placement, Role};
+use super::{Departure, Identity, Member, Message, Output, Peer, Placement, Role, Stage};
 
 impl<C: Contents> Member<C> {
     /// Asks a member to welcome this one.
@@ -58,6 +58,9 @@ impl<C: Contents> Member<C> {
                 self.peers.insert(peer.identity, peer);
             }
         }
+        // Another one that has welcomed it before may not have known that these have left.
+        let departures = &self.departures;
+        self.peers.retain(|identity, _| departures.get(identity).is_none_or(|departure| departure.stage < Stage::Over));
         self.forget_former_spares();
         self.learn(placement);
         let waiting = self.waiting.take();
@@ -94,6 +97,8 @@ impl<C: Contents> Member<C> {
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));
         }
+        // Who has let it in may not have known yet.
+        self.tell_who_has_left(new.identity, outputs);
         self.reconsider(outputs);
     }
 

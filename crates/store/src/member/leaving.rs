@@ -225,7 +225,15 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Another member leaves.
+    /// Another member says that it leaves, and is told what is known here of that.
+    pub(super) fn is_told_of_leaving(&mut self, who: Identity, departure: Departure, outputs: &mut Vec<Output<C>>) {
+        if who != self.own.identity {
+            self.hear_of_leaving(who, departure, outputs);
+            self.note(who, outputs);
+        }
+    }
+
+    /// Another member leaves, as itself or somebody else says.
     pub(super) fn hear_of_leaving(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
         if who == self.own.identity {
             return;
@@ -251,7 +259,6 @@ impl<C: Contents> Member<C> {
         if before.is_none() {
             self.reconsider(outputs);
         }
-        self.note(who, outputs);
     }
 
     /// Tells a member who has left: a parity member or a spare, as whoever leaves does not wait until these know, or one that such a member has let in.

@@ -265,7 +265,13 @@ impl<C: Contents> Member<C> {
 
     /// The host of a server or of its nearest ancestor, from the most reliable source.
     pub fn host_of(&self, server: u32) -> Option<Identity> {
-        self.heard(server).or_else(|| self.hints.nearest(server)).map(|(_, host)| host)
+        self.heard(server).or_else(|| self.nearest(server)).map(|(_, host)| host)
+    }
+
+    /// The server itself, or the nearest one on the way to where it came from, whose host is known here. A host that was asked before the server had
+    /// come to it has said that it is not there; where nobody else is known, it is the one to be asked again.
+    fn nearest(&self, server: u32) -> Option<(u32, Identity)> {
+        self.hints.nearest(server).or_else(|| self.placement.nearest(server))
     }
 
     /// A member by its identity.

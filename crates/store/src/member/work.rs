@@ -134,7 +134,7 @@ impl<C: Contents> Member<C> {
                 departures.into_iter().for_each(|(who, departure)| self.hear_of_leaving(who, departure, outputs));
                 self.hear_of_all(from, there, outputs);
             }
-            Message::Leaving(departure) => self.hear_of_leaving(from, departure, outputs),
+            Message::Leaving(departure) => self.is_told_of_leaving(from, departure, outputs),
             Message::Noted(noted) => self.was_noted(from, noted, outputs),
         }
         self.settle(now, outputs);
@@ -189,7 +189,7 @@ impl<C: Contents> Member<C> {
     /// Asks a server, or the nearest to it whose host is known, which sends the request on. None is known before this member was welcomed; then
     /// the request is sent again later.
     fn ask_server(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
-        let Some((server, host)) = self.hints.nearest(server) else { return };
+        let Some((server, host)) = self.nearest(server) else { return };
         if self.servers.contains_key(&server) {
             self.request(server, request, outputs);
         } else {
@@ -207,7 +207,7 @@ impl<C: Contents> Member<C> {
             own.scan(request, &mut told);
             return self.pass_on(server, told, outputs);
         }
-        let host = self.hints.nearest(server).map(|(_, host)| host).filter(|host| *host != self.own.identity);
+        let host = self.nearest(server).map(|(_, host)| host).filter(|host| *host != self.own.identity);
         match host {
             Some(host) if hops < MOST_HOPS => {
                 outputs.push(Output::Send(host, Message::Scan { server, request, hops: hops + 1 }));

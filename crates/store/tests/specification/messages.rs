@@ -5,7 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use maquette_store::bucket::Bucket;
 use maquette_store::connection::Connection;
 use maquette_store::host::Host;
-use maquette_store::member::{Identity, MOST_SERVERS, Message, Output, Peer, Policy, Role};
+use maquette_store::member::{
+    Departure, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, Stage,
+};
 use maquette_store::node::{Node, Settings};
 use programs::linear_hash::{Growth, ToClient};
 use proptest::prelude::*;
@@ -98,4 +100,55 @@ fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
         error(Message::NotHere(u32::MAX)),
         "a message of the table with a server of 4294967295; allowed is at most 16383"
     );
+}
+
+/// What is known of another member that is gone.
+fn gone(number: u32) -> (Identity, Departure) {
+    let mut departure = Departure::default();
+    departure.stage = Stage::Over;
+    (Identity(number), departure)
+}
+
+fn take(host: &mut Host, from: u32, message: Message<Bucket>) -> Vec<Output<Bucket>> {
+    host.with_member(|member, now, outputs| member.take(now, Identity(from), message, outputs));
+    host.take_outputs()
+}
+
+/// One that has been let in by the first member, and hosts nothing.
+fn standing_by() -> Host {
+    let node = Node::new(Settings::default(), 6380, [1; 3], 0);
+    let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
+    let mut host = Host::new(node, peer(9), policy, false);
+    let mut first = self::host();
+    for output in take(&mut first, 9, Message::Join(peer(9))) {
+        if let Output::Send(Identity(9), message) = output {
+            take(&mut host, 1, message);
+        }
+    }
+    host
+}
+
+#[test]
+fn who_was_told_that_a_server_is_not_there_asks_for_it_there_again_where_nobody_else_is_known() {
+    let mut host = standing_by();
+    // It was said to have moved there, and had not come yet.
+    (0..16).for_each(|server| drop(take(&mut host, 1, Message::NotHere(server))));
+    let client = host.node().borrow_mut().connect("stranger".to_owned(), String::new(), 0);
+    let mut connection = Connection::new(client, &host.node().borrow());
+    connection.requests.feed(b"GET key\r\n");
+    connection.turn(&mut host);
+    let is_asked = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(1), Message::Request(..)));
+    assert!(host.take_outputs().iter().any(is_asked));
+}
+
+#[test]
+fn a_new_member_knows_who_has_left_though_one_that_has_let_it_in_did_not() {
+    let mut host = standing_by();
+    take(&mut host, 2, Message::Welcome(vec![peer(1), peer(2), peer(7)], Placement::default(), Vec::new()));
+    assert!(host.member().peer(Identity(7)).is_some());
+    take(&mut host, 1, Message::Welcome(vec![peer(1), peer(2)], Placement::default(), vec![gone(7)]));
+    assert!(host.member().peer(Identity(7)).is_none());
+    let told = take(&mut host, 1, Message::Member(peer(8)));
+    let is_told = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(8), Message::There(_, over)) if *over == [gone(7)]);
+    assert!(told.iter().any(is_told), "who has let that one in may not know either");
 }
