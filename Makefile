@@ -51,10 +51,10 @@ beside: release ## measure files and broadcasts beside UFTP, udpcast, TCP and MP
 hostile: release ## repeat every wrong answer and open door that was ever found, and count those that hold
 	$(BIN)/python tests/hostile/run.py
 
-soak: ## simulate pools of the store that grow, shrink and crash, SEEDS=10000 of each of six kinds (some minutes, once built)
+soak: ## simulate pools of the store that grow, shrink and crash, SEEDS=10000 of each of seven kinds (some minutes, once built)
 	@scripts/need cargo
 	SEEDS=$(SEEDS) FIRST=$(FIRST) nice cargo test --release --locked -p maquette-store --test specification -- \
-		--nocapture --test-threads=1 a_file_grows any_moment without_power linearizable for_good every_answer_is_right_while
+		--nocapture --test-threads=1 a_file_grows any_moment without_power linearizable for_good at_once every_answer_is_right_while
 
 check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check

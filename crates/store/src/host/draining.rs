@@ -33,14 +33,15 @@ impl Host {
     /// How far it has come, the servers that are still here, those that have moved with where they are, and for whom it waits.
     fn say_how_far(&self, departure: &Departure, reply: &mut Reply) {
         // Others of its group may have to be rebuilt out of what it has on disk.
-        let keeper = match &self.node.borrow().group {
-            Some(GroupState::Data { covered_by, .. }) => covered_by.clone(),
-            _ => None,
+        let (keeper, is_given) = match &self.node.borrow().group {
+            Some(GroupState::Data { covered_by, .. }) => (covered_by.clone(), false),
+            Some(GroupState::Spare { is_given }) => (None, *is_given),
+            Some(GroupState::Parity(_)) | None => (None, false),
         };
         let stage: &[u8] = match departure.stage {
             Stage::Moving => b"moving",
             Stage::Over => b"leaving",
-            Stage::Gone if keeper.is_some() => b"leaving",
+            Stage::Gone if keeper.is_some() || is_given => b"leaving",
             Stage::Gone => b"left",
         };
         reply.array(4);

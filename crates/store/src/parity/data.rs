@@ -236,6 +236,8 @@ impl DataMember {
     /// No link leads to a member any more.
     pub fn loses(&mut self, parity: Identity) {
         self.linked.remove(&parity);
+        // When it is there again it may have forgotten whom it has no room for, and have some.
+        self.full.remove(&parity);
         if let Stage::Greeting(other) | Stage::Open(other) = self.stage
             && other == parity
         {

@@ -14,11 +14,13 @@
 //!
 //! **Until its column is empty the member stays**, and so any member of the group may be lost, as before: with the one that leaves, all are there out
 //! of which that is rebuilt. If it is the one that leaves, its column is one that is not there, and all the same computed and taken out. Lost members come
-//! first; and nothing of the column changes meanwhile, so that what was found of it stays right whatever the others do.
+//! first. The other parity, if that is to be made, comes before what leaves as long as all are there; it can't be made without one that is gone, and so
+//! waits then until that one is taken out. Nothing of the column changes meanwhile: what was found of it stays right whatever the others do.
 //!
 //! **Its place is free** when the parity member that follows knows it of the last one. So two that count which members are more than half of the
-//! group differ by one member at most, and have one in common. It hears that it has left when both have written it down. Whoever comes
-//! later and was that member once, behind a partition, is told that it is lost: a lead knows all members of its group.
+//! group differ by one member at most, and have one in common; whoever asks for another view just then does not wait for the one that has left. That
+//! one hears of it when both have written it down. Whoever comes later and was that member once, behind a partition, is told that it is
+//! lost: a lead knows all members of its group.
 
 use std::collections::BTreeMap;
 
@@ -77,6 +79,7 @@ impl ParityMember {
             for refused in std::mem::take(&mut self.refused) {
                 output.send(refused, Message::Room);
             }
+            self.has_no_say(seat.identity, output);
         }
     }
 }

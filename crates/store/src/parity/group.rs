@@ -359,10 +359,11 @@ impl ParityMember {
         self.pair.view().and_then(|view| view.other_than(self.own))
     }
 
-    /// As many members of the group as may be lost now.
+    /// As many members of the group as may be lost now. Where members were asked to have it lead alone, the one that follows may be of no use any more.
     pub fn survives(&self) -> usize {
         let mut seats = self.seats.iter().flatten().peekable();
         let is_complete = seats.peek().is_some() && seats.all(|seat| seat.is_complete || seat.leaves);
-        if self.pair.leads() && is_complete { 1 + usize::from(self.pair.is_backed()) } else { 0 }
+        let is_backed = self.pair.is_backed() && !self.pair.insists;
+        if self.pair.leads() && is_complete { 1 + usize::from(is_backed) } else { 0 }
     }
 }

@@ -9,6 +9,7 @@ use super::message::{Message, Step, Successor};
 use super::rebuilding::{Lost, Rebuilding};
 use crate::log::Event;
 use crate::member::Identity;
+use crate::record::Milliseconds;
 
 impl ParityMember {
     /// Begins to have rebuilt what is lost: members of the group before the parity member that follows.
@@ -44,30 +45,41 @@ impl ParityMember {
         self.rebuilding = Some(Rebuilding::new(self.rebuildings, lost, to, stripes));
     }
 
-    /// Whether what is being rebuilt waits for somebody who is gone meanwhile, and may be rebuilt without.
+    /// Whether what is being rebuilt waits for somebody who is gone meanwhile, and may be rebuilt without, or later.
     fn hangs(&self, rebuilding: &Rebuilding) -> bool {
+        let is_silent = |(_, seat): &(usize, &Seat)| seat.silent > self.patience;
         match rebuilding.lost {
-            Lost::Parity => self.pair.to_be_made() != Some(rebuilding.to),
+            // Nobody has a member rebuilt that leaves: what it has in the parity is taken out before the other parity is made.
+            Lost::Parity => {
+                let waits_for_a_leaver = self.missing(None).filter(is_silent).any(|(_, seat)| seat.leaves);
+                waits_for_a_leaver || self.pair.to_be_made() != Some(rebuilding.to)
+            }
             // While the follower is not reached, what it was asked for waits until it is again.
             Lost::Column { absent: Some(_), .. } | Lost::Leaver { absent: Some(_), .. } => !self.pair.has_made(),
-            Lost::Column { column, .. } | Lost::Leaver { column, .. } => {
-                self.pair.is_backed() && self.missing(Some(column)).any(|(_, seat)| seat.silent > self.patience)
-            }
+            Lost::Column { column, .. } => self.pair.is_backed() && self.missing(Some(column)).any(|it| is_silent(&it)),
+            // It may be that one that has to be taken out first.
+            Lost::Leaver { column, .. } => self.missing(Some(column)).any(|it| is_silent(&it)),
         }
     }
 
-    /// Members but for one that are not there, and of which something is needed.
+    /// Members but for one that are not there, or are halted though a link leads to them, and of which something is needed.
     fn missing(&self, but: Option<usize>) -> impl Iterator<Item = (usize, &Seat)> {
         let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
+        let is_away = |seat: &Seat| seat.session.is_none() || seat.silent > self.patience_with(seat);
         let has_something = |column: usize| self.stripes.column(column).stripes().next().is_some();
-        seats.filter(move |(column, seat)| Some(*column) != but && seat.session.is_none() && has_something(*column))
+        seats.filter(move |(column, seat)| Some(*column) != but && is_away(seat) && has_something(*column))
+    }
+
+    /// How long a member may be silent.
+    fn patience_with(&self, seat: &Seat) -> Milliseconds {
+        seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience
     }
 
     /// A member that is lost, if there is one, and all others are there of which anything is needed; but for one, if there is another parity.
     fn lost(&self) -> Option<(usize, Option<usize>)> {
         let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
-        let patience = |seat: &Seat| seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience;
-        let mut lost = seats.filter(|(_, seat)| seat.is_complete && !seat.leaves && seat.silent > patience(seat));
+        let is_late = |seat: &Seat| seat.silent > self.patience_with(seat);
+        let mut lost = seats.filter(|(_, seat)| seat.is_complete && !seat.leaves && is_late(seat));
         let (column, _) = lost.next()?;
         Some((column, self.absent_beside(column)?))
     }

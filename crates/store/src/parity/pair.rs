@@ -34,6 +34,10 @@ use crate::log::Event;
 use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
+/// So many times its patience a parity member that stands by waits until it begins a group, where there are others: as long as it may take until one
+/// of these has heard that its lead is gone, leads alone, and has the group agree to another one that follows; and as much again.
+const PATIENCE_WITH_GROUPS: Milliseconds = 6;
+
 /// What a parity member is to its group.
 #[derive(Debug)]
 pub(super) enum Standing {
@@ -62,9 +66,11 @@ pub(super) struct Pair {
     pub(super) is_wanted: bool,
     /// Members to which a link leads.
     pub(super) links: BTreeSet<Identity>,
-    /// Parity members of these that are in no group.
+    /// Parity members of these.
+    parities: BTreeSet<Identity>,
+    /// And those of them that are in no group.
     pub(super) available: BTreeSet<Identity>,
-    /// For how long its lead was silent, or nothing became of what it waits for. [ms]
+    /// For how long its lead was silent, or nothing became of what it waits for, or it has led a group without members. [ms]
     pub(super) silent: Milliseconds,
     /// For how long it has told others nothing of itself, and asked them nothing. [ms]
     pub(super) since_told: Milliseconds,
@@ -94,6 +100,7 @@ impl Pair {
             insists: false,
             is_wanted: false,
             links: BTreeSet::new(),
+            parities: BTreeSet::new(),
             available: BTreeSet::new(),
             silent: 0,
             since_told: 0,
@@ -149,6 +156,7 @@ impl Pair {
 
     pub(super) fn loses(&mut self, member: Identity) {
         self.links.remove(&member);
+        self.parities.remove(&member);
         self.available.remove(&member);
         if let Some(follower) = self.follower_mut().filter(|follower| follower.identity == member) {
             follower.is_reached = false;
@@ -203,6 +211,9 @@ impl ParityMember {
     /// A link leads to another member.
     pub(super) fn pair_meets(&mut self, member: Identity, role: Role, output: &mut Output) {
         self.pair.links.insert(member);
+        if role == Role::Parity {
+            self.pair.parities.insert(member);
+        }
         if let Some(follower) = self.pair.follower_mut().filter(|follower| follower.identity == member) {
             follower.is_reached = false;
         }
@@ -221,7 +232,10 @@ impl ParityMember {
         match message {
             _ if self.k == 1 => {}
             Message::Available => drop(self.pair.available.insert(from)),
-            Message::Leads(view) if view.lead == from => self.is_led(view, output),
+            Message::Leads(view) if view.lead == from => {
+                self.pair.available.retain(|parity| !view.has(*parity));
+                self.is_led(view, output);
+            }
             Message::Follows { number, next } => self.is_followed(from, number, next, output),
             Message::Step { number, place, step } => self.follow(from, number, place, step, output),
             Message::ReadParity { request, after, stripe } => {
@@ -315,10 +329,16 @@ impl ParityMember {
         let (pair, patience) = (&mut self.pair, self.patience);
         (pair.silent, pair.since_told) = (pair.silent.saturating_add(passed), pair.since_told.saturating_add(passed));
         let has_members = self.seats.iter().any(Option::is_some);
+        if has_members && pair.leads() {
+            pair.silent = 0;
+        }
         match &mut pair.standing {
             Standing::Free => {
                 pair.silent = if pair.is_wanted { pair.silent } else { 0 };
                 let is_first = !pair.available.iter().any(|other| *other < self.own);
+                // One that is in a group may have lost the other one of that, and need this one in its place.
+                let may_be_needed = pair.parities.iter().any(|other| !pair.available.contains(other));
+                let patience = if may_be_needed { PATIENCE_WITH_GROUPS * patience } else { patience };
                 if pair.silent > patience && is_first {
                     self.found(output);
                 }
@@ -350,6 +370,10 @@ impl ParityMember {
                     false => pair.since_told = if pair.since_told >= patience / 4 { 0 } else { pair.since_told },
                 }
             }
+            // Whoever has asked it for parity is in another group by now.
+            Standing::Leads(None) if !has_members && pair.silent > PATIENCE_WITH_GROUPS * patience => {
+                self.is_let_go(output);
+            }
             Standing::Leads(None) => match pair.available.first() {
                 Some(follower) => {
                     let follower = *follower;
@@ -363,7 +387,7 @@ impl ParityMember {
     /// Begins a group.
     fn found(&mut self, output: &mut Output) {
         self.pair.views.learn(first_view(self.own, self.pair.run));
-        self.pair.standing = Standing::Leads(None);
+        (self.pair.standing, self.pair.silent) = (Standing::Leads(None), 0);
         self.say_that_it_leads(output);
     }
 

@@ -1,4 +1,10 @@
 //! A spare's part: it keeps what it is given of a lost member, and becomes that member.
+//!
+//! **One that leaves does not stop a rebuilding.** What it is being given it goes on to take, and does not end before that is over. Of a parity member that
+//! offers another one it refuses the first offer: it is made to another spare then, if there is one. When it is asked again, there
+//! is none, and it becomes that member, which does not leave.
+
+use std::collections::BTreeMap;
 
 use super::message::Successor;
 use crate::member::Identity;
@@ -13,6 +19,8 @@ pub struct Spare {
     patience: Milliseconds,
     given: Option<Given>,
     leaves: bool,
+    /// While it leaves: the first rebuilding that it has refused, by who had offered it.
+    refused: BTreeMap<Identity, u64>,
 }
 
 #[derive(Debug)]
@@ -29,14 +37,14 @@ pub enum Taking {
     First,
     /// It belongs to what came before.
     Further,
-    /// It is not taken: another parity member gives this spare another one, or it leaves.
+    /// It is not taken: another parity member gives this spare another one, or it leaves, and another spare may take that.
     Refused,
 }
 
 impl Spare {
     /// One that was given nothing.
     pub const fn new(patience: Milliseconds) -> Spare {
-        Spare { patience, given: None, leaves: false }
+        Spare { patience, given: None, leaves: false, refused: BTreeMap::new() }
     }
 
     /// Whether it was given something.
@@ -44,16 +52,15 @@ impl Spare {
         self.given.is_some()
     }
 
-    /// It is about to leave, and becomes no other member.
-    pub fn leave(&mut self) {
-        (self.leaves, self.given) = (true, None);
+    /// It is about to leave, unless it is given something: where nothing comes any more of that, it is not.
+    pub fn leave(&mut self, now: Milliseconds) {
+        self.leaves = true;
+        let patience = PATIENCE_WITH_A_GIVER * self.patience;
+        self.given.take_if(|given| now.saturating_sub(given.at) >= patience);
     }
 
     /// A part of a lost member has come.
     pub fn takes(&mut self, now: Milliseconds, by: Identity, rebuilding: u64) -> Taking {
-        if self.leaves {
-            return Taking::Refused;
-        }
         let given = self.given.as_ref();
         if let Some(other) = given.filter(|given| given.by != by)
             && now.saturating_sub(other.at) < PATIENCE_WITH_A_GIVER * self.patience
@@ -61,6 +68,9 @@ impl Spare {
             return Taking::Refused;
         }
         let is_same = given.is_some_and(|given| given.by == by && given.rebuilding == rebuilding);
+        if self.leaves && !is_same && *self.refused.entry(by).or_insert(rebuilding) == rebuilding {
+            return Taking::Refused;
+        }
         self.given = Some(Given { by, rebuilding, at: now });
         if is_same { Taking::Further } else { Taking::First }
     }

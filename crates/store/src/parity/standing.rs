@@ -84,6 +84,14 @@ impl ParityMember {
         self.pair.candidacy.take_if(|candidacy| candidacy.view.number == number);
     }
 
+    /// A member has left the group: it is not asked any more who is to lead that.
+    pub(super) fn has_no_say(&mut self, member: Identity, output: &mut Output) {
+        if let Some(candidacy) = &mut self.pair.candidacy {
+            candidacy.forget(member);
+            self.go_on_with_candidacy(output);
+        }
+    }
+
     pub(super) fn go_on_with_candidacy(&mut self, output: &mut Output) {
         let may_lead = self.may_lead();
         let Some(candidacy) = &mut self.pair.candidacy else { return };

@@ -158,6 +158,15 @@ impl Candidacy {
         }
     }
 
+    /// A member of the group is one no more.
+    pub(super) fn forget(&mut self, member: Identity) {
+        self.members.remove(&member);
+        self.granted.remove(&member);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.remove(&member);
+        }
+    }
+
     /// Whether more than half of all have promised.
     pub(super) fn is_granted(&self) -> bool {
         self.granted.len() > self.members.len() / 2

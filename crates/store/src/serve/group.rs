@@ -170,7 +170,7 @@ impl Group {
     pub(super) fn leave(&mut self, has_left: bool, now: Milliseconds) {
         match &mut self.part {
             Part::Data(data) if has_left => data.leave(now, &mut self.output),
-            Part::Spare(spare) => spare.leave(),
+            Part::Spare(spare) => spare.leave(now),
             Part::Data(_) | Part::Parity(_) => {}
         }
     }
@@ -179,7 +179,8 @@ impl Group {
     pub(super) fn has_left(&self) -> bool {
         match &self.part {
             Part::Data(data) => data.has_left(),
-            Part::Parity(_) | Part::Spare(_) => true,
+            Part::Spare(spare) => !spare.is_given(),
+            Part::Parity(_) => true,
         }
     }
 

@@ -253,6 +253,8 @@ struct World {
     leaving: BTreeSet<Identity>,
     /// Of these, data members that have left, and are in no group any more.
     left: BTreeSet<Identity>,
+    /// How often members were rebuilt.
+    lives: BTreeMap<Identity, u32>,
     /// Rebuildings of a lost member that were begun.
     begun: usize,
 }
@@ -282,6 +284,7 @@ impl World {
             replaced: 0,
             leaving: BTreeSet::new(),
             left: BTreeSet::new(),
+            lives: BTreeMap::new(),
             begun: 0,
         };
         for place in 0..DATA + 2 * k {
@@ -470,7 +473,7 @@ impl World {
         self.part(place);
         self.machines[place] = Some(Machine::start(place, self.k, Role::Data, disk, facts, self.now, runs));
         assert_eq!(self.machines[place].as_ref().unwrap().own().identity, successor.identity);
-        self.rebuilt += 1;
+        (self.rebuilt, _) = (self.rebuilt + 1, self.lives.insert(successor.identity, life));
         self.meet_all(place);
     }
 

@@ -87,6 +87,60 @@ fn a_member_that_was_a_member_of_the_group_once_and_has_left_is_told_so() {
     assert_eq!(told(DATA[1], Wish::Leave), Message::Left(1), "it was not heard that it has left");
 }
 
+/// How long a parity member that stands by waits until it begins a group of its own, from when a data member has asked it for parity.
+fn begins_after(own: Identity, heard: impl IntoIterator<Item = Message>) -> u64 {
+    let (mut member, mut output) = (ParityMember::new(own, 2, &Facts::default(), PATIENCE, 1 << 16), Output::default());
+    member.meets(OTHER, Role::Parity, &mut output);
+    heard.into_iter().for_each(|message| member.take(OTHER, message, &mut output));
+    member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
+    let mut times = (1..100).map(|look| look * PATIENCE / 10);
+    let begins = times.find(|_| {
+        member.look(PATIENCE / 10, &mut Output::default());
+        member.leads()
+    });
+    begins.expect("it begins a group")
+}
+
+#[test]
+fn a_parity_member_that_stands_by_leaves_others_the_time_to_take_it_into_their_group() {
+    assert!(begins_after(OWN, [Message::Available]) < 2 * PATIENCE, "the other one is in no group");
+    assert!(begins_after(OWN, []) > 5 * PATIENCE, "the other one may need it");
+    let view = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: None };
+    let last = Identity(3);
+    assert!(begins_after(last, [Message::Available, Message::Leads(view)]) > 5 * PATIENCE, "it is in a group now");
+}
+
+#[test]
+fn a_group_in_which_nobody_is_after_all_is_given_up() {
+    let (mut member, mut output) = (ParityMember::new(OWN, 2, &Facts::default(), PATIENCE, 1 << 16), Output::default());
+    member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
+    let mut times = 1..100;
+    assert!(times.any(|_| {
+        member.look(PATIENCE / 10, &mut output);
+        member.leads()
+    }));
+    assert!(times.any(|_| {
+        member.look(PATIENCE / 10, &mut output);
+        !member.leads()
+    }));
+}
+
+#[test]
+fn a_member_that_has_left_is_not_waited_for_when_another_parity_member_is_to_follow() {
+    let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
+    let columns = [Some((DATA[0], 0)), None, None, None];
+    let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
+    let (mut member, mut output) = (ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16), Output::default());
+    member.meets(DATA[0], Role::Data, &mut output);
+    member.meets(OTHER, Role::Parity, &mut output);
+    member.take(OTHER, Message::Available, &mut output);
+    asks(&mut member);
+    assert_eq!(member.other(), None, "one of two is not more than half of them");
+    member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Leave }, &mut output);
+    member.look(PATIENCE / 10, &mut output);
+    assert_eq!(member.other(), Some(OTHER));
+}
+
 /// A number as a message has it: mostly small, as those are that lead far, or about as large as one of its width can be.
 fn number() -> impl Strategy<Value = u64> {
     let large = (0_u32..64, 0_u64..3).prop_map(|(bit, less)| (1_u64 << bit).wrapping_sub(less));

@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 
 use maquette_store::member::{Identity, Peer, Role};
+use maquette_store::parity::Output;
+use maquette_store::parity::data::DataMember;
+use maquette_store::parity::facts::Facts;
+use maquette_store::parity::message::{Message, Wish};
 
-use super::{Machine, Part, World};
+use super::disk::Disk;
+use super::{Machine, PATIENCE, Part, World};
 
 impl Machine {
     /// Tells its part of the group that it leaves, or has left the pool.
@@ -13,7 +18,7 @@ impl Machine {
         let (leaves, has_left) = (member.departure().is_some(), member.has_left());
         match &mut self.part {
             Part::Data(data) if has_left => data.leave(now, &mut self.output),
-            Part::Spare(spare, _) if leaves => spare.leave(),
+            Part::Spare(spare, _) if leaves => spare.leave(now),
             _ => {}
         }
     }
@@ -28,7 +33,12 @@ impl Machine {
 
     /// Whether its process ends, as nobody needs it any more.
     pub(super) fn has_left(&self) -> bool {
-        self.host.member().has_left() && !matches!(&self.part, Part::Data(data) if !data.has_left())
+        let keeps_it = match &self.part {
+            Part::Data(data) => !data.has_left(),
+            Part::Spare(spare, _) => spare.is_given(),
+            Part::Parity(_) => false,
+        };
+        self.host.member().has_left() && !keeps_it
     }
 }
 
@@ -50,14 +60,19 @@ impl World {
         let candidates = [self.members(Role::Data), self.members(Role::Spare)].concat();
         let place = candidates[self.draws.below(candidates.len() as u64) as usize];
         let is_over = self.left.len() >= 3 || !self.nobody_leaves();
-        let Some(machine) = self.machines[place].as_mut().filter(|_| !is_over) else { return };
+        let Some(machine) = self.machines[place].as_ref().filter(|_| !is_over) else { return };
         let (member, is_spare) = (machine.host.member(), matches!(machine.part, Part::Spare(..)));
         let servers = member.image().extent().buckets();
         if !is_spare && member.most_servers_of_others() < servers {
             return;
         }
-        if !is_spare {
-            self.leaving.insert(member.own().identity);
+        self.begin_to_leave(place);
+    }
+
+    fn begin_to_leave(&mut self, place: usize) {
+        let Some(machine) = &mut self.machines[place] else { return };
+        if matches!(machine.part, Part::Data(_)) {
+            self.leaving.insert(machine.own().identity);
         }
         machine.host.with_member(|member, now, outputs| member.leave(now, outputs));
         self.commit(place, 0);
@@ -65,14 +80,11 @@ impl World {
 
     /// A member that was lost before the parity had its wish to leave is rebuilt without it, and stays: nobody was told that it leaves.
     fn forget_departures_that_were_lost(&mut self) {
-        let machines = || self.machines.iter().flatten();
-        let keeps_parity = |machine: &&Machine| matches!(machine.part, Part::Parity(_));
-        let seats = || machines().filter(keeps_parity).flat_map(|machine| machine.facts.columns.iter().flatten());
         // A former life that has not heard that it was rebuilt says nothing of the member.
-        let is_last =
-            |own: &Peer| seats().filter(|seat| seat.0 == own.identity).map(|seat| seat.1).max() == Some(own.life);
-        let staying = machines().filter(|machine| machine.host.member().departure().is_none());
-        let staying = staying.map(Machine::own).filter(|own| is_last(own)).map(|own| own.identity);
+        let is_last = |own: &&Peer| self.lives.get(&own.identity).copied().unwrap_or_default() == own.life;
+        let machines = self.machines.iter().flatten();
+        let staying = machines.filter(|machine| machine.host.member().departure().is_none());
+        let staying = staying.map(Machine::own).filter(is_last).map(|own| own.identity);
         let staying: BTreeSet<Identity> = staying.collect();
         self.leaving.retain(|it| !staying.contains(it));
     }
@@ -89,4 +101,109 @@ impl World {
             self.add(Role::Data);
         }
     }
+}
+
+/// A pool of a group that survives the loss of one member, in which something is stored, and which knows of nothing that was lost.
+fn calm() -> World {
+    let mut world = World::new(1, 1);
+    world.run(60, true);
+    (world.begun, world.rebuilt) = (0, 0);
+    world
+}
+
+#[test]
+fn the_only_spare_becomes_a_member_that_is_lost_though_it_leaves() {
+    let mut world = calm();
+    let (lost, spare) = (world.members(Role::Data)[0], world.members(Role::Spare)[0]);
+    let identity = world.machines[lost].as_ref().unwrap().own().identity;
+    world.lose(lost);
+    world.begin_to_leave(spare);
+    world.until_nothing_is_under_way();
+    world.check();
+    assert_eq!(world.machines[spare].as_ref().unwrap().own().identity, identity);
+    assert_eq!((world.begun, world.rebuilt), (2, 1), "the first offer is one for another spare, if there is one");
+}
+
+#[test]
+fn a_spare_that_leaves_has_another_one_become_a_member_that_is_lost() {
+    let mut world = calm();
+    let (lost, spare) = (world.members(Role::Data)[0], world.members(Role::Spare)[0]);
+    let identity = world.machines[lost].as_ref().unwrap().own().identity;
+    world.add(Role::Spare);
+    world.lose(lost);
+    world.begin_to_leave(spare);
+    world.until_nothing_is_under_way();
+    world.check();
+    assert!(world.machines[spare].is_none(), "it has left");
+    assert!(world.places().into_iter().any(|place| world.machines[place].as_ref().unwrap().own().identity == identity));
+    assert_eq!((world.begun, world.rebuilt), (2, 1));
+}
+
+/// Whether the other parity of a group is made while a member leaves that.
+fn is_made_while_one_leaves(machine: &Machine) -> bool {
+    let Part::Parity(parity) = &machine.part else { return false };
+    let state = parity.state();
+    state.rebuilding.is_some_and(|it| it.member.is_none()) && state.columns.iter().any(|column| column.leaves)
+}
+
+#[test]
+fn a_member_that_leaves_and_is_lost_while_the_other_parity_is_made_is_taken_out_before_that() {
+    let mut lost = 0;
+    for seed in 0..40 {
+        let mut world = World::new(seed, 2);
+        world.run(30, true);
+        let leads = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.leads());
+        let parities = world.members(Role::Parity);
+        let follower = parities.into_iter().find(|place| !world.machines[*place].as_ref().is_some_and(leads)).unwrap();
+        let leaver = world.members(Role::Data)[0];
+        world.lose(follower);
+        world.replace_lost();
+        world.begin_to_leave(leaver);
+        let until = world.now + 20 * PATIENCE;
+        while world.now < until && !world.machines.iter().flatten().any(is_made_while_one_leaves) {
+            world.step(0);
+        }
+        if world.now < until && world.machines[leaver].is_some() {
+            world.lose(leaver);
+            lost += 1;
+        }
+        world.until_nothing_is_under_way();
+        world.check();
+    }
+    assert!(lost > 0);
+}
+
+#[test]
+fn two_members_that_are_halted_while_links_lead_to_them_are_rebuilt() {
+    let mut world = World::new(1, 2);
+    world.run(60, true);
+    world.rebuilt = 0;
+    for place in world.members(Role::Data).into_iter().take(2) {
+        world.forget_clients(place);
+        world.machines[place] = None;
+    }
+    let until = world.now + 40 * PATIENCE;
+    while world.rebuilt < 2 && world.now < until {
+        world.step(0);
+    }
+    assert_eq!(world.rebuilt, 2);
+    world.until_nothing_is_under_way();
+    world.check();
+}
+
+#[test]
+fn a_member_that_had_no_room_in_a_group_asks_again_when_it_meets_the_parity_member_again() {
+    let (parity, disk) = (Identity(1), Disk::default());
+    let mut member = DataMember::new(&Facts::default(), PATIENCE, 0);
+    let meets = |member: &mut DataMember| {
+        let mut output = Output::default();
+        member.meets(0, parity, &mut output);
+        output.sends
+    };
+    let asks = |session| (parity, Message::Hello { session, life: 0, wish: Wish::Join });
+    assert_eq!(meets(&mut member), [asks(1)]);
+    member.take(0, parity, Message::Full(1), &disk, &mut Output::default()).unwrap();
+    assert_eq!(meets(&mut member), []);
+    member.loses(parity);
+    assert_eq!(meets(&mut member), [asks(2)], "it may have been started again, and forgotten whom to tell of room");
 }

@@ -9,11 +9,7 @@ use super::{Machine, PATIENCE, Part, World};
 impl World {
     /// Spares and parity members that are gone have others in their place.
     pub(super) fn replace_lost(&mut self) {
-        let leaves =
-            |place: &usize| self.machines[*place].as_ref().is_some_and(|it| it.host.member().departure().is_some());
-        // One that leaves becomes nobody else.
-        let spares = self.members(Role::Spare).iter().filter(|place| !leaves(place)).count();
-        if spares < self.k {
+        if self.members(Role::Spare).len() < self.k {
             self.add(Role::Spare);
         }
         if self.members(Role::Parity).len() < self.k {
