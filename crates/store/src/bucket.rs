@@ -6,7 +6,7 @@ use programs::linear_hash::{Span, Table};
 
 use crate::contents::Guest;
 use crate::journal::{Effect, Pen};
-use crate::large;
+use crate::large::MaybeShared;
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
 use crate::stamps::Stamps;
@@ -123,7 +123,7 @@ impl Bucket {
     /// Applies an effect again that was read from the journal.
     pub(crate) fn replay(&mut self, effect: Effect<'_>, now: Milliseconds) {
         match effect {
-            Effect::Set { key, value, expiry } => self.store(key, value, expiry, now),
+            Effect::Set { key, value, expiry } => self.store(key, value.into(), expiry, now),
             Effect::Write { key, length, at, part } => self.write_part(key, length as usize, at as usize, part, now),
             Effect::Expire { key, expiry } => self.postpone(key, expiry),
             Effect::Remove(key) => drop(self.take(key)),
@@ -194,12 +194,20 @@ impl Bucket {
     }
 
     /// Stores a value under a key, to expire at `expiry` or never.
-    pub fn set(&mut self, key: &[u8], value: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) {
-        self.write(Effect::Set { key, value, expiry });
+    #[inline]
+    pub fn set<'a>(
+        &mut self,
+        key: &[u8],
+        value: impl Into<MaybeShared<'a>>,
+        expiry: Option<Milliseconds>,
+        now: Milliseconds,
+    ) {
+        let value = value.into();
+        self.write(Effect::Set { key, value: &value, expiry });
         self.store(key, value, expiry, now);
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], expiry: Option<Milliseconds>, now: Milliseconds) {
+    fn store(&mut self, key: &[u8], value: MaybeShared<'_>, expiry: Option<Milliseconds>, now: Milliseconds) {
         let c = c_of(key);
         self.changed(key);
         let Some(record) = self.table.find_mut(c, key) else {
@@ -208,13 +216,10 @@ impl Bucket {
         };
         let before = record.expiry();
         self.memory -= record.memory();
-        if before.is_none() && expiry.is_none() && record.value().len() == value.len() {
-            record.value_mut().copy_from_slice(value);
+        if before.is_none() && expiry.is_none() && record.replace_in_place(&value) {
             record.touch(seconds(now));
         } else {
-            let former = std::mem::replace(record, Record::new(key, value, expiry, seconds(now)));
-            let length = former.memory();
-            large::give_back(former, length);
+            *record = Record::new(key, value, expiry, seconds(now));
         }
         self.memory += record.memory();
         self.reindex(c, before, expiry);
@@ -238,14 +243,11 @@ impl Bucket {
         let c = c_of(key);
         self.changed(key);
         if self.table.find(c, key).is_none() {
-            self.add(c, Record::new(key, &[], None, seconds(now)));
+            self.add(c, Record::new(key, MaybeShared::Borrowed(&[]), None, seconds(now)));
         }
         let Some(record) = self.table.find_mut(c, key) else { return };
         self.memory -= record.memory();
-        record.resize_value(length);
-        if let Some(written) = record.value_mut().get_mut(at..at + part.len()) {
-            written.copy_from_slice(part);
-        }
+        record.edit(length, at, part);
         record.touch(seconds(now));
         self.memory += record.memory();
     }
@@ -289,9 +291,7 @@ impl Bucket {
     pub fn remove(&mut self, key: &[u8], now: Milliseconds) -> bool {
         let Some(record) = self.take(key) else { return false };
         self.write(Effect::Remove(key));
-        let (was_there, length) = (!record.is_over(now), record.memory());
-        large::give_back(record, length);
-        was_there
+        !record.is_over(now)
     }
 
     fn take(&mut self, key: &[u8]) -> Option<Record> {
@@ -500,11 +500,11 @@ mod tests {
         let key = |number: u64| if number.is_multiple_of(2) { format!("{{a}}{number}") } else { number.to_string() };
         for number in 0..10_000_u64 {
             let expiry = number.is_multiple_of(3).then_some(5_000 + number);
-            bucket.store(key(number).as_bytes(), b"value", expiry, 1_000);
+            bucket.set(key(number).as_bytes(), &b"value"[..], expiry, 1_000);
         }
         bucket.clear();
         assert_eq!((bucket.len(), bucket.next_expiry()), (0, None));
-        bucket.store(b"late", b"value", None, 1_000);
+        bucket.set(b"late", &b"value"[..], None, 1_000);
         let pieces = (0..).take_while(|_| !bucket.drop_cleared(500)).count();
         assert!((10..60).contains(&pieces), "{pieces}");
         assert!(bucket.drop_cleared(500) && bucket.len() == 1);
@@ -521,9 +521,9 @@ mod tests {
                 let value = vec![key[0]; amount as usize];
                 model.retain(|_, (_, expiry)| expiry.is_none_or(|expiry| expiry > now));
                 match step {
-                    0 => { bucket.set(&key, &value, None, now); model.insert(key, (value, None)); }
+                    0 => { bucket.set(&key, &value[..], None, now); model.insert(key, (value, None)); }
                     1 => {
-                        bucket.set(&key, &value, Some(now + amount), now);
+                        bucket.set(&key, &value[..], Some(now + amount), now);
                         model.insert(key, (value, Some(now + amount)));
                     }
                     2 => prop_assert_eq!(bucket.remove(&key, now), model.remove(&key).is_some()),
@@ -555,11 +555,11 @@ mod tests {
     fn a_scan_returns_all_keys_although_the_table_grows() {
         let mut bucket = Bucket::default();
         let key = |number: u32| number.to_string();
-        (0..1_000).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
+        (0..1_000).for_each(|number| bucket.set(key(number).as_bytes(), &b""[..], None, 0));
         let (mut seen, mut place, mut next) = (BTreeSet::new(), Some(0), 1_000);
         while let Some(first) = place {
             place = bucket.scan(first, 10, 0, |record| seen.extend([record.key().to_vec()]));
-            (next..next + 50).for_each(|number| bucket.set(key(number).as_bytes(), b"", None, 0));
+            (next..next + 50).for_each(|number| bucket.set(key(number).as_bytes(), &b""[..], None, 0));
             next += 50;
         }
         assert!((0..1_000).all(|number| seen.contains(key(number).as_bytes())));
@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn the_most_recently_used_records_stay() {
         let mut bucket = Bucket::default();
-        (0_u32..100).for_each(|number| bucket.set(&number.to_le_bytes(), b"", None, u64::from(number) * 1000));
+        (0_u32..100).for_each(|number| bucket.set(&number.to_le_bytes(), &b""[..], None, u64::from(number) * 1000));
         let mut drawn = 0_u64;
         for _ in 0..50 {
             assert!(bucket.evict(100_000, 64, || {

@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
 use crate::record::Milliseconds;
-use crate::resp::{Arguments, Limits, OwnedArguments, Reply, Requests};
+use crate::resp::{Arguments, Limits, OwnedArguments, Pieces, Reply, Requests};
 use crate::slot::c_of;
 use under_way::UnderWay;
 
@@ -187,7 +187,7 @@ impl Connection {
             if self.session.is_leaving || self.under_way.is_full() {
                 return Pause::Answer;
             }
-            if self.reply.unsent().len() > MOST_UNSENT {
+            if self.reply.unsent_size() > MOST_UNSENT {
                 return Pause::Send;
             }
             match self.requests.next(limits) {
@@ -278,7 +278,7 @@ impl Connection {
                 self.session.has_replied(&mut self.reply, end);
                 self.reply_in_order();
             }
-            None => self.under_way.replied(place, early.into_bytes()),
+            None => self.under_way.replied(place, early.into_pieces()),
         }
     }
 
@@ -301,7 +301,7 @@ impl Connection {
             false => reply.ok(),
             true => reply.error("ERR the snapshot could not be made; all data is still in the logs"),
         }
-        self.under_way.replied(0, reply.into_bytes());
+        self.under_way.replied(0, reply.into_pieces());
         self.reply_in_order();
     }
 
@@ -333,13 +333,13 @@ fn carry_out(
             let (c, now) = (session.only_key(arguments), host.node().borrow().now);
             under_way.begin(c, arguments.size(), waiting, now);
         }
-        (None, Some(early)) => under_way.hold(early.into_bytes()),
+        (None, Some(early)) => under_way.hold(early.into_pieces()),
         (None, None) => {}
     }
 }
 
-fn error_reply(text: &str) -> Vec<u8> {
+fn error_reply(text: &str) -> Pieces {
     let mut reply = Reply::default();
     reply.error(text);
-    reply.into_bytes()
+    reply.into_pieces()
 }

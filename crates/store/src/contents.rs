@@ -15,7 +15,7 @@ use crate::connection::Session;
 use crate::host::keys_of;
 use crate::node::{Client, Node};
 use crate::record::Record;
-use crate::resp::{OwnedArguments, Reply, Version};
+use crate::resp::{OwnedArguments, Pieces, Reply, Version};
 use crate::slot::{SLOT_BITS, c_of};
 
 /// What a member asks of the server that has the keys.
@@ -38,31 +38,37 @@ pub type Watched = (Box<[u8]>, u64);
 
 /// The reply of the server, as it goes to the client. Members encode it as a whole, and not byte by byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome(Vec<u8>);
+pub struct Outcome(Pieces);
 
 impl Deref for Outcome {
-    type Target = [u8];
+    type Target = Pieces;
 
-    fn deref(&self) -> &[u8] {
+    fn deref(&self) -> &Pieces {
         &self.0
     }
 }
 
 impl From<Vec<u8>> for Outcome {
     fn from(bytes: Vec<u8>) -> Outcome {
-        Outcome(bytes)
+        Outcome(bytes.into())
+    }
+}
+
+impl From<Reply> for Outcome {
+    fn from(reply: Reply) -> Outcome {
+        Outcome(reply.into_pieces())
     }
 }
 
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
+        serializer.serialize_bytes(&self.0.joined())
     }
 }
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
-        <&[u8]>::deserialize(deserializer).map(|bytes| Outcome(bytes.to_vec()))
+        <&[u8]>::deserialize(deserializer).map(|bytes| bytes.to_vec().into())
     }
 }
 
@@ -114,7 +120,7 @@ impl Bucket {
             requests.iter().for_each(|request| carry_out(&mut context, request));
         }
         self.guest = Some(guest);
-        reply.into_bytes().into()
+        reply.into()
     }
 
     /// Stamps of keys, as [`read_stamps`] reads them, if all keys are on this server.
@@ -149,7 +155,7 @@ pub(crate) fn read_stamps(outcome: &[u8]) -> Option<impl Iterator<Item = u64>> {
 fn error(text: &str) -> Outcome {
     let mut reply = Reply::default();
     reply.error(text);
-    reply.into_bytes().into()
+    reply.into()
 }
 
 /// The error for keys that must be on one server but are on several.
@@ -210,7 +216,7 @@ impl Contents for Bucket {
                 if !self.are_as_stamped(&watched) {
                     let mut reply = Reply::of(version);
                     reply.null_array();
-                    return Some(reply.into_bytes().into());
+                    return Some(reply.into());
                 }
                 (version, requests, true)
             }
@@ -233,7 +239,7 @@ impl Contents for Bucket {
     }
 
     fn size(record: &Record) -> Bytes {
-        Bytes((record.key().len() + record.value().len()) as u64)
+        Bytes((record.key().len() + record.value_length()) as u64)
     }
 
     fn found(&self, record: &Record) -> Option<Vec<u8>> {

@@ -1,11 +1,15 @@
-//! Large values are freed by a thread of their own: returning their memory to the system takes milliseconds, for which clients would wait.
+//! Large values. They are shared and not copied, since it takes hundreds of milliseconds to copy the largest, for which clients would wait. A thread of
+//! its own frees them, which takes milliseconds, too.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Deref, Range};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// A value of at least this length is large. [B]
-const LARGE: usize = 4 << 20;
+pub const LARGE: usize = 1 << 20;
 /// The number of large values that may wait to be freed. One more is freed at once.
 const MOST_WAITING: usize = 64;
 
@@ -26,11 +30,250 @@ fn start() -> SyncSender<Box<dyn Send>> {
     sender
 }
 
+/// Bytes that are freed by the thread that frees large values, if they are large.
+#[derive(Default)]
+struct Memory(Vec<u8>);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let length = self.0.capacity();
+        give_back(std::mem::take(&mut self.0), length);
+    }
+}
+
+/// A value, or a part of one, that is not copied when it is cloned.
+#[derive(Clone, Default)]
+pub struct SharedValue {
+    memory: Arc<Memory>,
+    start: usize,
+    end: usize,
+}
+
+impl SharedValue {
+    /// A part of it.
+    pub fn part(&self, range: Range<usize>) -> SharedValue {
+        let end = self.end.min(self.start + range.end);
+        SharedValue { memory: Arc::clone(&self.memory), start: end.min(self.start + range.start), end }
+    }
+
+    /// Resizes it to `length` bytes, where new ones are 0, and writes a part of it from `at` on. If nobody shares it, it stays where it is.
+    pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
+        // Memory that is 0 from the beginning is only taken when it is written to.
+        let grows_much = length / 2 > self.len();
+        match Arc::get_mut(&mut self.memory).filter(|_| !grows_much) {
+            Some(Memory(bytes)) => {
+                bytes.truncate(self.end);
+                bytes.resize(self.start + length, 0);
+                write(&mut bytes[self.start..], at, part);
+                self.end = self.start + length;
+            }
+            None => *self = edited(self, length, at, part).into(),
+        }
+    }
+}
+
+/// A copy of a value, resized to `length` bytes, with a part of it written from `at` on.
+pub(crate) fn edited(value: &[u8], length: usize, at: usize, part: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    let kept = value.len().min(length);
+    bytes[..kept].copy_from_slice(&value[..kept]);
+    write(&mut bytes, at, part);
+    bytes
+}
+
+/// Writes a part of a value, if it fits.
+pub(crate) fn write(value: &mut [u8], at: usize, part: &[u8]) {
+    if let Some(written) = value.get_mut(at..at.saturating_add(part.len())) {
+        written.copy_from_slice(part);
+    }
+}
+
+impl Deref for SharedValue {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.memory.0[self.start..self.end]
+    }
+}
+
+impl From<Vec<u8>> for SharedValue {
+    fn from(bytes: Vec<u8>) -> SharedValue {
+        let end = bytes.len();
+        SharedValue { memory: Arc::new(Memory(bytes)), start: 0, end }
+    }
+}
+
+impl PartialEq for SharedValue {
+    fn eq(&self, other: &SharedValue) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for SharedValue {}
+
+impl fmt::Debug for SharedValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "SharedValue({} B)", self.len())
+    }
+}
+
+/// Bytes that are borrowed or, of a large value, shared.
+#[derive(Clone, Debug)]
+pub enum MaybeShared<'a> {
+    /// They are borrowed.
+    Borrowed(&'a [u8]),
+    /// They are shared.
+    Shared(SharedValue),
+}
+
+impl MaybeShared<'_> {
+    /// A part of them.
+    pub fn part(&self, range: Range<usize>) -> MaybeShared<'_> {
+        match self {
+            MaybeShared::Borrowed(bytes) => MaybeShared::Borrowed(&bytes[range]),
+            MaybeShared::Shared(value) => MaybeShared::Shared(value.part(range)),
+        }
+    }
+
+    /// The same, shared: borrowed ones are copied.
+    pub fn into_shared(self) -> SharedValue {
+        match self {
+            MaybeShared::Borrowed(bytes) => bytes.to_vec().into(),
+            MaybeShared::Shared(value) => value,
+        }
+    }
+}
+
+impl Deref for MaybeShared<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            MaybeShared::Borrowed(bytes) => bytes,
+            MaybeShared::Shared(value) => value,
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for MaybeShared<'a> {
+    fn from(bytes: &'a [u8]) -> MaybeShared<'a> {
+        MaybeShared::Borrowed(bytes)
+    }
+}
+
+impl From<SharedValue> for MaybeShared<'_> {
+    fn from(value: SharedValue) -> Self {
+        MaybeShared::Shared(value)
+    }
+}
+
+/// A large argument of which not all has arrived. Memory is taken for what has.
+#[derive(Default)]
+pub(crate) struct Arriving {
+    memory: Memory,
+    /// How much of it has arrived. [B]
+    filled: usize,
+    /// How long it is. [B]
+    length: usize,
+}
+
+impl fmt::Debug for Arriving {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Arriving({} of {} B)", self.filled, self.length)
+    }
+}
+
+/// The least room for what arrives next. [B]
+const LEAST_ROOM: usize = 16 << 10;
+/// The most room, which takes the system a millisecond, as it does not move large pieces of memory for that. [B]
+const MOST_ROOM: usize = 2 << 20;
+
+impl Arriving {
+    /// One of this length, of which this much has arrived.
+    pub(crate) fn begin(length: usize, arrived: &[u8]) -> Arriving {
+        Arriving { memory: Memory(arrived.to_vec()), filled: arrived.len(), length }
+    }
+
+    /// How much of it has arrived. [B]
+    pub(crate) const fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Whether all of it has arrived.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.filled == self.length
+    }
+
+    /// Room for what arrives next; none, if it is whole.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        let (bytes, missing) = (&mut self.memory.0, self.length - self.filled);
+        if bytes.len() == self.filled {
+            let more = self.filled.clamp(LEAST_ROOM, MOST_ROOM).min(missing);
+            if bytes.capacity() < bytes.len() + more {
+                // It never takes more than it needs in the end.
+                bytes.reserve_exact(bytes.len().max(more).min(missing));
+            }
+            bytes.resize(self.filled + more, 0);
+        }
+        &mut bytes[self.filled..]
+    }
+
+    /// `bytes` bytes have arrived in the room.
+    pub(crate) fn received(&mut self, bytes: usize) {
+        self.filled = (self.filled + bytes).min(self.memory.0.len());
+    }
+}
+
+impl From<Arriving> for SharedValue {
+    fn from(whole: Arriving) -> SharedValue {
+        SharedValue { memory: Arc::new(whole.memory), start: 0, end: whole.filled }
+    }
+}
+
+/// The large values of all records. A record has only a number, so that it is one pointer and small ones take no more memory for this.
+struct Values {
+    next: u64,
+    values: BTreeMap<u64, SharedValue>,
+}
+
+fn values() -> MutexGuard<'static, Values> {
+    static VALUES: Mutex<Values> = Mutex::new(Values { next: 0, values: BTreeMap::new() });
+    VALUES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps a value until it is taken out. Returns its number, which no other value is given.
+pub(crate) fn keep(value: SharedValue) -> u64 {
+    let mut values = values();
+    let number = values.next;
+    values.next += 1;
+    values.values.insert(number, value);
+    number
+}
+
+/// The value with this number.
+pub(crate) fn kept(number: u64) -> SharedValue {
+    values().values.get(&number).cloned().unwrap_or_default()
+}
+
+/// Takes out the value with this number.
+pub(crate) fn take(number: u64) -> SharedValue {
+    values().values.remove(&number).unwrap_or_default()
+}
+
+/// Puts a value back that was taken out.
+pub(crate) fn put_back(number: u64, value: SharedValue) {
+    values().values.insert(number, value);
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{Sender, channel};
     use std::thread::ThreadId;
     use std::time::Duration;
+
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -50,5 +293,64 @@ mod tests {
         assert_eq!(receiver.try_recv(), Ok(own));
         give_back(Reports(sender), LARGE);
         assert!(receiver.recv_timeout(Duration::from_secs(10)).is_ok_and(|thread| thread != own));
+    }
+
+    #[test]
+    fn a_value_that_nobody_shares_is_changed_where_it_is() {
+        let mut value = SharedValue::from(vec![1; 1_000]);
+        let place = value.as_ptr();
+        value.edit(900, 0, &[2; 10]);
+        assert_eq!(value.as_ptr(), place);
+        let shared = value.clone();
+        assert_eq!(shared.as_ptr(), place, "sharing copies nothing");
+        value.edit(900, 0, &[3; 10]);
+        assert_ne!(value.as_ptr(), place);
+        assert_eq!((shared[0], value[0]), (2, 3));
+    }
+
+    #[test]
+    fn an_argument_that_arrives_takes_no_more_memory_than_it_has_bytes() {
+        let mut arriving = Arriving::begin(5_000_000, &[1; 100]);
+        while !arriving.is_whole() {
+            let before = arriving.filled();
+            let room = arriving.room();
+            assert!(!room.is_empty() && room.len() <= before.max(LEAST_ROOM));
+            room.fill(1);
+            let bytes = room.len();
+            arriving.received(bytes);
+            assert!(arriving.memory.0.capacity() <= 5_000_000);
+        }
+        assert!(arriving.room().is_empty());
+        assert_eq!(*SharedValue::from(arriving), [1; 5_000_000]);
+    }
+
+    proptest! {
+        /// Changes of values that are partly shared, compared with changes of plain bytes.
+        #[test]
+        fn changes_are_seen_by_nobody_who_shares_the_value(
+            steps in prop::collection::vec((0_usize..300, 0_usize..300, 0_usize..40, any::<bool>(), any::<bool>()), 0..20),
+        ) {
+            let (mut value, mut due) = (SharedValue::from(vec![7; 100]), vec![7; 100]);
+            let mut sharers: Vec<(SharedValue, Vec<u8>)> = Vec::new();
+            for (place, (length, at, written, is_shared, is_cut)) in steps.into_iter().enumerate() {
+                if is_shared {
+                    sharers.push((value.clone(), due.clone()));
+                }
+                if is_cut {
+                    value = value.part(at / 10..length);
+                    due = due[(at / 10).min(length).min(due.len())..length.min(due.len())].to_vec();
+                }
+                let part = vec![place as u8; written];
+                value.edit(length, at, &part);
+                due.resize(length, 0);
+                if at + written <= length {
+                    due[at..at + written].copy_from_slice(&part);
+                }
+                prop_assert_eq!(&*value, &*due);
+            }
+            for (value, due) in sharers {
+                prop_assert_eq!(&*value, &*due);
+            }
+        }
     }
 }

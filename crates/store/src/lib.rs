@@ -19,7 +19,7 @@ pub mod connection;
 pub mod contents;
 pub mod host;
 pub mod journal;
-mod large;
+pub mod large;
 pub mod link;
 pub mod log;
 pub mod member;

@@ -10,14 +10,14 @@ use crate::resp::{Arguments, Version};
 pub(super) fn ping(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     match arguments.len() {
         1 => context.reply.simple("PONG"),
-        2 => context.reply.bulk(arguments.get(1)),
+        2 => context.reply.value(arguments.value(1)),
         _ => return Err(Failure::Arity("ping".to_owned())),
     }
     Ok(())
 }
 
 pub(super) fn echo(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    context.reply.bulk(arguments.get(1));
+    context.reply.value(arguments.value(1));
     Ok(())
 }
 

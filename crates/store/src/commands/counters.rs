@@ -1,6 +1,7 @@
 //! Commands on values that are numbers.
 
 use super::{Context, Failure, Outcome, integer};
+use crate::large::MaybeShared;
 use crate::record::Record;
 use crate::resp::Arguments;
 use crate::resp::number::{self, Infinite, Written};
@@ -24,7 +25,7 @@ pub(super) fn decr_by(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
 }
 
 fn add(context: &mut Context<'_>, key: &[u8], amount: i64) -> Outcome {
-    let before = context.bucket.peek(key, context.now).map_or(Ok(0), |record| integer(record.value()))?;
+    let before = context.bucket.peek(key, context.now).map_or(Ok(0), |record| integer(&record.value()))?;
     let sum = before.checked_add(amount).ok_or(Failure::Overflow)?;
     store(context, key, Written::of(sum).as_bytes());
     context.reply.integer(sum);
@@ -37,8 +38,8 @@ fn store(context: &mut Context<'_>, key: &[u8], written: &[u8]) {
 }
 
 pub(super) fn incr_by_float(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let before = context.bucket.peek(arguments.get(1), context.now).map_or(&b"0"[..], Record::value);
-    let sum = number::sum(before, arguments.get(2)).ok_or(Failure::NotANumber)?;
+    let before = context.bucket.peek(arguments.get(1), context.now).map_or(MaybeShared::Borrowed(b"0"), Record::value);
+    let sum = number::sum(&before, arguments.get(2)).ok_or(Failure::NotANumber)?;
     let infinite = |Infinite| Failure::Told("ERR increment would produce NaN or Infinity".to_owned());
     let sum = sum.map_err(infinite)?;
     store(context, arguments.get(1), sum.as_bytes());

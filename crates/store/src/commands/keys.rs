@@ -40,8 +40,8 @@ fn copy_value(context: &mut Context<'_>, from: &[u8], to: &[u8], replaces: bool)
     if !replaces && context.bucket.peek(to, now).is_some() {
         return Ok(false);
     }
-    let (value, expiry) = (record.value().to_vec(), record.expiry());
-    context.bucket.set(to, &value, expiry, now);
+    let record = record.clone();
+    context.bucket.set(to, record.value(), record.expiry(), now);
     Ok(true)
 }
 
@@ -112,7 +112,7 @@ pub(super) fn randomkey(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome 
 const EMBEDDED: usize = 44;
 
 pub(super) fn encoding(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let name = context.bucket.peek(arguments.get(2), context.now).map(|record| match record.value() {
+    let name = context.bucket.peek(arguments.get(2), context.now).map(|record| match &*record.value() {
         value if number::integer(value).is_some() => "int",
         value if value.len() <= EMBEDDED => "embstr",
         _ => "raw",

@@ -1,13 +1,16 @@
 //! Commands on values.
 
+use std::ops::Range;
+
 use super::expiry::{Unit, expiry_after};
 use super::{Context, Failure, Outcome, integer, is};
+use crate::large::MaybeShared;
 use crate::record::{Milliseconds, Record};
 use crate::resp::Arguments;
 
 pub(super) fn get(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let found = context.bucket.get(arguments.get(1), context.now).map(Record::value);
-    context.reply.bulk_or_null(found);
+    context.reply.value_or_null(found);
     Ok(())
 }
 
@@ -89,7 +92,7 @@ fn positive_expiry(
 }
 
 pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let (key, value, now) = (arguments.get(1), arguments.get(2), context.now);
+    let (key, value, now) = (arguments.get(1), arguments.value(2), context.now);
     if arguments.len() == 3 {
         context.bucket.set(key, value, None, now);
         context.reply.ok();
@@ -100,7 +103,7 @@ pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcom
     let (was_there, before) = (old.is_some(), old.and_then(Record::expiry));
     let stores = options.only_if.is_none_or(|wanted| wanted == was_there);
     if options.gives_old {
-        context.reply.bulk_or_null(old.map(Record::value));
+        context.reply.value_or_null(old.map(Record::value));
     } else if stores {
         context.reply.ok();
     } else {
@@ -119,7 +122,7 @@ pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcom
 
 fn set_for(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, command: &'static str) -> Outcome {
     let expiry = positive_expiry(arguments.get(2), unit, context.now, command)?;
-    context.bucket.set(arguments.get(1), arguments.get(3), Some(expiry), context.now);
+    context.bucket.set(arguments.get(1), arguments.value(3), Some(expiry), context.now);
     context.reply.ok();
     Ok(())
 }
@@ -136,7 +139,7 @@ pub(super) fn setnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     let (key, now) = (arguments.get(1), context.now);
     let is_new = context.bucket.peek(key, now).is_none();
     if is_new {
-        context.bucket.set(key, arguments.get(2), None, now);
+        context.bucket.set(key, arguments.value(2), None, now);
     }
     context.reply.integer(i64::from(is_new));
     Ok(())
@@ -144,7 +147,7 @@ pub(super) fn setnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
 
 pub(super) fn getset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     get(context, arguments)?;
-    context.bucket.set(arguments.get(1), arguments.get(2), None, context.now);
+    context.bucket.set(arguments.get(1), arguments.value(2), None, context.now);
     Ok(())
 }
 
@@ -171,18 +174,21 @@ pub(super) fn mget(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     context.reply.array(arguments.len() - 1);
     for key in arguments.from(1) {
         let found = context.bucket.get(key, context.now).map(Record::value);
-        context.reply.bulk_or_null(found);
+        context.reply.value_or_null(found);
     }
     Ok(())
 }
 
 /// Keys, each with the value that follows it.
-fn pairs<'a>(arguments: Arguments<'a>, command: &str) -> Result<impl Iterator<Item = (&'a [u8], &'a [u8])>, Failure> {
+fn pairs<'a>(
+    arguments: Arguments<'a>,
+    command: &str,
+) -> Result<impl Iterator<Item = (&'a [u8], MaybeShared<'a>)>, Failure> {
     if arguments.len().is_multiple_of(2) {
         return Err(Failure::Arity(command.to_owned()));
     }
-    let keys = arguments.from(1).step_by(2);
-    Ok(keys.zip(arguments.from(2).step_by(2)))
+    let keys = (1..arguments.len()).step_by(2);
+    Ok(keys.map(move |key| (arguments.get(key), arguments.value(key + 1))))
 }
 
 pub(super) fn mset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -204,16 +210,21 @@ pub(super) fn msetnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
 }
 
 pub(super) fn strlen(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let length = context.bucket.get(arguments.get(1), context.now).map_or(0, |record| record.value().len());
+    let length = context.bucket.get(arguments.get(1), context.now).map_or(0, Record::value_length);
     context.reply.count(length as u64);
     Ok(())
 }
 
 pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let (key, added, now) = (arguments.get(1), arguments.get(2), context.now);
-    let before = context.bucket.peek(key, now).map_or(0, |record| record.value().len());
+    let there = context.bucket.peek(key, now).map(Record::value_length);
+    let before = there.unwrap_or(0);
     let length = fitting(context, before, added.len())?;
-    context.bucket.edit(key, length, before, added, now);
+    if there.is_some() {
+        context.bucket.edit(key, length, before, added, now);
+    } else {
+        context.bucket.set(key, arguments.value(2), None, now);
+    }
     context.reply.count(length as u64);
     Ok(())
 }
@@ -226,7 +237,7 @@ fn fitting(context: &Context<'_>, start: usize, length: usize) -> Result<usize, 
 pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let (key, added, now) = (arguments.get(1), arguments.get(3), context.now);
     let offset = usize::try_from(integer(arguments.get(2))?).map_err(|_| Failure::Offset)?;
-    let before = context.bucket.peek(key, now).map_or(0, |record| record.value().len());
+    let before = context.bucket.peek(key, now).map_or(0, Record::value_length);
     if added.is_empty() {
         context.reply.count(before as u64);
         return Ok(());
@@ -240,35 +251,34 @@ pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 
 pub(super) fn getrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let (first, last) = (integer(arguments.get(2))?, integer(arguments.get(3))?);
-    let value = context.bucket.get(arguments.get(1), context.now).map_or(&[][..], Record::value);
-    context.reply.bulk(part(value, first, last));
+    let value = context.bucket.get(arguments.get(1), context.now).map_or(MaybeShared::Borrowed(&[]), Record::value);
+    context.reply.value(value.part(part(value.len(), first, last)));
     Ok(())
 }
 
-/// From the first byte to the last, inclusive; negative positions count from the end.
-fn part(value: &[u8], first: i64, last: i64) -> &[u8] {
-    let length = value.len() as i64;
+/// The part of a value of this length from the first byte to the last, inclusive; negative positions count from the end.
+fn part(length: usize, first: i64, last: i64) -> Range<usize> {
+    let length = length as i64;
     let place = |place: i64| if place < 0 { (length + place).max(0) } else { place };
     if first < 0 && last < 0 && first > last {
-        return &[];
+        return 0..0;
     }
     let (first, last) = (place(first), place(last).min(length - 1));
-    if first > last { &[] } else { &value[first as usize..=last as usize] }
+    if first > last { 0..0 } else { first as usize..last as usize + 1 }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::part;
-
     #[test]
     fn parts_of_a_value() {
-        let value = b"This is a string";
-        assert_eq!(part(value, 0, 3), b"This");
-        assert_eq!(part(value, -3, -1), b"ing");
-        assert_eq!(part(value, 0, -1), value);
-        assert_eq!(part(value, 10, 100), b"string");
-        assert_eq!(part(value, i64::MIN, i64::MAX), value);
-        assert_eq!(part(value, 5, 2), b"");
-        assert_eq!(part(b"", 0, -1), b"");
+        let value = "This is a string";
+        let part = |first, last| &value[super::part(value.len(), first, last)];
+        assert_eq!(part(0, 3), "This");
+        assert_eq!(part(-3, -1), "ing");
+        assert_eq!(part(0, -1), value);
+        assert_eq!(part(10, 100), "string");
+        assert_eq!(part(i64::MIN, i64::MAX), value);
+        assert_eq!(part(5, 2), "");
+        assert!(super::part(0, 0, -1).is_empty());
     }
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use crate::host::Waiting;
 use crate::member::Ticket;
 use crate::record::Milliseconds;
+use crate::resp::Pieces;
 
 /// The most requests of one client that are under way at once.
 const MOST: usize = 64;
@@ -33,7 +34,7 @@ enum State {
     /// It waits for other servers, or for a snapshot.
     Waits(Waiting),
     /// It has its reply, but a request before it has not.
-    Replied(Vec<u8>),
+    Replied(Pieces),
 }
 
 /// All requests of a client that are under way.
@@ -82,9 +83,10 @@ impl UnderWay {
     }
 
     /// Holds the reply of a request that was carried out at once, while those before it wait.
-    pub(super) fn hold(&mut self, reply: Vec<u8>) {
-        self.held += reply.len();
-        self.asked.push_back(Asked { c: None, size: reply.len(), since: 0, state: State::Replied(reply) });
+    pub(super) fn hold(&mut self, reply: Pieces) {
+        let size = reply.len();
+        self.held += size;
+        self.asked.push_back(Asked { c: None, size, since: 0, state: State::Replied(reply) });
     }
 
     /// The tickets of what was begun since the last call.
@@ -100,7 +102,7 @@ impl UnderWay {
     /// Takes out what a request waits for; the caller has to put it back or reply.
     pub(super) fn take(&mut self, place: usize) -> Option<Waiting> {
         let asked = self.asked.get_mut(place)?;
-        match std::mem::replace(&mut asked.state, State::Replied(Vec::new())) {
+        match std::mem::replace(&mut asked.state, State::Replied(Pieces::default())) {
             State::Waits(waiting) => Some(waiting),
             replied => {
                 asked.state = replied;
@@ -116,11 +118,12 @@ impl UnderWay {
     }
 
     /// The request has its reply.
-    pub(super) fn replied(&mut self, place: usize, reply: Vec<u8>) {
-        self.has_seen(reply.len());
+    pub(super) fn replied(&mut self, place: usize, reply: Pieces) {
+        let size = reply.len();
+        self.has_seen(size);
         let asked = &mut self.asked[place];
-        self.held = self.held - asked.size + reply.len();
-        asked.size = reply.len();
+        self.held = self.held - asked.size + size;
+        asked.size = size;
         asked.state = State::Replied(reply);
     }
 
@@ -138,7 +141,7 @@ impl UnderWay {
     }
 
     /// The next reply, if its turn has come.
-    pub(super) fn next_reply(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn next_reply(&mut self) -> Option<Pieces> {
         let State::Replied(reply) = &mut self.asked.front_mut()?.state else { return None };
         let reply = std::mem::take(reply);
         self.held -= reply.len();

@@ -386,8 +386,11 @@ pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gath
         "del" | "unlink" | "exists" | "touch" => (Gather::Sum, command.name.as_bytes(), 1),
         _ => return None,
     };
-    let rest: Vec<&[u8]> = arguments.from(1).collect();
-    let part = |of: &[&[u8]]| (c_of(of[0]), [name].into_iter().chain(of.iter().copied()).collect());
+    let part = |first: usize| {
+        let of_part = (first..first + step).map(|index| arguments.value(index));
+        (c_of(arguments.get(first)), [name.into()].into_iter().chain(of_part).collect())
+    };
     // A server refuses one that lacks a value.
-    rest.len().is_multiple_of(step).then(|| (gather, rest.chunks(step).map(part).collect()))
+    let is_whole = (arguments.len() - 1).is_multiple_of(step);
+    is_whole.then(|| (gather, (1..arguments.len()).step_by(step).map(part).collect()))
 }

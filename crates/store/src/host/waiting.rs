@@ -206,7 +206,9 @@ impl Host {
                     self.carry_out_without_keys(session, reply, request.borrowed());
                 }
             }
-            (Waiting::Clear(tickets), Answer::Outcome(level)) => return self.cleared(tickets, ticket, &level, reply),
+            (Waiting::Clear(tickets), Answer::Outcome(level)) => {
+                return self.cleared(tickets, ticket, level.start(), reply);
+            }
             (waiting, _) => return Some(waiting),
         }
         None
@@ -237,7 +239,7 @@ impl Host {
 }
 
 fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {
-    if let Some(error) = replies.iter().find(|one| one.starts_with(b"-")) {
+    if let Some(error) = replies.iter().find(|one| one.start().starts_with(b"-")) {
         return reply.replied(error);
     }
     match gather {
@@ -247,8 +249,9 @@ fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {
             replies.iter().for_each(|one| reply.replied(one));
         }
         Gather::Sum => {
-            let number =
-                |one: &Outcome| std::str::from_utf8(one).ok()?.strip_prefix(':')?.trim_end().parse::<i64>().ok();
+            let number = |one: &Outcome| {
+                std::str::from_utf8(one.start()).ok()?.strip_prefix(':')?.trim_end().parse::<i64>().ok()
+            };
             reply.integer(replies.iter().filter_map(number).sum());
         }
     }

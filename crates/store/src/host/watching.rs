@@ -5,7 +5,7 @@
 
 use super::{Host, dispatch_on};
 use crate::connection::Session;
-use crate::contents::{Operation, read_stamps};
+use crate::contents::{Operation, Outcome, read_stamps};
 use crate::host::{Waiting, keys_of};
 use crate::resp::{Arguments, OwnedArguments, Reply};
 use crate::slot::c_of;
@@ -106,8 +106,8 @@ impl Host {
 }
 
 /// Takes the stamps of some keys that their server has sent, or its refusal.
-pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &[u8], reply: &mut Reply) {
-    let Some(stamps) = read_stamps(outcome) else { return reply.replied(outcome) };
+pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &Outcome, reply: &mut Reply) {
+    let Some(stamps) = read_stamps(outcome.start()) else { return reply.replied(outcome) };
     for (key, stamp) in keys.borrowed().from(0).zip(stamps) {
         // For keys that are watched already the first stamp counts.
         if session.watched.iter().chain(&session.stamped).all(|(watched, _)| **watched != *key) {

@@ -2,13 +2,15 @@
 //!
 //! Source: "Redis serialization protocol specification".
 
+mod arguments;
 pub mod number;
 mod replies;
 mod reply;
 mod request;
 mod value;
 
+pub use arguments::{Arguments, OwnedArguments};
 pub use replies::Replies;
-pub use reply::{Reply, Version};
-pub use request::{Arguments, Limits, OwnedArguments, ProtocolError, Requests};
+pub use reply::{Pieces, Reply, Version};
+pub use request::{Limits, ProtocolError, Requests};
 pub use value::Value;

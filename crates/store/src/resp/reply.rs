@@ -1,9 +1,12 @@
 //! Encodes replies.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
 use super::number::Written;
-use crate::large;
+use crate::large::{self, LARGE, MaybeShared, SharedValue};
 
 /// The version of RESP that a client speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,18 +18,86 @@ pub enum Version {
     Three,
 }
 
-/// The replies to one client, one after another.
+/// The replies to one client, one after another. Large values in them are shared, and stand between the other bytes:
+///
+/// ```text
+///   bytes     |  $1048576\r\n  |                 |  \r\n+OK\r\n  |
+///   large                    |  a large value  |
+/// ```
 #[derive(Debug, Default)]
 pub struct Reply {
+    /// All bytes but those of large values.
     bytes: Vec<u8>,
-    /// How many of the bytes were sent.
+    /// The large values of which not all was sent, each with where it begins, as positions count all bytes.
+    large: VecDeque<(usize, SharedValue)>,
+    /// The size of the large values in all, with those that were sent. [B]
+    large_size: usize,
+    /// How much was sent. [B]
     sent: usize,
     /// The version that the client speaks.
     pub version: Version,
 }
 
+/// Replies that were written and wait for their turn. They have large values in the same way.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces {
+    bytes: Vec<u8>,
+    large: VecDeque<(usize, SharedValue)>,
+}
+
 /// The most memory that an empty buffer keeps. [B]
 const MOST_KEPT: usize = 64 << 10;
+
+impl Pieces {
+    /// How long they are. [B]
+    pub fn len(&self) -> usize {
+        self.bytes.len() + self.large.iter().map(|(_, value)| value.len()).sum::<usize>()
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.large.is_empty()
+    }
+
+    /// The bytes before the first large value.
+    pub fn start(&self) -> &[u8] {
+        self.large.front().map_or(&self.bytes, |(start, _)| &self.bytes[..*start])
+    }
+
+    /// All bytes, one after another.
+    pub fn joined(&self) -> Cow<'_, [u8]> {
+        if self.large.is_empty() {
+            return Cow::Borrowed(&self.bytes);
+        }
+        let mut joined = Vec::with_capacity(self.len());
+        let mut rest = &self.bytes[..];
+        for (start, value) in &self.large {
+            let (before, after) = rest.split_at(start - joined.len());
+            joined.extend_from_slice(before);
+            joined.extend_from_slice(value);
+            rest = after;
+        }
+        joined.extend_from_slice(rest);
+        Cow::Owned(joined)
+    }
+}
+
+impl From<Vec<u8>> for Pieces {
+    fn from(bytes: Vec<u8>) -> Pieces {
+        if bytes.len() < LARGE {
+            return Pieces { bytes, large: VecDeque::new() };
+        }
+        Pieces { bytes: Vec::new(), large: VecDeque::from([(0, bytes.into())]) }
+    }
+}
+
+impl PartialEq for Pieces {
+    fn eq(&self, other: &Pieces) -> bool {
+        self.joined() == other.joined()
+    }
+}
+
+impl Eq for Pieces {}
 
 impl Reply {
     /// Replies to a client that speaks this version.
@@ -34,16 +105,36 @@ impl Reply {
         Reply { version, ..Reply::default() }
     }
 
-    /// What is still to be sent.
+    /// What is to be sent next; nothing, if all was sent.
     pub fn unsent(&self) -> &[u8] {
-        &self.bytes[self.sent..]
+        match self.large.front() {
+            None => &self.bytes[self.sent - self.large_size..],
+            Some((start, value)) if self.sent >= *start => &value[self.sent - start..],
+            Some((start, _)) => &self.bytes[self.place(self.sent)..self.place(*start)],
+        }
+    }
+
+    /// How much is still to be sent. [B]
+    pub const fn unsent_size(&self) -> usize {
+        self.end() - self.sent
+    }
+
+    /// Where a position that is not within a large value lies in the bytes.
+    fn place(&self, position: usize) -> usize {
+        let after = self.large.iter().filter(|(start, _)| *start >= position);
+        position + after.map(|(_, value)| value.len()).sum::<usize>() - self.large_size
     }
 
     /// The first `bytes` bytes of it were sent.
     pub fn was_sent(&mut self, bytes: usize) {
         self.sent += bytes;
-        if self.sent >= self.bytes.len() {
-            self.sent = 0;
+        while let Some((start, value)) = self.large.front()
+            && self.sent >= start + value.len()
+        {
+            self.large.pop_front();
+        }
+        if self.sent >= self.end() {
+            (self.sent, self.large_size) = (0, 0);
             self.bytes.clear();
             if self.bytes.capacity() > MOST_KEPT {
                 let length = self.bytes.capacity();
@@ -52,24 +143,34 @@ impl Reply {
         }
     }
 
-    /// What was written since [`Reply::end`] was `end`.
+    /// What was written since [`Reply::end`] was `end`, up to the next large value.
     pub fn unsent_from(&self, end: usize) -> &[u8] {
-        &self.bytes[end.min(self.bytes.len())..]
+        let next = self.large.iter().find(|(start, _)| *start >= end).map_or(self.end(), |(start, _)| *start);
+        &self.bytes[self.place(end.min(next))..self.place(next)]
     }
 
     /// All that was written, none of which was sent.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    pub fn into_pieces(self) -> Pieces {
+        Pieces { bytes: self.bytes, large: self.large }
     }
 
     /// The end of what was written so far.
+    #[inline]
     pub const fn end(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.large_size
     }
 
     /// Takes back what was written since [`Reply::end`] was `end`, as far as it was not sent.
     pub fn take_back(&mut self, end: usize) {
-        self.bytes.truncate(end.max(self.sent));
+        let end = end.max(self.sent);
+        while self.large.back().is_some_and(|(start, _)| *start >= end)
+            && let Some((_, value)) = self.large.pop_back()
+        {
+            self.large_size -= value.len();
+        }
+        // Of a value of which a part was sent all has to be.
+        let end = self.large.back().map_or(end, |(start, value)| end.max(start + value.len()));
+        self.bytes.truncate(end - self.large_size);
     }
 
     fn header(&mut self, kind: u8, number: usize) {
@@ -86,8 +187,13 @@ impl Reply {
     }
 
     /// The reply of another member, in the version that this client speaks.
-    pub fn replied(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+    pub fn replied(&mut self, pieces: &Pieces) {
+        let end = self.end();
+        self.bytes.extend_from_slice(&pieces.bytes);
+        for (start, value) in &pieces.large {
+            self.large_size += value.len();
+            self.large.push_back((end + start, value.clone()));
+        }
     }
 
     /// A short text.
@@ -125,6 +231,30 @@ impl Reply {
         self.header(b'$', bytes.len());
         self.bytes.extend_from_slice(bytes);
         self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// A value. A large one is shared.
+    #[inline]
+    pub fn value(&mut self, value: MaybeShared<'_>) {
+        match value {
+            MaybeShared::Shared(value) if value.len() >= LARGE => {
+                self.header(b'$', value.len());
+                let start = self.end();
+                self.large_size += value.len();
+                self.large.push_back((start, value));
+                self.bytes.extend_from_slice(b"\r\n");
+            }
+            value => self.bulk(&value),
+        }
+    }
+
+    /// A value, or null if there is none.
+    #[inline]
+    pub fn value_or_null(&mut self, value: Option<MaybeShared<'_>>) {
+        match value {
+            Some(value) => self.value(value),
+            None => self.null(),
+        }
     }
 
     /// A text of many lines.
@@ -175,3 +305,6 @@ impl Reply {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

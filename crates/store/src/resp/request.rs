@@ -1,8 +1,7 @@
 //! Decodes requests, however their bytes are cut.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::large;
+use super::arguments::{Arguments, OwnedArguments, Range};
+use crate::large::{self, Arriving, LARGE, SharedValue};
 
 /// The most that a client may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,117 +63,14 @@ pub enum ProtocolError {
     LongRequest(usize),
 }
 
-/// Where an argument begins and ends.
-type Range = (usize, usize);
-
-/// The arguments of a request, the first of which is its name, where they lie in what was received.
-#[derive(Clone, Copy, Debug)]
-pub struct Arguments<'a> {
-    bytes: &'a [u8],
-    ranges: &'a [Range],
-}
-
-impl<'a> Arguments<'a> {
-    /// How many there are.
-    #[inline]
-    pub const fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
-    /// Whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
-    /// One of them; no bytes if there is none.
-    #[inline]
-    pub fn get(&self, index: usize) -> &'a [u8] {
-        self.ranges.get(index).map_or(&[], |&(start, end)| &self.bytes[start..end])
-    }
-
-    /// Their size in all. [B]
-    pub const fn size(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The arguments from `first` on.
-    pub fn from(
-        &self,
-        first: usize,
-    ) -> impl DoubleEndedIterator<Item = &'a [u8]> + ExactSizeIterator + Clone + use<'a> {
-        let bytes = self.bytes;
-        self.ranges.get(first..).unwrap_or(&[]).iter().map(move |&(start, end)| &bytes[start..end])
-    }
-}
-
-/// The arguments of a request that is kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OwnedArguments {
-    bytes: Vec<u8>,
-    ranges: Vec<Range>,
-}
-
-impl OwnedArguments {
-    /// The same, borrowed.
-    pub fn borrowed(&self) -> Arguments<'_> {
-        Arguments { bytes: &self.bytes, ranges: &self.ranges }
-    }
-
-    /// The memory that they take. [B]
-    pub fn size(&self) -> usize {
-        self.bytes.len() + self.ranges.len() * size_of::<Range>()
-    }
-
-    fn push(&mut self, argument: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(argument);
-        self.ranges.push((start, self.bytes.len()));
-    }
-}
-
-/// The form in which members send them: one after another, so that whatever can be decoded is a valid list of arguments.
-impl Serialize for OwnedArguments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.borrowed().from(0).map(Whole))
-    }
-}
-
-/// An argument that is encoded as a whole, and not byte by byte.
-struct Whole<'a>(&'a [u8]);
-
-impl Serialize for Whole<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for OwnedArguments {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OwnedArguments, D::Error> {
-        let arguments: Vec<&[u8]> = Deserialize::deserialize(deserializer)?;
-        Ok(arguments.into_iter().collect())
-    }
-}
-
-impl<'a> FromIterator<&'a [u8]> for OwnedArguments {
-    fn from_iter<I: IntoIterator<Item = &'a [u8]>>(arguments: I) -> OwnedArguments {
-        let mut owned = OwnedArguments::default();
-        arguments.into_iter().for_each(|argument| owned.push(argument));
-        owned
-    }
-}
-
-impl From<Arguments<'_>> for OwnedArguments {
-    fn from(arguments: Arguments<'_>) -> OwnedArguments {
-        arguments.from(0).collect()
-    }
-}
-
 /// The bytes that a client sends, and the requests in them: one after another, without copying.
 ///
 /// ```text
 ///   buffer   | done | arguments so far | rest that was received |  room  |
 ///                   begin              at                       filled
 /// ```
+///
+/// A large argument is received into memory of its own, which can be stored as it is.
 #[derive(Debug, Default)]
 pub struct Requests {
     buffer: Vec<u8>,
@@ -188,6 +84,11 @@ pub struct Requests {
     missing: usize,
     /// The arguments so far, from `begin` on.
     ranges: Vec<Range>,
+    /// The large ones among them, and their size in all. [B]
+    large: Vec<SharedValue>,
+    large_size: usize,
+    /// The large argument that comes next, of which not all has arrived. Nothing after it has, either.
+    arriving: Option<Arriving>,
     /// Those of an inline request, without their quotes.
     inline: OwnedArguments,
     /// Whether `ranges` are those of a request that was returned to the caller.
@@ -206,6 +107,9 @@ const MOST_MORE: usize = 2 << 20;
 impl Requests {
     /// Room for what is received next.
     pub fn room(&mut self) -> &mut [u8] {
+        if self.lacks_large() {
+            return self.arriving.as_mut().map_or(&mut [], Arriving::room);
+        }
         if self.given {
             self.begin_next();
         }
@@ -230,8 +134,16 @@ impl Requests {
         &mut self.buffer[self.filled..]
     }
 
+    /// Whether what is received next belongs to a large argument.
+    fn lacks_large(&self) -> bool {
+        self.arriving.as_ref().is_some_and(|arriving| !arriving.is_whole())
+    }
+
     /// `bytes` bytes were received into the room.
     pub fn received(&mut self, bytes: usize) {
+        if let Some(arriving) = self.arriving.as_mut().filter(|arriving| !arriving.is_whole()) {
+            return arriving.received(bytes);
+        }
         self.filled = (self.filled + bytes).min(self.buffer.len());
     }
 
@@ -247,8 +159,8 @@ impl Requests {
     }
 
     /// How many of the received bytes belong to requests that have not been returned yet.
-    pub const fn waiting(&self) -> usize {
-        self.filled - self.at
+    pub fn waiting(&self) -> usize {
+        self.filled - self.at + self.arriving.as_ref().map_or(0, Arriving::filled)
     }
 
     /// The next request, if all of it has arrived.
@@ -276,7 +188,7 @@ impl Requests {
                 Some(_) => {
                     let Some(line) = self.line(ProtocolError::LongLine)? else { return Ok(None) };
                     self.inline = split(&self.buffer[line.0..line.1])?;
-                    if !self.inline.ranges.is_empty() {
+                    if !self.inline.borrowed().is_empty() {
                         self.given = true;
                         return Ok(Some(self.read()));
                     }
@@ -285,8 +197,9 @@ impl Requests {
             }
         }
         while self.missing > 0 {
-            let Some(range) = self.argument(limits)? else { return Ok(None) };
-            self.ranges.push((range.0 - self.begin, range.1 - self.begin));
+            if !self.argument(limits)? {
+                return Ok(None);
+            }
             self.missing -= 1;
         }
         self.given = true;
@@ -299,7 +212,7 @@ impl Requests {
         if self.ranges.is_empty() {
             return self.inline.borrowed();
         }
-        Arguments { bytes: &self.buffer[self.begin..self.at], ranges: &self.ranges }
+        Arguments::new(&self.buffer[self.begin..self.at], &self.ranges, &self.large)
     }
 
     /// The request that was returned last will be returned again as the next one: its time has not come.
@@ -311,6 +224,10 @@ impl Requests {
         self.given = false;
         self.begin = self.at;
         self.ranges.clear();
+        if self.large_size > 0 {
+            self.large.clear();
+            self.large_size = 0;
+        }
     }
 
     /// The next line without its line break, if it has arrived.
@@ -337,16 +254,19 @@ impl Requests {
         }
     }
 
-    /// The next argument, if all of it has arrived; otherwise nothing of it is read.
+    /// Reads the next argument, if all of it has arrived; otherwise nothing of it, unless it is large. Returns whether it was read.
     #[inline]
-    fn argument(&mut self, limits: Limits) -> Result<Option<Range>, ProtocolError> {
+    fn argument(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
+        if self.arriving.is_some() {
+            return Ok(self.end_large());
+        }
         let before = self.at;
         match self.buffer[self.at..self.filled].first() {
-            None => return Ok(None),
+            None => return Ok(false),
             Some(b'$') => {}
             Some(&other) => return Err(ProtocolError::Expected(other)),
         }
-        let Some(line) = self.line(ProtocolError::LongLength)? else { return Ok(None) };
+        let Some(line) = self.line(ProtocolError::LongLength)? else { return Ok(false) };
         let length = super::number::integer(&self.buffer[line.0 + 1..line.1]).and_then(|it| usize::try_from(it).ok());
         let length = match length {
             Some(length) if length <= limits.argument => length,
@@ -354,15 +274,35 @@ impl Requests {
             _ => return Err(ProtocolError::Length),
         };
         let (start, end) = (self.at, self.at + length);
-        if end - self.begin > limits.request {
+        if end - self.begin + self.large_size > limits.request {
             return Err(ProtocolError::LongRequest(limits.request));
         }
         if end + 2 > self.filled {
-            self.at = before;
-            return Ok(None);
+            if end > self.filled && length >= LARGE {
+                self.arriving = Some(Arriving::begin(length, &self.buffer[start..self.filled]));
+                self.filled = start;
+            } else {
+                self.at = before;
+            }
+            return Ok(false);
         }
         self.at = end + 2;
-        Ok(Some((start, end)))
+        self.ranges.push((start - self.begin, end - self.begin));
+        Ok(true)
+    }
+
+    /// Reads the large argument that has arrived, if all of it has. Returns whether it was read.
+    fn end_large(&mut self) -> bool {
+        if self.filled - self.at < 2 {
+            return false;
+        }
+        // What follows it is received when it is whole.
+        let Some(whole) = self.arriving.take().map(SharedValue::from) else { return false };
+        self.at += 2;
+        self.ranges.push(Arguments::large_range(self.large.len()));
+        self.large_size += whole.len();
+        self.large.push(whole);
+        true
     }
 }
 
@@ -386,7 +326,7 @@ fn split(line: &[u8]) -> Result<OwnedArguments, ProtocolError> {
                 }
             };
         }
-        arguments.push(&argument);
+        arguments.push(argument[..].into());
     }
 }
 

@@ -6,6 +6,7 @@ mod commands;
 mod groups;
 mod histories;
 mod keeping;
+mod large_values;
 mod link;
 mod messages;
 mod pipelines;

@@ -1,6 +1,7 @@
 //! Parsing of requests.
 
-use maquette_store::resp::{Limits, ProtocolError, Requests};
+use maquette_store::large::{LARGE, MaybeShared};
+use maquette_store::resp::{Limits, OwnedArguments, ProtocolError, Requests};
 use proptest::prelude::*;
 
 type Request = Vec<Vec<u8>>;
@@ -12,7 +13,15 @@ fn read(pieces: &[&[u8]], limits: Limits) -> (Vec<Request>, Option<ProtocolError
         requests.feed(piece);
         loop {
             match requests.next(limits) {
-                Ok(Some(arguments)) => read.push(arguments.from(0).map(<[u8]>::to_vec).collect()),
+                Ok(Some(arguments)) => {
+                    let request: Request = arguments.from(0).map(<[u8]>::to_vec).collect();
+                    let kept = OwnedArguments::from(arguments);
+                    let is_same = |(index, argument): (usize, &Vec<u8>)| {
+                        *arguments.value(index) == **argument && kept.borrowed().get(index) == argument
+                    };
+                    assert!(request.iter().enumerate().all(is_same) && kept.borrowed().len() == request.len());
+                    read.push(request);
+                }
                 Ok(None) => break,
                 Err(error) => return (read, Some(error)),
             }
@@ -45,6 +54,15 @@ fn request() -> impl Strategy<Value = Request> {
         4 => prop::collection::vec(any::<u8>(), 0..40),
         1 => prop::collection::vec(any::<u8>(), 40_000..50_000),
     ];
+    prop::collection::vec(argument, 1..5)
+}
+
+/// A request in which some arguments are large, or nearly.
+fn large_request() -> impl Strategy<Value = Request> {
+    let length = prop_oneof![3 => 0_usize..40, 1 => LARGE - 2..LARGE + 2, 1 => LARGE..3 * LARGE];
+    let argument = (length, any::<u8>()).prop_map(|(length, first)| {
+        (0..length).map(|place| first.wrapping_add((place % 251) as u8)).collect::<Vec<u8>>()
+    });
     prop::collection::vec(argument, 1..5)
 }
 
@@ -81,6 +99,28 @@ proptest! {
     ) {
         let bytes: Vec<u8> = requests.iter().flat_map(written).collect();
         prop_assert_eq!(read(&cut(&bytes, &places), Limits::default()), (requests, None));
+    }
+
+    #[test]
+    fn requests_with_large_arguments_do_not_depend_on_how_they_are_cut(
+        requests in prop::collection::vec(large_request(), 1..4),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        near in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..40), 0..8),
+    ) {
+        let bytes: Vec<u8> = requests.iter().flat_map(written).collect();
+        // Cuts near the ends of arguments, too, and not only within large ones.
+        let ends: Vec<usize> =
+            bytes.windows(3).enumerate().filter(|(_, it)| *it == b"\r\n$").map(|(place, _)| place).collect();
+        let mut places: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
+        places.extend(near.iter().map(|(end, after)| (ends[end.index(ends.len())] + after).min(bytes.len())));
+        places.sort_unstable();
+        let pieces: Vec<&[u8]> = [0].iter().chain(&places).zip(places.iter().chain([&bytes.len()]))
+            .map(|(begin, end)| &bytes[*begin..*end]).collect();
+        let (found, error) = read(&pieces, Limits::default());
+        prop_assert!(found == requests && error.is_none());
+        let longest = requests.iter().map(|request| written(request).len()).max().unwrap_or(0);
+        let shorter = Limits { request: longest / 2, ..Limits::default() };
+        prop_assert_eq!(read(&pieces, shorter).1, Some(ProtocolError::LongRequest(longest / 2)));
     }
 
     #[test]
@@ -139,4 +179,23 @@ fn memory_is_allocated_only_for_bytes_that_have_arrived() {
     requests.feed(b"*1\r\n$536870912\r\n");
     assert_eq!(requests.next(Limits::default()).unwrap().map(|it| it.len()), None);
     assert!(requests.room().len() < 64 << 10);
+}
+
+#[test]
+fn a_large_argument_is_received_into_the_memory_in_which_it_is_stored() {
+    let mut requests = Requests::default();
+    let bytes = written(&vec![b"SET".to_vec(), b"key".to_vec(), vec![b'v'; 3 * LARGE]]);
+    let (first, rest) = bytes.split_at(1_000);
+    requests.feed(first);
+    assert!(requests.next(Limits::default()).unwrap().is_none());
+    requests.feed(rest);
+    requests.feed(b"PING\r\n");
+    let arguments = requests.next(Limits::default()).unwrap().unwrap();
+    let (MaybeShared::Shared(one), MaybeShared::Shared(other)) = (arguments.value(2), arguments.value(2)) else {
+        panic!("it would be copied");
+    };
+    assert_eq!((one.as_ptr(), one.len()), (other.as_ptr(), 3 * LARGE));
+    let kept = OwnedArguments::from(arguments);
+    assert_eq!(kept.borrowed().get(2).as_ptr(), one.as_ptr());
+    assert_eq!(requests.next(Limits::default()).unwrap().map(|it| it.get(0).to_vec()), Some(b"PING".to_vec()));
 }

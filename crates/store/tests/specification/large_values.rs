@@ -1,0 +1,207 @@
+//! Large values over real sockets: they are shared and not copied, and yet nobody sees a change that came after a reply.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use maquette_store::large::LARGE;
+use maquette_store::link::Secret;
+use maquette_store::member::{Policy, Role};
+use maquette_store::node::Settings;
+use maquette_store::serve::{Pool, Server};
+use programs::linear_hash::Growth;
+use quantities::Duration as SimulatedDuration;
+
+/// More than two sockets and the system between them hold. [B]
+const LENGTH: usize = 48 << 20;
+/// The longest that a client waits for anything.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// A store that listens on the loopback, and ends with the test.
+struct Store {
+    address: SocketAddr,
+    ends: Arc<AtomicBool>,
+    serves: Option<JoinHandle<()>>,
+}
+
+impl Store {
+    fn start() -> Store {
+        let (sender, receiver) = channel();
+        let ends = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&ends);
+        let serves = thread::spawn(move || {
+            let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let mut server = Server::listen(&[nowhere], Settings::default(), alone(nowhere), [1, 2, 3]).unwrap();
+            sender.send(server.addresses()[0]).unwrap();
+            server.serve(|| is_over.load(Ordering::Relaxed)).unwrap();
+        });
+        Store { address: receiver.recv_timeout(LONGEST).unwrap(), ends, serves: Some(serves) }
+    }
+
+    fn connect(&self) -> Client {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(LONGEST)).unwrap();
+        stream.set_write_timeout(Some(LONGEST)).unwrap();
+        Client(stream)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        let ended = self.serves.take().map(JoinHandle::join);
+        assert!(thread::panicking() || ended.is_some_and(|ended| ended.is_ok()));
+    }
+}
+
+/// A pool of one member with one server.
+fn alone(nowhere: SocketAddr) -> Pool {
+    let growth = Growth { capacity: u64::MAX, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
+    Pool {
+        members: nowhere,
+        followers: nowhere,
+        announced: None,
+        join: Vec::new(),
+        secret: Secret::of(b""),
+        tls: None,
+        policy: Policy { growth, servers_each: 1, patience: SimulatedDuration::ZERO },
+        data: None,
+        role: Role::Data,
+        parity: None,
+        random: || Ok([7; 32]),
+    }
+}
+
+struct Client(TcpStream);
+
+impl Client {
+    fn send(&mut self, request: &[&[u8]]) {
+        let mut bytes = format!("*{}\r\n", request.len()).into_bytes();
+        for argument in request {
+            bytes.extend(format!("${}\r\n", argument.len()).bytes());
+            bytes.extend(*argument);
+            bytes.extend(b"\r\n");
+        }
+        self.0.write_all(&bytes).unwrap();
+    }
+
+    fn receives(&mut self, due: &[u8], what: &str) {
+        let mut found = vec![0; due.len()];
+        self.0.read_exact(&mut found).unwrap();
+        assert!(found == due, "{what}: other bytes than were due");
+    }
+
+    fn receives_value(&mut self, due: &[u8], what: &str) {
+        self.receives(&bulk(due), what);
+    }
+
+    fn says(&mut self, request: &[&[u8]], due: &[u8]) {
+        self.send(request);
+        self.receives(due, &String::from_utf8_lossy(request[0]));
+    }
+}
+
+fn bulk(value: &[u8]) -> Vec<u8> {
+    [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
+}
+
+/// A value in which every place can be told from others.
+fn value(seed: u64, length: usize) -> Vec<u8> {
+    let blocks = 0..(length as u64).div_ceil(8);
+    let mut bytes: Vec<u8> =
+        blocks.flat_map(|block| (block + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()).collect();
+    bytes.truncate(length);
+    bytes
+}
+
+#[test]
+fn a_value_that_is_being_read_does_not_change_for_its_reader() {
+    let store = Store::start();
+    let (mut reader, mut writer) = (store.connect(), store.connect());
+    let first = value(1, LENGTH);
+    writer.says(&[b"SET", b"a", &first], b"+OK\r\n");
+    // Each reply is begun, and waits for its reader while the value changes.
+    let begin = |reader: &mut Client, due: &[u8]| {
+        reader.send(&[b"GET", b"a"]);
+        reader.receives(&bulk(due)[..20], "the beginning");
+    };
+    let end = |reader: &mut Client, due: &[u8], what: &str| reader.receives(&bulk(due)[20..], what);
+
+    begin(&mut reader, &first);
+    let second = [&first[..], b"more"].concat();
+    writer.says(&[b"APPEND", b"a", b"more"], format!(":{}\r\n", second.len()).as_bytes());
+    end(&mut reader, &first, "before APPEND");
+
+    begin(&mut reader, &second);
+    let mut third = second.clone();
+    third[LENGTH - 5..LENGTH].copy_from_slice(b"other");
+    let offset = (LENGTH - 5).to_string();
+    writer.says(&[b"SETRANGE", b"a", offset.as_bytes(), b"other"], format!(":{}\r\n", third.len()).as_bytes());
+    end(&mut reader, &second, "before SETRANGE");
+
+    begin(&mut reader, &third);
+    writer.says(&[b"EXPIREAT", b"a", b"99999999999"], b":1\r\n");
+    writer.says(&[b"COPY", b"a", b"b"], b":1\r\n");
+    writer.says(&[b"APPEND", b"b", b"!"], format!(":{}\r\n", third.len() + 1).as_bytes());
+    writer.says(&[b"RENAME", b"a", b"c"], b"+OK\r\n");
+    writer.says(&[b"SET", b"a", b"small"], b"+OK\r\n");
+    end(&mut reader, &third, "before EXPIREAT, COPY, RENAME and SET");
+
+    writer.send(&[b"GET", b"b"]);
+    writer.receives_value(&[&third[..], b"!"].concat(), "the copy");
+    writer.send(&[b"GET", b"c"]);
+    writer.receives_value(&third, "under its new name");
+    writer.says(&[b"EXPIRETIME", b"c"], b":99999999999\r\n");
+    writer.says(&[b"PERSIST", b"c"], b":1\r\n");
+
+    reader.send(&[b"GETDEL", b"c"]);
+    writer.says(&[b"GET", b"a"], b"$5\r\nsmall\r\n");
+    reader.receives_value(&third, "before it was removed");
+    writer.says(&[b"EXISTS", b"c"], b":0\r\n");
+}
+
+#[test]
+fn large_arguments_are_stored_by_every_command_that_stores_values() {
+    let store = Store::start();
+    let mut client = store.connect();
+    let values: Vec<Vec<u8>> = (0..6).map(|seed| value(seed, LARGE + seed as usize)).collect();
+    client.says(&[b"MSET", b"a", &values[0], b"b", b"small", b"c", &values[1]], b"+OK\r\n");
+    client.says(&[b"SETEX", b"d", b"1000", &values[2]], b"+OK\r\n");
+    client.says(&[b"SETNX", b"e", &values[3]], b":1\r\n");
+    client.says(&[b"APPEND", b"f", &values[4]], format!(":{}\r\n", values[4].len()).as_bytes());
+    client.send(&[b"GETSET", b"a", &values[5]]);
+    client.receives_value(&values[0], "GETSET");
+    client.says(&[b"APPEND", b"b", &values[0]], format!(":{}\r\n", 5 + values[0].len()).as_bytes());
+    client.says(&[b"MULTI"], b"+OK\r\n");
+    client.says(&[b"SET", b"g", &values[1], b"PX", b"1000000"], b"+QUEUED\r\n");
+    client.says(&[b"GET", b"g"], b"+QUEUED\r\n");
+    client.send(&[b"EXEC"]);
+    client.receives(&[b"*2\r\n+OK\r\n", &bulk(&values[1])[..]].concat(), "EXEC");
+    let long = [b"small", &values[0][..]].concat();
+    let all = [&values[5], &long, &values[1], &values[2], &values[3], &values[4], &values[1]];
+    client.send(&[b"MGET", b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"none"]);
+    let due: Vec<u8> = all.iter().flat_map(|value| bulk(value)).collect();
+    client.receives(&[b"*8\r\n", &due[..], b"$-1\r\n"].concat(), "MGET");
+    client.send(&[b"GETRANGE", b"a", b"1", b"-2"]);
+    client.receives_value(&values[5][1..values[5].len() - 1], "GETRANGE");
+    client.send(&[b"ECHO", &values[0]]);
+    client.receives_value(&values[0], "ECHO");
+}
+
+#[test]
+fn requests_that_follow_a_large_one_at_once_are_carried_out_in_order() {
+    let store = Store::start();
+    let mut client = store.connect();
+    let (first, second) = (value(1, 3 * LARGE), value(2, LARGE));
+    let set = |value: &[u8]| [b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n", &bulk(value)[..]].concat();
+    let requests = [&set(&first)[..], b"GET a\r\nPING\r\n", &set(&second), b"GET a\r\nSTRLEN a\r\n"].concat();
+    let mut writes = client.0.try_clone().unwrap();
+    let sends = thread::spawn(move || writes.write_all(&requests).unwrap());
+    client.receives(&[b"+OK\r\n", &bulk(&first)[..], b"+PONG\r\n+OK\r\n", &bulk(&second)].concat(), "in order");
+    client.receives(b":1048576\r\n", "STRLEN");
+    sends.join().unwrap();
+}
