@@ -123,7 +123,7 @@ impl Bucket {
     /// Applies an effect again that was read from the journal.
     pub(crate) fn replay(&mut self, effect: Effect<'_>, now: Milliseconds) {
         match effect {
-            Effect::Set { key, value, expiry } => self.store(key, value.into(), expiry, now),
+            Effect::Set { key, value, expiry } => self.store(key, value, expiry, now),
             Effect::Write { key, length, at, part } => self.write_part(key, length as usize, at as usize, part, now),
             Effect::Expire { key, expiry } => self.postpone(key, expiry),
             Effect::Remove(key) => drop(self.take(key)),
@@ -203,7 +203,9 @@ impl Bucket {
         now: Milliseconds,
     ) {
         let value = value.into();
-        self.write(Effect::Set { key, value: &value, expiry });
+        if self.pen.is_some() {
+            self.write(Effect::Set { key, value: value.clone(), expiry });
+        }
         self.store(key, value, expiry, now);
     }
 

@@ -8,10 +8,11 @@ use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
 use crate::contents::Watched;
 use crate::host::Host;
+use crate::large::Pieces;
 use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
 use crate::record::Milliseconds;
-use crate::resp::{Arguments, Limits, OwnedArguments, Pieces, Reply, Requests};
+use crate::resp::{Arguments, Limits, OwnedArguments, Reply, Requests};
 use crate::slot::c_of;
 use under_way::UnderWay;
 

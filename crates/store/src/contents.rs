@@ -13,9 +13,11 @@ use crate::bucket::Bucket;
 use crate::commands::{Context, Flag, carry_out, find};
 use crate::connection::Session;
 use crate::host::keys_of;
+use crate::large::encoding::serialize_pieces;
+use crate::large::{MaybeShared, Pieces};
 use crate::node::{Client, Node};
 use crate::record::Record;
-use crate::resp::{OwnedArguments, Pieces, Reply, Version};
+use crate::resp::{OwnedArguments, Reply, Version};
 use crate::slot::{SLOT_BITS, c_of};
 
 /// What a member asks of the server that has the keys.
@@ -62,13 +64,16 @@ impl From<Reply> for Outcome {
 
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0.joined())
+        serialize_pieces(&self.0, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
-        <&[u8]>::deserialize(deserializer).map(|bytes| bytes.to_vec().into())
+        MaybeShared::deserialize(deserializer).map(|bytes| match bytes {
+            MaybeShared::Shared(value) => Outcome(value.into()),
+            MaybeShared::Borrowed(bytes) => bytes.to_vec().into(),
+        })
     }
 }
 

@@ -271,8 +271,8 @@ impl Eq for Record {}
 struct Written<'a> {
     #[serde(borrow, serialize_with = "as_bytes")]
     key: &'a [u8],
-    #[serde(borrow, serialize_with = "as_bytes")]
-    value: &'a [u8],
+    #[serde(borrow)]
+    value: MaybeShared<'a>,
     expiry: Option<Milliseconds>,
     used: u32,
 }
@@ -280,7 +280,7 @@ struct Written<'a> {
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (key, value, expiry, used) = (self.key(), self.value(), self.expiry(), self.used());
-        Written { key, value: &value, expiry, used }.serialize(serializer)
+        Written { key, value, expiry, used }.serialize(serializer)
     }
 }
 

@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 
 use crate::host::Waiting;
+use crate::large::Pieces;
 use crate::member::Ticket;
 use crate::record::Milliseconds;
-use crate::resp::Pieces;
 
 /// The most requests of one client that are under way at once.
 const MOST: usize = 64;

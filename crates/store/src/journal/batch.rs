@@ -11,6 +11,8 @@ use super::{Effect, Entry};
 use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
 use crate::contents::{Operation, Outcome};
+use crate::large::Pieces;
+use crate::large::encoding::encode;
 use crate::member::{Begun, Identity, Recorder, Standing, Taken};
 use crate::record::Milliseconds;
 use crate::resp::OwnedArguments;
@@ -18,13 +20,13 @@ use crate::resp::OwnedArguments;
 /// The size of the time, which stands before the entries of a batch. [B]
 const TIME: usize = 8;
 /// A batch keeps no more memory than this for the next one. [B]
-const LARGE: usize = 4 << 20;
+const MOST_KEPT: usize = 4 << 20;
 
 /// The entries of one turn, which are kept as a whole or not at all.
 #[derive(Debug)]
 pub struct Batch {
     /// Room for the header of the frame and for the time, and then the entries.
-    bytes: Vec<u8>,
+    pieces: Pieces,
     /// Whether it must be durable before any message to another member leaves.
     is_urgent: bool,
     /// Whether there was an entry that can't be encoded.
@@ -39,15 +41,16 @@ pub type Journal = Rc<RefCell<Batch>>;
 /// A batch that is ready to be written.
 #[derive(Debug)]
 pub struct Ready<'a> {
-    /// The bytes of its frame.
-    pub frame: &'a [u8],
+    /// Its frame.
+    pub frame: &'a Pieces,
     /// Whether it must be durable before any message to another member leaves.
     pub is_urgent: bool,
 }
 
 impl Default for Batch {
     fn default() -> Batch {
-        Batch { bytes: vec![0; FRAME_HEADER + TIME], is_urgent: false, is_broken: false, standing: None }
+        let pieces = Pieces::from(vec![0; FRAME_HEADER + TIME]);
+        Batch { pieces, is_urgent: false, is_broken: false, standing: None }
     }
 }
 
@@ -55,15 +58,15 @@ impl Batch {
     /// Adds an entry.
     #[inline]
     pub fn write(&mut self, entry: &Entry<'_>) {
-        match postcard::to_extend(entry, std::mem::take(&mut self.bytes)) {
-            Ok(bytes) => self.bytes = bytes,
+        match encode(entry, std::mem::take(&mut self.pieces)) {
+            Ok(pieces) => self.pieces = pieces,
             Err(_) => self.is_broken = true,
         }
     }
 
     /// Whether there is nothing to be written.
     pub const fn is_empty(&self) -> bool {
-        self.bytes.len() <= FRAME_HEADER + TIME && !self.is_broken
+        self.pieces.bytes.len() <= FRAME_HEADER + TIME && !self.is_broken
     }
 
     /// Makes a frame of the batch, while the first `kept` bytes of the file are durable; none, if an entry could not be encoded.
@@ -71,16 +74,18 @@ impl Batch {
         if self.is_broken {
             return None;
         }
-        self.bytes[FRAME_HEADER..FRAME_HEADER + TIME].copy_from_slice(&now.to_le_bytes());
-        frame::close(&mut self.bytes, kept);
-        Some(Ready { frame: &self.bytes, is_urgent: self.is_urgent })
+        self.pieces.bytes[FRAME_HEADER..FRAME_HEADER + TIME].copy_from_slice(&now.to_le_bytes());
+        frame::close(&mut self.pieces, kept);
+        Some(Ready { frame: &self.pieces, is_urgent: self.is_urgent })
     }
 
     /// The next batch begins.
     pub fn begin(&mut self) {
-        self.bytes.truncate(FRAME_HEADER + TIME);
-        if self.bytes.capacity() > LARGE {
-            self.bytes.shrink_to(LARGE);
+        let Pieces { bytes, large } = &mut self.pieces;
+        large.clear();
+        bytes.truncate(FRAME_HEADER + TIME);
+        if bytes.capacity() > MOST_KEPT {
+            bytes.shrink_to(MOST_KEPT);
         }
         self.is_urgent = false;
     }

@@ -173,7 +173,9 @@ impl Disk {
     /// # Errors
     /// [`Error::System`]: then it is not known what the log holds, and nobody must be told of the batch.
     pub fn append(&mut self, batch: &Ready<'_>) -> Result<(), Error> {
-        self.file.write_all(batch.frame).map_err(system("write to", &self.path()))?;
+        for piece in batch.frame.iter().filter(|piece| !piece.is_empty()) {
+            self.file.write_all(piece).map_err(system("write to", &self.path()))?;
+        }
         self.written += batch.frame.len() as u64;
         match self.data.fsync {
             Fsync::Always => self.keep(),

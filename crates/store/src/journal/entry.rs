@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::bucket::Bucket;
 use crate::contents::Outcome;
+use crate::large::MaybeShared;
 use crate::member::{Begun, Identity, Peer, Sequenced, Standing, Taken};
 use crate::record::{Milliseconds, Record};
 
 /// A change of a record, whatever command was the reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Effect<'a> {
     /// A value is stored under a key.
     Set {
@@ -19,8 +20,8 @@ pub enum Effect<'a> {
         #[serde(borrow, serialize_with = "as_bytes")]
         key: &'a [u8],
         /// The value.
-        #[serde(borrow, serialize_with = "as_bytes")]
-        value: &'a [u8],
+        #[serde(borrow)]
+        value: MaybeShared<'a>,
         /// When it expires.
         expiry: Option<Milliseconds>,
     },

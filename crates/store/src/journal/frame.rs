@@ -13,6 +13,8 @@
 
 use std::io::{self, Read};
 
+use crate::large::Pieces;
+
 /// The size of what stands before the content of a frame. [B]
 pub const FRAME_HEADER: usize = 20;
 /// The beginning of each file.
@@ -59,10 +61,12 @@ pub fn check_file_header(header: &[u8; FILE_HEADER], number: u64) -> Result<(), 
     }
 }
 
-/// Makes a frame of bytes that begin with room for its header, while the first `kept` bytes of the file are durable.
-pub fn close(bytes: &mut [u8], kept: u64) {
-    let Some((header, content)) = bytes.split_first_chunk_mut::<FRAME_HEADER>() else { return };
-    *header = Header { length: content.len() as u64, kept, sum: 0 }.sealed(content);
+/// Makes a frame of pieces that begin with room for its header, while the first `kept` bytes of the file are durable.
+pub fn close(pieces: &mut Pieces, kept: u64) {
+    let length = pieces.len();
+    let Some(content) = length.checked_sub(FRAME_HEADER) else { return };
+    let header = Header { length: content as u64, kept, sum: 0 }.sealed(pieces.part(FRAME_HEADER..length));
+    pieces.bytes[..FRAME_HEADER].copy_from_slice(&header);
 }
 
 /// How many of these bytes, the first of which begins a frame, are whole frames; and how long the next one is, if that is known.
@@ -92,12 +96,13 @@ impl Header {
         Header { length, kept: u64::from_le_bytes([i, j, k, l, m, n, o, p]), sum: u32::from_le_bytes(sum) }
     }
 
-    fn sum_with(&self, content: &[u8]) -> u32 {
+    fn sum_with<'a>(&self, content: impl IntoIterator<Item = &'a [u8]>) -> u32 {
         let sum = crc32c::crc32c(&self.length.to_le_bytes());
-        crc32c::crc32c_append(crc32c::crc32c_append(sum, &self.kept.to_le_bytes()), content)
+        let sum = crc32c::crc32c_append(sum, &self.kept.to_le_bytes());
+        content.into_iter().fold(sum, crc32c::crc32c_append)
     }
 
-    fn sealed(&self, content: &[u8]) -> [u8; FRAME_HEADER] {
+    fn sealed<'a>(&self, content: impl IntoIterator<Item = &'a [u8]>) -> [u8; FRAME_HEADER] {
         let mut bytes = [0; FRAME_HEADER];
         bytes[..8].copy_from_slice(&self.length.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.kept.to_le_bytes());
@@ -158,7 +163,7 @@ impl<R: Read> Frames<R> {
         self.content.clear();
         self.content.reserve(header.length.min(READ) as usize);
         if self.from.by_ref().take(header.length).read_to_end(&mut self.content)? as u64 != header.length
-            || header.sum_with(&self.content) != header.sum
+            || header.sum_with([&self.content[..]]) != header.sum
         {
             return Ok(Next::Broken);
         }
@@ -176,6 +181,6 @@ pub fn was_kept(rest: &[u8], at: u64) -> bool {
         let is_later = at < header.kept && header.kept <= at + start as u64;
         is_later
             && header.length <= content.len() as u64
-            && header.sum_with(&content[..header.length as usize]) == header.sum
+            && header.sum_with([&content[..header.length as usize]]) == header.sum
     })
 }

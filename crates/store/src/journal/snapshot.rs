@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use super::frame::{self, FRAME_HEADER};
 use super::{Entry, Run};
 use crate::bucket::Bucket;
+use crate::large::Pieces;
+use crate::large::encoding::encode;
 use crate::member::Member;
 
 /// A frame is closed when it is larger than this. [B]
@@ -14,26 +16,25 @@ const FRAME: usize = 1 << 20;
 /// Frames that are written one after another.
 struct Frames<'a> {
     to: &'a mut dyn Write,
-    bytes: Vec<u8>,
+    pieces: Pieces,
     written: u64,
 }
 
 impl Frames<'_> {
     fn begin(&mut self) {
-        self.bytes.clear();
         // The time: nothing in a snapshot depends on it.
-        self.bytes.resize(FRAME_HEADER + 8, 0);
+        self.pieces = vec![0; FRAME_HEADER + 8].into();
     }
 
     fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
-        self.bytes = postcard::to_extend(entry, std::mem::take(&mut self.bytes)).map_err(io::Error::other)?;
-        if self.bytes.len() > FRAME { self.close() } else { Ok(()) }
+        self.pieces = encode(entry, std::mem::take(&mut self.pieces)).map_err(io::Error::other)?;
+        if self.pieces.len() > FRAME { self.close() } else { Ok(()) }
     }
 
     fn close(&mut self) -> io::Result<()> {
-        frame::close(&mut self.bytes, 0);
-        self.to.write_all(&self.bytes)?;
-        self.written += self.bytes.len() as u64;
+        frame::close(&mut self.pieces, 0);
+        self.pieces.iter().try_for_each(|piece| self.to.write_all(piece))?;
+        self.written += self.pieces.len() as u64;
         self.begin();
         Ok(())
     }
@@ -44,7 +45,7 @@ impl Frames<'_> {
 /// # Errors
 /// Errors of writing to `to`.
 pub fn write_snapshot(member: &Member<Bucket>, run: &Run, to: &mut dyn Write) -> io::Result<u64> {
-    let mut frames = Frames { to, bytes: Vec::new(), written: 0 };
+    let mut frames = Frames { to, pieces: Pieces::default(), written: 0 };
     frames.begin();
     frames.write(&Entry::Run(Cow::Borrowed(run)))?;
     frames.write(&Entry::Standing(Cow::Owned(member.standing())))?;

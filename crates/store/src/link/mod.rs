@@ -18,7 +18,7 @@ mod sealing;
 use std::fmt;
 use std::ops::Range;
 
-use crate::large;
+use crate::large::Pieces;
 use crate::member::Peer;
 use sealing::{Half, TAG};
 
@@ -110,7 +110,7 @@ pub struct Link {
     /// The fragments of a message that is not whole yet.
     begun: Vec<u8>,
     /// A message that was sealed only in part, and how much of it was.
-    sealing: Option<(Vec<u8>, usize)>,
+    sealing: Option<(Pieces, usize)>,
     unsent: Vec<u8>,
     sent: usize,
 }
@@ -237,11 +237,11 @@ impl Link {
     /// Sends a message, of 513 MiB at most. One that is sent before the other side has greeted is lost: wait until the link is open.
     pub fn send(&mut self, message: &[u8]) {
         while !self.seal_more(usize::MAX) {}
-        self.seal(message, 0, usize::MAX);
+        self.seal(&message.to_vec().into(), 0, usize::MAX);
     }
 
     /// Begins to send a message, after the one before has been sealed: [`Link::seal_more`] seals it piece by piece.
-    pub fn begin(&mut self, message: Vec<u8>) {
+    pub fn begin(&mut self, message: Pieces) {
         self.sealing = Some((message, 0));
     }
 
@@ -252,23 +252,21 @@ impl Link {
             self.sealing = Some((message, at));
             return false;
         }
-        let length = message.len();
-        large::give_back(message, length);
         true
     }
 
     /// Seals fragments of a message from a place on, of about `most` bytes. Returns where to go on, unless at the end.
-    fn seal(&mut self, message: &[u8], mut at: usize, most: usize) -> Option<usize> {
+    fn seal(&mut self, message: &Pieces, mut at: usize, most: usize) -> Option<usize> {
         let outgoing = self.outgoing.as_mut()?;
-        let enough = at.saturating_add(most);
+        let (enough, length) = (at.saturating_add(most), message.len());
         loop {
-            let end = message.len().min(at + MOST_OF_FRAGMENT);
-            let goes_on = if end == message.len() { 0 } else { GOES_ON };
+            let end = length.min(at + MOST_OF_FRAGMENT);
+            let goes_on = if end == length { 0 } else { GOES_ON };
             let prefix = (end - at + TAG) as u32 | goes_on;
             self.unsent.extend_from_slice(&prefix.to_le_bytes());
-            outgoing.seal(prefix, &message[at..end], &mut self.unsent);
+            outgoing.seal(prefix, message.part(at..end), &mut self.unsent);
             at = end;
-            if at == message.len() {
+            if at == length {
                 return None;
             }
             if at >= enough {

@@ -49,12 +49,12 @@ impl Half {
         nonce
     }
 
-    /// Seals a fragment with this prefix, its length, and appends it to `out`.
-    pub(super) fn seal(&mut self, prefix: u32, content: &[u8], out: &mut Vec<u8>) {
+    /// Seals a fragment of these pieces with this prefix, its length, and appends it to `out`.
+    pub(super) fn seal<'a>(&mut self, prefix: u32, content: impl Iterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
         let nonce = self.nonce();
         let Some(cipher) = &self.cipher else { return };
         let begin = out.len();
-        out.extend_from_slice(content);
+        content.for_each(|piece| out.extend_from_slice(piece));
         let prefix: [u8; LENGTH] = prefix.to_le_bytes();
         // Only content longer than 256 GiB can't be sealed.
         if let Ok(tag) = cipher.encrypt_in_place_detached(&nonce.into(), &prefix, &mut out[begin..]) {

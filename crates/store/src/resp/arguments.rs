@@ -112,22 +112,14 @@ impl OwnedArguments {
 /// The form in which members send them: one after another, so that whatever can be decoded is a valid list of arguments.
 impl Serialize for OwnedArguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.borrowed().from(0).map(Whole))
-    }
-}
-
-/// An argument that is encoded as a whole, and not byte by byte.
-struct Whole<'a>(&'a [u8]);
-
-impl Serialize for Whole<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.0)
+        let arguments = self.borrowed();
+        serializer.collect_seq((0..arguments.len()).map(|index| arguments.value(index)))
     }
 }
 
 impl<'de> Deserialize<'de> for OwnedArguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OwnedArguments, D::Error> {
-        let arguments: Vec<&[u8]> = Deserialize::deserialize(deserializer)?;
+        let arguments: Vec<MaybeShared<'_>> = Deserialize::deserialize(deserializer)?;
         Ok(arguments.into_iter().collect())
     }
 }

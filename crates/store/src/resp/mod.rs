@@ -11,6 +11,6 @@ mod value;
 
 pub use arguments::{Arguments, OwnedArguments};
 pub use replies::Replies;
-pub use reply::{Pieces, Reply, Version};
+pub use reply::{Reply, Version};
 pub use request::{Limits, ProtocolError, Requests};
 pub use value::Value;

@@ -1,12 +1,11 @@
 //! Encodes replies.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use super::number::Written;
-use crate::large::{self, LARGE, MaybeShared, SharedValue};
+use crate::large::{self, LARGE, MaybeShared, Pieces, SharedValue};
 
 /// The version of RESP that a client speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,66 +37,8 @@ pub struct Reply {
     pub version: Version,
 }
 
-/// Replies that were written and wait for their turn. They have large values in the same way.
-#[derive(Clone, Debug, Default)]
-pub struct Pieces {
-    bytes: Vec<u8>,
-    large: VecDeque<(usize, SharedValue)>,
-}
-
 /// The most memory that an empty buffer keeps. [B]
 const MOST_KEPT: usize = 64 << 10;
-
-impl Pieces {
-    /// How long they are. [B]
-    pub fn len(&self) -> usize {
-        self.bytes.len() + self.large.iter().map(|(_, value)| value.len()).sum::<usize>()
-    }
-
-    /// Whether there is nothing.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty() && self.large.is_empty()
-    }
-
-    /// The bytes before the first large value.
-    pub fn start(&self) -> &[u8] {
-        self.large.front().map_or(&self.bytes, |(start, _)| &self.bytes[..*start])
-    }
-
-    /// All bytes, one after another.
-    pub fn joined(&self) -> Cow<'_, [u8]> {
-        if self.large.is_empty() {
-            return Cow::Borrowed(&self.bytes);
-        }
-        let mut joined = Vec::with_capacity(self.len());
-        let mut rest = &self.bytes[..];
-        for (start, value) in &self.large {
-            let (before, after) = rest.split_at(start - joined.len());
-            joined.extend_from_slice(before);
-            joined.extend_from_slice(value);
-            rest = after;
-        }
-        joined.extend_from_slice(rest);
-        Cow::Owned(joined)
-    }
-}
-
-impl From<Vec<u8>> for Pieces {
-    fn from(bytes: Vec<u8>) -> Pieces {
-        if bytes.len() < LARGE {
-            return Pieces { bytes, large: VecDeque::new() };
-        }
-        Pieces { bytes: Vec::new(), large: VecDeque::from([(0, bytes.into())]) }
-    }
-}
-
-impl PartialEq for Pieces {
-    fn eq(&self, other: &Pieces) -> bool {
-        self.joined() == other.joined()
-    }
-}
-
-impl Eq for Pieces {}
 
 impl Reply {
     /// Replies to a client that speaks this version.

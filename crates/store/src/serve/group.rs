@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::connection::Pause;
 use crate::journal::directory::Directory;
 use crate::journal::disk::{Disk, Error};
+use crate::large::Pieces;
 use crate::member::{Identity, Peer, Role};
 use crate::node::GroupState;
 use crate::parity::Output;
@@ -225,7 +226,7 @@ pub(super) struct Turn {
     /// Clients that had their turn, and what is to become of them.
     pub clients: Vec<(usize, Pause)>,
     /// What is to be sent to other members, and whether it may be lost.
-    pub messages: Vec<(Identity, Vec<u8>, bool)>,
+    pub messages: Vec<(Identity, Pieces, bool)>,
 }
 
 impl Turn {

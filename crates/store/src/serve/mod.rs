@@ -25,6 +25,8 @@ use crate::bucket::Bucket;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::disk::{self, Data, Found};
+use crate::large::Pieces;
+use crate::large::encoding::encode;
 use crate::link::{Nonce, Secret};
 use crate::log::{Event, Log};
 use crate::member::{Answer, Identity, Output, Peer as MemberPeer, Policy, Role, Ticket};
@@ -496,7 +498,7 @@ impl Server {
                     self.tell(&Event::MemberLost { member, address });
                 }
             }
-            Arrival::Message(from, message) => match Told::read(&message) {
+            Arrival::Message(from, message) => match Told::read(message) {
                 Ok(Told::Message(message)) => {
                     self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
                 }
@@ -522,10 +524,10 @@ impl Server {
             Output::Send(to, message) => {
                 let may_be_lost = message.may_be_lost();
                 // Every message between members can be serialized.
-                let Ok(bytes) = postcard::to_stdvec(&Told::Message(message)) else { return };
+                let Ok(pieces) = encode(&Told::Message(message), Pieces::default()) else { return };
                 match &mut self.keeper {
-                    Some(keeper) => keeper.turn.messages.push((to, bytes, may_be_lost)),
-                    None => self.members.send(to, bytes, may_be_lost),
+                    Some(keeper) => keeper.turn.messages.push((to, pieces, may_be_lost)),
+                    None => self.members.send(to, pieces, may_be_lost),
                 }
             }
             Output::Done(ticket, answer) => self.answer(ticket, answer),

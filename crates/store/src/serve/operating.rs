@@ -132,7 +132,7 @@ impl Server {
     pub(super) fn tell_member(&mut self, to: Identity, told: &Told, may_be_lost: bool) {
         // All that members tell each other can be written.
         if let Ok(bytes) = postcard::to_stdvec(told) {
-            self.members.send(to, bytes, may_be_lost);
+            self.members.send(to, bytes.into(), may_be_lost);
         }
     }
 

@@ -5,20 +5,22 @@
 
 use std::collections::VecDeque;
 
+use crate::large::Pieces;
+
 /// The most memory for messages that may be lost. A single one may be longer. [B]
 const MOST: usize = 64 << 20;
 /// The overhead of a message beside its bytes. [B]
-const MESSAGE: usize = size_of::<(u64, Vec<u8>)>();
+const MESSAGE: usize = size_of::<(u64, Pieces)>();
 
 /// Messages in the order in which they were put in.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Those that may be lost, each with the number of messages put in before it.
-    lossy: VecDeque<(u64, Vec<u8>)>,
+    lossy: VecDeque<(u64, Pieces)>,
     /// Their memory. [B]
     size: usize,
     /// Those that must arrive.
-    kept: VecDeque<(u64, Vec<u8>)>,
+    kept: VecDeque<(u64, Pieces)>,
     /// How many messages were put in.
     count: u64,
 }
@@ -35,7 +37,7 @@ impl Outbox {
     }
 
     /// Puts a message in. If there is no room, the oldest of those that may be lost are dropped, which were asked for again since. Returns how many.
-    pub fn push(&mut self, message: Vec<u8>, may_be_lost: bool) -> u64 {
+    pub fn push(&mut self, message: Pieces, may_be_lost: bool) -> u64 {
         let number = self.count;
         self.count += 1;
         if !may_be_lost {
@@ -53,7 +55,7 @@ impl Outbox {
     }
 
     /// Takes out the oldest message.
-    pub fn pop(&mut self) -> Option<Vec<u8>> {
+    pub fn pop(&mut self) -> Option<Pieces> {
         match (self.lossy.front(), self.kept.front()) {
             (Some((lossy, _)), Some((kept, _))) if kept < lossy => self.kept.pop_front().map(|(_, message)| message),
             (Some(_), _) => self.pop_lossy(),
@@ -61,7 +63,7 @@ impl Outbox {
         }
     }
 
-    fn pop_lossy(&mut self) -> Option<Vec<u8>> {
+    fn pop_lossy(&mut self) -> Option<Pieces> {
         let (_, message) = self.lossy.pop_front()?;
         self.size -= message.len() + MESSAGE;
         Some(message)
@@ -77,11 +79,11 @@ mod tests {
         let mut outbox = Outbox::default();
         let mut dropped = 0;
         for number in 0..200_u8 {
-            dropped += outbox.push(vec![number], false);
-            dropped += outbox.push(vec![number; 1 << 20], true);
+            dropped += outbox.push(vec![number].into(), false);
+            dropped += outbox.push(vec![number; 1 << 20].into(), true);
             assert!(outbox.size() < MOST + (200 << 10));
         }
-        let messages: Vec<Vec<u8>> = std::iter::from_fn(|| outbox.pop()).collect();
+        let messages: Vec<Vec<u8>> = std::iter::from_fn(|| outbox.pop()).map(|it| it.joined().into_owned()).collect();
         assert_eq!(messages.iter().filter(|message| message.len() == 1).count(), 200);
         assert_eq!(messages.len() as u64, 400 - dropped);
         assert!(messages.is_sorted_by_key(|message| (message[0], message.len())), "they are in order");
@@ -92,8 +94,8 @@ mod tests {
     #[test]
     fn a_single_message_may_be_longer() {
         let mut outbox = Outbox::default();
-        assert_eq!(outbox.push(vec![1], true), 0);
-        assert_eq!(outbox.push(vec![2; MOST + 1], true), 1);
-        assert_eq!(outbox.pop().map(|message| message[0]), Some(2));
+        assert_eq!(outbox.push(vec![1].into(), true), 0);
+        assert_eq!(outbox.push(vec![2; MOST + 1].into(), true), 1);
+        assert_eq!(outbox.pop().map(|message| message.joined()[0]), Some(2));
     }
 }

@@ -9,6 +9,7 @@ use mio::{Interest, Registry, Token};
 
 use super::outbox::Outbox;
 use super::told::Told;
+use crate::large::Pieces;
 use crate::link::{Event, Link, Nonce, Secret};
 use crate::member::{Identity, Peer};
 use crate::record::Milliseconds;
@@ -208,7 +209,7 @@ impl Peers {
 
     /// Queues a message to a member, to be sent with the next [`Peers::flush`], or as soon as the member is reached. A message that may be lost is
     /// dropped when too much waits for that member.
-    pub fn send(&mut self, to: Identity, message: Vec<u8>, may_be_lost: bool) {
+    pub fn send(&mut self, to: Identity, message: Pieces, may_be_lost: bool) {
         self.dropped += self.outboxes.entry(to).or_default().push(message, may_be_lost);
         if self.tokens.contains_key(&to) {
             self.unsent.insert(to)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;
 use crate::host::Host;
+use crate::large::encoding::decode;
 use crate::member::{Identity, Message};
 use crate::pages::{Heard, MemberState, PoolView};
 use crate::parity;
@@ -45,8 +46,8 @@ impl Told {
     ///
     /// # Errors
     /// [`Unfit`]
-    pub(super) fn read(bytes: &[u8]) -> Result<Told, Unfit> {
-        let told: Told = postcard::from_bytes(bytes)?;
+    pub(super) fn read(bytes: Vec<u8>) -> Result<Told, Unfit> {
+        let told: Told = decode(bytes, |bytes| postcard::from_bytes(bytes))?;
         match &told {
             Told::Message(message) => message.check()?,
             Told::Group(message) => message.check()?,

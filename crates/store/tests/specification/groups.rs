@@ -163,9 +163,9 @@ impl Machine {
         write_snapshot(host.member(), &run, &mut bytes).unwrap();
         self.log += 1;
         // Logs have a header; here it is a frame without entries.
-        let mut header = vec![0; FRAME_HEADER + 8];
+        let mut header = vec![0; FRAME_HEADER + 8].into();
         close(&mut header, 0);
-        self.disk.write(FileName::log(self.log), &header);
+        self.disk.write(FileName::log(self.log), &header.joined());
         self.disk.0.borrow_mut().insert(FileName::snapshot(self.log), (bytes, true));
         if let Part::Data(data) = &mut self.part {
             data.survey(&self.disk).unwrap();
@@ -330,7 +330,7 @@ impl World {
             let ready = batch.close(now, 0).expect("all can be written");
             let is_torn = may_die && self.draws.below(10_000) < dies;
             let length = if is_torn { self.draws.below(ready.frame.len() as u64) as usize } else { ready.frame.len() };
-            machine.disk.write(FileName::log(machine.log), &ready.frame[..length]);
+            machine.disk.write(FileName::log(machine.log), &ready.frame.joined()[..length]);
             batch.begin();
             drop(batch);
             if is_torn {

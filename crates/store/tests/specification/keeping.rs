@@ -193,12 +193,12 @@ impl World {
         if !batch.is_empty() {
             let ready = batch.close(self.now, machine.kept as u64).expect("all can be written");
             if self.draws.below(10_000) < dies {
-                machine.disk.extend(torn(ready.frame, &mut self.draws));
+                machine.disk.extend(torn(&ready.frame.joined(), &mut self.draws));
                 drop(batch);
                 self.crashes[1] += 1;
                 return self.crash(number);
             }
-            machine.disk.extend_from_slice(ready.frame);
+            machine.disk.extend_from_slice(&ready.frame.joined());
             if ready.is_urgent || !self.loses_power {
                 machine.kept = machine.disk.len();
             }
@@ -644,7 +644,7 @@ fn written(seed: u64) -> (Vec<u8>, Vec<(usize, Vec<Record>)>) {
         let mut batch = machine.journal.borrow_mut();
         if !batch.is_empty() {
             let ready = batch.close(now, 0).unwrap();
-            machine.disk.extend_from_slice(ready.frame);
+            machine.disk.extend_from_slice(&ready.frame.joined());
             batch.begin();
         }
         drop(batch);
@@ -671,9 +671,9 @@ fn a_log_that_is_cut_anywhere_holds_a_whole_number_of_batches() {
 fn a_byte_that_is_changed_is_seen_and_is_damage_where_more_was_kept() {
     let mut log = Vec::new();
     for number in 0..20_u8 {
-        let mut frame = vec![number; 60];
+        let mut frame = vec![number; 60].into();
         maquette_store::journal::frame::close(&mut frame, log.len() as u64);
-        log.extend(frame);
+        log.extend_from_slice(&frame.joined());
     }
     for changed in 0..log.len() {
         let mut log = log.clone();

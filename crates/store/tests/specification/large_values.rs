@@ -24,29 +24,36 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// A store that listens on the loopback, and ends with the test.
 struct Store {
     address: SocketAddr,
+    /// Where clients that follow slots connect, and other members.
+    followers: SocketAddr,
+    members: SocketAddr,
     ends: Arc<AtomicBool>,
     serves: Option<JoinHandle<()>>,
 }
 
 impl Store {
     fn start() -> Store {
+        Store::member(1, Vec::new(), u64::MAX)
+    }
+
+    /// A member with this number that joins others; its servers split when they have most of `capacity` records.
+    fn member(number: u64, join: Vec<SocketAddr>, capacity: u64) -> Store {
         let (sender, receiver) = channel();
         let ends = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&ends);
         let serves = thread::spawn(move || {
             let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let mut server = Server::listen(&[nowhere], Settings::default(), alone(nowhere), [1, 2, 3]).unwrap();
-            sender.send(server.addresses()[0]).unwrap();
+            let pool = Pool { join, ..pool(nowhere, capacity) };
+            let mut server = Server::listen(&[nowhere], Settings::default(), pool, [number; 3]).unwrap();
+            sender.send((server.addresses()[0], server.own().clients, server.own().address)).unwrap();
             server.serve(|| is_over.load(Ordering::Relaxed)).unwrap();
         });
-        Store { address: receiver.recv_timeout(LONGEST).unwrap(), ends, serves: Some(serves) }
+        let (address, followers, members) = receiver.recv_timeout(LONGEST).unwrap();
+        Store { address, followers, members, ends, serves: Some(serves) }
     }
 
     fn connect(&self) -> Client {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(LONGEST)).unwrap();
-        stream.set_write_timeout(Some(LONGEST)).unwrap();
-        Client(stream)
+        Client::of(self.address)
     }
 }
 
@@ -58,9 +65,9 @@ impl Drop for Store {
     }
 }
 
-/// A pool of one member with one server.
-fn alone(nowhere: SocketAddr) -> Pool {
-    let growth = Growth { capacity: u64::MAX, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
+/// How a member takes part in a pool.
+fn pool(nowhere: SocketAddr, capacity: u64) -> Pool {
+    let growth = Growth { capacity, sensitivity: 0.8, shrink: None, apart: false, most_servers: 16, chunk: 4 };
     Pool {
         members: nowhere,
         followers: nowhere,
@@ -68,7 +75,7 @@ fn alone(nowhere: SocketAddr) -> Pool {
         join: Vec::new(),
         secret: Secret::of(b""),
         tls: None,
-        policy: Policy { growth, servers_each: 1, patience: SimulatedDuration::ZERO },
+        policy: Policy { growth, servers_each: 1, patience: SimulatedDuration::from_microseconds(1_000) },
         data: None,
         role: Role::Data,
         parity: None,
@@ -79,6 +86,13 @@ fn alone(nowhere: SocketAddr) -> Pool {
 struct Client(TcpStream);
 
 impl Client {
+    fn of(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(LONGEST)).unwrap();
+        stream.set_write_timeout(Some(LONGEST)).unwrap();
+        Client(stream)
+    }
+
     fn send(&mut self, request: &[&[u8]]) {
         let mut bytes = format!("*{}\r\n", request.len()).into_bytes();
         for argument in request {
@@ -204,4 +218,48 @@ fn requests_that_follow_a_large_one_at_once_are_carried_out_in_order() {
     client.receives(&[b"+OK\r\n", &bulk(&first)[..], b"+PONG\r\n+OK\r\n", &bulk(&second)].concat(), "in order");
     client.receives(b":1048576\r\n", "STRLEN");
     sends.join().unwrap();
+}
+
+#[test]
+fn large_values_are_the_same_whatever_member_is_asked_and_wherever_they_move() {
+    let first = Store::member(1, Vec::new(), 10);
+    let second = Store::member(2, vec![first.members], 10);
+    let mut clients = [first.connect(), second.connect()];
+    let mut values: Vec<Vec<u8>> = (0..24).map(|seed| value(seed, LARGE / 2 * (1 + seed as usize % 4))).collect();
+    let key = |number: usize| format!("key:{number}").into_bytes();
+    for (number, value) in values.iter().enumerate() {
+        clients[0].says(&[b"SET", &key(number), value], b"+OK\r\n");
+    }
+    let mut follower = Client::of(first.followers);
+    let has_moved = |follower: &mut Client, number: usize| {
+        follower.send(&[b"STRLEN", &key(number)]);
+        let mut reply = Vec::new();
+        while !reply.ends_with(b"\r\n") {
+            let mut byte = [0];
+            follower.0.read_exact(&mut byte).unwrap();
+            reply.push(byte[0]);
+        }
+        reply.starts_with(b"-MOVED")
+    };
+    assert!((0..300_000).any(|asked| has_moved(&mut follower, asked % values.len())), "no server was split");
+    for (number, value) in values.iter_mut().enumerate() {
+        for client in &mut clients {
+            client.send(&[b"GET", &key(number)]);
+            client.receives_value(value, "after the split");
+        }
+        value.extend(b"more");
+        clients[number % 2].says(&[b"APPEND", &key(number), b"more"], format!(":{}\r\n", value.len()).as_bytes());
+        let other = &mut clients[(number + 1) % 2];
+        other.send(&[b"GETEX", &key(number), b"EX", b"100000"]);
+        other.receives_value(value, "after APPEND");
+        value.reverse();
+        other.says(&[b"SET", &key(number), value], b"+OK\r\n");
+    }
+    let all: Vec<Vec<u8>> = (0..values.len()).map(key).collect();
+    let request: Vec<&[u8]> = [&b"MGET"[..]].into_iter().chain(all.iter().map(|key| &key[..])).collect();
+    let due: Vec<u8> = values.iter().flat_map(|value| bulk(value)).collect();
+    for client in &mut clients {
+        client.send(&request);
+        client.receives(&[b"*24\r\n", &due[..]].concat(), "MGET");
+    }
 }

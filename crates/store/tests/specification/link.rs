@@ -2,8 +2,10 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use maquette_store::large::{LARGE, SharedValue};
 use maquette_store::link::{Error, Event, Link, Secret};
 use maquette_store::member::{Identity, Peer, Role};
+use maquette_store::resp::Reply;
 use proptest::prelude::*;
 
 fn peer(number: u32) -> Peer {
@@ -57,15 +59,23 @@ proptest! {
 
     /// No more of a large message is sealed at a time than is asked for, and later messages arrive after it.
     #[test]
-    fn a_message_that_is_sealed_in_pieces_arrives_whole(size in 0_usize..600_000, most in 1_usize..200_000) {
+    fn a_message_that_is_sealed_in_pieces_arrives_whole(
+        size in prop_oneof![4 => 0_usize..600_000, 1 => LARGE..2 * LARGE],
+        most in 1_usize..200_000,
+    ) {
         let [mut caller, mut called] = opened();
-        let (message, mut arrived) = (vec![7; size], Vec::new());
-        caller.begin(message.clone());
+        // A large value stands between other bytes.
+        let mut reply = Reply::default();
+        reply.value(SharedValue::from((0..size).map(|place| (place % 251) as u8).collect::<Vec<u8>>()).into());
+        reply.ok();
+        let (pieces, mut arrived) = (reply.into_pieces(), Vec::new());
+        let message = pieces.joined().into_owned();
+        caller.begin(pieces.clone());
         while !caller.seal_more(most) {
             prop_assert!(caller.unsent().len() < most + (66 << 10));
             arrived.extend(carry(&mut caller, &mut called, 30_000).unwrap());
         }
-        caller.begin(message.clone());
+        caller.begin(pieces);
         caller.send(b"after it");
         arrived.extend(carry(&mut caller, &mut called, 30_000).unwrap());
         prop_assert_eq!(arrived, [message.clone(), message, b"after it".to_vec()].map(Event::Message));

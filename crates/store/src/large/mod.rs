@@ -1,12 +1,17 @@
 //! Large values. They are shared and not copied, since it takes hundreds of milliseconds to copy the largest, for which clients would wait. A thread of
 //! its own frees them, which takes milliseconds, too.
 
+pub(crate) mod encoding;
+mod pieces;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+
+pub use pieces::Pieces;
 
 /// A value of at least this length is large. [B]
 pub const LARGE: usize = 1 << 20;
