@@ -128,6 +128,11 @@ impl Bucket {
             Effect::Expire { key, expiry } => self.postpone(key, expiry),
             Effect::Remove(key) => drop(self.take(key)),
             Effect::Clear => self.empty(),
+            Effect::Copy { from, to, expiry } => {
+                if let Some(record) = self.table.find(c_of(from), from).cloned() {
+                    self.store(to, record.value(), expiry, now);
+                }
+            }
         }
     }
 
@@ -207,6 +212,19 @@ impl Bucket {
             self.write(Effect::Set { key, value: value.clone(), expiry });
         }
         self.store(key, value, expiry, now);
+    }
+
+    /// Stores the value of a key under another one, too, to expire at the same time. Returns whether there is such a key.
+    pub fn copy(&mut self, from: &[u8], to: &[u8], now: Milliseconds) -> bool {
+        let Some(record) = self.peek(from, now).cloned() else { return false };
+        match record.value() {
+            MaybeShared::Borrowed(value) => self.set(to, value, record.expiry(), now),
+            value @ MaybeShared::Shared(_) => {
+                self.write(Effect::Copy { from, to, expiry: record.expiry() });
+                self.store(to, value, record.expiry(), now);
+            }
+        }
+        true
     }
 
     fn store(&mut self, key: &[u8], value: MaybeShared<'_>, expiry: Option<Milliseconds>, now: Milliseconds) {

@@ -36,13 +36,11 @@ pub(super) fn kind(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 /// Copies the value and the expiry of one key to another. Returns whether it did.
 fn copy_value(context: &mut Context<'_>, from: &[u8], to: &[u8], replaces: bool) -> Result<bool, Failure> {
     let now = context.now;
-    let record = context.bucket.peek(from, now).ok_or(Failure::NoSuchKey)?;
+    context.bucket.peek(from, now).ok_or(Failure::NoSuchKey)?;
     if !replaces && context.bucket.peek(to, now).is_some() {
         return Ok(false);
     }
-    let record = record.clone();
-    context.bucket.set(to, record.value(), record.expiry(), now);
-    Ok(true)
+    Ok(context.bucket.copy(from, to, now))
 }
 
 pub(super) fn rename(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {

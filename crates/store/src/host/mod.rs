@@ -30,7 +30,7 @@ use crate::journal::{Journal, Pen};
 use crate::member::{Identity, Member, Output, Peer, Policy, Role, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
-use crate::resp::{Arguments, OwnedArguments, Reply};
+use crate::resp::{Arguments, OwnedArguments, Reply, Requests};
 use crate::slot::{c_of, slot_of};
 pub use waiting::{Gather, Waiting};
 
@@ -41,6 +41,8 @@ pub struct Host {
     member: Member<Bucket>,
     /// Carries out requests without keys, on a member without a server.
     spare: Bucket,
+    /// The journal, if there is one.
+    journal: Option<Journal>,
     outputs: Vec<Output<Bucket>>,
     /// When all servers were last asked for their levels. [ms since 1970]
     mapped: Milliseconds,
@@ -88,14 +90,14 @@ impl Host {
     pub fn kept_by(node: Node, own: Peer, policy: Policy, journal: Option<Journal>) -> Host {
         let node = Rc::new(RefCell::new(node));
         let of_server = {
-            let node = Rc::clone(&node);
+            let (node, journal) = (Rc::clone(&node), journal.clone());
             move |server| {
                 let pen = journal.as_ref().map(|journal| Pen::new(Rc::clone(journal), server));
                 Bucket::of_server(Guest::of(&node)).kept_by(pen)
             }
         };
         let member = Member::joining(own, policy, of_server);
-        Host { node, member, spare: Bucket::default(), outputs: Vec::new(), mapped: 0, asked: 0 }
+        Host { node, member, spare: Bucket::default(), journal, outputs: Vec::new(), mapped: 0, asked: 0 }
     }
 
     /// The member, to set it up before it serves clients.
@@ -145,6 +147,16 @@ impl Host {
             self.with_member(|member, now, outputs| member.has_answered(now, 0, asked, true, outputs));
         }
         std::mem::take(&mut self.outputs)
+    }
+
+    /// Writes to the journal what has arrived of a large value that will be stored on this member, a part at a time: all at once would take long.
+    pub fn keep_arriving(&mut self, requests: &mut Requests) {
+        let Some(journal) = &self.journal else { return };
+        let Some((arguments, arriving)) = requests.arriving() else { return };
+        let stores = find(arguments.get(0)).is_some_and(|command| command.has(Flag::NeedsRoom));
+        if stores && arguments.len() > 1 && self.member.holder(c_of(arguments.get(1))).is_some() {
+            journal.borrow_mut().write_part(arriving);
+        }
     }
 
     /// Carries out a client's request and replies; or returns what the reply waits for.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use programs::linear_hash::{Applied, ToServerOf};
@@ -11,8 +12,8 @@ use super::{Effect, Entry};
 use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
 use crate::contents::{Operation, Outcome};
-use crate::large::Pieces;
 use crate::large::encoding::encode;
+use crate::large::{Arriving, MaybeShared, Pieces};
 use crate::member::{Begun, Identity, Recorder, Standing, Taken};
 use crate::record::Milliseconds;
 use crate::resp::OwnedArguments;
@@ -33,7 +34,14 @@ pub struct Batch {
     is_broken: bool,
     /// The standing that was written last.
     standing: Option<Standing>,
+    /// The numbers of large values whose parts are written to the present log while they arrive.
+    arriving: BTreeSet<u64>,
+    /// How many there were.
+    arrived: u64,
 }
+
+/// How much is written at once of a large value that arrives: twice what arrives at once, to catch up when another log was begun. [B]
+const MOST_OF_PART: usize = 4 << 20;
 
 /// A batch, shared by all that write to it.
 pub type Journal = Rc<RefCell<Batch>>;
@@ -50,7 +58,7 @@ pub struct Ready<'a> {
 impl Default for Batch {
     fn default() -> Batch {
         let pieces = Pieces::from(vec![0; FRAME_HEADER + TIME]);
-        Batch { pieces, is_urgent: false, is_broken: false, standing: None }
+        Batch { pieces, is_urgent: false, is_broken: false, standing: None, arriving: BTreeSet::new(), arrived: 0 }
     }
 }
 
@@ -62,6 +70,22 @@ impl Batch {
             Ok(pieces) => self.pieces = pieces,
             Err(_) => self.is_broken = true,
         }
+    }
+
+    /// Writes the next part of a large value that arrives, so that it is not written all at once when it is stored.
+    pub(crate) fn write_part(&mut self, value: &mut Arriving) {
+        let number = value.journaled().filter(|number| self.arriving.contains(number)).unwrap_or_else(|| {
+            self.arrived += 1;
+            self.arriving.insert(self.arrived);
+            value.begin_to_write(self.arrived);
+            self.arrived
+        });
+        self.write(&Entry::Part(number, value.write_next(MOST_OF_PART)));
+    }
+
+    /// Another log begins, in which no part of any value is; nothing waits to be written.
+    pub(crate) fn begin_log(&mut self) {
+        self.arriving.clear();
     }
 
     /// Whether there is nothing to be written.
@@ -107,7 +131,13 @@ impl Pen {
     /// Writes a change of a record.
     #[inline]
     pub fn write(&self, effect: Effect<'_>) {
-        self.journal.borrow_mut().write(&Entry::Effect(self.server, effect));
+        let mut batch = self.journal.borrow_mut();
+        if let Effect::Set { key, value: MaybeShared::Shared(value), expiry } = &effect
+            && let Some(number) = value.journaled().filter(|number| batch.arriving.remove(number))
+        {
+            return batch.write(&Entry::Arrived(self.server, key, number, *expiry));
+        }
+        batch.write(&Entry::Effect(self.server, effect));
     }
 }
 

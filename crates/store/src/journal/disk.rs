@@ -65,6 +65,10 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
+/// Before another log is begun, all of the last one must be durable. More than this much is made so by the thread first. [B]
+const MOST_TO_KEEP: u64 = 4 << 20;
+/// But a snapshot is begun no later than this after it was due. [ms]
+const LONGEST_DUE: Milliseconds = 10_000;
 /// After a failed snapshot, the next one is made no sooner than after this time. [ms]
 const TIME_TO_TRY_AGAIN: Milliseconds = 60_000;
 
@@ -89,6 +93,10 @@ pub struct Disk {
     /// Logs to be made durable, and how much of each was written.
     syncer: Sender<(u64, File, u64)>,
     synced: Milliseconds,
+    /// How much of the log was to be made durable when that was last asked for. [B]
+    asked: u64,
+    /// Since when a snapshot is due.
+    due: Option<Milliseconds>,
     /// The size of the logs since the last snapshot, without the one that is being written. [B]
     logs: u64,
     /// The size of the last snapshot. [B]
@@ -149,6 +157,8 @@ impl Disk {
             kept,
             syncer,
             synced: 0,
+            asked: FILE_HEADER as u64,
+            due: None,
             logs: found.logs,
             snapshot: found.snapshot,
             saved: None,
@@ -195,23 +205,18 @@ impl Disk {
         Ok(())
     }
 
-    /// Does what is due, without waiting for it.
+    /// Does what is due, without waiting for it. Returns whether another log was begun.
     ///
     /// # Errors
     /// [`Error::System`]: something that was written could not be made durable.
-    pub fn look(&mut self, now: Milliseconds) -> Result<(), Error> {
+    pub fn look(&mut self, now: Milliseconds) -> Result<bool, Error> {
         if self.data.fsync == Fsync::EverySecond && now.abs_diff(self.synced) >= SECOND {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(cause) = kept.failure.take() {
                 return Err(system("sync", &self.path())(cause));
             }
-            let is_behind = kept.bytes < self.written;
             drop(kept);
-            if is_behind {
-                let file = self.file.try_clone().map_err(system("sync", &self.path()))?;
-                // The thread lives as long as this sender.
-                let _ = self.syncer.send((self.number, file, self.written));
-            }
+            self.keep_aside()?;
             self.synced = now;
         }
         if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
@@ -224,9 +229,27 @@ impl Disk {
             }
         }
         let may_save = self.failed.is_none_or(|failed| now.abs_diff(failed) >= TIME_TO_TRY_AGAIN);
-        if may_save && self.logs + self.written > self.data.least_logs.max(self.snapshot) {
-            self.save()?;
+        let is_due = may_save && self.logs + self.written > self.data.least_logs.max(self.snapshot);
+        self.due = self.due.or(Some(now)).filter(|_| is_due);
+        let Some(due) = self.due else { return Ok(false) };
+        let is_nearly_kept = self.written - self.kept() < MOST_TO_KEEP;
+        if self.data.fsync != Fsync::EverySecond || is_nearly_kept || now.abs_diff(due) >= LONGEST_DUE {
+            return self.save();
         }
+        self.keep_aside()?;
+        Ok(false)
+    }
+
+    /// Has what was written made durable by the thread, unless that is under way.
+    fn keep_aside(&mut self) -> Result<(), Error> {
+        let kept = self.kept();
+        if kept < self.asked || kept >= self.written {
+            return Ok(());
+        }
+        let file = self.file.try_clone().map_err(system("sync", &self.path()))?;
+        // The thread lives as long as this sender.
+        let _ = self.syncer.send((self.number, file, self.written));
+        self.asked = self.written;
         Ok(())
     }
 
@@ -243,7 +266,8 @@ impl Disk {
         }
         self.file = begin(&self.data.directory, self.number + 1)?;
         self.logs += self.written;
-        (self.number, self.written) = (self.number + 1, FILE_HEADER as u64);
+        (self.number, self.written, self.asked) = (self.number + 1, FILE_HEADER as u64, FILE_HEADER as u64);
+        self.due = None;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         (kept.log, kept.bytes) = (self.number, self.written);
         drop(kept);

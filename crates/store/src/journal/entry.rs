@@ -50,6 +50,17 @@ pub enum Effect<'a> {
     Remove(#[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
     /// All records are removed.
     Clear,
+    /// The value of a key, which is large, is stored under another one, too.
+    Copy {
+        /// The key.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        from: &'a [u8],
+        /// The other one.
+        #[serde(borrow, serialize_with = "as_bytes")]
+        to: &'a [u8],
+        /// When the other one expires.
+        expiry: Option<Milliseconds>,
+    },
 }
 
 /// Encodes bytes as a whole, and not one by one: the encoding is the same.
@@ -101,4 +112,8 @@ pub enum Entry<'a> {
     Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
     /// Of a snapshot: its end.
     End,
+    /// Of a large value that arrives from a client: its number in this log, and its next part.
+    Part(u64, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
+    /// The value with a number, all parts of which have been written to this log, is stored on a server under a key, to expire then or never.
+    Arrived(u32, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8], u64, Option<Milliseconds>),
 }

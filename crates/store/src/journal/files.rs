@@ -207,6 +207,7 @@ fn read(path: &Path, number: u64, replay: &mut Replay<'_>) -> Result<Extent, Err
         return Ok(Extent { at: 0, length, is_torn: true });
     }
     check_file_header(&header, number).map_err(|cause| Error::Header { path: path.to_owned(), cause })?;
+    replay.begin_file();
     let mut frames = Frames::new(BufReader::with_capacity(READ, &file), FILE_HEADER as u64, length);
     let is_torn = loop {
         let at = frames.at();

@@ -1,10 +1,13 @@
 //! Brings a member back from its log.
 
+use std::collections::BTreeMap;
+
 use programs::linear_hash::Contents;
 use quantities::Duration;
 
-use super::{Entry, Run};
+use super::{Effect, Entry, Run};
 use crate::bucket::Bucket;
+use crate::large::MaybeShared;
 use crate::member::{Member, Policy};
 use crate::record::Milliseconds;
 
@@ -25,12 +28,14 @@ pub struct Replay<'a> {
     member: &'a mut Member<Bucket>,
     run: Option<Run>,
     is_ended: bool,
+    /// The parts of large values in the present file that were not stored yet.
+    arriving: BTreeMap<u64, Vec<u8>>,
 }
 
 impl<'a> Replay<'a> {
     /// A replay into a member that has nothing.
     pub const fn new(member: &'a mut Member<Bucket>) -> Replay<'a> {
-        Replay { member, run: None, is_ended: false }
+        Replay { member, run: None, is_ended: false, arriving: BTreeMap::new() }
     }
 
     /// The last run that began, if there was any.
@@ -46,6 +51,11 @@ impl<'a> Replay<'a> {
     /// The member so far.
     pub const fn member(&mut self) -> &mut Member<Bucket> {
         self.member
+    }
+
+    /// Another file begins. What arrived before and was not stored is in it again, or was given up.
+    pub fn begin_file(&mut self) {
+        self.arriving.clear();
     }
 
     /// Replays a batch.
@@ -93,6 +103,13 @@ impl<'a> Replay<'a> {
             Entry::Unacknowledged(to, sequenced) => member.resume_unacknowledged(to, sequenced),
             Entry::Message(from, to, message) => member.resume_message(from, to, message.into_owned()),
             Entry::End => self.is_ended = true,
+            Entry::Part(number, part) => self.arriving.entry(number).or_default().extend_from_slice(part),
+            Entry::Arrived(server, key, number, expiry) => {
+                let (Some(bucket), Some(bytes)) = (member.contents_of(server), self.arriving.remove(&number)) else {
+                    return false;
+                };
+                bucket.replay(Effect::Set { key, value: MaybeShared::Shared(bytes.into()), expiry }, now);
+            }
         }
         true
     }

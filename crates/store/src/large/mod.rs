@@ -37,12 +37,16 @@ fn start() -> SyncSender<Box<dyn Send>> {
 
 /// Bytes that are freed by the thread that frees large values, if they are large.
 #[derive(Default)]
-struct Memory(Vec<u8>);
+struct Memory {
+    bytes: Vec<u8>,
+    /// The number under which all of them were written to the journal while they arrived, if they were.
+    journaled: Option<u64>,
+}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let length = self.0.capacity();
-        give_back(std::mem::take(&mut self.0), length);
+        let length = self.bytes.capacity();
+        give_back(std::mem::take(&mut self.bytes), length);
     }
 }
 
@@ -61,12 +65,18 @@ impl SharedValue {
         SharedValue { memory: Arc::clone(&self.memory), start: end.min(self.start + range.start), end }
     }
 
+    /// The number under which it was written to the journal while it arrived, if it was.
+    pub(crate) fn journaled(&self) -> Option<u64> {
+        self.memory.journaled.filter(|_| self.len() == self.memory.bytes.len())
+    }
+
     /// Resizes it to `length` bytes, where new ones are 0, and writes a part of it from `at` on. If nobody shares it, it stays where it is.
     pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
         // Memory that is 0 from the beginning is only taken when it is written to.
         let grows_much = length / 2 > self.len();
         match Arc::get_mut(&mut self.memory).filter(|_| !grows_much) {
-            Some(Memory(bytes)) => {
+            Some(Memory { bytes, journaled }) => {
+                *journaled = None;
                 bytes.truncate(self.end);
                 bytes.resize(self.start + length, 0);
                 write(&mut bytes[self.start..], at, part);
@@ -98,14 +108,14 @@ impl Deref for SharedValue {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.memory.0[self.start..self.end]
+        &self.memory.bytes[self.start..self.end]
     }
 }
 
 impl From<Vec<u8>> for SharedValue {
     fn from(bytes: Vec<u8>) -> SharedValue {
         let end = bytes.len();
-        SharedValue { memory: Arc::new(Memory(bytes)), start: 0, end }
+        SharedValue { memory: Arc::new(Memory { bytes, journaled: None }), start: 0, end }
     }
 }
 
@@ -182,6 +192,8 @@ pub(crate) struct Arriving {
     filled: usize,
     /// How long it is. [B]
     length: usize,
+    /// How much of it was written to the journal, under the number of its memory. [B]
+    written: usize,
 }
 
 impl fmt::Debug for Arriving {
@@ -198,7 +210,8 @@ const MOST_ROOM: usize = 2 << 20;
 impl Arriving {
     /// One of this length, of which this much has arrived.
     pub(crate) fn begin(length: usize, arrived: &[u8]) -> Arriving {
-        Arriving { memory: Memory(arrived.to_vec()), filled: arrived.len(), length }
+        let memory = Memory { bytes: arrived.to_vec(), journaled: None };
+        Arriving { memory, filled: arrived.len(), length, written: 0 }
     }
 
     /// How much of it has arrived. [B]
@@ -213,7 +226,7 @@ impl Arriving {
 
     /// Room for what arrives next; none, if it is whole.
     pub(crate) fn room(&mut self) -> &mut [u8] {
-        let (bytes, missing) = (&mut self.memory.0, self.length - self.filled);
+        let (bytes, missing) = (&mut self.memory.bytes, self.length - self.filled);
         if bytes.len() == self.filled {
             let more = self.filled.clamp(LEAST_ROOM, MOST_ROOM).min(missing);
             if bytes.capacity() < bytes.len() + more {
@@ -227,12 +240,30 @@ impl Arriving {
 
     /// `bytes` bytes have arrived in the room.
     pub(crate) fn received(&mut self, bytes: usize) {
-        self.filled = (self.filled + bytes).min(self.memory.0.len());
+        self.filled = (self.filled + bytes).min(self.memory.bytes.len());
+    }
+
+    /// The number under which it is being written to the journal, if it is.
+    pub(crate) const fn journaled(&self) -> Option<u64> {
+        self.memory.journaled
+    }
+
+    /// It is written to the journal under this number, from the beginning.
+    pub(crate) const fn begin_to_write(&mut self, number: u64) {
+        (self.memory.journaled, self.written) = (Some(number), 0);
+    }
+
+    /// The next part of what has arrived, of `most` bytes at most, which is written to the journal now.
+    pub(crate) fn write_next(&mut self, most: usize) -> &[u8] {
+        let begin = self.written;
+        self.written = self.filled.min(begin + most);
+        &self.memory.bytes[begin..self.written]
     }
 }
 
 impl From<Arriving> for SharedValue {
-    fn from(whole: Arriving) -> SharedValue {
+    fn from(mut whole: Arriving) -> SharedValue {
+        whole.memory.journaled = whole.memory.journaled.filter(|_| whole.written == whole.length);
         SharedValue { memory: Arc::new(whole.memory), start: 0, end: whole.filled }
     }
 }
@@ -323,7 +354,7 @@ mod tests {
             room.fill(1);
             let bytes = room.len();
             arriving.received(bytes);
-            assert!(arriving.memory.0.capacity() <= 5_000_000);
+            assert!(arriving.memory.bytes.capacity() <= 5_000_000);
         }
         assert!(arriving.room().is_empty());
         assert_eq!(*SharedValue::from(arriving), [1; 5_000_000]);

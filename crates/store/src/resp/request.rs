@@ -134,6 +134,12 @@ impl Requests {
         &mut self.buffer[self.filled..]
     }
 
+    /// The large argument that is arriving, and those before it in its request.
+    pub(crate) fn arriving(&mut self) -> Option<(Arguments<'_>, &mut Arriving)> {
+        let arriving = self.arriving.as_mut()?;
+        Some((Arguments::new(&self.buffer[self.begin..self.at], &self.ranges, &self.large), arriving))
+    }
+
     /// Whether what is received next belongs to a large argument.
     fn lacks_large(&self) -> bool {
         self.arriving.as_ref().is_some_and(|arriving| !arriving.is_whole())

@@ -70,6 +70,7 @@ impl<S: Read + Write> Peer<S> {
         let mut pause = self.connection.turn(host);
         if pause == Pause::Receive && self.has_more && !self.ends_too_early() {
             self.receive(host)?;
+            host.keep_arriving(&mut self.connection.requests);
             pause = self.connection.turn(host);
         }
         // All its requests are answered before its end of file is read.

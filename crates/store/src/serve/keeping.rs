@@ -75,19 +75,26 @@ impl Keeper {
 
     /// Keeps what the turn has changed. Nobody must be told of that if it fails.
     pub(super) fn commit(&mut self, now: Milliseconds) -> Result<(), Error> {
+        self.write(now)?;
+        if self.disk.look(now)? {
+            self.journal.borrow_mut().begin_log();
+        }
+        self.turns.push(std::mem::take(&mut self.turn), self.disk.position().0, self.at);
+        match &mut self.group {
+            Some(group) => group.has_written(self.at, &self.disk),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what has changed since the last time.
+    fn write(&mut self, now: Milliseconds) -> Result<(), Error> {
         let mut batch = self.journal.borrow_mut();
         if !batch.is_empty() {
             let ready = batch.close(now, self.disk.kept()).ok_or(Error::Unwritable)?;
             self.disk.append(&ready)?;
             batch.begin();
         }
-        drop(batch);
-        self.disk.look(now)?;
-        self.turns.push(std::mem::take(&mut self.turn), self.disk.position().0, self.at);
-        match &mut self.group {
-            Some(group) => group.has_written(self.at, &self.disk),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The next turn of which others may be told.
@@ -107,9 +114,13 @@ impl Keeper {
     }
 
     /// Begins a snapshot, if a client has asked for one; and what there is to tell clients of it all.
-    pub(super) fn look(&mut self, is_asked: bool) -> Result<State, Error> {
+    pub(super) fn look(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
         if is_asked {
-            self.disk.save()?;
+            // A value and its parts are in one log.
+            self.write(now)?;
+            if self.disk.save()? {
+                self.journal.borrow_mut().begin_log();
+            }
         }
         Ok(self.disk.state())
     }
@@ -126,7 +137,7 @@ impl Server {
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         let node = &mut *self.host.node().borrow_mut();
         let is_asked = std::mem::take(&mut node.wants_snapshot);
-        node.kept = Some(keeper.look(is_asked).map_err(super::Error::Kept)?);
+        node.kept = Some(keeper.look(is_asked, node.now).map_err(super::Error::Kept)?);
         Ok(())
     }
 

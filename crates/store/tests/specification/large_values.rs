@@ -1,13 +1,16 @@
 //! Large values over real sockets: they are shared and not copied, and yet nobody sees a change that came after a reply.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use maquette_store::journal::disk::{Data, Fsync};
 use maquette_store::large::LARGE;
 use maquette_store::link::Secret;
 use maquette_store::member::{Policy, Role};
@@ -36,14 +39,29 @@ impl Store {
         Store::member(1, Vec::new(), u64::MAX)
     }
 
+    /// One that keeps its data in this directory.
+    fn kept_in(directory: &Path) -> Store {
+        let data = Data {
+            directory: directory.to_owned(),
+            fsync: Fsync::EverySecond,
+            least_logs: Data::LEAST_LOGS,
+            has_parity: false,
+        };
+        Store::serving(1, Some(data), Vec::new(), u64::MAX)
+    }
+
     /// A member with this number that joins others; its servers split when they have most of `capacity` records.
     fn member(number: u64, join: Vec<SocketAddr>, capacity: u64) -> Store {
+        Store::serving(number, None, join, capacity)
+    }
+
+    fn serving(number: u64, data: Option<Data>, join: Vec<SocketAddr>, capacity: u64) -> Store {
         let (sender, receiver) = channel();
         let ends = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&ends);
         let serves = thread::spawn(move || {
             let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let pool = Pool { join, ..pool(nowhere, capacity) };
+            let pool = Pool { join, data, ..pool(nowhere, capacity) };
             let mut server = Server::listen(&[nowhere], Settings::default(), pool, [number; 3]).unwrap();
             sender.send((server.addresses()[0], server.own().clients, server.own().address)).unwrap();
             server.serve(|| is_over.load(Ordering::Relaxed)).unwrap();
@@ -94,13 +112,7 @@ impl Client {
     }
 
     fn send(&mut self, request: &[&[u8]]) {
-        let mut bytes = format!("*{}\r\n", request.len()).into_bytes();
-        for argument in request {
-            bytes.extend(format!("${}\r\n", argument.len()).bytes());
-            bytes.extend(*argument);
-            bytes.extend(b"\r\n");
-        }
-        self.0.write_all(&bytes).unwrap();
+        self.0.write_all(&written(request)).unwrap();
     }
 
     fn receives(&mut self, due: &[u8], what: &str) {
@@ -117,6 +129,12 @@ impl Client {
         self.send(request);
         self.receives(due, &String::from_utf8_lossy(request[0]));
     }
+}
+
+/// A request as it is sent.
+fn written(request: &[&[u8]]) -> Vec<u8> {
+    let header = format!("*{}\r\n", request.len()).into_bytes();
+    header.into_iter().chain(request.iter().flat_map(|argument| bulk(argument))).collect()
 }
 
 fn bulk(value: &[u8]) -> Vec<u8> {
@@ -262,4 +280,74 @@ fn large_values_are_the_same_whatever_member_is_asked_and_wherever_they_move() {
         client.send(&request);
         client.receives(&[b"*24\r\n", &due[..]].concat(), "MGET");
     }
+}
+
+/// The size of the logs in a directory. [B]
+fn logs(directory: &Path) -> u64 {
+    let files = fs::read_dir(directory).unwrap().map(|file| file.unwrap());
+    let logs = files.filter(|file| file.file_name().to_string_lossy().starts_with("log."));
+    logs.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
+    let directory = std::env::temp_dir().join(format!("maquette-large-values-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&directory);
+    let store = Store::kept_in(&directory);
+    let (mut client, mut other) = (store.connect(), store.connect());
+    let values: Vec<Vec<u8>> = (0..5).map(|seed| value(seed, 12 << 20)).collect();
+    let is_written = |other: &mut Client, least: u64| {
+        // Each turn of the loop may write more.
+        assert!((0..300_000).any(|_| {
+            other.says(&[b"PING"], b"+PONG\r\n");
+            logs(&directory) >= least
+        }));
+    };
+
+    // What has arrived of a value is written before the rest comes, and no more than once.
+    let request = written(&[b"SET", b"a", &values[0]]);
+    let (first, rest) = request.split_at(10 << 20);
+    client.0.write_all(first).unwrap();
+    is_written(&mut other, 9 << 20);
+    client.0.write_all(rest).unwrap();
+    client.receives(b"+OK\r\n", "SET");
+    assert!(logs(&directory) < 13 << 20, "it was written twice");
+
+    // Another log is begun while a value arrives: of that all is written there.
+    let request = written(&[b"SET", b"b", &values[1]]);
+    let (first, rest) = request.split_at(6 << 20);
+    client.0.write_all(first).unwrap();
+    is_written(&mut other, 17 << 20);
+    other.says(&[b"SAVE"], b"+OK\r\n");
+    client.0.write_all(rest).unwrap();
+    client.receives(b"+OK\r\n", "SET");
+
+    // A client goes in the middle of a value, and a value is refused.
+    let mut gone = store.connect();
+    gone.0.write_all(&written(&[b"SET", b"b", &values[2]])[..8 << 20]).unwrap();
+    drop(gone);
+    client.says(&[b"SET", b"b", &values[2], b"NX"], b"$-1\r\n");
+
+    client.says(&[b"COPY", b"a", b"c"], b":1\r\n");
+    client.says(&[b"APPEND", b"a", b"more"], format!(":{}\r\n", values[0].len() + 4).as_bytes());
+    client.says(&[b"RENAME", b"b", b"d"], b"+OK\r\n");
+    client.says(&[b"EXPIREAT", b"d", b"99999999999"], b":1\r\n");
+    client.says(&[b"MSET", b"e", &values[3], b"f", &values[4]], b"+OK\r\n");
+    drop(store);
+
+    let longer = [&values[0][..], b"more"].concat();
+    let due = [(b"a", &longer), (b"c", &values[0]), (b"d", &values[1]), (b"e", &values[3]), (b"f", &values[4])];
+    for start in 0..2 {
+        let store = Store::kept_in(&directory);
+        let mut client = store.connect();
+        for (key, value) in due {
+            client.send(&[b"GET", key]);
+            client.receives_value(value, &format!("{} after start {start}", char::from(key[0])));
+        }
+        client.says(&[b"EXISTS", b"b"], b":0\r\n");
+        client.says(&[b"EXPIRETIME", b"d"], b":99999999999\r\n");
+        // The second time all is read from a snapshot.
+        client.says(&[b"SAVE"], b"+OK\r\n");
+    }
+    fs::remove_dir_all(&directory).unwrap();
 }
