@@ -284,12 +284,13 @@ impl Server {
             }
             // One server after the other.
             is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
-            let unread = self.members.take_unread();
+            let mut unread = self.members.take_unread();
             for event in &events {
                 let token = event.token().0;
                 if token < self.listeners.len() {
                     self.let_in(token, now);
                 } else if self.members.has(token) {
+                    unread.remove(&token);
                     self.members.turn(token, &mut self.arrivals);
                 } else {
                     self.wake(token, event.is_readable(), event.is_read_closed() || event.is_error());
