@@ -77,7 +77,9 @@ impl Host {
                 return Some(format!("{why}: with --parity 2, end it, and another parity member takes its place"));
             }
             Some(GroupState::Spare { is_given: true }) => {
-                return Some("ERR a lost member is being rebuilt on this spare: try again when that is done".to_owned());
+                return Some(
+                    "ERR a lost member is being rebuilt on this spare: try again when that is done".to_owned(),
+                );
             }
             _ => {}
         }
