@@ -214,7 +214,7 @@ impl Bucket {
         self.store(key, value, expiry, now);
     }
 
-    /// Stores the value of a key under another one, too, to expire at the same time. Returns whether there is such a key.
+    /// Stores the value of a key under another key, too, with the same expiry. Returns whether the key exists.
     pub fn copy(&mut self, from: &[u8], to: &[u8], now: Milliseconds) -> bool {
         let Some(record) = self.peek(from, now).cloned() else { return false };
         match record.value() {

@@ -119,7 +119,7 @@ impl Record {
         &self.0.as_flattened()[start..self.value_start()]
     }
 
-    /// What stands after its key.
+    /// The bytes after its key.
     #[inline]
     fn rest(&self) -> &[u8] {
         &self.0.as_flattened()[self.value_start()..self.len()]
@@ -130,7 +130,7 @@ impl Record {
         &mut self.0.as_flattened_mut()[start..end]
     }
 
-    /// The number and the length of its value, if that is large.
+    /// The number and the length of its value, if it is large.
     #[inline]
     fn large(&self) -> Option<(u64, usize)> {
         if self.header()[FORM] & IS_LARGE == 0 {
@@ -155,7 +155,7 @@ impl Record {
         self.large().map_or_else(|| self.rest().len(), |(_, length)| length)
     }
 
-    /// Replaces its value in place. Returns false, and changes nothing, if the other one is not as long, or large.
+    /// Replaces its value in place. Returns false, and changes nothing, if the value is large or the new one has another length.
     pub fn replace_in_place(&mut self, value: &[u8]) -> bool {
         if self.large().is_some() || self.rest().len() != value.len() {
             return false;
@@ -164,7 +164,7 @@ impl Record {
         true
     }
 
-    /// Resizes the value to `length` bytes, where new ones are 0, and writes a part of it from `at` on. A value that keeps growing is moved ever
+    /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that keeps growing is moved ever
     /// less often.
     pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
         match self.large() {
@@ -173,7 +173,7 @@ impl Record {
                 large::write(self.rest_mut(), at, part);
             }
             Some((number, _)) if length >= LARGE => {
-                // Others are not kept waiting while it is copied, should it be shared.
+                // It is taken out so that no other thread waits for it to be copied, if it is shared.
                 let mut value = large::take(number);
                 value.edit(length, at, part);
                 large::put_back(number, value);
@@ -235,7 +235,7 @@ impl Record {
         }
     }
 
-    /// The memory that it takes, besides its slot in the table; a large value counts, whoever shares it. [B]
+    /// The memory that it takes, besides its slot in the table. A large value counts in full even if it is shared. [B]
     pub fn memory(&self) -> usize {
         let of_value = self.large().map_or(0, |(_, length)| length);
         (self.0.capacity() * BLOCK + OVERHEAD).next_multiple_of(16) + of_value
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(Record::new(&[0; 16], &[0; 64][..], None, 0).memory(), 112);
     }
 
-    /// Lengths of values: mostly small ones, and some about where large ones begin.
+    /// Lengths of values: mostly small, some around [`LARGE`].
     fn length() -> impl Strategy<Value = usize> {
         prop_oneof![5 => 0_usize..100, 1 => LARGE - 3..LARGE + 3, 1 => LARGE..3 * LARGE]
     }

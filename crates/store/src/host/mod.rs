@@ -149,7 +149,7 @@ impl Host {
         std::mem::take(&mut self.outputs)
     }
 
-    /// Writes to the journal what has arrived of a large value that will be stored on this member, a part at a time: all at once would take long.
+    /// Writes the next part of an arriving large value to the journal, if it will be stored on this member. Writing it all at once would take long.
     pub fn keep_arriving(&mut self, requests: &mut Requests) {
         let Some(journal) = &self.journal else { return };
         let Some((arguments, arriving)) = requests.arriving() else { return };

@@ -34,13 +34,13 @@ pub struct Batch {
     is_broken: bool,
     /// The standing that was written last.
     standing: Option<Standing>,
-    /// The numbers of large values whose parts are written to the present log while they arrive.
+    /// The numbers of large values that are written to the current log in parts, while they arrive.
     arriving: BTreeSet<u64>,
-    /// How many there were.
+    /// The number that was given out last.
     arrived: u64,
 }
 
-/// How much is written at once of a large value that arrives: twice what arrives at once, to catch up when another log was begun. [B]
+/// How much of an arriving large value is written at once: twice what arrives at once, to catch up after another log was begun. [B]
 const MOST_OF_PART: usize = 4 << 20;
 
 /// A batch, shared by all that write to it.
@@ -72,7 +72,7 @@ impl Batch {
         }
     }
 
-    /// Writes the next part of a large value that arrives, so that it is not written all at once when it is stored.
+    /// Writes the next part of an arriving large value, so that the value is not written all at once when it is stored.
     pub(crate) fn write_part(&mut self, value: &mut Arriving) {
         let number = value.journaled().filter(|number| self.arriving.contains(number)).unwrap_or_else(|| {
             self.arrived += 1;
@@ -83,7 +83,7 @@ impl Batch {
         self.write(&Entry::Part(number, value.write_next(MOST_OF_PART)));
     }
 
-    /// Another log begins, in which no part of any value is; nothing waits to be written.
+    /// Another log begins, which has no parts of values yet. The batch must be empty.
     pub(crate) fn begin_log(&mut self) {
         self.arriving.clear();
     }

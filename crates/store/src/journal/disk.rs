@@ -65,9 +65,9 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// Before another log is begun, all of the last one must be durable. More than this much is made so by the thread first. [B]
+/// A log must be durable before the next one is begun. If more than this is not durable yet, the thread syncs it first. [B]
 const MOST_TO_KEEP: u64 = 4 << 20;
-/// But a snapshot is begun no later than this after it was due. [ms]
+/// A snapshot is nevertheless begun no later than this after it was due. [ms]
 const LONGEST_DUE: Milliseconds = 10_000;
 /// After a failed snapshot, the next one is made no sooner than after this time. [ms]
 const TIME_TO_TRY_AGAIN: Milliseconds = 60_000;
@@ -93,9 +93,9 @@ pub struct Disk {
     /// Logs to be made durable, and how much of each was written.
     syncer: Sender<(u64, File, u64)>,
     synced: Milliseconds,
-    /// How much of the log was to be made durable when that was last asked for. [B]
+    /// How much of the log the thread was last asked to make durable. [B]
     asked: u64,
-    /// Since when a snapshot is due.
+    /// Since when a snapshot has been due, if one is.
     due: Option<Milliseconds>,
     /// The size of the logs since the last snapshot, without the one that is being written. [B]
     logs: u64,
@@ -240,7 +240,7 @@ impl Disk {
         Ok(false)
     }
 
-    /// Has what was written made durable by the thread, unless that is under way.
+    /// Asks the thread to make durable what was written, unless it is doing so already.
     fn keep_aside(&mut self) -> Result<(), Error> {
         let kept = self.kept();
         if kept < self.asked || kept >= self.written {

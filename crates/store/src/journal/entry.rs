@@ -50,15 +50,15 @@ pub enum Effect<'a> {
     Remove(#[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
     /// All records are removed.
     Clear,
-    /// The value of a key, which is large, is stored under another one, too.
+    /// The large value of a key is stored under another key, too.
     Copy {
         /// The key.
         #[serde(borrow, serialize_with = "as_bytes")]
         from: &'a [u8],
-        /// The other one.
+        /// The other key.
         #[serde(borrow, serialize_with = "as_bytes")]
         to: &'a [u8],
-        /// When the other one expires.
+        /// When the other key expires.
         expiry: Option<Milliseconds>,
     },
 }
@@ -112,8 +112,8 @@ pub enum Entry<'a> {
     Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
     /// Of a snapshot: its end.
     End,
-    /// Of a large value that arrives from a client: its number in this log, and its next part.
+    /// A large value is arriving from a client: its number in this log, and its next part.
     Part(u64, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
-    /// The value with a number, all parts of which have been written to this log, is stored on a server under a key, to expire then or never.
+    /// A large value, all parts of which are in this log, is stored: its server, its key, its number, and when it expires, if at all.
     Arrived(u32, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8], u64, Option<Milliseconds>),
 }

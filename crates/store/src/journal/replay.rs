@@ -28,7 +28,7 @@ pub struct Replay<'a> {
     member: &'a mut Member<Bucket>,
     run: Option<Run>,
     is_ended: bool,
-    /// The parts of large values in the present file that were not stored yet.
+    /// By number, the parts so far of large values in the current file that have not been stored yet.
     arriving: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Replay<'a> {
         self.member
     }
 
-    /// Another file begins. What arrived before and was not stored is in it again, or was given up.
+    /// Another file begins. A large value that was not stored by now is in it again from the beginning, or was given up.
     pub fn begin_file(&mut self) {
         self.arriving.clear();
     }

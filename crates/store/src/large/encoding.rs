@@ -1,8 +1,8 @@
-//! How large values get into what is encoded for other members and for the journal, and out of what they send, without being copied.
+//! Encodes large values for other members and for the journal, and decodes those that members send, without copying them.
 //!
-//! A serializer is given bytes, and a deserializer yields some; neither knows of shared memory. So whatever encodes a large value registers it
-//! before, and the encoder puts it between the pieces when it is given exactly its bytes. Bytes that are decoded and lie within the memory of the
-//! message are shared with it.
+//! A serializer takes bytes, and a deserializer yields bytes; neither knows of shared memory. So a large value is registered just before it is
+//! serialized, and when the encoder is given exactly its bytes, it puts the shared value between the pieces. Decoded bytes that lie within the
+//! memory of the message are shared with it.
 
 use std::cell::RefCell;
 
@@ -11,25 +11,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{LARGE, MaybeShared, Pieces, SharedValue};
 
-/// What was registered.
+/// A value or pieces that were registered.
 enum Registered {
     /// A large value.
     Value(SharedValue),
-    /// Pieces; the encoder is given as many bytes of memory that nobody has ever written to or read.
+    /// Pieces, after their placeholder: as many bytes, which the encoder is given in their stead and which are never written or read.
     Pieces(SharedValue, Pieces),
 }
 
 thread_local! {
-    /// What is being encoded in pieces registers its large values; none, while nothing is.
+    /// The large values of what is being encoded in pieces; none while nothing is.
     static REGISTERED: RefCell<Option<Vec<Registered>>> = const { RefCell::new(None) };
     /// The message that is being decoded, if it is large.
     static DECODED: RefCell<Option<SharedValue>> = const { RefCell::new(None) };
 }
 
-/// Encodes something after other pieces. Large values are shared.
+/// Encodes a message and appends it to other pieces. Large values are shared.
 ///
 /// # Errors
-/// That it can't be encoded.
+/// The message can't be encoded.
 pub(crate) fn encode<T: Serialize>(message: &T, after: Pieces) -> postcard::Result<Pieces> {
     REGISTERED.set(Some(Vec::new()));
     let outcome = postcard::serialize_with_flavor(message, Encoder(after));
@@ -37,7 +37,7 @@ pub(crate) fn encode<T: Serialize>(message: &T, after: Pieces) -> postcard::Resu
     outcome
 }
 
-/// As a whole, and not byte by byte. A large value is shared, if it is encoded by [`encode`].
+/// Encodes the bytes as a whole, not one by one. A large value is shared if [`encode`] encodes it.
 impl Serialize for MaybeShared<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let MaybeShared::Shared(value) = self {
@@ -47,14 +47,14 @@ impl Serialize for MaybeShared<'_> {
     }
 }
 
-/// Shared, if they are most of a large message that [`decode`] decodes. Others would keep all of it in memory.
+/// The bytes are shared if they are most of a large message that [`decode`] decodes. A smaller part would keep all of it in memory.
 impl<'de: 'a, 'a> Deserialize<'de> for MaybeShared<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MaybeShared<'a>, D::Error> {
         <&[u8]>::deserialize(deserializer).map(decoded)
     }
 }
 
-/// Encodes pieces as if they were joined. Large values in them are shared, if they are encoded by [`encode`].
+/// Encodes pieces as if they were joined. Large values in them are shared if [`encode`] encodes them.
 pub(crate) fn serialize_pieces<S: Serializer>(pieces: &Pieces, serializer: S) -> Result<S::Ok, S::Error> {
     let is_shared = !pieces.large.is_empty() && pieces.len() >= LARGE;
     if !is_shared || REGISTERED.with_borrow(Option::is_none) {
@@ -66,7 +66,7 @@ pub(crate) fn serialize_pieces<S: Serializer>(pieces: &Pieces, serializer: S) ->
     serializer.serialize_bytes(&unused)
 }
 
-/// Registers something, if it is encoded in pieces.
+/// Registers a value or pieces, if a message is being encoded in pieces.
 fn register(new: impl FnOnce() -> Registered) {
     REGISTERED.with_borrow_mut(|registered| {
         if let Some(all) = registered {
@@ -106,7 +106,7 @@ impl Flavor for Encoder {
     }
 }
 
-/// What was registered with exactly these bytes, at this place in memory.
+/// Takes out what was registered with exactly these bytes, at this address.
 fn registered(bytes: &[u8]) -> Option<Registered> {
     REGISTERED.with_borrow_mut(|registered| {
         let all = registered.as_mut()?;
@@ -117,7 +117,7 @@ fn registered(bytes: &[u8]) -> Option<Registered> {
     })
 }
 
-/// Decodes a message. If it is large, large values in it are shared with it.
+/// Decodes a message. A large value that is most of it shares its memory.
 pub(crate) fn decode<R>(message: Vec<u8>, decodes: impl FnOnce(&[u8]) -> R) -> R {
     if message.len() < LARGE {
         return decodes(&message);

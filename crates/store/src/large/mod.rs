@@ -1,5 +1,5 @@
-//! Large values. They are shared and not copied, since it takes hundreds of milliseconds to copy the largest, for which clients would wait. A thread of
-//! its own frees them, which takes milliseconds, too.
+//! Large values. They are shared and not copied: copying the largest takes hundreds of milliseconds, for which clients would wait. Freeing them takes
+//! milliseconds, too, so a thread of its own does that.
 
 pub(crate) mod encoding;
 mod pieces;
@@ -18,7 +18,7 @@ pub const LARGE: usize = 1 << 20;
 /// The number of large values that may wait to be freed. One more is freed at once.
 const MOST_WAITING: usize = 64;
 
-/// Drops a value of this length, in the thread that frees large values if it is large.
+/// Drops a value of this length; a large one is dropped in the thread that frees large values.
 pub(crate) fn give_back<T: Send + 'static>(value: T, length: usize) {
     static FREES: OnceLock<SyncSender<Box<dyn Send>>> = OnceLock::new();
     if length < LARGE {
@@ -28,14 +28,14 @@ pub(crate) fn give_back<T: Send + 'static>(value: T, length: usize) {
     let _ = FREES.get_or_init(start).try_send(Box::new(value));
 }
 
-/// Starts the thread. If the system can't start it, nobody receives.
+/// Starts the thread. If the system can't start it, there is no receiver.
 fn start() -> SyncSender<Box<dyn Send>> {
     let (sender, receiver) = sync_channel::<Box<dyn Send>>(MOST_WAITING);
     let _ = thread::Builder::new().name("large values".to_owned()).spawn(move || receiver.into_iter().for_each(drop));
     sender
 }
 
-/// Bytes that are freed by the thread that frees large values, if they are large.
+/// Bytes that the thread for large values frees, if they are large.
 #[derive(Default)]
 struct Memory {
     bytes: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct SharedValue {
 }
 
 impl SharedValue {
-    /// A part of it.
+    /// A part of the value.
     pub fn part(&self, range: Range<usize>) -> SharedValue {
         let end = self.end.min(self.start + range.end);
         SharedValue { memory: Arc::clone(&self.memory), start: end.min(self.start + range.start), end }
@@ -70,9 +70,10 @@ impl SharedValue {
         self.memory.journaled.filter(|_| self.len() == self.memory.bytes.len())
     }
 
-    /// Resizes it to `length` bytes, where new ones are 0, and writes a part of it from `at` on. If nobody shares it, it stays where it is.
+    /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that is not shared is changed in
+    /// place, unless it more than doubles.
     pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
-        // Memory that is 0 from the beginning is only taken when it is written to.
+        // The system provides freshly zeroed memory only when it is written to, so a value that grows much is moved there.
         let grows_much = length / 2 > self.len();
         match Arc::get_mut(&mut self.memory).filter(|_| !grows_much) {
             Some(Memory { bytes, journaled }) => {
@@ -87,7 +88,7 @@ impl SharedValue {
     }
 }
 
-/// A copy of a value, resized to `length` bytes, with a part of it written from `at` on.
+/// A copy of a value, resized to `length` bytes, with `part` written at offset `at`.
 pub(crate) fn edited(value: &[u8], length: usize, at: usize, part: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; length];
     let kept = value.len().min(length);
@@ -96,7 +97,7 @@ pub(crate) fn edited(value: &[u8], length: usize, at: usize, part: &[u8]) -> Vec
     bytes
 }
 
-/// Writes a part of a value, if it fits.
+/// Writes `part` into a value at offset `at`, if it fits.
 pub(crate) fn write(value: &mut [u8], at: usize, part: &[u8]) {
     if let Some(written) = value.get_mut(at..at.saturating_add(part.len())) {
         written.copy_from_slice(part);
@@ -133,7 +134,7 @@ impl fmt::Debug for SharedValue {
     }
 }
 
-/// Bytes that are borrowed or, of a large value, shared.
+/// Bytes that are borrowed or, if they belong to a large value, shared.
 #[derive(Clone, Debug)]
 pub enum MaybeShared<'a> {
     /// They are borrowed.
@@ -151,7 +152,7 @@ impl MaybeShared<'_> {
         }
     }
 
-    /// The same, shared: borrowed ones are copied.
+    /// Makes them shared. Borrowed bytes are copied.
     pub fn into_shared(self) -> SharedValue {
         match self {
             MaybeShared::Borrowed(bytes) => bytes.to_vec().into(),
@@ -184,7 +185,7 @@ impl From<SharedValue> for MaybeShared<'_> {
     }
 }
 
-/// A large argument of which not all has arrived. Memory is taken for what has.
+/// A large argument that is arriving. Its memory grows with what has arrived.
 #[derive(Default)]
 pub(crate) struct Arriving {
     memory: Memory,
@@ -192,7 +193,7 @@ pub(crate) struct Arriving {
     filled: usize,
     /// How long it is. [B]
     length: usize,
-    /// How much of it was written to the journal, under the number of its memory. [B]
+    /// How much of it was written to the journal, under the number in `memory`. [B]
     written: usize,
 }
 
@@ -204,11 +205,11 @@ impl fmt::Debug for Arriving {
 
 /// The least room for what arrives next. [B]
 const LEAST_ROOM: usize = 16 << 10;
-/// The most room, which takes the system a millisecond, as it does not move large pieces of memory for that. [B]
+/// The most room. The system provides it in a millisecond, as it grows large allocations without moving them. [B]
 const MOST_ROOM: usize = 2 << 20;
 
 impl Arriving {
-    /// One of this length, of which this much has arrived.
+    /// An argument of this length, of which these bytes have arrived.
     pub(crate) fn begin(length: usize, arrived: &[u8]) -> Arriving {
         let memory = Memory { bytes: arrived.to_vec(), journaled: None };
         Arriving { memory, filled: arrived.len(), length, written: 0 }
@@ -224,13 +225,13 @@ impl Arriving {
         self.filled == self.length
     }
 
-    /// Room for what arrives next; none, if it is whole.
+    /// Room for what arrives next; empty if the argument is whole.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         let (bytes, missing) = (&mut self.memory.bytes, self.length - self.filled);
         if bytes.len() == self.filled {
             let more = self.filled.clamp(LEAST_ROOM, MOST_ROOM).min(missing);
             if bytes.capacity() < bytes.len() + more {
-                // It never takes more than it needs in the end.
+                // Never more than the whole argument needs.
                 bytes.reserve_exact(bytes.len().max(more).min(missing));
             }
             bytes.resize(self.filled + more, 0);
@@ -248,12 +249,12 @@ impl Arriving {
         self.memory.journaled
     }
 
-    /// It is written to the journal under this number, from the beginning.
+    /// From now on, it is written to the journal under this number, from its beginning.
     pub(crate) const fn begin_to_write(&mut self, number: u64) {
         (self.memory.journaled, self.written) = (Some(number), 0);
     }
 
-    /// The next part of what has arrived, of `most` bytes at most, which is written to the journal now.
+    /// The next part of what has arrived, at most `most` bytes. The caller writes it to the journal.
     pub(crate) fn write_next(&mut self, most: usize) -> &[u8] {
         let begin = self.written;
         self.written = self.filled.min(begin + most);
@@ -268,7 +269,7 @@ impl From<Arriving> for SharedValue {
     }
 }
 
-/// The large values of all records. A record has only a number, so that it is one pointer and small ones take no more memory for this.
+/// The large values of all records. A record holds only a number, so that it remains a single pointer and small records need no extra memory.
 struct Values {
     next: u64,
     values: BTreeMap<u64, SharedValue>,
@@ -279,7 +280,7 @@ fn values() -> MutexGuard<'static, Values> {
     VALUES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a value until it is taken out. Returns its number, which no other value is given.
+/// Keeps a value until it is taken out. Returns its number, which is never given to another value.
 pub(crate) fn keep(value: SharedValue) -> u64 {
     let mut values = values();
     let number = values.next;

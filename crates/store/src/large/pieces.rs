@@ -1,4 +1,4 @@
-//! Bytes between which large values stand, without being copied.
+//! Bytes with large values between them, which are not copied.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -14,19 +14,19 @@ use super::{LARGE, SharedValue};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
-    /// All bytes but those of large values.
+    /// All bytes except those of large values.
     pub(crate) bytes: Vec<u8>,
-    /// The large values, each with where it begins, as positions count all bytes.
+    /// The large values, each with its position among all bytes.
     pub(crate) large: VecDeque<(usize, SharedValue)>,
 }
 
 impl Pieces {
-    /// How long they are. [B]
+    /// Their length in all. [B]
     pub fn len(&self) -> usize {
         self.bytes.len() + self.large.iter().map(|(_, value)| value.len()).sum::<usize>()
     }
 
-    /// Whether there is nothing.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.large.is_empty()
     }

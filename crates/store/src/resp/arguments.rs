@@ -4,15 +4,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::large::{LARGE, MaybeShared, SharedValue};
 
-/// Where an argument begins and ends in the bytes. One that lies in memory of its own has its number among these, and no end.
+/// Where an argument begins and ends in the bytes. For a large one in memory of its own: its index among those, and `usize::MAX`.
 pub(super) type Range = (usize, usize);
 
-/// The arguments of a request, the first of which is its name, where they lie in what was received.
+/// The arguments of a request, in the buffer that received them. The first is its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
     bytes: &'a [u8],
     ranges: &'a [Range],
-    /// Large ones that lie in memory of their own.
+    /// Large arguments, in memory of their own.
     large: &'a [SharedValue],
 }
 
@@ -52,7 +52,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// One of them, to be stored: shared, if it lies in memory of its own.
+    /// One of them, to be stored; shared if it is in memory of its own.
     #[inline]
     pub fn value(&self, index: usize) -> MaybeShared<'a> {
         match self.ranges.get(index) {
@@ -63,7 +63,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Their size in all. [B]
+    /// Their total size. [B]
     pub fn size(&self) -> usize {
         self.bytes.len() + self.large.iter().map(|argument| argument.len()).sum::<usize>()
     }

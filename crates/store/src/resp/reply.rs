@@ -21,15 +21,15 @@ pub enum Version {
 ///
 /// ```text
 ///   bytes     |  $1048576\r\n  |                 |  \r\n+OK\r\n  |
-///   large                    |  a large value  |
+///   large                      |  a large value  |
 /// ```
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// All bytes but those of large values.
+    /// All bytes except those of large values.
     bytes: Vec<u8>,
-    /// The large values of which not all was sent, each with where it begins, as positions count all bytes.
+    /// The large values that were not sent in full, each with its position among all bytes.
     large: VecDeque<(usize, SharedValue)>,
-    /// The size of the large values in all, with those that were sent. [B]
+    /// The total size of the large values, including those that were sent. [B]
     large_size: usize,
     /// How much was sent. [B]
     sent: usize,
@@ -46,7 +46,7 @@ impl Reply {
         Reply { version, ..Reply::default() }
     }
 
-    /// What is to be sent next; nothing, if all was sent.
+    /// The bytes to send next; none if all were sent.
     pub fn unsent(&self) -> &[u8] {
         match self.large.front() {
             None => &self.bytes[self.sent - self.large_size..],
@@ -60,7 +60,7 @@ impl Reply {
         self.end() - self.sent
     }
 
-    /// Where a position that is not within a large value lies in the bytes.
+    /// The index in `bytes` of a position that is not within a large value.
     fn place(&self, position: usize) -> usize {
         let after = self.large.iter().filter(|(start, _)| *start >= position);
         position + after.map(|(_, value)| value.len()).sum::<usize>() - self.large_size
@@ -90,7 +90,7 @@ impl Reply {
         &self.bytes[self.place(end.min(next))..self.place(next)]
     }
 
-    /// All that was written, none of which was sent.
+    /// All that was written. Nothing may have been sent.
     pub fn into_pieces(self) -> Pieces {
         Pieces { bytes: self.bytes, large: self.large }
     }
@@ -109,7 +109,7 @@ impl Reply {
         {
             self.large_size -= value.len();
         }
-        // Of a value of which a part was sent all has to be.
+        // A value that was sent in part must be sent in full.
         let end = self.large.back().map_or(end, |(start, value)| end.max(start + value.len()));
         self.bytes.truncate(end - self.large_size);
     }

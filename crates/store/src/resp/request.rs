@@ -84,10 +84,10 @@ pub struct Requests {
     missing: usize,
     /// The arguments so far, from `begin` on.
     ranges: Vec<Range>,
-    /// The large ones among them, and their size in all. [B]
+    /// The large ones among them, and their total size. [B]
     large: Vec<SharedValue>,
     large_size: usize,
-    /// The large argument that comes next, of which not all has arrived. Nothing after it has, either.
+    /// The large argument that is arriving. Only when it is whole does the buffer receive what follows.
     arriving: Option<Arriving>,
     /// Those of an inline request, without their quotes.
     inline: OwnedArguments,
@@ -134,7 +134,7 @@ impl Requests {
         &mut self.buffer[self.filled..]
     }
 
-    /// The large argument that is arriving, and those before it in its request.
+    /// The arguments so far of a request in which a large one is arriving, and that one.
     pub(crate) fn arriving(&mut self) -> Option<(Arguments<'_>, &mut Arriving)> {
         let arriving = self.arriving.as_mut()?;
         Some((Arguments::new(&self.buffer[self.begin..self.at], &self.ranges, &self.large), arriving))
@@ -260,7 +260,7 @@ impl Requests {
         }
     }
 
-    /// Reads the next argument, if all of it has arrived; otherwise nothing of it, unless it is large. Returns whether it was read.
+    /// Reads the next argument if all of it has arrived; of an incomplete one, nothing is read unless it is large. Returns whether it was read.
     #[inline]
     fn argument(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.arriving.is_some() {
@@ -302,7 +302,7 @@ impl Requests {
         if self.filled - self.at < 2 {
             return false;
         }
-        // What follows it is received when it is whole.
+        // It is whole, as bytes that follow it were received.
         let Some(whole) = self.arriving.take().map(SharedValue::from) else { return false };
         self.at += 2;
         self.ranges.push(Arguments::large_range(self.large.len()));

@@ -1,4 +1,4 @@
-//! Large values over real sockets: they are shared and not copied, and yet nobody sees a change that came after a reply.
+//! Large values over real sockets: they are shared and not copied, and yet no client sees a change that came after its reply.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -19,15 +19,15 @@ use maquette_store::serve::{Pool, Server};
 use programs::linear_hash::Growth;
 use quantities::Duration as SimulatedDuration;
 
-/// More than two sockets and the system between them hold. [B]
+/// More than two sockets and the system's buffers between them hold. [B]
 const LENGTH: usize = 48 << 20;
 /// The longest that a client waits for anything.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// A store that listens on the loopback, and ends with the test.
+/// A store that listens on the loopback interface, and ends with the test.
 struct Store {
     address: SocketAddr,
-    /// Where clients that follow slots connect, and other members.
+    /// Where clients that follow slots connect, and where other members do.
     followers: SocketAddr,
     members: SocketAddr,
     ends: Arc<AtomicBool>,
@@ -39,7 +39,7 @@ impl Store {
         Store::member(1, Vec::new(), u64::MAX)
     }
 
-    /// One that keeps its data in this directory.
+    /// A store that keeps its data in this directory.
     fn kept_in(directory: &Path) -> Store {
         let data = Data {
             directory: directory.to_owned(),
@@ -141,7 +141,7 @@ fn bulk(value: &[u8]) -> Vec<u8> {
     [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
 }
 
-/// A value in which every place can be told from others.
+/// A value that looks different at every offset.
 fn value(seed: u64, length: usize) -> Vec<u8> {
     let blocks = 0..(length as u64).div_ceil(8);
     let mut bytes: Vec<u8> =
@@ -313,7 +313,7 @@ fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
     client.receives(b"+OK\r\n", "SET");
     assert!(logs(&directory) < 13 << 20, "it was written twice");
 
-    // Another log is begun while a value arrives: of that all is written there.
+    // Another log is begun while a value arrives: all of that value is written to the new log.
     let request = written(&[b"SET", b"b", &values[1]]);
     let (first, rest) = request.split_at(6 << 20);
     client.0.write_all(first).unwrap();
@@ -322,7 +322,7 @@ fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
     client.0.write_all(rest).unwrap();
     client.receives(b"+OK\r\n", "SET");
 
-    // A client goes in the middle of a value, and a value is refused.
+    // A client disconnects in the middle of a value, and a value is refused.
     let mut gone = store.connect();
     gone.0.write_all(&written(&[b"SET", b"b", &values[2]])[..8 << 20]).unwrap();
     drop(gone);
@@ -346,7 +346,7 @@ fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
         }
         client.says(&[b"EXISTS", b"b"], b":0\r\n");
         client.says(&[b"EXPIRETIME", b"d"], b":99999999999\r\n");
-        // The second time all is read from a snapshot.
+        // The second start reads everything from a snapshot.
         client.says(&[b"SAVE"], b"+OK\r\n");
     }
     fs::remove_dir_all(&directory).unwrap();

@@ -57,7 +57,7 @@ fn request() -> impl Strategy<Value = Request> {
     prop::collection::vec(argument, 1..5)
 }
 
-/// A request in which some arguments are large, or nearly.
+/// A request in which some arguments are large, or nearly so.
 fn large_request() -> impl Strategy<Value = Request> {
     let length = prop_oneof![3 => 0_usize..40, 1 => LARGE - 2..LARGE + 2, 1 => LARGE..3 * LARGE];
     let argument = (length, any::<u8>()).prop_map(|(length, first)| {

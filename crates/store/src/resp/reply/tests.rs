@@ -5,28 +5,28 @@ use proptest::sample::Index;
 
 use super::*;
 
-/// A reply with a value of this length, filled with a byte, and the bytes that it consists of.
+/// A value of this length, filled with a byte, and the bytes of a reply with it.
 fn value(length: usize, byte: u8) -> (MaybeShared<'static>, Vec<u8>) {
     let bytes = vec![byte; length];
     let due = [format!("${length}\r\n").as_bytes(), &bytes, b"\r\n"].concat();
     (MaybeShared::Shared(bytes.into()), due)
 }
 
-/// Lengths of values: mostly small ones, and some about where large ones begin.
+/// Lengths of values: mostly small, some around [`LARGE`].
 fn length() -> impl Strategy<Value = usize> {
     prop_oneof![3 => 0_usize..100, 2 => LARGE - 3..LARGE + 3]
 }
 
-/// What is done with replies.
+/// A step of a test of replies.
 #[derive(Clone, Debug)]
 enum Step {
     /// Values are written.
     Write(Vec<usize>),
     /// Values are written and taken back.
     TakeBack(Vec<usize>),
-    /// Values are written elsewhere and follow when it is their turn.
+    /// Values are written to another reply, which is appended.
     Follow(Vec<usize>),
-    /// A part of what comes next is sent.
+    /// A part of the next bytes is sent.
     Send(Index),
 }
 
@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Writes values and returns the bytes that they consist of.
+/// Writes values and returns the bytes that are due.
 fn write(reply: &mut Reply, lengths: &[usize], byte: u8) -> Vec<u8> {
     let mut due = Vec::new();
     for length in lengths {
