@@ -239,7 +239,7 @@ def test_a_directory_that_can_not_be_used_is_refused(tmp_path: Path) -> None:
     assert "it is not a file of a store" in refusal(line)
     log.write_bytes(whole)
     (data / "log.3").write_bytes(whole)
-    assert f"there is no `{data / 'log.2'}`" in refusal(line)
+    assert f"`{data / 'log.2'}` is missing, though there is a later file" in refusal(line)
     (tmp_path / "file").write_text("")
     assert f"can't make `{tmp_path / 'file' / 'data'}`: Not a directory" in refusal([*line[:-1], str(tmp_path / "file" / "data")])
 
