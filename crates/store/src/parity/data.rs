@@ -1,24 +1,24 @@
-//! A data member's part: it tells its parity member how its files change, and tells nobody else anything before that has it.
+//! The role of a data member: it reports changes of its files to its parity member, and tells nobody else anything before the parity holds it.
 //!
 //! ```text
 //!   data member                                parity member
 //!   | Hello(session) ----------------------------->|
-//!   |<------------------- Stands(files, complete?) |   how its files stand in the parity
-//!   | Change(number, file, at, bytes) ------------>|   as long as they stand otherwise on its disk: logs first, then a snapshot,
-//!   |<---------------------- Acknowledged(number)  |   then what that has made superfluous is taken out
-//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt, and waits with all that it tells others
+//!   |<------------------- Stands(files, complete?) |   the state of its files in the parity
+//!   | Change(number, file, at, bytes) ------------>|   as long as the disk differs from that: logs first, then a snapshot,
+//!   |<---------------------- Acknowledged(number)  |   then files that the snapshot supersedes are taken out
+//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt, and holds back its messages until acknowledged
 //! ```
 //!
-//! Nothing is kept in order to be sent again: after a link has broken, or a process has died on either side, the difference between the disk and
-//! what the parity member says is sent. It is the same when a member joins, when the parity member has lost all, and with every batch.
+//! Nothing is kept for retransmission: after a link has broken, or a process has died on either side, the difference between the disk and the
+//! state that the parity member reports is sent. Joining, recovering from the loss of the parity, and every ordinary batch work the same way.
 //!
-//! **The lease.** A parity member takes nobody for lost of whom it has heard less than its patience ago. So what it acknowledges is, for three
-//! quarters of that from when it was sent, a promise that nobody else is this member.
+//! **The lease.** A parity member takes nobody for lost from whom it has heard within its patience. So an acknowledgment is a promise, for three
+//! quarters of the patience from when the acknowledged message was sent, that no other process is this member.
 //!
-//! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. What it has on disk is
-//! needed to rebuild others until the parity member has taken its column out of the parity, see [`super::departing`]. Then it hears that it has left.
+//! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. Its disk is
+//! needed to rebuild others until the parity member has taken its column out of the parity, see [`super::departing`]. Then it is told that it has left.
 //!
-//! Where its group has two parity members, it tells the one that leads, and has a say in which one that is.
+//! Where its group has two parity members, it reports to the lead, and has a vote in which one leads.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -35,96 +35,96 @@ use crate::record::Milliseconds;
 
 /// The most bytes of a change. [B]
 const CHUNK: u64 = 1 << 20;
-/// So much of logs is under way at most. [B]
+/// The most bytes of logs in flight. [B]
 const MOST_OF_LOGS: u64 = 16 << 20;
-/// And so much when a snapshot is sent or something is taken out, so that logs do not have to wait for it. [B]
+/// The most bytes in flight while a snapshot is sent or a file is taken out, so that logs do not have to wait. [B]
 const MOST_OF_OTHERS: u64 = 2 << 20;
 
-/// How far the logs of a member go: the number of the last one, and how long that is. [B]
+/// The end of a member's logs: the number of the last one, and its length. [B]
 pub type Position = (u64, u64);
 
 /// A member's files.
 pub trait Files {
-    /// All logs and snapshots, and how far they go. One that a rebuilt member has is not whole, if the parity did not have it as a whole.
+    /// All logs and snapshots, and their extents. A rebuilt member's file is not whole if the parity did not have all of it.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     fn all(&self) -> io::Result<BTreeMap<FileName, Extent>>;
-    /// What is there.
+    /// Reads a part of a file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     fn read(&self, piece: Piece) -> io::Result<Vec<u8>>;
-    /// Whole frames of a log, of which the first begins at `at` and the last ends at `end` or before: as many as take `most` bytes at most, or one.
+    /// Whole frames of a log, starting at `at` and ending at or before `end`: as many as fit in `most` bytes, but at least one.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     fn frames(&self, log: u64, at: u64, end: u64, most: u64) -> io::Result<Vec<u8>>;
     /// Removes a file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     fn remove(&self, file: FileName) -> io::Result<()>;
 }
 
-/// Something that was sent and not acknowledged yet.
+/// A message that was sent and is not yet acknowledged.
 #[derive(Debug)]
 struct Sent {
     number: u64,
     at: Milliseconds,
     /// [B]
     size: u64,
-    /// How far logs are there with it.
+    /// The end of the logs in the parity, with this change.
     position: Option<Position>,
-    /// A file that is in the parity no more.
+    /// A file that this change removes from the parity.
     removed: Option<FileName>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// No link leads to a parity member.
+    /// It has no link to a parity member.
     Apart,
-    /// It was greeted and has not answered.
+    /// It has greeted this parity member and awaits the answer.
     Greeting(Identity),
     Open(Identity),
 }
 
-/// What a data member knows of its parity.
+/// A data member's state towards its parity.
 #[derive(Debug)]
 pub struct DataMember {
     patience: Milliseconds,
     covered_by: Option<Identity>,
     life: u32,
-    /// Whether it may be rebuilt, and so must wait.
+    /// Whether it may be rebuilt, and so must hold back its messages.
     is_complete: bool,
     stage: Stage,
     session: u64,
     number: u64,
     /// Its files on disk.
     own: BTreeMap<FileName, Extent>,
-    /// Its files in the parity, once all that was sent is there.
+    /// Its files in the parity, once everything sent has arrived.
     theirs: BTreeMap<FileName, Extent>,
     unacknowledged: VecDeque<Sent>,
     under_way: u64,
     acknowledged: Position,
-    /// Until when nobody takes it for lost.
+    /// The time until which nobody takes it for lost.
     lease: Milliseconds,
     sent: Milliseconds,
-    /// When the parity member last said something, or was greeted.
+    /// When the parity member was last heard from, or greeted.
     heard: Milliseconds,
-    /// Parity members to which a link leads.
+    /// Parity members with an open link.
     linked: BTreeSet<Identity>,
-    /// Parity members that keep parity of others.
+    /// Parity members that have no room for it.
     full: BTreeSet<Identity>,
-    /// What it has promised and recorded of which parity members its group has, if that may have two.
+    /// Its promises and records about which parity members its group has, if the group may have two.
     views: Acceptor,
     is_lost: bool,
-    /// Whether it leaves: then nothing on its disk changes any more.
+    /// Whether it is leaving: then nothing on its disk changes any more.
     leaves: bool,
 }
 
 impl DataMember {
-    /// A member that a parity member may have parity of already. That takes nobody for lost before its patience is over.
+    /// A member whose parity may already be kept. The parity member takes nobody for lost before its patience is over.
     pub fn new(facts: &Facts, patience: Milliseconds, session: u64) -> DataMember {
         DataMember {
             patience,
@@ -150,33 +150,33 @@ impl DataMember {
         }
     }
 
-    /// Who keeps parity of it.
+    /// The parity member that covers it.
     pub const fn covered_by(&self) -> Option<Identity> {
         self.covered_by
     }
 
-    /// What it must not forget.
+    /// What must survive a restart.
     pub const fn facts(&self) -> Facts {
         let (columns, leaving) = ([None; COLUMNS], [false; COLUMNS]);
         Facts { covered_by: self.covered_by, life: self.life, columns, leaving, views: self.views }
     }
 
-    /// Which parity members its group has, if that may have two.
+    /// Which parity members its group has, if the group may have two.
     pub const fn view(&self) -> Option<View> {
         self.views.settled
     }
 
-    /// Whether it can be rebuilt. Then it waits with all that it tells others.
+    /// Whether it can be rebuilt. Then it holds back its messages until the parity holds what they tell.
     pub const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether it was taken for lost, and somebody else is this member now.
+    /// Whether it was taken for lost, and another process is this member now.
     pub const fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Leaves its group: nobody needs what it holds any more.
+    /// Leaves its group: nobody needs its records any more.
     pub fn leave(&mut self, now: Milliseconds, output: &mut Output) {
         if self.leaves {
             return;
@@ -192,7 +192,7 @@ impl DataMember {
         self.leaves && self.covered_by.is_none() && self.stage == Stage::Apart
     }
 
-    /// Whether others may be told what was done until its logs had gone so far.
+    /// Whether others may be told what was done up to this position of its logs.
     pub fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
         !self.is_complete || self.leaves || (self.acknowledged >= position && now < self.lease)
     }
@@ -210,7 +210,7 @@ impl DataMember {
         self.stage == Stage::Apart
     }
 
-    /// A link leads to a parity member.
+    /// A link to a parity member has opened.
     pub fn meets(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.linked.insert(parity);
         if self.is_lost || self.covered_by != Some(parity) && !self.wants(parity) {
@@ -233,10 +233,10 @@ impl DataMember {
         output.send(parity, Message::Hello { session: self.session, life: self.life, wish });
     }
 
-    /// No link leads to a member any more.
+    /// The link to a member is gone.
     pub fn loses(&mut self, parity: Identity) {
         self.linked.remove(&parity);
-        // When it is there again it may have forgotten whom it has no room for, and have some.
+        // When it is back it may have forgotten whom it turned away, and may have room.
         self.full.remove(&parity);
         if let Stage::Greeting(other) | Stage::Open(other) = self.stage
             && other == parity
@@ -251,15 +251,15 @@ impl DataMember {
         self.under_way = 0;
     }
 
-    /// Its log has become longer, or it has begun another one.
+    /// Its log has grown, or it has begun another one.
     pub fn has_written(&mut self, (log, bytes): Position) {
         self.own.insert(FileName::log(log), Extent { length: bytes, is_whole: false });
     }
 
-    /// Looks what files there are: some may have come, or a snapshot is whole.
+    /// Looks at the files on disk: there may be new ones, or a snapshot may be whole now.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn survey(&mut self, files: &impl Files) -> io::Result<()> {
         self.own = files.all()?;
         let is_known = matches!(self.stage, Stage::Open(_)) || self.covered_by.is_none();
@@ -276,10 +276,10 @@ impl DataMember {
         Ok(())
     }
 
-    /// Takes what another member says.
+    /// Handles a message from another member.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn take(
         &mut self,
         now: Milliseconds,
@@ -296,7 +296,7 @@ impl DataMember {
                 if let Some(view) = view {
                     self.views.learn(view);
                 }
-                // Without power it may have forgotten that.
+                // A power failure may have made it forget that it leaves.
                 self.leaves |= leaves;
                 self.stands(now, from, theirs, is_complete, files, output)?;
             }
@@ -319,9 +319,9 @@ impl DataMember {
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
                 self.was_acknowledged(number, files)?;
             }
-            // Whoever is rebuilt is rebuilt by the parity member of all.
+            // All of a group's members are rebuilt by the one parity member that covers them.
             Message::Read { request, piece } if self.covered_by == Some(from) => {
-                // What is there no more was asked for before a link broke, and is asked for again.
+                // A piece that no longer exists was asked for before a link broke, and is asked for again.
                 if let Ok(bytes) = files.read(piece) {
                     output.send(from, Message::Block { request, bytes });
                 }
@@ -331,7 +331,7 @@ impl DataMember {
         self.pump(now, files, output)
     }
 
-    /// Whoever leads a group says so: its own, or one that may take it in.
+    /// The lead of a group announces itself: of this member's own group, or of one that may take it in.
     fn is_led(&mut self, now: Milliseconds, view: View, output: &mut Output) {
         let is_own = match (self.covered_by, self.views.settled) {
             (Some(_), Some(settled)) => settled.group == view.group && settled.number <= view.number,
@@ -354,7 +354,7 @@ impl DataMember {
         }
     }
 
-    /// Someone wants its group to have other parity members.
+    /// A candidate wants its group to have other parity members.
     fn is_asked(&mut self, from: Identity, message: &Message, output: &mut Output) {
         let (number, answer) = match *message {
             Message::Ask { group, number } => {
@@ -381,7 +381,7 @@ impl DataMember {
         self.session == session && self.stage == Stage::Greeting(from)
     }
 
-    /// It knows now how its files stand in the parity.
+    /// It learns the state of its files in the parity.
     fn stands(
         &mut self,
         now: Milliseconds,
@@ -404,12 +404,12 @@ impl DataMember {
         let logs = self.theirs.iter().filter(|(file, _)| file.kind == Kind::Log);
         self.acknowledged = logs.map(|(file, extent)| (file.number, extent.length)).max().unwrap_or((0, 0));
         self.survey(files)?;
-        // The lease begins by what is acknowledged in this session.
+        // The lease begins with the first acknowledgment in this session.
         self.beat(now, parity, output);
         Ok(())
     }
 
-    /// The parity holds all that was sent up to a number.
+    /// The parity holds everything sent up to a number.
     fn was_acknowledged(&mut self, number: u64, files: &impl Files) -> io::Result<()> {
         while self.unacknowledged.front().is_some_and(|sent| sent.number <= number)
             && let Some(sent) = self.unacknowledged.pop_front()
@@ -425,10 +425,10 @@ impl DataMember {
         Ok(())
     }
 
-    /// Sends what differs, as far as not too much is under way.
+    /// Sends the difference between disk and parity, as long as not too much is in flight.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn pump(&mut self, now: Milliseconds, files: &impl Files, output: &mut Output) -> io::Result<()> {
         let Stage::Open(parity) = self.stage else { return Ok(()) };
         if self.leaves {
@@ -451,7 +451,7 @@ impl DataMember {
         Ok(())
     }
 
-    /// A change is sent: the parity will have it. Its number.
+    /// Accounts for a change that is being sent, which the parity will have. Returns its number.
     fn follow(&mut self, now: Milliseconds, change: &Change) -> u64 {
         let (file, size) = (change.file, change.bytes.len() as u64);
         let length = if change.effect == Effect::Shrinks { change.at } else { change.at + size };
@@ -465,7 +465,7 @@ impl DataMember {
         self.note(now, size, is_log.then_some((file.number, length)), is_gone.then_some(file))
     }
 
-    /// Numbers what is sent now.
+    /// Numbers a message that is being sent.
     fn note(&mut self, now: Milliseconds, size: u64, position: Option<Position>, removed: Option<FileName>) -> u64 {
         self.number += 1;
         self.unacknowledged.push_back(Sent { number: self.number, at: now, size, position, removed });
@@ -479,7 +479,7 @@ impl DataMember {
         output.send(parity, Message::Beat { session: self.session, number, is_complete: self.is_complete });
     }
 
-    /// Says that it is there, if it has said nothing for long; and greets again, if it has heard nothing for long, since something may be lost.
+    /// Sends a beat after a long time without sending; greets again after a long time without hearing anything, since messages may be lost.
     pub fn look(&mut self, now: Milliseconds, output: &mut Output) {
         if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage
             && now.abs_diff(self.heard) >= 3 * self.patience
@@ -493,7 +493,7 @@ impl DataMember {
         }
     }
 
-    /// The number of the snapshot of which on all is needed.
+    /// The number of the snapshot from which on everything is needed.
     fn base(&self) -> u64 {
         let whole = self.theirs.iter().filter(|(file, extent)| file.kind == Kind::Snapshot && extent.is_whole);
         let logs = self.theirs.keys().filter(|file| file.kind == Kind::Log);
@@ -507,7 +507,7 @@ impl DataMember {
         self.theirs.get(&file).map_or(0, |extent| extent.length)
     }
 
-    /// What is otherwise in the parity than on disk, logs first.
+    /// The next difference between parity and disk, logs first.
     fn next_difference(&self) -> Option<Difference> {
         let base = self.base();
         let mut logs = self.own.iter().filter(|(file, _)| file.kind == Kind::Log && file.number >= base);
@@ -528,11 +528,11 @@ impl DataMember {
     }
 }
 
-/// What is otherwise in the parity than on disk.
+/// A difference between parity and disk.
 enum Difference {
-    /// A part of a log is not there. Whole frames are told, so that what is rebuilt can be read to its end.
+    /// A part of a log is missing in the parity. Whole frames are sent, so that a rebuilt log can be read to its end.
     Log { log: u64, at: u64, end: u64 },
-    /// A part of a snapshot is not there, or a part of a file is still there.
+    /// A part of a snapshot is missing, or a part of a superfluous file is still there.
     Other(Piece, Effect),
 }
 

@@ -1,26 +1,27 @@
-//! How a member leaves its group in order, without that the others lose anything of what parity promises.
+//! How a member leaves its group in order, without weakening the parity's protection of the others.
 //!
 //! ```text
 //!   data member that has left its pool            parity member
-//!   | Hello(leave) ----------------------------------->|   it is not rebuilt any more, and its column changes no more
+//!   | Hello(leave) ----------------------------------->|   from now on it is not rebuilt, and its column does not change
 //!   |<---------------------------------- Stands(files) |
-//!   |   the files on its disk stay, and others are     |   its column is taken out, from the end of its files on, as the others
-//!   |   rebuilt out of them, too                       |   and the parity say that it is
-//!   |<----------------------------------- Left(session)|   once nothing of it is in the parity: its place is free
+//!   |   the files stay on its disk, and are still used |   its column is taken out of the parity, from the end of its files,
+//!   |   to rebuild other members                       |   as computed from the other columns and the parity
+//!   |<----------------------------------- Left(session)|   once the parity holds nothing of it: its place is free
 //! ```
 //!
-//! Its servers have moved before, as where there is no parity: nothing of that is told before the parity has it, and a member that is lost meanwhile is
-//! rebuilt, and goes on leaving. So it greets its group with that only when nobody needs any of its records any more.
+//! Its servers have moved away before, as they do without parity: no move is announced before the parity holds it, and a member that is lost
+//! meanwhile is rebuilt and goes on leaving. So it sends this greeting to its group only when nobody needs any of its records any more.
 //!
-//! **Until its column is empty the member stays**, and so any member of the group may be lost, as before: with the one that leaves, all are there out
-//! of which that is rebuilt. If it is the one that leaves, its column is one that is not there, and all the same computed and taken out. Lost members come
-//! first. The other parity, if that is to be made, comes before what leaves as long as all are there; it can't be made without one that is gone, and so
-//! waits then until that one is taken out. Nothing of the column changes meanwhile: what was found of it stays right whatever the others do.
+//! **Until its column is empty the member stays**, so any member of the group may still be lost: with the leaving member, every block needed for
+//! a rebuild is there. If the leaving member itself is lost, its column counts as absent; it is computed and taken out all the same. Lost members
+//! come first. If the other parity has to be made, that comes before the taking out as long as all members are there; it can't be made without a
+//! member that is gone, and then waits until that member's column is taken out. The column does not change meanwhile, so blocks of it that have been
+//! computed stay right whatever the others do.
 //!
-//! **Its place is free** when the parity member that follows knows it of the last one. So two that count which members are more than half of the
-//! group differ by one member at most, and have one in common; whoever asks for another view just then does not wait for the one that has left. That
-//! one hears of it when both have written it down. Whoever comes later and was that member once, behind a partition, is told that it is
-//! lost: a lead knows all members of its group.
+//! **Its place is free** once the following parity member knows that the previous leaver has left. So two members that compute a majority of the
+//! group disagree by one member at most, and their majorities intersect; a candidate for another view at that moment does not wait for the member
+//! that has left. That member is told when both parity members have written it down. If a process comes back later, from behind a partition, as
+//! the member that left, it is told that it is lost: a lead knows all members of its group.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ use super::message::{Message, Step};
 use super::rebuilding::Lost;
 use crate::log::Event;
 
-/// As many stripes of a column are found before they are taken out.
+/// How many stripes of a column are computed before they are taken out.
 const MOST_AT_ONCE: usize = 64;
 
 impl ParityMember {
@@ -39,7 +40,7 @@ impl ParityMember {
         self.seats[column].as_ref().is_some_and(|seat| seat.leaves)
     }
 
-    /// Begins to find what a member has in the parity that leaves.
+    /// Begins to compute what the parity holds of a leaving member.
     pub(super) fn begin_to_take_out(&mut self) {
         let leaving = (0..self.seats.len()).filter(|column| self.leaves(*column));
         let mut ready = leaving.filter_map(|column| {
@@ -52,7 +53,7 @@ impl ParityMember {
         }
     }
 
-    /// What the last stripes of a column hold is known, and is taken out of the parity.
+    /// Takes the last stripes of a column, now known, out of the parity.
     pub(super) fn take_out(&mut self, column: usize, mut taken: BTreeMap<u32, Vec<u8>>, output: &mut Output) {
         for stripe in self.stripes.column(column).last_stripes(taken.len()) {
             let (Some(piece), Some(bytes)) = (self.stripes.column(column).piece(stripe), taken.remove(&stripe)) else {
@@ -67,7 +68,7 @@ impl ParityMember {
         self.let_go_of_leavers(output);
     }
 
-    /// The places of members that leave are free, one after the other, if nothing of them is in the parity.
+    /// Frees the places of leaving members, one after the other, once the parity holds nothing of them.
     pub(super) fn let_go_of_leavers(&mut self, output: &mut Output) {
         for column in (0..self.seats.len()).filter(|column| self.leaves(*column)).collect::<Vec<usize>>() {
             let is_empty = self.stripes.column(column).stripes().next().is_none();

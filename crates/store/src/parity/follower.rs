@@ -1,4 +1,4 @@
-//! What the lead of a group knows of the parity member that follows it.
+//! The lead's record of its follower.
 
 use std::collections::VecDeque;
 
@@ -14,24 +14,24 @@ pub(super) struct Follower {
     pub(super) identity: Identity,
     /// In which view.
     view: Number,
-    /// The place of the first step that it may not have.
+    /// The place of the first step that it has not acknowledged.
     first: u64,
-    /// That one and all after it.
+    /// That step and all after it.
     steps: VecDeque<Step>,
-    /// What others are told when it has all steps before a place.
+    /// Messages to others, each held back until the follower has all steps before a place.
     waiting: VecDeque<(u64, Identity, Message)>,
     /// Whether steps can be sent to it as they come.
     pub(super) is_reached: bool,
-    /// The place of the step that says that it has parity of all.
+    /// The place of the step which says that its parity is made.
     made: Option<u64>,
     /// The place after the last step with which a member has left the group.
     left: u64,
-    /// For how long nothing was heard of it. [ms]
+    /// For how long nothing has been heard from it. [ms]
     pub(super) silent: Milliseconds,
 }
 
 impl Follower {
-    /// One that has nothing, and begins with this step as soon as it is reached.
+    /// A follower that has nothing, and begins with this step as soon as it is reached.
     pub(super) fn new(identity: Identity, view: Number, first: Step) -> Follower {
         Follower {
             identity,
@@ -46,12 +46,12 @@ impl Follower {
         }
     }
 
-    /// The place of the step that comes next.
+    /// The place of the next step.
     pub(super) fn next(&self) -> u64 {
         self.first + self.steps.len() as u64
     }
 
-    /// Whether it has parity of all, and knows that.
+    /// Whether its parity is made, and it knows that.
     pub(super) fn is_made(&self) -> bool {
         self.made.is_some_and(|place| place < self.first)
     }
@@ -61,12 +61,12 @@ impl Follower {
         self.left <= self.first
     }
 
-    /// Whether it has been given no parity of all yet.
+    /// Whether its parity has yet to be made.
     pub(super) const fn is_to_be_made(&self) -> bool {
         self.made.is_none()
     }
 
-    /// A step is taken.
+    /// Adds a step.
     pub(super) fn push(&mut self, step: Step, output: &mut Output) {
         match step {
             Step::Anew { .. } => self.made = None,
@@ -81,7 +81,7 @@ impl Follower {
         self.steps.push_back(step);
     }
 
-    /// Tells somebody something as soon as it has all steps up to now.
+    /// Sends a message to another member as soon as the follower has all steps up to now.
     pub(super) fn tell_when_it_has_all(&mut self, to: Identity, message: Message, output: &mut Output) {
         if self.steps.is_empty() {
             output.send(to, message);
@@ -90,7 +90,7 @@ impl Follower {
         }
     }
 
-    /// It has all steps before a place. Whether it was reached again.
+    /// The follower has all steps before a place. Returns whether it has just become reachable again.
     pub(super) fn has(&mut self, next: u64, output: &mut Output) -> bool {
         self.silent = 0;
         while self.first < next && self.steps.pop_front().is_some() {
@@ -109,11 +109,11 @@ impl Follower {
         is_reached_again
     }
 
-    /// It has nothing: it begins with this step.
+    /// The follower has nothing: it begins with this step.
     pub(super) fn begin(&mut self, first: Step, output: &mut Output) {
         self.silent = 0;
         if self.is_reached && matches!(self.steps.front(), Some(Step::Anew { .. })) {
-            // That is on its way.
+            // That step is on its way.
             return;
         }
         self.first = self.next();
@@ -129,7 +129,7 @@ impl Follower {
         }
     }
 
-    /// What others wait to be told, after another view: who becomes a member of the group has to know that it is no more the former one.
+    /// The messages held back, after a change of view: a process that becomes a member of the group must learn that the former view no longer holds.
     pub(super) fn into_waiting(self, view: View) -> impl Iterator<Item = (Identity, Message)> {
         self.waiting.into_iter().map(move |(_, to, message)| match message {
             Message::Become(successor) => (to, Message::Become(Successor { view: Some(view), ..successor })),

@@ -1,4 +1,4 @@
-//! A parity member that follows: it is told who leads, takes the steps of its lead in their order, and has nothing where one does not go with the others.
+//! The role of a follower: it learns which parity member leads and takes the lead's steps in order; if a step does not fit, it discards everything.
 
 use super::Output;
 use super::group::{ParityMember, Seat};
@@ -9,14 +9,14 @@ use super::views::{Acceptor, Number, View};
 use crate::member::Identity;
 
 impl ParityMember {
-    /// Whoever leads a group says so.
+    /// The lead of a group announces itself.
     pub(super) fn is_led(&mut self, view: View, output: &mut Output) {
         let settled = self.pair.views.settled;
         match settled {
             None if view.follower != Some(self.own) => return,
             Some(known) if known.group != view.group => return,
             Some(known) if view.number < known.number => {
-                // It was another's lead once, and does not know that it is no more.
+                // It was the lead in an earlier view, and does not know that this is over.
                 if self.pair.leads() {
                     output.send(view.lead, Message::Leads(known));
                 }
@@ -42,7 +42,7 @@ impl ParityMember {
         output.send(view.lead, Message::Follows { number: view.number, next });
     }
 
-    /// What it has is worth nothing.
+    /// Discards everything it has.
     fn has_nothing(&mut self) {
         (self.pair.standing, self.pair.insists, self.rebuilding) = (Standing::Empty, false, None);
         self.stripes = Stripes::new(self.k, 0);
@@ -84,7 +84,7 @@ impl ParityMember {
         output.send(from, Message::Follows { number, next });
     }
 
-    /// Takes a step. Whether it goes with what there is.
+    /// Takes a step. Returns whether it fits the state so far.
     fn takes_step(&mut self, step: Step) -> bool {
         match step {
             Step::Anew { parity, seats, layouts } => {

@@ -1,13 +1,13 @@
-//! A parity member's part: it keeps the parity of a group, and has members that are gone rebuilt on spares.
+//! The role of a parity member: it keeps the parity of a group, and has lost members rebuilt on spares.
 //!
-//! Nobody else says who is in its group and who is lost, and so there is nothing to agree on. **Who is lost is fenced**: before a spare becomes a
-//! lost member, that member's next life is written down, and from then on nothing of an earlier one is taken. So a lost member that lives on
-//! behind a partition can tell nobody that something was stored.
+//! It alone decides who is in its group and who is lost, so there is nothing to agree on. **A lost member is fenced**: before a spare becomes a
+//! lost member, that member's next life is written to disk, and from then on no message from an earlier life is accepted. So a lost member that
+//! lives on behind a partition can acknowledge no write to anybody.
 //!
-//! The parity itself is in memory only. A parity member that was started again asks all members of its group for all that they have, and
-//! until it has that, takes nobody for lost.
+//! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they have, and takes nobody for
+//! lost until it has that.
 //!
-//! Where a group has two parity members, all of this is the part of the one that leads; see [`super::pair`].
+//! Where a group has two parity members, this is the role of the lead; see [`super::pair`].
 
 use std::collections::BTreeSet;
 
@@ -23,26 +23,26 @@ use super::stripes::{Corrupt, Stripes};
 use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
-/// So many times its patience a member may be silent to which a link leads: it may only have much to do.
+/// A member with an open link may be silent for this many times the patience: it may just be busy.
 pub(super) const PATIENCE_WITH_A_LINK: Milliseconds = 3;
-/// As much counts as silence of one look at most: a process that was halted has not listened meanwhile.
+/// The most silence that one look adds: a process that was itself halted has not been listening.
 const LONGEST_LOOK: Milliseconds = 200;
 
 /// A member of the group.
 #[derive(Debug)]
 pub(super) struct Seat {
     pub(super) identity: Identity,
-    /// How often it was rebuilt.
+    /// How often it has been rebuilt.
     pub(super) life: u32,
-    /// What it says counts if it says so under this; none, if it has to greet first.
+    /// Its messages count only in this session; none, if it has to greet first.
     pub(super) session: Option<u64>,
-    /// Its last greeting: one that has been overtaken by a later one says nothing.
+    /// The session of its last greeting: one that a later one has overtaken is ignored.
     pub(super) greeted: u64,
-    /// Whether the parity has all that is needed to rebuild it.
+    /// Whether the parity holds everything needed to rebuild it.
     pub(super) is_complete: bool,
-    /// For how long nothing was heard of it.
+    /// For how long nothing has been heard from it.
     pub(super) silent: Milliseconds,
-    /// Whether it leaves the group: then it is not rebuilt any more.
+    /// Whether it is leaving the group: then it is not rebuilt any more.
     pub(super) leaves: bool,
 }
 
@@ -56,29 +56,29 @@ impl Seat {
 #[derive(Debug)]
 pub struct ParityMember {
     pub(super) own: Identity,
-    /// As many parity members a group has.
+    /// How many parity members a group has.
     pub(super) k: usize,
     pub(super) patience: Milliseconds,
     pub(super) seats: [Option<Seat>; COLUMNS],
     pub(super) stripes: Stripes,
-    /// Spares to which a link leads.
+    /// Spares with an open link.
     pub(super) spares: BTreeSet<Identity>,
-    /// The last spare that was given another member.
+    /// The last spare found to be receiving another member.
     pub(super) busy: Option<Identity>,
     /// Members for which there was no room.
     pub(super) refused: BTreeSet<Identity>,
     pub(super) rebuilding: Option<Rebuilding>,
     /// Tells one rebuilding from another.
     pub(super) rebuildings: u64,
-    /// As many members it has had rebuilt.
+    /// How many members it has had rebuilt.
     pub(super) rebuilt: u64,
-    /// What it is to the other parity member of its group.
+    /// Its relation to the other parity member of its group.
     pub(super) pair: Pair,
 }
 
 impl ParityMember {
-    /// One that takes nobody for lost of whom it has heard within its patience, of a group that has k of its kind. What it must not have forgotten
-    /// is given; and a number that no run before had.
+    /// A parity member, of a group with k of them, that takes nobody for lost from whom it has heard within its patience. `facts` were recorded in
+    /// earlier runs; `run` is a number that no earlier run had.
     pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
         let seat = |column: usize| {
             let (identity, life) = facts.columns[column]?;
@@ -100,7 +100,7 @@ impl ParityMember {
         }
     }
 
-    /// What it must not forget.
+    /// What must survive a restart.
     pub fn facts(&self) -> Facts {
         let columns = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| (seat.identity, seat.life)));
         let leaving = self.seats.each_ref().map(|seat| seat.as_ref().is_some_and(|seat| seat.leaves));
@@ -141,12 +141,12 @@ impl ParityMember {
         }
     }
 
-    /// A link leads to another member.
+    /// A link to another member has opened.
     pub fn meets(&mut self, member: Identity, role: Role, output: &mut Output) {
         if role == Role::Spare {
             self.spares.insert(member);
         }
-        // Who has another's former address calls itself there.
+        // A member that has taken over another's former address connects to itself there.
         if self.k > 1 && member != self.own {
             self.pair_meets(member, role, output);
         }
@@ -157,7 +157,7 @@ impl ParityMember {
         role == Role::Spare || self.k > 1 && (role == Role::Parity || self.seat_of(member).is_some())
     }
 
-    /// No link leads to a member any more.
+    /// The link to a member is gone.
     pub fn loses(&mut self, member: Identity) {
         self.spares.remove(&member);
         if let Some(seat) = self.seat_of(member).and_then(|column| self.seats[column].as_mut()) {
@@ -172,7 +172,7 @@ impl ParityMember {
         self.seats.iter().position(|seat| seat.as_ref().is_some_and(|seat| seat.identity == member))
     }
 
-    /// Takes what another member says.
+    /// Handles a message from another member.
     pub fn take(&mut self, from: Identity, message: Message, output: &mut Output) {
         let column = self.seat_of(from);
         if let Some(seat) = column.and_then(|column| self.seats[column].as_mut()) {
@@ -205,7 +205,7 @@ impl ParityMember {
         self.go_on(output);
     }
 
-    /// The column of a member that says something in its session. One that is being rebuilt has to greet first.
+    /// The column of a member that sends a message in its session. One that is being rebuilt has to greet first.
     fn in_session(&mut self, column: Option<usize>, session: u64, output: &mut Output) -> Option<usize> {
         let column = column?;
         let seat = self.seats[column].as_ref()?;
@@ -247,7 +247,7 @@ impl ParityMember {
         }
     }
 
-    /// Where a member has its place that greets, or gets one; where it has none, it is told why.
+    /// The place of a member that greets, old or new. If it gets none, it is told why.
     fn place(&mut self, from: Identity, session: u64, life: u32, wish: Wish, output: &mut Output) -> Option<usize> {
         let own = self.seat_of(from).filter(|_| self.pair.leads());
         let free = self.seats.iter().position(Option::is_none).filter(|_| self.pair.leads());
@@ -255,7 +255,7 @@ impl ParityMember {
         match wish {
             _ if own.is_some() => return own,
             Wish::Join if free.is_some() => return free,
-            // Whoever leads knows all that are in its group: another one was this member, and has left.
+            // The lead knows all members of its group: another process became this member, and has left.
             Wish::GoOn(of) if of == group && self.pair.leads() => output.send(from, Message::Lost(life + 1)),
             Wish::Leave if self.pair.leads() => self.tell(from, Message::Left(session), output),
             Wish::Join => {
@@ -268,7 +268,7 @@ impl ParityMember {
         None
     }
 
-    /// A member wants parity of its files, goes on with that, or leaves.
+    /// A member asks for parity of its files, resumes, or leaves.
     fn greeted(&mut self, from: Identity, session: u64, life: u32, wish: Wish, output: &mut Output) {
         let Some(column) = self.place(from, session, life, wish, output) else { return };
         let before = self.seats[column].as_ref().map(|seat| seat.life);
@@ -293,15 +293,15 @@ impl ParityMember {
         let view = self.pair.view();
         self.tell(from, Message::Stands { session, files, is_complete, leaves, view }, output);
         match &mut self.rebuilding {
-            // It is there again before anybody else has become it.
+            // It is back before a spare has become it.
             Some(rebuilding) if rebuilding.column() == Some(column) => self.rebuilding = None,
-            // What it was asked for may have been lost on the way.
+            // Requests to it may have been lost on the way.
             Some(rebuilding) => rebuilding.ask_again(),
             None => {}
         }
     }
 
-    /// A member says what does not go with what it said before.
+    /// A member's message contradicts its earlier ones.
     fn greet_again(&mut self, column: usize, output: &mut Output) {
         if let Some(seat) = &mut self.seats[column] {
             seat.session = None;
@@ -309,7 +309,7 @@ impl ParityMember {
         }
     }
 
-    /// A member has less than what it was told that it has: without power it has lost the end of its log.
+    /// A member has less on disk than the parity holds of it: a power failure has cost it the end of its log.
     fn is_behind(&mut self, column: usize, output: &mut Output) {
         match &mut self.seats[column] {
             Some(seat) if seat.is_complete => (seat.session, seat.silent) = (None, Milliseconds::MAX / 2),
@@ -317,7 +317,7 @@ impl ParityMember {
         }
     }
 
-    /// Begins with nothing, as after a start.
+    /// Starts over with nothing, as after a restart.
     pub(super) fn begin_anew(&mut self, output: &mut Output) {
         self.stripes = Stripes::new(self.k, self.stripes.number());
         self.rebuilding = None;
@@ -328,7 +328,7 @@ impl ParityMember {
         self.follower_begins_anew(output);
     }
 
-    /// Looks who is silent for too long, so long after the last time. [ms]
+    /// Looks for members that have been silent too long; `passed` is the time since the last look. [ms]
     pub fn look(&mut self, passed: Milliseconds, output: &mut Output) {
         let passed = passed.min(LONGEST_LOOK);
         for seat in self.seats.iter_mut().flatten() {
@@ -344,12 +344,12 @@ impl ParityMember {
         }
     }
 
-    /// Whether both parity members of its group have all of the parity, as the one knows that leads.
+    /// Whether both parity members of its group have all of the parity, as far as the lead knows.
     pub fn is_backed(&self) -> bool {
         self.pair.is_backed()
     }
 
-    /// Whether it leads its group; it is the only parity member of it, if there is one only.
+    /// Whether it leads its group. The only parity member of a group always does.
     pub const fn leads(&self) -> bool {
         self.pair.leads()
     }
@@ -359,7 +359,7 @@ impl ParityMember {
         self.pair.view().and_then(|view| view.other_than(self.own))
     }
 
-    /// As many members of the group as may be lost now. Where members were asked to have it lead alone, the one that follows may be of no use any more.
+    /// How many members of the group may be lost now. Once members were asked to let it lead alone, the follower may no longer be of use.
     pub fn survives(&self) -> usize {
         let mut seats = self.seats.iter().flatten().peekable();
         let is_complete = seats.peek().is_some() && seats.all(|seat| seat.is_complete || seat.leaves);

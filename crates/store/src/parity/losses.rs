@@ -1,5 +1,5 @@
-//! Which members of a group are lost, and in which order what is lost comes back: members that host servers, the parity of the member that follows; and then
-//! members that leave are taken out.
+//! Which members of a group are lost, and the order of repair: first members that host servers, then the follower's parity, and then leaving
+//! members are taken out.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::member::Identity;
 use crate::record::Milliseconds;
 
 impl ParityMember {
-    /// Begins to have rebuilt what is lost: members of the group before the parity member that follows.
+    /// Begins to rebuild what is lost: data members before the follower's parity.
     pub(super) fn begin_rebuilding(&mut self, output: &mut Output) {
         if self.rebuilding.as_ref().is_some_and(|rebuilding| self.hangs(rebuilding)) {
             self.rebuilding = None;
@@ -24,7 +24,7 @@ impl ParityMember {
             && let Some(spare) = spare
             && let Some(seat) = &mut self.seats[column]
         {
-            // What it says from now on would be missing on the spare: it has to greet first, and then it is not lost.
+            // Its further changes would be missing on the spare, so it has to greet first; then it is not lost.
             seat.session = None;
             let event = Event::MemberTakenForLost { member: seat.identity.to_string(), spare: spare.to_string() };
             output.events.push(event);
@@ -45,24 +45,24 @@ impl ParityMember {
         self.rebuilding = Some(Rebuilding::new(self.rebuildings, lost, to, stripes));
     }
 
-    /// Whether what is being rebuilt waits for somebody who is gone meanwhile, and may be rebuilt without, or later.
+    /// Whether a rebuilding waits for a member that is gone by now, and could go on without it, or later.
     fn hangs(&self, rebuilding: &Rebuilding) -> bool {
         let is_silent = |(_, seat): &(usize, &Seat)| seat.silent > self.patience;
         match rebuilding.lost {
-            // Nobody has a member rebuilt that leaves: what it has in the parity is taken out before the other parity is made.
+            // A leaving member is not rebuilt: its share of the parity is taken out before the second parity is made.
             Lost::Parity => {
                 let waits_for_a_leaver = self.missing(None).filter(is_silent).any(|(_, seat)| seat.leaves);
                 waits_for_a_leaver || self.pair.to_be_made() != Some(rebuilding.to)
             }
-            // While the follower is not reached, what it was asked for waits until it is again.
+            // While the follower can't be reached, requests to it wait until it can.
             Lost::Column { absent: Some(_), .. } | Lost::Leaver { absent: Some(_), .. } => !self.pair.has_made(),
             Lost::Column { column, .. } => self.pair.is_backed() && self.missing(Some(column)).any(|it| is_silent(&it)),
-            // It may be that one that has to be taken out first.
+            // The silent member may be the one that has to be taken out first.
             Lost::Leaver { column, .. } => self.missing(Some(column)).any(|it| is_silent(&it)),
         }
     }
 
-    /// Members but for one that are not there, or are halted though a link leads to them, and of which something is needed.
+    /// Members, except one, that are absent (or halted with an open link) and of which the parity holds something.
     fn missing(&self, but: Option<usize>) -> impl Iterator<Item = (usize, &Seat)> {
         let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
         let is_away = |seat: &Seat| seat.session.is_none() || seat.silent > self.patience_with(seat);
@@ -70,12 +70,12 @@ impl ParityMember {
         seats.filter(move |(column, seat)| Some(*column) != but && is_away(seat) && has_something(*column))
     }
 
-    /// How long a member may be silent.
+    /// How long a member may be silent. [ms]
     fn patience_with(&self, seat: &Seat) -> Milliseconds {
         seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience
     }
 
-    /// A member that is lost, if there is one, and all others are there of which anything is needed; but for one, if there is another parity.
+    /// A lost member's column, if all other members that are needed are there; with a second parity, one of them, also returned, may be absent.
     fn lost(&self) -> Option<(usize, Option<usize>)> {
         let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
         let is_late = |seat: &Seat| seat.silent > self.patience_with(seat);
@@ -84,7 +84,7 @@ impl ParityMember {
         Some((column, self.absent_beside(column)?))
     }
 
-    /// Which other member is not there while one is computed out of the others: none, or one, if there is another parity. Nothing, if it can't be.
+    /// The other member that is absent while a column is computed: none, or one if there is a second parity. `None` if the column can't be computed.
     pub(super) fn absent_beside(&self, column: usize) -> Option<Option<usize>> {
         let mut missing = self.missing(Some(column)).map(|(other, _)| other);
         match (missing.next(), missing.next()) {
@@ -94,7 +94,7 @@ impl ParityMember {
         }
     }
 
-    /// Goes on with what is being rebuilt. When the spare has all, it is told who it is.
+    /// Goes on with the rebuilding. When the spare has everything, it is told which member it becomes.
     pub(super) fn go_on(&mut self, output: &mut Output) {
         let Some(rebuilding) = &mut self.rebuilding else { return };
         let identities = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| seat.identity));
@@ -113,7 +113,7 @@ impl ParityMember {
         let Some(column) = column else { return self.follower_is_made(output) };
         let view = self.pair.view();
         let Some(seat) = &mut self.seats[column] else { return };
-        // Written down before this leaves: whoever has an earlier life is not taken any more.
+        // Written to disk before the message is sent: from then on no earlier life is accepted.
         (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
         let (identity, life) = (seat.identity, seat.life);
         let files = self.stripes.column(column).files().collect();

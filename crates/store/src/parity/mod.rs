@@ -1,18 +1,18 @@
-//! Parity of journals: what members of a group keep on their disks can be computed out of what the others keep, and a parity.
+//! Parity of journals: what a group's members keep on their disks can be recomputed from the other members' disks and a parity.
 //!
-//! After LH*RS: W. Litwin, R. Moussa and T. Schwarz, "LH*RS, a highly-available scalable distributed data structure", ACM TODS 30(3), 2005. There
-//! parity is kept of the records of m buckets. Here it is of the journals of m members: what a member is, is exactly its journal, so that with
-//! it everything of a member comes back: records, splits under way, what it has told and was told, and how requests went.
+//! After LH*RS: W. Litwin, R. Moussa and T. Schwarz, "LH*RS, a highly-available scalable distributed data structure", ACM TODS 30(3), 2005. LH*RS
+//! keeps parity of the records of m buckets; this module keeps parity of the journals of m members. A member's state is exactly its journal, so
+//! restoring the journal restores everything: records, splits in progress, messages sent and received, and the outcomes of requests.
 //!
-//! | | says |
+//! | modules | contents |
 //! |---|---|
-//! | `code`, `column`, `stripes` | which block of which journal lies where, and what the parity of that is |
-//! | `data`, `group`, `spare` | the parts of a data member, of a parity member, and of a spare |
-//! | `check` | that what others say is such as a member reckons with |
-//! | `losses`, `rebuilding` | which members are lost, and how what is lost comes back |
+//! | `code`, `column`, `stripes` | where each block of each journal lies, and the parity over the blocks |
+//! | `data`, `group`, `spare` | the roles of a data member, of a parity member, and of a spare |
+//! | `check` | bounds on the numbers in other members' messages |
+//! | `losses`, `rebuilding` | which members are lost, and how they are rebuilt |
 //! | `departing` | how a member leaves its group in order |
-//! | `state` | what whoever runs the pool sees of a group |
-//! | `pair`, `follower`, `following`, `standing`, `views` | how two parity members of a group go together, so that any two of its members may be lost |
+//! | `state` | a group's state as shown to the operator |
+//! | `pair`, `follower`, `following`, `standing`, `views` | how a group's two parity members work together, so that it survives two losses |
 
 mod check;
 pub mod code;
@@ -37,12 +37,12 @@ use crate::log::Event;
 use crate::member::Identity;
 use message::Message;
 
-/// What comes of what a member of a group was told.
+/// What a member of a group does in response to a message.
 #[derive(Debug, Default)]
 pub struct Output {
-    /// What is to be sent. What must not be forgotten is to be written down before.
+    /// Messages to send. The member's facts must be written to disk first.
     pub sends: Vec<(Identity, Message)>,
-    /// What whoever runs it wants to know.
+    /// Events for the operator's log.
     pub events: Vec<Event>,
 }
 

@@ -8,19 +8,19 @@
 //!   |<---- Acknowledged(number) |
 //! ```
 //!
-//! **Nobody is told what the follower does not hold, too.** So whatever was acknowledged is in both parities, and both say the same of where it lies.
-//! That holds for everything that the lead says of what it knows: how files stand, that a lost member has another life, who becomes it.
+//! **Nobody is told anything that the follower does not hold too.** So whatever was acknowledged is in both parities, and both agree on where it
+//! lies. This covers everything the lead says: how files stand, that a lost member has a new life, which process becomes it.
 //!
-//! Two lost members are rebuilt out of both parities, one after the other. A lost parity member is made anew out of what all have on disk, by the
-//! one that is left, on another one that keeps no parity yet.
+//! Two lost members are rebuilt from both parities, one after the other. A lost parity is made anew from what all members have on disk, by the
+//! remaining parity member, on another one that keeps no parity yet.
 //!
-//! **Who leads** is said by the group's view, see [`super::views`]. A lead that hears nothing of its follower asks more than half of its group's
-//! members for a view without it, and goes on alone; a follower that hears nothing of its lead asks for one in which it leads alone, and takes no
-//! step of the former lead from then on. Only one of them can get that. Whoever has to tell others about a view that is not the last
-//! one can't tell anybody that something is held.
+//! **Which one leads** is set by the group's view, see [`super::views`]. A lead that hears nothing from its follower asks a majority of its group
+//! for a view without the follower, and goes on alone; a follower that hears nothing from its lead asks for a view in which it leads alone, and
+//! takes no step of the former lead from then on. Only one of them can get its view. A lead whose view is out of date can
+//! acknowledge nothing to anybody.
 //!
-//! **One that was started again has nothing** and leads only if nothing can be lost by it: if all members of the group have promised it that,
-//! which have it all on disk, or the other parity member has nothing, too.
+//! **A restarted parity member has nothing** and leads only if nothing can be lost by it: if all members of the group, which have everything on
+//! disk, have granted it that, or if the other parity member has nothing either.
 
 use std::collections::BTreeSet;
 
@@ -34,45 +34,45 @@ use crate::log::Event;
 use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
-/// So many times its patience a parity member that stands by waits until it begins a group, where there are others: as long as it may take until one
-/// of these has heard that its lead is gone, leads alone, and has the group agree to another one that follows; and as much again.
+/// Where there are other parity members, one that stands by waits this many times its patience before it founds a group: as long as a follower
+/// may take to notice that its lead is gone, to lead alone, and to have the group agree on a new follower; and as much again.
 const PATIENCE_WITH_GROUPS: Milliseconds = 6;
 
-/// What a parity member is to its group.
+/// A parity member's standing in its group.
 #[derive(Debug)]
 pub(super) enum Standing {
     /// It is in no group.
     Free,
     /// It has nothing of the parity.
     Empty,
-    /// It leads.
+    /// It leads, with this follower or alone.
     Leads(Option<Follower>),
-    /// It follows, and has all steps before this place.
+    /// It follows, and has taken all steps before this place.
     Follows(u64),
 }
 
-/// What a parity member is to the other one of its group.
+/// A parity member's relation to the other one of its group.
 #[derive(Debug)]
 pub(super) struct Pair {
     k: usize,
-    /// What no run before had.
+    /// A number that no earlier run had.
     run: u64,
     pub(super) views: Acceptor,
     pub(super) standing: Standing,
     pub(super) candidacy: Option<Candidacy>,
-    /// Whether others were asked to record a view of it: nothing else is left to it.
+    /// Whether others were asked to record its view: then it cannot go back.
     pub(super) insists: bool,
     /// Whether a member has asked for parity while it was in no group.
     pub(super) is_wanted: bool,
-    /// Members to which a link leads.
+    /// Members with an open link.
     pub(super) links: BTreeSet<Identity>,
-    /// Parity members of these.
+    /// The parity members among these.
     parities: BTreeSet<Identity>,
-    /// And those of them that are in no group.
+    /// The parity members among these that are in no group.
     pub(super) available: BTreeSet<Identity>,
-    /// For how long its lead was silent, or nothing became of what it waits for, or it has led a group without members. [ms]
+    /// For how long its lead has been silent, what it waits for has not happened, or it has led a group without members. [ms]
     pub(super) silent: Milliseconds,
-    /// For how long it has told others nothing of itself, and asked them nothing. [ms]
+    /// For how long it has neither announced itself nor asked others for anything. [ms]
     pub(super) since_told: Milliseconds,
 }
 
@@ -133,22 +133,22 @@ impl Pair {
         self.follower().is_some_and(|follower| follower.identity == member)
     }
 
-    /// Whether there is another parity.
+    /// Whether there is a second parity.
     pub(super) fn is_backed(&self) -> bool {
         self.follower().is_some_and(|follower| follower.is_made() && follower.is_reached)
     }
 
-    /// Whether there is another parity, though it may not be reached now.
+    /// Whether there is a second parity, even if its member can't be reached now.
     pub(super) fn has_made(&self) -> bool {
         self.follower().is_some_and(Follower::is_made)
     }
 
-    /// Whether whoever follows knows of all members that have left the group.
+    /// Whether the follower knows of all members that have left the group.
     pub(super) fn knows_who_left(&self) -> bool {
         self.follower().is_none_or(Follower::knows_who_left)
     }
 
-    /// Who follows and has no parity yet.
+    /// The follower, if it has no parity yet.
     pub(super) fn to_be_made(&self) -> Option<Identity> {
         let follower = self.follower().filter(|follower| follower.is_to_be_made() && follower.is_reached);
         follower.map(|follower| follower.identity)
@@ -170,14 +170,14 @@ const fn first_view(lead: Identity, run: u64) -> View {
 }
 
 impl ParityMember {
-    /// Takes a step, which a parity member that follows has to take, too.
+    /// Takes a step, which the follower has to take too.
     pub(super) fn step(&mut self, step: Step, output: &mut Output) {
         if let Some(follower) = self.pair.follower_mut() {
             follower.push(step, output);
         }
     }
 
-    /// Tells what it knows, as soon as a parity member that follows knows it, too.
+    /// Sends a message as soon as the follower has all steps so far.
     pub(super) fn tell(&mut self, to: Identity, message: Message, output: &mut Output) {
         match self.pair.follower_mut() {
             Some(follower) => follower.tell_when_it_has_all(to, message, output),
@@ -185,7 +185,7 @@ impl ParityMember {
         }
     }
 
-    /// All that a parity member has to know that has nothing.
+    /// Everything that a parity member with nothing has to know.
     pub(super) fn all(&self) -> Step {
         let seats = self.seats.each_ref().map(|seat| {
             let Seat { identity, life, is_complete, leaves, .. } = *seat.as_ref()?;
@@ -201,14 +201,14 @@ impl ParityMember {
         }
     }
 
-    /// The parity member that follows was given all of its parity.
+    /// The follower has been given all of its parity.
     pub(super) fn follower_is_made(&mut self, output: &mut Output) {
         if let Some(follower) = self.pair.follower_mut() {
             follower.push(Step::Made, output);
         }
     }
 
-    /// A link leads to another member.
+    /// A link to another member has opened.
     pub(super) fn pair_meets(&mut self, member: Identity, role: Role, output: &mut Output) {
         self.pair.links.insert(member);
         if role == Role::Parity {
@@ -227,7 +227,7 @@ impl ParityMember {
         }
     }
 
-    /// Takes what concerns the parity members of a group.
+    /// Handles a message that concerns the parity members of a group.
     pub(super) fn takes_of_pair(&mut self, from: Identity, message: Message, output: &mut Output) {
         match message {
             _ if self.k == 1 => {}
@@ -286,7 +286,7 @@ impl ParityMember {
         }
     }
 
-    /// A parity member follows so far.
+    /// A follower reports how many steps it has.
     fn is_followed(&mut self, from: Identity, number: Number, next: Option<u64>, output: &mut Output) {
         let pair = &mut self.pair;
         if pair.view().is_none_or(|view| view.number != number) || !pair.links.contains(&from) {
@@ -299,13 +299,13 @@ impl ParityMember {
             Standing::Leads(_) | Standing::Free => false,
         };
         if has_to_lead && next.is_none() {
-            // The other one was started again.
+            // The other one has been restarted.
             return pair.silent = Milliseconds::MAX / 2;
         }
         if !pair.is_followed_by(from) {
             return;
         }
-        // What it wanted without a follower that is there, it does not want any more.
+        // The follower is there after all: no need to lead without it.
         self.pair.candidacy.take_if(|candidacy| !candidacy.is_recorded());
         let all = next.is_none().then(|| self.all());
         let Some(follower) = self.pair.follower_mut() else { return };
@@ -324,7 +324,7 @@ impl ParityMember {
         }
     }
 
-    /// Looks what is to become of the pair, so long after the last time. [ms]
+    /// Decides what the pair does next; `passed` is the time since the last look. [ms]
     pub(super) fn look_at_pair(&mut self, passed: Milliseconds, output: &mut Output) {
         let (pair, patience) = (&mut self.pair, self.patience);
         (pair.silent, pair.since_told) = (pair.silent.saturating_add(passed), pair.since_told.saturating_add(passed));
@@ -336,7 +336,7 @@ impl ParityMember {
             Standing::Free => {
                 pair.silent = if pair.is_wanted { pair.silent } else { 0 };
                 let is_first = !pair.available.iter().any(|other| *other < self.own);
-                // One that is in a group may have lost the other one of that, and need this one in its place.
+                // A parity member in a group may have lost its partner, and need this one instead.
                 let may_be_needed = pair.parities.iter().any(|other| !pair.available.contains(other));
                 let patience = if may_be_needed { PATIENCE_WITH_GROUPS * patience } else { patience };
                 if pair.silent > patience && is_first {
@@ -370,7 +370,7 @@ impl ParityMember {
                     false => pair.since_told = if pair.since_told >= patience / 4 { 0 } else { pair.since_told },
                 }
             }
-            // Whoever has asked it for parity is in another group by now.
+            // The member that asked it for parity is in another group by now.
             Standing::Leads(None) if !has_members && pair.silent > PATIENCE_WITH_GROUPS * patience => {
                 self.is_let_go(output);
             }
@@ -384,7 +384,7 @@ impl ParityMember {
         }
     }
 
-    /// Begins a group.
+    /// Founds a group.
     fn found(&mut self, output: &mut Output) {
         self.pair.views.learn(first_view(self.own, self.pair.run));
         (self.pair.standing, self.pair.silent) = (Standing::Leads(None), 0);

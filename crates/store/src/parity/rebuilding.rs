@@ -1,17 +1,17 @@
-//! How a lost member is rebuilt, or a parity member that has nothing: stripe by stripe, out of what the others of its group have there.
+//! How a lost member, or a parity member that has nothing, is rebuilt: stripe by stripe, out of the blocks of the others in its group.
 //!
 //! ```text
-//!   parity member                          others of the group          spare, or parity member that follows
+//!   parity member                          others of the group          spare, or follower
 //!   | a stripe as it is now                    |                          |
 //!   | Read(file, at, length) ----------------->|                          |
 //!   |<------------------------------ Block     |                          |
-//!   | what was lost, out of these ----------------------- Part, Make ---->|
+//!   | the lost block, out of these ---------------------- Part, Make ---->|
 //!   |<-------------------------------------------------- Stored           |
 //! ```
 //!
-//! Meanwhile the others go on. What a stripe holds of their files at the moment when they are asked stays there until the parity member has
-//! acknowledged that it was taken out, and they hear that after the question. A parity member that follows is asked for its block of a stripe, too,
-//! if another column is not there: its answer counts if it has followed to that moment, and no further.
+//! Meanwhile the others go on. The bytes that a stripe holds of their files when they are asked stay on disk until the parity member has
+//! acknowledged that they were taken out, and that acknowledgment arrives after the question. The follower is asked for its block of a stripe too
+//! if another column is absent: its answer counts only if it has followed exactly up to that moment.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,50 +22,50 @@ use super::message::{Message, Step};
 use super::stripes::{Corrupt, Stripe, Stripes};
 use crate::member::Identity;
 
-/// So many stripes are under way at once.
+/// The most stripes in flight at once.
 const MOST_UNDER_WAY: usize = 64;
 
-/// A stripe for which others were asked.
+/// A stripe for which blocks were requested.
 #[derive(Debug)]
 struct UnderWay {
     number: u32,
-    /// As it was when they were.
+    /// The stripe as it was at that moment.
     stripe: Stripe,
-    /// What they have said, in the order of [`Stripe::others`].
+    /// The answers, in the order of [`Stripe::others`].
     blocks: Vec<Option<Vec<u8>>>,
-    /// What the parity member that follows has said.
+    /// The follower's answer.
     parity: Option<Vec<u8>>,
-    /// Whether the spare was given what was lost.
+    /// Whether the lost block has been sent to the spare.
     is_sent: bool,
 }
 
-/// What is rebuilt.
+/// What is being rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
-    /// What a column had; while another one may not be there either.
+    /// A column; another one may be absent too.
     Column { column: usize, absent: Option<usize> },
-    /// The parity of whoever follows.
+    /// The follower's parity.
     Parity,
-    /// Nothing: it is what a member that leaves has in the parity, and is taken out there; while another one may not be there either.
+    /// Nothing: the column of a leaving member is computed to be taken out of the parity; another one may be absent.
     Leaver { column: usize, absent: Option<usize> },
 }
 
-/// A member that is being rebuilt.
+/// A rebuilding in progress.
 #[derive(Debug)]
 pub(super) struct Rebuilding {
-    /// Tells it from others.
+    /// Identifies it among others.
     pub(super) number: u64,
     /// What is lost.
     pub(super) lost: Lost,
-    /// Who is given that.
+    /// The receiver.
     pub(super) to: Identity,
     /// How many stripes there are.
     stripes: usize,
-    /// Stripes that have still to be begun.
+    /// Stripes not begun yet.
     waiting: VecDeque<u32>,
     under_way: BTreeMap<u64, UnderWay>,
     requests: u64,
-    /// Of a member that leaves: what it has, stripe by stripe.
+    /// Of a leaving member: its blocks, by stripe.
     taken: BTreeMap<u32, Vec<u8>>,
 }
 
@@ -83,17 +83,17 @@ impl Rebuilding {
         }
     }
 
-    /// Whether all is given.
+    /// Whether everything has been stored.
     pub(super) fn is_over(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
     }
 
-    /// How many stripes are given, and of how many.
+    /// How many stripes are done, and of how many.
     pub(super) fn progress(&self) -> (usize, usize) {
         (self.stripes - self.waiting.len() - self.under_way.len(), self.stripes)
     }
 
-    /// The column that is rebuilt, if one is.
+    /// The column being rebuilt, if it is one.
     pub(super) const fn column(&self) -> Option<usize> {
         match self.lost {
             Lost::Column { column, .. } => Some(column),
@@ -101,17 +101,17 @@ impl Rebuilding {
         }
     }
 
-    /// Whether it can't go on without the parity member that follows.
+    /// Whether it can't go on without the follower.
     pub(super) const fn needs_follower(&self) -> bool {
         !matches!(self.lost, Lost::Column { absent: None, .. } | Lost::Leaver { absent: None, .. })
     }
 
-    /// What a member that leaves has, as it was found.
+    /// A leaving member's blocks, as computed.
     pub(super) fn into_taken(self) -> BTreeMap<u32, Vec<u8>> {
         self.taken
     }
 
-    /// What others were asked for may be lost: they are asked again, of the stripes as they are then.
+    /// Requests may have been lost: the others are asked again, for the stripes as they are then.
     pub(super) fn ask_again(&mut self) {
         let again = std::mem::take(&mut self.under_way).into_values().map(|under_way| under_way.number);
         self.waiting.extend(again);
@@ -128,7 +128,7 @@ impl Rebuilding {
         while self.under_way.len() < MOST_UNDER_WAY
             && let Some(number) = self.waiting.pop_front()
         {
-            // Numbers of one rebuilding are not those of another.
+            // Request numbers are unique across rebuildings.
             let request = self.number << 32 | self.requests;
             self.requests += 1;
             let stripe = self.ask_follower(number, request, stripes, follower.as_deref_mut(), output)?;
@@ -146,7 +146,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// A stripe as it is now, and what the parity member that follows has to say to it, or to know.
+    /// A stripe as it is now. The follower is asked for its block of it, or told that it begins.
     fn ask_follower(
         &self,
         number: u32,
@@ -168,7 +168,7 @@ impl Rebuilding {
         Ok(stripe)
     }
 
-    /// Another column has said what it has; or, where it is none, the parity member that follows.
+    /// A block has arrived from another column; or from the follower, if `column` is none.
     pub(super) fn takes_block(
         &mut self,
         request: u64,
@@ -187,7 +187,7 @@ impl Rebuilding {
         self.send_if_known(request, stripes, output)
     }
 
-    /// Gives the spare what was lost, if all others have said what they have.
+    /// Sends the lost block to the spare, if all blocks it is computed from have arrived.
     fn send_if_known(&mut self, request: u64, stripes: &mut Stripes, output: &mut Output) -> Result<(), Corrupt> {
         let Some(under_way) = self.under_way.get_mut(&request).filter(|under_way| !under_way.is_sent) else {
             return Ok(());
@@ -211,7 +211,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// The spare keeps what it was given.
+    /// The spare has stored a part.
     pub(super) fn was_stored(&mut self, request: u64) {
         self.under_way.remove(&request);
     }

@@ -1,8 +1,8 @@
-//! A spare's part: it keeps what it is given of a lost member, and becomes that member.
+//! The role of a spare: it stores the parts of a lost member that it is given, and becomes that member.
 //!
-//! **One that leaves does not stop a rebuilding.** What it is being given it goes on to take, and does not end before that is over. Of a parity member that
-//! offers another one it refuses the first offer: it is made to another spare then, if there is one. When it is asked again, there
-//! is none, and it becomes that member, which does not leave.
+//! **A leaving spare does not stop a rebuilding.** It goes on storing the member it is being given, and does not exit before that is over. From each
+//! other parity member it refuses the first offer, so that the offer goes to another spare if there is one. If it is asked again, there is
+//! none, and it becomes that member, which does not leave.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::message::Successor;
 use crate::member::Identity;
 use crate::record::Milliseconds;
 
-/// A spare that was given nothing for so many times the patience may be given another member.
+/// A spare that has received nothing for this many times the patience may be given another member.
 const PATIENCE_WITH_A_GIVER: Milliseconds = 3;
 
 /// A member that stands by.
@@ -19,7 +19,7 @@ pub struct Spare {
     patience: Milliseconds,
     given: Option<Given>,
     leaves: bool,
-    /// While it leaves: the first rebuilding that it has refused, by who had offered it.
+    /// While it leaves: the first rebuilding that it refused from each parity member.
     refused: BTreeMap<Identity, u64>,
 }
 
@@ -30,36 +30,36 @@ struct Given {
     at: Milliseconds,
 }
 
-/// What is to become of a part of a lost member.
+/// What to do with a part of a lost member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taking {
-    /// It is the first one, and all that came before is worth nothing.
+    /// Store it as the first part: everything received before is discarded.
     First,
-    /// It belongs to what came before.
+    /// Store it with the parts received before.
     Further,
-    /// It is not taken: another parity member gives this spare another one, or it leaves, and another spare may take that.
+    /// Refuse it: another parity member is giving this spare a member, or the spare leaves and another one may take it.
     Refused,
 }
 
 impl Spare {
-    /// One that was given nothing.
+    /// A spare that has been given nothing.
     pub const fn new(patience: Milliseconds) -> Spare {
         Spare { patience, given: None, leaves: false, refused: BTreeMap::new() }
     }
 
-    /// Whether it was given something.
+    /// Whether it is being given a member.
     pub const fn is_given(&self) -> bool {
         self.given.is_some()
     }
 
-    /// It is about to leave, unless it is given something: where nothing comes any more of that, it is not.
+    /// It is about to leave, unless it is being given a member. A giver that has been silent too long no longer counts.
     pub fn leave(&mut self, now: Milliseconds) {
         self.leaves = true;
         let patience = PATIENCE_WITH_A_GIVER * self.patience;
         self.given.take_if(|given| now.saturating_sub(given.at) >= patience);
     }
 
-    /// A part of a lost member has come.
+    /// A part of a lost member has arrived.
     pub fn takes(&mut self, now: Milliseconds, by: Identity, rebuilding: u64) -> Taking {
         let given = self.given.as_ref();
         if let Some(other) = given.filter(|given| given.by != by)
@@ -75,12 +75,12 @@ impl Spare {
         if is_same { Taking::Further } else { Taking::First }
     }
 
-    /// No link leads to a member any more: what it gave is worth nothing.
+    /// The link to a member is gone: the parts it gave are worthless.
     pub fn loses(&mut self, member: Identity) {
         self.given.take_if(|given| given.by == member);
     }
 
-    /// Whether it has all of the member that it is to become.
+    /// Whether it has everything of the member that it is to become.
     pub fn becomes(&self, by: Identity, successor: &Successor) -> bool {
         self.given.as_ref().is_some_and(|given| given.by == by && given.rebuilding == successor.rebuilding)
     }

@@ -1,4 +1,4 @@
-//! How a parity member gets to lead its group, with another one or alone; see [`super::views`].
+//! How a parity member becomes the lead of its group, with a follower or alone; see [`super::views`].
 
 use super::Output;
 use super::follower::Follower;
@@ -17,7 +17,7 @@ impl ParityMember {
         pair.candidacy.take_if(|candidacy| candidacy.view.follower != follower && !candidacy.is_recorded());
         if pair.candidacy.is_none() {
             if pair.since_told < self.patience / 2 {
-                // Another one has just been preferred.
+                // Another candidate has just been granted precedence.
                 return;
             }
             let number = pair.views.next(self.own);
@@ -36,7 +36,7 @@ impl ParityMember {
         }
     }
 
-    /// Asks those that have not answered yet.
+    /// Asks the members that have not answered yet.
     fn ask(&mut self, output: &mut Output) {
         let Some(candidacy) = &self.pair.candidacy else { return };
         let View { group, number, .. } = candidacy.view;
@@ -49,12 +49,12 @@ impl ParityMember {
         }
     }
 
-    /// Whether a member was not rebuilt since: only then it has what the group holds of it.
+    /// Whether a member has not been rebuilt since: only then has it everything that the group holds of it.
     pub(super) fn is_the_last(&self, member: Identity, life: u32) -> bool {
         self.seats.iter().flatten().all(|seat| seat.identity != member || seat.life <= life)
     }
 
-    /// A member has promised it to record no older view; that is the last one of which that member knows.
+    /// A member has promised to record no older view; `view` is the last one that member knows of.
     pub(super) fn was_granted(
         &mut self,
         by: Identity,
@@ -67,11 +67,11 @@ impl ParityMember {
             return;
         }
         if has_parity && !self.has_parity() {
-            // It is the other one that is to lead.
+            // The other one should lead.
             return (self.pair.candidacy, self.pair.silent) = (None, 0);
         }
         let Some(candidacy) = &mut self.pair.candidacy else { return };
-        // Its own views it knows of: they are not the group's, as long as it does not say so.
+        // It knows of its own views: they are not the group's until it says so.
         let is_known = self.pair.views.settled.is_some_and(|settled| view.number <= settled.number);
         if is_known || view.number.1 == self.own {
             candidacy.was_granted(by, has_parity);
@@ -84,7 +84,7 @@ impl ParityMember {
         self.pair.candidacy.take_if(|candidacy| candidacy.view.number == number);
     }
 
-    /// A member has left the group: it is not asked any more who is to lead that.
+    /// A member has left the group: it has no vote any more.
     pub(super) fn has_no_say(&mut self, member: Identity, output: &mut Output) {
         if let Some(candidacy) = &mut self.pair.candidacy {
             candidacy.forget(member);
@@ -120,7 +120,7 @@ impl ParityMember {
             || other.is_some_and(|other| candidacy.has_nothing(other))
     }
 
-    /// It leads from now on, in this view.
+    /// Takes the lead in this view.
     fn takes_the_lead(&mut self, view: View, output: &mut Output) {
         let has_parity = self.has_parity();
         self.pair.views.learn(view);

@@ -1,16 +1,16 @@
-//! Which parity members a group has, and how another view of that takes the place of the last one.
+//! Views: which parity members a group has, and how one view succeeds another.
 //!
 //! ```text
 //!   candidate                              members of the group
 //!   | Ask(number) ---------------------------->|   a promise: nothing with a lower number is recorded any more
-//!   |<------------------- Granted(last view)   |   from more than half of them, and none knows a view later than the candidate's
+//!   |<------------------- Granted(last view)   |   from a majority of them, and none knows a view later than the candidate's
 //!   | Record(view) --------------------------->|
-//!   |<------------------------- Recorded       |   from more than half of them: it is the group's view from now on
+//!   |<------------------------- Recorded       |   from a majority of them: it is the group's view from now on
 //! ```
 //!
-//! It is Paxos (L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998), where a candidate whose parity may be stale gives up instead of
-//! going on with another's view. Members of a group are those whose parity is kept and its parity members; views differ by one parity member, so that
-//! more than half of one and more than half of the next have a member in common.
+//! It is Paxos (L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998), except that a candidate whose parity may be stale gives up instead of
+//! going on with another candidate's view. The members of a group are the members it covers and its parity members; successive views differ by one
+//! parity member, so that a majority of one and a majority of the next intersect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::member::Identity;
 
-/// Numbers views, and whoever asks for one: none has the same as another.
+/// The number of a view, with the candidate that asks for it: no two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Number(pub u64, pub Identity);
 
@@ -31,13 +31,13 @@ impl Default for Number {
 /// The parity members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// Which group.
+    /// The group.
     pub group: Number,
-    /// Which view of it.
+    /// The view's number.
     pub number: Number,
-    /// Whom its members tell how their files change.
+    /// The parity member to which the others report changes of their files.
     pub lead: Identity,
-    /// Who must hold that, too, before they are told that it is held.
+    /// The parity member that must hold a change too before it is acknowledged.
     pub follower: Option<Identity>,
 }
 
@@ -53,25 +53,25 @@ impl View {
     }
 }
 
-/// What a member has promised and recorded. It must not forget that.
+/// A member's promises and records, which must survive a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acceptor {
     /// Its group's view, as far as it knows.
     pub settled: Option<View>,
-    /// A view that it has recorded after that, and that may be its group's.
+    /// A later view that it has recorded, and that may be its group's.
     recorded: Option<View>,
     /// It records nothing with a lower number.
     promised: Number,
 }
 
 impl Acceptor {
-    /// One that is in a group with this view.
+    /// The acceptor of a member in a group with this view.
     pub fn of(view: Option<View>) -> Acceptor {
         let promised = view.map(|view| view.number).unwrap_or_default();
         Acceptor { settled: view, recorded: None, promised }
     }
 
-    /// The last view that it knows of.
+    /// The last view it knows of.
     pub fn newest(&self) -> Option<View> {
         self.recorded.or(self.settled)
     }
@@ -80,7 +80,7 @@ impl Acceptor {
         self.settled.is_some_and(|view| view.group == group)
     }
 
-    /// A candidate asks for a promise: the last view, if it is given; or else the number that was promised to another.
+    /// A candidate asks for a promise. Returns the last view if granted, or else the number promised to another candidate.
     pub fn ask(&mut self, group: Number, number: Number) -> Option<Result<View, Number>> {
         let newest = self.newest().filter(|_| self.is_of(group))?;
         if number < self.promised {
@@ -90,7 +90,7 @@ impl Acceptor {
         Some(Ok(newest))
     }
 
-    /// A candidate wants a view to be recorded: it is, or another number was promised.
+    /// A candidate asks for a view to be recorded. Fails with the number promised to another candidate, if that is higher.
     pub fn record(&mut self, view: View) -> Option<Result<(), Number>> {
         if !self.is_of(view.group) {
             return None;
@@ -105,7 +105,7 @@ impl Acceptor {
         Some(Ok(()))
     }
 
-    /// A view is its group's. Whether that was not known.
+    /// Learns that a view is its group's. Returns whether that is news.
     pub fn learn(&mut self, view: View) -> bool {
         let is_newer = self.settled.is_none_or(|known| known.group != view.group || known.number < view.number);
         if is_newer {
@@ -116,28 +116,28 @@ impl Acceptor {
         is_newer
     }
 
-    /// Another number was promised elsewhere.
+    /// Learns of a number promised elsewhere.
     pub(super) fn hear(&mut self, promised: Number) {
         self.promised = self.promised.max(promised);
     }
 
-    /// A number that a candidate has not seen yet, which it promises itself.
+    /// A number that the candidate has not seen yet, and promises to itself.
     pub(super) fn next(&mut self, candidate: Identity) -> Number {
         self.promised = Number(self.promised.0 + 1, candidate);
         self.promised
     }
 }
 
-/// Someone who wants a view to be its group's.
+/// An attempt to get a view chosen.
 #[derive(Debug)]
 pub(super) struct Candidacy {
     /// The view.
     pub(super) view: View,
     /// The members of the group, itself included.
     members: BTreeSet<Identity>,
-    /// Who has promised, and whether that is a parity member that has parity.
+    /// The members that have promised, and whether each is a parity member that has all of a parity.
     granted: BTreeMap<Identity, bool>,
-    /// Who has recorded it, if it was ever asked for.
+    /// The members that have recorded it, once recording was asked for.
     recorded: Option<BTreeSet<Identity>>,
 }
 
@@ -146,7 +146,7 @@ impl Candidacy {
         Candidacy { view, members, granted: BTreeMap::new(), recorded: None }
     }
 
-    /// Whether somebody was asked to record it. Then it can't be taken back.
+    /// Whether members were asked to record it. Then it can't be withdrawn.
     pub(super) const fn is_recorded(&self) -> bool {
         self.recorded.is_some()
     }
@@ -158,7 +158,7 @@ impl Candidacy {
         }
     }
 
-    /// A member of the group is one no more.
+    /// A member has left the group.
     pub(super) fn forget(&mut self, member: Identity) {
         self.members.remove(&member);
         self.granted.remove(&member);
@@ -167,7 +167,7 @@ impl Candidacy {
         }
     }
 
-    /// Whether more than half of all have promised.
+    /// Whether a majority has promised.
     pub(super) fn is_granted(&self) -> bool {
         self.granted.len() > self.members.len() / 2
     }
@@ -177,12 +177,12 @@ impl Candidacy {
         members.all(|member| self.granted.contains_key(&member))
     }
 
-    /// Whether a parity member has promised that has none.
+    /// Whether a parity member that has no parity has promised.
     pub(super) fn has_nothing(&self, member: Identity) -> bool {
         self.granted.get(&member) == Some(&false)
     }
 
-    /// From now on members are asked to record it.
+    /// Members are asked to record it from now on.
     pub(super) fn begin_recording(&mut self) {
         self.recorded = Some(BTreeSet::new());
     }
@@ -199,7 +199,7 @@ impl Candidacy {
         self.recorded.as_ref().is_some_and(|recorded| recorded.len() > self.members.len() / 2)
     }
 
-    /// Who has still to say something.
+    /// The members whose answer is still missing.
     pub(super) fn silent(&self) -> impl Iterator<Item = Identity> {
         let has_spoken = |member: &Identity| match &self.recorded {
             Some(recorded) => recorded.contains(member),
