@@ -1,5 +1,5 @@
-//! That numbers in what another member of a group says are such as a member reckons with. Whoever knows the secret may still be of another version, or
-//! somebody who has found it out.
+//! Bounds on the numbers in messages of other members of a group. A process that knows the secret may still run another version, or may have
+//! stolen the secret.
 
 use programs::linear_hash::{EncodingError, at_most};
 
@@ -8,21 +8,21 @@ use super::column::{BLOCK, Change, Extent, FileName, Layout, Piece};
 use super::message::{Message, Place, Step, Successor, Wish};
 use super::views::{Number, View};
 
-/// As many parity members a group has at most.
+/// The most parity members of a group.
 const MOST_PARITIES: u64 = 2;
-/// As often a member is rebuilt at most.
+/// The most often that a member is rebuilt.
 const MOST_LIVES: u64 = 1 << 30;
-/// As many files of a member there are at most.
+/// The most files of a member.
 const MOST_FILES: u64 = 1 << 20;
-/// As many stripes a group has at most. That is a tebibyte of each member.
+/// The most stripes of a group: a tebibyte of each member.
 const MOST_STRIPES: u64 = 1 << 24;
-/// As long a file of a member is at most. [B]
+/// The length of a member's longest file. [B]
 const LONGEST_FILE: u64 = MOST_STRIPES * BLOCK as u64;
-/// What is counted one by one, such as views and steps, comes no further.
+/// The bound on everything counted one by one, such as views and steps.
 const MOST_COUNTED: u64 = 1 << 62;
 
 impl Message {
-    /// Whether a member can take it.
+    /// Checks that every number in the message is within its bounds.
     ///
     /// # Errors
     /// [`EncodingError::Beyond`]
@@ -136,7 +136,7 @@ fn check_step(step: &Step) -> Result<(), EncodingError> {
     }
 }
 
-/// Each file has as many stripes as it needs for its length, and no stripe holds two blocks.
+/// Checks that each file has as many stripes as its length needs, and that no stripe holds two blocks.
 fn check_layout(layout: &Layout) -> Result<(), EncodingError> {
     check_files(&layout.files().collect::<Vec<_>>())?;
     layout.stripes().try_for_each(check_stripe)?;

@@ -5,22 +5,22 @@
 //!   t_j(i, a + d) = t_j(i, a) + t_j(i, d)           the code is linear: a parity follows a change d of a column by its term alone
 //! ```
 //!
-//! Any m of the m + k blocks give all others. The code of one parity is exclusive or alone: t(i, a) = a, and a lost block is the sum of all others.
-//! Those of more are computed by groups of 64 bytes, each by itself, and so is the term of a part of a block that begins and ends with a group.
+//! Any m of the m + k blocks determine all others. With one parity the code is plain exclusive or: t(i, a) = a, and a lost block is the sum of all
+//! others. With more, it is computed in groups of 64 bytes, each by itself, and so is the term of a part of a block that starts and ends on a group.
 
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 
 /// Columns of a group, m of the paper.
 pub const COLUMNS: usize = 4;
-/// How many bytes the code takes together. [B]
+/// The bytes that the code processes as a group. [B]
 const GROUP: usize = 64;
 
-/// The code of groups that survive the loss of k columns. It keeps its room from one time to the next.
+/// The code of groups that survive the loss of k columns. It reuses its buffers from one call to the next.
 pub struct Code {
     k: usize,
     encoder: Option<ReedSolomonEncoder>,
     decoder: Option<ReedSolomonDecoder>,
-    /// A column that has nothing.
+    /// An empty column.
     zeros: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl Code {
         Code { k, encoder: None, decoder: None, zeros: Vec::new() }
     }
 
-    /// The term t_j(i, d) of bytes d that begin at `at` in a block of column i: where it begins, and the term. None, if there is no such parity.
+    /// The term t_j(i, d) of bytes d that begin at `at` in a block of column i, and where the term begins. None, if there is no parity j.
     pub fn term(&mut self, parity: usize, column: usize, at: usize, bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
         if self.k == 1 {
             return (parity == 0).then(|| (at, bytes.to_vec()));
@@ -59,7 +59,7 @@ impl Code {
         Some((first, term))
     }
 
-    /// The block of a parity, out of those of all columns, which are of the same length. None, if there is no such parity, or only one.
+    /// The block of a parity, from those of all columns, all of the same length. None, if there is no such parity, or only one.
     pub fn encode(&mut self, parity: usize, columns: &[Vec<u8>; COLUMNS]) -> Option<Vec<u8>> {
         let length = columns[0].len();
         if self.k == 1 {
@@ -75,8 +75,8 @@ impl Code {
         Some(block)
     }
 
-    /// The blocks of the columns that are none here, out of the others and of some parities with their numbers, all of the same length. None, if
-    /// these are too few.
+    /// The blocks of the columns that are `None` in the argument, from the others and some parities with their numbers, all of the same length. None,
+    /// if these are too few.
     pub fn decode(
         &mut self,
         columns: &[Option<&[u8]>; COLUMNS],
@@ -107,7 +107,7 @@ impl Code {
     }
 }
 
-/// The lost column of a stripe with one parity, if there is one, and only one.
+/// The lost column of a stripe with one parity, if exactly one is lost.
 fn sum_of_others(columns: &[Option<&[u8]>; COLUMNS], parity: &[u8]) -> Option<Vec<(usize, Vec<u8>)>> {
     let mut lost = columns.iter().enumerate().filter(|(_, block)| block.is_none()).map(|(column, _)| column);
     let (Some(column), None) = (lost.next(), lost.next()) else { return None };

@@ -1,4 +1,4 @@
-//! A column of a group: the files of one member's journal, block by block in stripes.
+//! A column of a group: the files of one member's journal, laid out block by block in stripes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 /// A block of a column, and so of a stripe. [B]
 pub const BLOCK: usize = 64 << 10;
 
-/// What a file of a journal holds.
+/// The kind of a file of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
-    /// What was done.
+    /// A log of what was done.
     Log,
-    /// All that there was.
+    /// A snapshot of the whole state.
     Snapshot,
 }
 
 /// A file of a member's journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileName {
-    /// What it holds.
+    /// Its kind.
     pub kind: Kind,
     /// Its number.
     pub number: u64,
@@ -48,42 +48,42 @@ impl fmt::Display for FileName {
     }
 }
 
-/// How far a file goes.
+/// The extent of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// How long it is. [B]
+    /// Its length. [B]
     pub length: u64,
-    /// Whether nothing comes after that: a snapshot is worth nothing before.
+    /// Whether nothing follows: a snapshot is worthless before it is whole.
     pub is_whole: bool,
 }
 
-/// A file becomes longer, or is taken back from its end; with its last byte it is gone. A parity follows both in the same way, as what it adds is
-/// its own inverse.
+/// A change of a file: it grows, or shrinks from its end; when its last byte is gone, so is the file. A parity follows both in the same way, as
+/// exclusive or is its own inverse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Which file.
+    /// The file.
     pub file: FileName,
     /// Where the bytes begin. [B]
     pub at: u64,
-    /// What is added there, or taken back.
+    /// The bytes added or taken away.
     #[serde(with = "as_bytes")]
     pub bytes: Vec<u8>,
-    /// Which of these.
+    /// Which of the two.
     pub effect: Effect,
 }
 
-/// What becomes of a file.
+/// The effect of a change on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
-    /// It becomes longer.
+    /// It grows.
     Grows,
-    /// It becomes longer, for the last time.
+    /// It grows for the last time.
     Ends,
-    /// It becomes shorter.
+    /// It shrinks.
     Shrinks,
 }
 
-/// Bytes as a whole, and not one by one: what is read is the same.
+/// Encodes bytes as a whole instead of one by one; decoding yields the same.
 pub(super) mod as_bytes {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -99,28 +99,28 @@ pub(super) mod as_bytes {
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// Which file.
+    /// The file.
     pub file: FileName,
     /// Where it begins in the file. [B]
     pub at: u64,
-    /// How long it is. [B]
+    /// Its length. [B]
     pub length: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct File {
     extent: Extent,
-    /// In which stripe each of its blocks lies.
+    /// The stripe of each of its blocks.
     stripes: Vec<u32>,
 }
 
-/// Where the blocks of a member's files lie, as one parity member tells another. It follows from all changes that the column has seen, and not
-/// from the files alone: what was removed has left gaps.
+/// The layout of a member's files in stripes, as a lead sends it to its follower. It depends on all changes that the column has seen, not only on
+/// the files now: removed files have left gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout(Vec<(FileName, File)>);
 
 impl Layout {
-    /// All files, and how far they go.
+    /// All files with their extents.
     pub(super) fn files(&self) -> impl Iterator<Item = (FileName, Extent)> {
         self.0.iter().map(|(name, file)| (*name, file.extent))
     }
@@ -130,7 +130,7 @@ impl Layout {
         self.0.iter().flat_map(|(_, file)| file.stripes.iter().copied())
     }
 
-    /// How many blocks are too many or too few for their files, lie where another one does, or are of a file that is named twice.
+    /// How many blocks are missing or superfluous for their files' lengths, share a stripe, or belong to a file that is named twice.
     pub(super) fn misplaced(&self) -> usize {
         let needs = |file: &File| file.extent.length.div_ceil(BLOCK as u64) as usize;
         let wrong = |file: &File| file.stripes.len().abs_diff(needs(file)) + usize::from(file.extent.length == 0);
@@ -141,18 +141,18 @@ impl Layout {
     }
 }
 
-/// Where the blocks of a member's files lie, as far as a parity has followed them.
+/// The layout of a member's files, as far as a parity has followed them.
 #[derive(Debug, Default)]
 pub struct Column {
     files: BTreeMap<FileName, File>,
-    /// What lies in each stripe: which file, and the number of the block.
+    /// The file and the block number in each stripe.
     stripes: BTreeMap<u32, (FileName, u64)>,
-    /// Stripes before the last one in which nothing lies.
+    /// Empty stripes before the last occupied one.
     free: BTreeSet<u32>,
 }
 
 impl Column {
-    /// A column whose blocks lie so.
+    /// A column with this layout.
     pub fn of(Layout(files): Layout) -> Column {
         let of_file = |(name, file): &(FileName, File)| {
             let name = *name;
@@ -164,17 +164,17 @@ impl Column {
         Column { files: files.into_iter().collect(), stripes, free }
     }
 
-    /// Where its blocks lie.
+    /// Its layout.
     pub fn layout(&self) -> Layout {
         Layout(self.files.iter().map(|(name, file)| (*name, file.clone())).collect())
     }
 
-    /// All files, and how far they go.
+    /// All files with their extents.
     pub fn files(&self) -> impl Iterator<Item = (FileName, Extent)> {
         self.files.iter().map(|(name, file)| (*name, file.extent))
     }
 
-    /// What lies in a stripe.
+    /// Its piece in a stripe.
     pub fn piece(&self, stripe: u32) -> Option<Piece> {
         let (name, block) = *self.stripes.get(&stripe)?;
         let at = block * BLOCK as u64;
@@ -182,18 +182,18 @@ impl Column {
         Some(Piece { file: name, at, length: left.min(BLOCK as u64) as usize })
     }
 
-    /// The stripes in which something lies.
+    /// The stripes that it occupies.
     pub fn stripes(&self) -> impl Iterator<Item = u32> {
         self.stripes.keys().copied()
     }
 
-    /// As many stripes from the ends of its files on, in the order in which they can be taken out.
+    /// At most this many stripes from the ends of its files, in the order in which they can be taken out.
     pub fn last_stripes(&self, most: usize) -> Vec<u32> {
         let from_the_end = self.files.values().rev().flat_map(|file| file.stripes.iter().rev());
         from_the_end.take(most).copied().collect()
     }
 
-    /// Whether a change goes with what there is.
+    /// Whether a change fits the files.
     pub fn allows(&self, change: &Change) -> bool {
         let extent = self.files.get(&change.file).map_or_else(Extent::default, |file| file.extent);
         let end = change.at.checked_add(change.bytes.len() as u64);
@@ -203,8 +203,8 @@ impl Column {
         }
     }
 
-    /// Follows a change that it allows: in which stripe each part of its bytes lies, and where in its block it begins. A stripe that is left
-    /// is free after it.
+    /// Follows an allowed change. Returns the stripe of each part of the change's bytes, and where the part begins in its block. A stripe that
+    /// becomes empty is free afterwards.
     pub fn follow(&mut self, change: &Change) -> Vec<(u32, usize, std::ops::Range<usize>)> {
         let (length, is_whole) = match change.effect {
             Effect::Grows => (change.at + change.bytes.len() as u64, false),
@@ -237,7 +237,7 @@ impl Column {
         }
     }
 
-    /// Leaves those that it does not need any more.
+    /// Frees the stripes that a file no longer needs.
     fn leave_stripes(&mut self, name: FileName, length: u64) {
         let Some(file) = self.files.get_mut(&name) else { return };
         for stripe in file.stripes.drain(length.div_ceil(BLOCK as u64) as usize..) {

@@ -1,4 +1,4 @@
-//! What members of a group must not forget, whatever becomes of their processes.
+//! The facts that members of a group must keep across restarts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,19 @@ use super::code::COLUMNS;
 use super::views::Acceptor;
 use crate::member::Identity;
 
-/// Who keeps parity of whom.
+/// Which member keeps parity of which others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Of a data member: who keeps parity of it.
+    /// Of a data member: the parity member that covers it.
     pub covered_by: Option<Identity>,
-    /// Of a data member: how often it was rebuilt.
+    /// Of a data member: how often it has been rebuilt.
     pub life: u32,
-    /// Of a parity member: whose parity it keeps, column by column, and how often these were rebuilt.
+    /// Of a parity member: the member in each column, and how often that member has been rebuilt.
     pub columns: [Option<(Identity, u32)>; COLUMNS],
-    /// Of a parity member: which of these are about to leave the group.
+    /// Of a parity member: which of these members are about to leave the group.
     #[serde(default)]
     pub leaving: [bool; COLUMNS],
-    /// Of both, in a group with two parity members: what it has promised and recorded of which these are.
+    /// Of both, in a group that may have two parity members: its promises and records about which members these are.
     #[serde(default)]
     pub views: Acceptor,
 }

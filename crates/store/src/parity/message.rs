@@ -1,4 +1,4 @@
-//! What the members of a group tell each other.
+//! The messages between members of a group.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,163 +7,163 @@ use super::column::{Change, Extent, FileName, Layout, Piece, as_bytes};
 use super::views::{Number, View};
 use crate::member::Identity;
 
-/// What goes between a data member and its parity member, between that and a spare, and between the parity members of a group.
+/// A message between a data member and its parity member, between a parity member and a spare, or between a group's parity members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
-    /// The sender wants parity of its files, which the receiver may keep already; this is how often it was rebuilt.
+    /// The sender wants parity of its files, which the receiver may keep already.
     Hello {
-        /// Tells what the sender says from now on from what it said before.
+        /// Tells the sender's messages from now on from its earlier ones.
         session: u64,
-        /// How often it was rebuilt.
+        /// How often it has been rebuilt.
         life: u32,
-        /// What it wants.
+        /// Its wish.
         wish: Wish,
     },
-    /// The receiver's files stand so in the parity.
+    /// The state of the receiver's files in the parity.
     Stands {
-        /// Of which session.
+        /// The session.
         session: u64,
-        /// All of them.
+        /// All of its files there.
         files: Vec<(FileName, Extent)>,
         /// Whether the receiver could be rebuilt out of them.
         is_complete: bool,
-        /// Whether the receiver is about to leave the group, as it has told before.
+        /// Whether the receiver is about to leave the group, as it has announced.
         leaves: bool,
         /// Which parity members its group has, if it may have two.
         view: Option<View>,
     },
-    /// The sender keeps parity of as many members as it can.
+    /// The sender's group has no room for the receiver.
     Full(u64),
-    /// The sender has room for the receiver, where it had none.
+    /// The sender's group has room for the receiver now.
     Room,
-    /// The receiver has left its group, in this session: nothing that it has on disk is needed any more.
+    /// The receiver has left its group, in this session: nothing on its disk is needed any more.
     Left(u64),
-    /// The receiver was taken for lost, and rebuilt so often; unless it is what was rebuilt.
+    /// The receiver's identity has reached this life: unless this is the receiver's own life, it was taken for lost and rebuilt elsewhere.
     Lost(u32),
-    /// The sender has lost what it had of the parity, and asks for it anew.
+    /// The sender has lost what it had of the receiver's files, and asks for a new greeting.
     Anew,
     /// A file of the sender has changed.
     Change {
-        /// In which session.
+        /// The session.
         session: u64,
-        /// How many changes and beats came before within this run.
+        /// How many changes and beats came before in this run.
         number: u64,
-        /// What has changed.
+        /// The change.
         change: Change,
     },
-    /// The sender is there.
+    /// The sender is alive.
     Beat {
-        /// In which session.
+        /// The session.
         session: u64,
-        /// How many changes and beats came before within this run.
+        /// How many changes and beats came before in this run.
         number: u64,
-        /// Whether it has told all that it needs to be rebuilt, and from now on waits for the receiver with all that it tells others.
+        /// Whether it has sent everything needed to rebuild it, and holds back its messages to others until the receiver acknowledges.
         is_complete: bool,
     },
-    /// The parity holds all up to this number.
+    /// The parity holds everything up to this number.
     Acknowledged {
-        /// Of which session.
+        /// The session.
         session: u64,
-        /// Which number.
+        /// The number.
         number: u64,
     },
-    /// The sender does not have all that the parity has of it.
+    /// The sender has less on disk than the parity holds of it.
     Behind,
-    /// What does the receiver have there?
+    /// Asks for a piece of the receiver's files.
     Read {
-        /// For which request.
+        /// The request.
         request: u64,
-        /// Where.
+        /// The piece.
         piece: Piece,
     },
-    /// That is there.
+    /// The answer to [`Message::Read`] or [`Message::ReadParity`].
     Block {
-        /// For which request.
+        /// The request.
         request: u64,
-        /// What is there.
+        /// Its content.
         #[serde(with = "as_bytes")]
         bytes: Vec<u8>,
     },
-    /// The receiver is to keep this of a lost member.
+    /// The receiver, a spare, is to store this part of a lost member.
     Part {
-        /// Tells one rebuilding from another.
+        /// The rebuilding that it belongs to.
         rebuilding: u64,
-        /// For which request.
+        /// The request.
         request: u64,
-        /// Where it belongs.
+        /// Its place.
         piece: Piece,
-        /// What is there.
+        /// Its content.
         #[serde(with = "as_bytes")]
         bytes: Vec<u8>,
     },
-    /// The sender keeps that.
+    /// The sender has stored the part or block of this request.
     Stored(u64),
-    /// The receiver has all of a lost member, and is that member from now on.
+    /// The receiver has everything of a lost member, and is that member from now on.
     Become(Successor),
-    /// The sender, a spare, is given another member and does not keep this.
+    /// The sender, a spare, refuses a part of this rebuilding: it is being given another member, or leaves.
     Busy(u64),
-    /// The sender keeps no parity, and could.
+    /// The sender is a parity member in no group.
     Available,
     /// The sender leads its group, in this view.
     Leads(View),
-    /// The sender follows the receiver in the view with this number, and has all steps before that place; none, if it has nothing.
+    /// The sender follows the receiver, and has all steps before a place.
     Follows {
-        /// In which view.
+        /// The number of the view.
         number: Number,
-        /// The place of the first step that it has not.
+        /// The place of the first step that it does not have; none, if it has nothing.
         next: Option<u64>,
     },
-    /// The sender has taken a step, which the receiver has to follow.
+    /// The sender has taken a step, which the receiver has to take too.
     Step {
-        /// In which view.
+        /// The number of the view.
         number: Number,
-        /// How many came before.
+        /// How many steps came before.
         place: u64,
-        /// Which.
+        /// The step.
         step: Step,
     },
-    /// What parity does the receiver have of a stripe?
+    /// Asks for the receiver's parity of a stripe.
     ReadParity {
-        /// For which request.
+        /// The request.
         request: u64,
-        /// After all steps before this place, and none besides.
+        /// The state asked for: after all steps before this place, and no others.
         after: u64,
-        /// Which stripe.
+        /// The stripe.
         stripe: u32,
     },
-    /// What the receiver's parity was of a stripe when that began.
+    /// The receiver's parity of a stripe, as it was when the stripe began.
     Make {
-        /// For which request.
+        /// The request.
         request: u64,
-        /// Which stripe.
+        /// The stripe.
         stripe: u32,
-        /// What it was.
+        /// The parity.
         #[serde(with = "as_bytes")]
         bytes: Vec<u8>,
     },
-    /// The sender wants another view to be its group's.
+    /// The sender asks for a promise, to get another view for its group.
     Ask {
-        /// Which group.
+        /// The group.
         group: Number,
         /// The number of the view.
         number: Number,
     },
-    /// The sender records nothing with a lower number.
+    /// The sender promises to record no view with a lower number.
     Granted {
-        /// Which number.
+        /// The number.
         number: Number,
-        /// The last view that it knows of.
+        /// The last view it knows of.
         view: View,
-        /// How often it was rebuilt.
+        /// How often it has been rebuilt.
         life: u32,
-        /// Whether it has all of a parity.
+        /// Whether the sender has all of a parity.
         has_parity: bool,
     },
-    /// The sender has promised another one not to record that.
+    /// The sender has promised another candidate not to do that.
     Refused {
-        /// What.
+        /// The number that is refused.
         number: Number,
-        /// The number of the other one.
+        /// The number promised to the other candidate.
         promised: Number,
     },
     /// The receiver is to record this view.
@@ -172,97 +172,97 @@ pub enum Message {
     Recorded(Number),
 }
 
-/// What a data member wants of a parity member that it greets.
+/// The wish of a data member that greets a parity member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wish {
-    /// To be taken into its group: it is in none.
+    /// To be taken into the group: it is in none.
     Join,
-    /// To go on: it is in its group; in this one, if that may have two parity members.
+    /// To resume: it is in the group already. The number names the group, if it may have two parity members.
     GoOn(Option<Number>),
-    /// To leave its group. Nothing of it is needed any more, but what the others are rebuilt with.
+    /// To leave the group. Nothing of it is needed any more, except to rebuild the others.
     Leave,
 }
 
-/// A member of a group, as one parity member tells another.
+/// A member of a group, as a lead describes it to its follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Which.
+    /// Its identity.
     pub identity: Identity,
-    /// How often it was rebuilt.
+    /// How often it has been rebuilt.
     pub life: u32,
-    /// Whether it could be rebuilt.
+    /// Whether it can be rebuilt.
     pub is_complete: bool,
     /// Whether it is about to leave the group.
     pub leaves: bool,
 }
 
-/// What the lead of a group does that its follower has to do, too, in the same order.
+/// A step of a group's lead, which its follower has to take too, in the same order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// All begins with this: the follower has nothing.
+    /// The first step, for a follower that has nothing.
     Anew {
-        /// Which of the parities is the follower's.
+        /// The number of the follower's parity.
         parity: usize,
-        /// Members of the group.
+        /// The members of the group.
         seats: [Option<Place>; COLUMNS],
-        /// Where their blocks lie.
+        /// The layouts of their files.
         layouts: [Layout; COLUMNS],
     },
-    /// A member has its place in the group, or was rebuilt.
+    /// A member has been given a place in the group, or has a new life.
     Seat {
-        /// Where.
+        /// Its place.
         column: usize,
-        /// Who.
+        /// The member.
         identity: Identity,
-        /// How often it was rebuilt.
+        /// How often it has been rebuilt.
         life: u32,
     },
     /// A member is about to leave the group: it is not rebuilt any more.
     Leaves {
-        /// Where it is.
+        /// The member's place.
         column: usize,
     },
     /// A member has left the group: its place is free.
     Left {
-        /// Where it was.
+        /// Its former place.
         column: usize,
     },
-    /// A member's file has changed.
+    /// A file of a member has changed.
     Change {
-        /// Where the member is.
+        /// The member's place.
         column: usize,
-        /// What has changed.
+        /// The change.
         change: Change,
     },
-    /// A member is there.
+    /// A member is alive.
     Beat {
-        /// Where it is.
+        /// The member's place.
         column: usize,
-        /// Whether it has told all that it needs to be rebuilt.
+        /// Whether it has sent everything needed to rebuild it.
         is_complete: bool,
     },
-    /// What lies in a stripe now is told in an answer to this request.
+    /// A stripe begins: its parity as of now comes in a [`Message::Make`] with this request.
     Begins {
-        /// For which request.
+        /// The request.
         request: u64,
-        /// Which stripe.
+        /// The stripe.
         stripe: u32,
     },
-    /// The follower has all of its parity.
+    /// The follower's parity is made.
     Made,
 }
 
-/// Who takes the place of a lost member.
+/// The member that a spare becomes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Successor {
-    /// Which rebuilding this ends.
+    /// The rebuilding that this ends.
     pub rebuilding: u64,
-    /// Who it is from now on.
+    /// Its identity from now on.
     pub identity: Identity,
-    /// How often that was rebuilt.
+    /// How often that member has been rebuilt.
     pub life: u32,
     /// Which parity members its group has, if it may have two.
     pub view: Option<View>,
-    /// Its files. One that is not whole though it must be is worth nothing, but the parity has it.
+    /// Its files. A snapshot that is not whole is worthless, but the parity holds it.
     pub files: Vec<(FileName, Extent)>,
 }

@@ -1,4 +1,4 @@
-//! How a group stands, as whoever runs the pool is shown it.
+//! The state of a group, as shown to the operator.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,55 +11,55 @@ pub struct ParityState {
     pub leads: bool,
     /// The other parity member of its group, if there is one.
     pub other: Option<String>,
-    /// Whether that one has all of its parity, as the one knows that leads.
+    /// Whether the other one has all of its parity, as far as the lead knows.
     pub is_backed: bool,
-    /// As many members of the group as the pool is to survive the loss of.
+    /// How many members of the group the pool should survive losing.
     pub promised: usize,
-    /// As many of them as may be lost now, as the one knows that leads.
+    /// How many of them may be lost now, as far as the lead knows.
     pub survives: usize,
-    /// Whose parity it keeps.
+    /// The members that it covers.
     pub columns: Vec<SeatState>,
     /// What is being rebuilt.
     pub rebuilding: Option<RebuildingState>,
-    /// As many spares stand by as it reaches.
+    /// How many spares it reaches.
     pub spares: usize,
-    /// What the parity takes. [B]
+    /// The size of the parity. [B]
     pub bytes: u64,
-    /// As many members were rebuilt since it was started.
+    /// How many members have been rebuilt since it was started.
     pub rebuilt: u64,
 }
 
 impl ParityState {
-    /// Whether as many members of the group may be lost as is promised, as the one knows that leads.
+    /// Whether as many members of the group may be lost as promised, as far as the lead knows.
     pub const fn is_whole(&self) -> bool {
         self.survives == self.promised
     }
 }
 
-/// How a member of a group stands.
+/// The state of a member of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatState {
-    /// Which.
+    /// The member.
     pub member: String,
-    /// Whether it could be rebuilt.
+    /// Whether it can be rebuilt.
     pub is_complete: bool,
     /// Whether it is being rebuilt.
     pub is_being_rebuilt: bool,
     /// Whether it is about to leave the group.
     pub leaves: bool,
-    /// For how long nothing was heard of it. [ms]
+    /// For how long nothing has been heard from it. [ms]
     pub silent: Milliseconds,
 }
 
-/// How far a rebuilding has come.
+/// The progress of a rebuilding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RebuildingState {
-    /// The member that is lost; none, where the parity of the one that follows is made.
+    /// The lost member; none, if the follower's parity is being made.
     pub member: Option<String>,
-    /// Who is given that: a spare, or the parity member that follows.
+    /// The receiver: a spare, or the follower.
     pub to: String,
-    /// As many stripes it has.
+    /// How many stripes it has.
     pub done: usize,
-    /// Of so many.
+    /// Out of this many.
     pub stripes: usize,
 }

@@ -7,18 +7,18 @@
 //!   stripe 2      snapshot.3    -             -             log.8         p(2)
 //! ```
 //!
-//! Where nothing lies there are zeros. A column's own member knows nothing of stripes: it tells how its files change, and whoever keeps the parity
-//! says where they lie. Where a group has two parities, they say the same, as both have seen the same changes, or the one was told the other's layout.
+//! Empty places count as zeros. A column's own member knows nothing of stripes: it reports how its files change, and its parity member decides where
+//! they lie. A group's two parities agree on that, as both have seen the same changes, or one was given the other's layout.
 //!
-//! A parity that was told a layout is made while columns go on to change: of each stripe it is told once when it begins, from when on it
-//! follows changes, and once what lay there at that moment. The sum of both is its block, whichever comes first.
+//! A parity that was given a layout is made while the columns go on changing. For each stripe it gets two messages: that the stripe begins, from
+//! when on it follows changes, and the stripe's parity as of that moment. The sum of both is its block, in whichever order they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{COLUMNS, Code};
 use super::column::{BLOCK, Change, Column, Layout, Piece};
 
-/// Why a parity can't follow a change. It is worth nothing any more, and has to be made anew.
+/// The error of a parity that can't follow a change. It is worthless then, and has to be made anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the content removed from a stripe differs from what it held")]
 pub struct Corrupt;
@@ -29,25 +29,25 @@ pub struct Stripes {
     code: Code,
     /// How many parities the group has.
     k: usize,
-    /// Which of these it is.
+    /// The number of this one.
     number: usize,
     columns: [Column; COLUMNS],
-    /// The parity of each stripe in which something lies; and until all is made, of those in which something has lain.
+    /// The parity of each occupied stripe; and, until the parity is made, of stripes that were occupied.
     parity: BTreeMap<u32, Box<[u8]>>,
-    /// Until all is made: as whose answer what lay there is taken, by stripe.
+    /// Until the parity is made: by stripe, the request whose answer brings its parity as of its beginning.
     unmade: Option<BTreeMap<u32, u64>>,
 }
 
-/// A stripe at some moment.
+/// A stripe at one moment.
 #[derive(Clone, Debug)]
 pub struct Stripe {
-    /// The parity that was asked.
+    /// Its block of this parity.
     parity: Vec<u8>,
-    /// What lies in it, by column, but for those that are lost.
+    /// Its pieces by column, without columns that are lost or absent.
     pub others: Vec<(usize, Piece)>,
-    /// What of the column to be rebuilt lies in it.
+    /// Its piece of the column to be rebuilt.
     pub lost: Option<(usize, Piece)>,
-    /// Another column that is not there, if something of it lies in it.
+    /// Another column that is absent, if it has a piece in this stripe.
     pub absent: Option<usize>,
 }
 
@@ -56,12 +56,12 @@ fn add(block: &mut [u8], bytes: &[u8]) {
 }
 
 impl Stripes {
-    /// Of a group whose columns have nothing; parity `number` of k.
+    /// Parity `number` of k, of a group whose columns are empty.
     pub fn new(k: usize, number: usize) -> Stripes {
         Stripes { code: Code::new(k), k, number, columns: Default::default(), parity: BTreeMap::new(), unmade: None }
     }
 
-    /// Of a group whose columns have something already: what lies there has yet to be told.
+    /// A parity of a group whose columns are already laid out: the parity of their content has yet to come.
     pub fn unmade(k: usize, number: usize, columns: [Layout; COLUMNS]) -> Stripes {
         Stripes { columns: columns.map(Column::of), unmade: Some(BTreeMap::new()), ..Stripes::new(k, number) }
     }
@@ -71,7 +71,7 @@ impl Stripes {
         &self.columns[column]
     }
 
-    /// Which of the k parities it is.
+    /// Its number among the k parities.
     pub const fn number(&self) -> usize {
         self.number
     }
@@ -81,17 +81,17 @@ impl Stripes {
         self.columns.each_ref().map(Column::layout)
     }
 
-    /// The stripes in which something lies.
+    /// The occupied stripes.
     pub fn occupied(&self) -> BTreeSet<u32> {
         self.columns.iter().flat_map(Column::stripes).collect()
     }
 
-    /// What the parity takes. [B]
+    /// The size of the parity. [B]
     pub fn size(&self) -> u64 {
         (self.parity.len() * BLOCK) as u64
     }
 
-    /// Follows a change of a column. Whether it goes with what the column has; if not, nothing is changed.
+    /// Follows a change of a column. Returns whether it fits the column's state; if not, nothing is changed.
     ///
     /// # Errors
     /// [`Corrupt`]
@@ -110,7 +110,7 @@ impl Stripes {
         Ok(true)
     }
 
-    /// A stripe in which nothing lies any more has no parity.
+    /// A stripe that has become empty has no parity.
     fn let_go_of(&mut self, stripe: u32) -> Result<(), Corrupt> {
         if self.columns.iter().any(|column| column.piece(stripe).is_some()) {
             return Ok(());
@@ -119,7 +119,7 @@ impl Stripes {
         if over.iter().any(|byte| *byte != 0) { Err(Corrupt) } else { Ok(()) }
     }
 
-    /// From now on a stripe follows changes. What lies in it now comes as an answer with this number.
+    /// A stripe follows changes from now on. Its parity as of now comes in the answer to this request.
     pub fn begin_stripe(&mut self, stripe: u32, request: u64) {
         if let Some(unmade) = &mut self.unmade {
             unmade.insert(stripe, request);
@@ -127,7 +127,7 @@ impl Stripes {
         }
     }
 
-    /// What lay in a stripe when it began.
+    /// Takes a stripe's parity as of its beginning.
     pub fn make(&mut self, stripe: u32, request: u64, bytes: &[u8]) {
         let Some(unmade) = &mut self.unmade else { return };
         if bytes.len() == BLOCK && unmade.get(&stripe) == Some(&request) {
@@ -136,7 +136,7 @@ impl Stripes {
         }
     }
 
-    /// All is made.
+    /// Every stripe has been made.
     ///
     /// # Errors
     /// [`Corrupt`]
@@ -146,7 +146,7 @@ impl Stripes {
         stripes.into_iter().try_for_each(|stripe| self.let_go_of(stripe))
     }
 
-    /// Whether it is all that a parity is.
+    /// Whether the parity is complete.
     pub const fn is_made(&self) -> bool {
         self.unmade.is_none()
     }
@@ -156,7 +156,7 @@ impl Stripes {
         self.parity.get(&stripe).map(|block| &**block)
     }
 
-    /// A stripe as it is now, if a lost column has something there; another column may not be there either.
+    /// A stripe as it is now, if a lost column has a piece in it; another column may be absent too.
     pub fn stripe(&self, stripe: u32, lost: usize, absent: Option<usize>) -> Option<Stripe> {
         let piece = self.columns[lost].piece(stripe)?;
         let absent = absent.filter(|column| self.columns[*column].piece(stripe).is_some());
@@ -164,7 +164,7 @@ impl Stripes {
         Some(Stripe { parity: self.block(stripe)?.to_vec(), others, lost: Some((lost, piece)), absent })
     }
 
-    /// A stripe as it is now, of which another parity is to be made.
+    /// A stripe as it is now, to make another parity of it.
     pub fn whole_stripe(&self, stripe: u32) -> Stripe {
         Stripe { parity: Vec::new(), others: self.pieces(stripe).collect(), lost: None, absent: None }
     }
@@ -173,8 +173,8 @@ impl Stripes {
         (0..COLUMNS).filter_map(move |column| Some((column, self.columns[column].piece(stripe)?)))
     }
 
-    /// What was lost of a stripe, or its other parity; out of what the others have there, in the order of [`Stripe::others`], and of that other
-    /// parity's block, which is needed where two columns are not there.
+    /// The lost piece of a stripe, or its block of the other parity. It is computed from the other columns' blocks, in the order of
+    /// [`Stripe::others`], and from the other parity's block, which is needed if two columns are missing.
     pub fn decode(&mut self, stripe: &Stripe, others: &[Vec<u8>], parity: Option<&[u8]>) -> Option<Vec<u8>> {
         let mut blocks: [Vec<u8>; COLUMNS] = std::array::from_fn(|_| vec![0; BLOCK]);
         for ((column, piece), bytes) in stripe.others.iter().zip(others) {
