@@ -1,5 +1,5 @@
-//! That numbers in what another member says are such as a member reckons with. Whoever knows the secret may still be of another version, or
-//! somebody who has found it out.
+//! Bounds on the numbers in other members' messages. A process that knows the secret may still run another version, or may have stolen the
+//! secret.
 
 use programs::linear_hash::{
     Contents, EncodingError, Extent, ScanAnswer, ToClient, ToClientOf, ToServer, ToServerOf, at_most,
@@ -8,15 +8,15 @@ use programs::linear_hash::{
 use super::{Departure, Identity, Message, Noted, Peer, Placement, Sequenced};
 use crate::slot::SLOT_BITS;
 
-/// As many servers a pool has at most: one for each slot.
+/// The most servers of a pool: one for each slot.
 pub const MOST_SERVERS: u32 = 1 << SLOT_BITS;
-/// As many members are told of in one message at most: more than there are servers could host none.
+/// The most members listed in one message: if there were more than servers, some could host none.
 const MOST_MEMBERS: usize = 1 << SLOT_BITS;
-/// As often somebody asks for more servers or fewer at most, and a member is rebuilt.
+/// The most often that an operator resizes the pool, and that a member is rebuilt.
 const MOST_TIMES: u64 = 1 << 30;
 
 impl<C: Contents> Message<C> {
-    /// Whether a member can take it.
+    /// Checks that every number in the message is within its bounds.
     ///
     /// # Errors
     /// [`EncodingError::Beyond`]

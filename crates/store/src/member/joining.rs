@@ -1,14 +1,14 @@
-//! How members find together.
+//! How members join a pool and learn of each other.
 //!
 //! ```text
-//!   new member       any member        those that it passes news on to
+//!   new member       any member        its relays
 //!   | Join             |                  |
 //!   |----------------->|                  |
 //!   |<-- Welcome ------| Member           |
 //!                      |----------------->|----> ...
 //! ```
 //!
-//! Who welcomed whom makes up a tree, along which everybody hears of a new member once: N - 1 messages.
+//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages.
 
 use std::net::SocketAddr;
 
@@ -58,7 +58,7 @@ impl<C: Contents> Member<C> {
                 self.peers.insert(peer.identity, peer);
             }
         }
-        // Another one that has welcomed it before may not have known that these have left.
+        // A member that welcomed it before may not have known of these departures.
         let departures = &self.departures;
         self.peers.retain(|identity, _| departures.get(identity).is_none_or(|departure| departure.stage < Stage::Over));
         self.forget_former_spares();
@@ -71,7 +71,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// A member is there again, and hears who has come meanwhile, and who has left.
+    /// A member is back, and is told which members have come meanwhile, and which have left.
     pub(super) fn be_told_of(&mut self, back: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = back.identity;
         self.hear_of(identity, back, outputs);
@@ -80,12 +80,12 @@ impl<C: Contents> Member<C> {
         outputs.push(Output::Send(identity, Message::There(others.cloned().collect(), departures.collect())));
     }
 
-    /// Hears who is there.
+    /// Learns which members there are.
     pub(super) fn hear_of_all(&mut self, from: Identity, there: Vec<Peer>, outputs: &mut Vec<Output<C>>) {
         there.into_iter().for_each(|peer| self.hear_of(from, peer, outputs));
     }
 
-    /// Hears of a member, and passes it on if that is news.
+    /// Learns of a member, and passes that on if it is news.
     pub(super) fn hear_of(&mut self, from: Identity, new: Peer, outputs: &mut Vec<Output<C>>) {
         let is_known = new.identity == self.own.identity || self.peers.contains_key(&new.identity);
         if is_known || self.is_former_spare(&new) || self.has_gone(new.identity) {
@@ -97,12 +97,12 @@ impl<C: Contents> Member<C> {
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));
         }
-        // Who has let it in may not have known yet.
+        // The member that let it in may not have known yet.
         self.tell_who_has_left(new.identity, outputs);
         self.reconsider(outputs);
     }
 
-    /// A spare that has become a lost member is there under that name only.
+    /// A spare that has become a lost member is known under that name only.
     pub(super) fn forget_former_spares(&mut self) {
         let others = self.peers.values().chain([&self.own]).filter(|peer| peer.role != Role::Spare);
         let addresses: Vec<SocketAddr> = others.map(|peer| peer.address).collect();
@@ -123,7 +123,7 @@ impl<C: Contents> Member<C> {
         peer.role == Role::Spare && others.any(|other| other.address == peer.address)
     }
 
-    /// Learns who hosts which server. Of those that it hosts itself, and of those that came of these, it knows best.
+    /// Learns which member hosts which server. About its own servers, and those split off from them, it knows best.
     pub(super) fn learn(&mut self, placement: &Placement) {
         for (server, host) in placement.iter() {
             if !self.servers.contains_key(&server) && !self.servers.contains_key(&parent(server)) {

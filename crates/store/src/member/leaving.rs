@@ -1,24 +1,24 @@
-//! How a member leaves in order: its servers move to others, and all others know where they are before it ends.
+//! How a member leaves in order: its servers move to other members, and all of these know where they are before it exits.
 //!
 //! ```text
 //!   member that leaves                 each other member
 //!   | Leaving                               |
-//!   |-------------------------------------->| opens nothing there any more
+//!   |-------------------------------------->| opens no more servers there
 //!   |<----------------------------- Noted --|
 //!   once all have noted it: a server moves
-//!   | Leaving, what has moved where         |
+//!   | Leaving, which servers moved where    |
 //!   |-------------------------------------->| and so on, until none is left
-//!   |<------------------------------ Noted -| with whether it has anything under way to the one that leaves
+//!   |<------------------------------ Noted -| and whether it has unacknowledged messages to the leaving member
 //!   once none has:
-//!   | Leaving, and it is over               |
+//!   | Leaving, the moves are over           |
 //!   |-------------------------------------->| forgets it
 //!   |<------------------------------ Noted -|
-//!   it may end
+//!   it may exit
 //! ```
 //!
-//! Each message says all that there is to say, and is sent again as often as there is no answer. A member that was let in meanwhile is told of
-//! by the one that has let it in, and has to note it, too. Parity members and spares are told, also by each of the others,
-//! and not waited for.
+//! Each message carries the full state, and is sent again until it is answered. A member that was let in meanwhile is told by the one that let it
+//! in, and has to note the departure too. Parity members and spares are told as well, also by each of the others, but
+//! not waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,51 +28,51 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identity, Member, Message, Output, Peer, Role};
 
-/// How far a member has come with leaving.
+/// The stages of leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Stage {
-    /// Its servers move away.
+    /// Its servers are moving away.
     #[default]
     Moving,
-    /// It has none, and the others forget it.
+    /// It has no servers any more, and the others forget it.
     Over,
-    /// They have; nobody but itself says so.
+    /// The others have forgotten it; only the member itself is in this stage.
     Gone,
 }
 
-/// A member leaves.
+/// The departure of a member.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Departure {
-    /// How far it has come.
+    /// Its stage.
     pub stage: Stage,
-    /// Its servers, and to which member each has moved.
+    /// Its servers, and the member to which each has moved.
     pub moved: BTreeMap<u32, Identity>,
-    /// When it is over: to whom it has passed on news.
+    /// Once the moves are over: the members to which it passed on news.
     relays: BTreeSet<Identity>,
 }
 
-/// What a member knows of another one that leaves.
+/// What a member knows of another's departure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noted {
     stage: Stage,
     moved: usize,
-    /// Whether all that it has told the other's servers was taken.
+    /// Whether its messages to the other's servers have all been acknowledged.
     is_quiet: bool,
-    /// The members that it knows.
+    /// The members it knows.
     pub(super) peers: Vec<Peer>,
 }
 
-/// What others have heard of it that this member leaves.
+/// What others know of this member's departure.
 #[derive(Debug, Default)]
 pub(super) struct Announced {
-    /// What they were told last.
+    /// What each was told last.
     told: BTreeMap<Identity, (Stage, usize)>,
-    /// What they have noted, and whether nothing of theirs is under way.
+    /// What each has noted, and whether it has no unacknowledged messages.
     noted: BTreeMap<Identity, (Stage, usize, bool)>,
 }
 
 impl<C: Contents> Member<C> {
-    /// Has all servers move to other members, and leaves then.
+    /// Moves all servers to other members, and then leaves.
     pub fn leave(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         if self.departure().is_none() {
             self.departures.insert(self.own.identity, Departure::default());
@@ -83,12 +83,12 @@ impl<C: Contents> Member<C> {
         self.settle(now, outputs);
     }
 
-    /// How far it has come with leaving, if it leaves.
+    /// Its departure, if it is leaving.
     pub fn departure(&self) -> Option<&Departure> {
         self.departures.get(&self.own.identity)
     }
 
-    /// Whether it has left: nobody knows it any more.
+    /// Whether it has left: no other member knows it any more.
     pub fn has_left(&self) -> bool {
         self.departure().is_some_and(|departure| departure.stage == Stage::Gone)
     }
@@ -98,32 +98,32 @@ impl<C: Contents> Member<C> {
         self.departures.keys().find_map(|identity| self.peers.get(identity))
     }
 
-    /// Those that have not noted yet how far it has come with leaving, and for which it waits.
+    /// The members for which it waits: they have not noted its latest progress.
     pub fn not_heard(&self) -> impl Iterator<Item = &Peer> {
         self.awaited().filter(|peer| !self.has_noted(peer.identity))
     }
 
-    /// Members that may host servers. Others need not be there: they tell nobody's servers anything, and hear of it when they are there again.
+    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure when they are back.
     fn awaited(&self) -> impl Iterator<Item = &Peer> {
         self.peers.values().filter(|peer| peer.role == Role::Data)
     }
 
-    /// As many servers as other members host at most.
+    /// The most servers that the other members can host.
     pub fn most_servers_of_others(&self) -> u32 {
         let others = self.hosts().filter(|host| host.identity != self.own.identity).count();
         self.most_servers_of(others)
     }
 
-    /// Whether a member has left, as far as that is known here.
+    /// Whether a member has left, as far as this one knows.
     pub fn has_gone(&self, identity: Identity) -> bool {
         let departure = self.departures.get(&identity).filter(|_| identity != self.own.identity);
         departure.is_some_and(|departure| departure.stage >= Stage::Over)
     }
 
-    /// Who hosts a server now that somebody has hosted; none, if nobody knows.
+    /// The present host of a server that `host` once hosted; none, if that is not known.
     pub(super) fn host_by_now(&self, server: u32, host: Identity) -> Option<Identity> {
         let mut host = host;
-        // As often as it can have moved.
+        // It can have moved once per departure.
         for _ in 0..=self.departures.len() {
             let Some(departure) = self.departures.get(&host) else { return Some(host) };
             match departure.moved.get(&server) {
@@ -134,13 +134,13 @@ impl<C: Contents> Member<C> {
         None
     }
 
-    /// A server has moved from here to another member.
+    /// A server has moved from this member to another.
     pub(super) fn has_moved(&mut self, server: u32, host: Identity) {
         self.departures.entry(self.own.identity).or_default().moved.insert(server, host);
         self.learn_host(server, host);
     }
 
-    /// Tells a member, or all, as if they had not been told: they may not have heard.
+    /// Tells a member, or all, once more: the message may have been lost.
     pub(super) fn tell_again(&mut self, whom: Option<Identity>, outputs: &mut Vec<Output<C>>) {
         match whom {
             Some(whom) => drop(self.announced.told.remove(&whom)),
@@ -152,7 +152,7 @@ impl<C: Contents> Member<C> {
         self.go_on_leaving(outputs);
     }
 
-    /// Does what is next, if this member leaves.
+    /// Takes the next step, if this member is leaving.
     pub(super) fn go_on_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
         let departure = self.departure().filter(|departure| departure.stage != Stage::Gone && self.is_welcome());
         let Some(departure) = departure else { return };
@@ -180,19 +180,19 @@ impl<C: Contents> Member<C> {
         self.go_on_leaving(outputs);
     }
 
-    /// Has the next server move that is not busy, unless one moves.
+    /// Moves the next server that is not busy, unless one is moving.
     fn move_next(&mut self, outputs: &mut Vec<Output<C>>) {
         let next = self.servers.iter().find(|(_, server)| server.is_steady()).map(|(number, _)| *number);
         let Some(next) = next.filter(|_| !self.servers.values().any(Server::moves_away)) else { return };
         let host = self.least_loaded(self.image().extent().buckets());
-        // Without any other host it waits until there is one.
+        // If there is no other host, it waits until there is one.
         if host != self.own.identity {
             self.begin_to_move(next, host, outputs);
             self.go_on_leaving(outputs);
         }
     }
 
-    /// Tells the others how far it has come, but those that were told.
+    /// Tells its progress to the others that were not told yet.
     fn tell_of_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
         let Some(departure) = self.departures.get(&self.own.identity) else { return };
         let now = (departure.stage, departure.moved.len());
@@ -205,7 +205,7 @@ impl<C: Contents> Member<C> {
             self.announced.told.insert(peer, now);
             outputs.push(Output::Send(peer, Message::Leaving(departure.clone())));
         }
-        // It must not forget what others know.
+        // What others have been told must survive a restart.
         self.record_standing();
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }
@@ -216,7 +216,7 @@ impl<C: Contents> Member<C> {
         noted.is_some_and(|(stage, moved, _)| Some((*stage, *moved)) == due)
     }
 
-    /// Another member has noted how far this one has come with leaving.
+    /// Another member has noted this one's progress.
     pub(super) fn was_noted(&mut self, by: Identity, noted: Noted, outputs: &mut Vec<Output<C>>) {
         let Noted { stage, moved, is_quiet, peers } = noted;
         if self.departure().is_some() {
@@ -225,7 +225,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Another member says that it leaves, and is told what is known here of that.
+    /// Another member announces its departure, and is told what this one has noted.
     pub(super) fn is_told_of_leaving(&mut self, who: Identity, departure: Departure, outputs: &mut Vec<Output<C>>) {
         if who != self.own.identity {
             self.hear_of_leaving(who, departure, outputs);
@@ -233,7 +233,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Another member leaves, as itself or somebody else says.
+    /// Hears that another member is leaving, from that member or from a third one.
     pub(super) fn hear_of_leaving(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
         if who == self.own.identity {
             return;
@@ -261,7 +261,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Tells a member who has left: a parity member or a spare, as whoever leaves does not wait until these know, or one that such a member has let in.
+    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has let in.
     pub(super) fn tell_who_has_left(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
         let over = self.departures.iter().filter(|(who, _)| self.has_gone(**who));
         let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();
@@ -270,7 +270,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// A server has moved from one member to another. Whoever knows of it elsewhere knows something newer.
+    /// A server has moved from one member to another. If this member knows a third host, that is more recent.
     fn hear_of_move(&mut self, server: u32, from: Identity, to: Identity) {
         if self.placement.host(server).is_none_or(|host| host == from) && !self.servers.contains_key(&server) {
             self.learn_host(server, to);
@@ -279,7 +279,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// A member is there no more. Those to whom it has passed on news do so among themselves.
+    /// Forgets a member that is gone. Its relays pass on news among themselves.
     fn forget_member(&mut self, who: Identity, its_relays: BTreeSet<Identity>) {
         self.peers.remove(&who);
         if self.relays.remove(&who) {
@@ -291,7 +291,7 @@ impl<C: Contents> Member<C> {
         self.heard.forget_all(who);
     }
 
-    /// Tells a member that leaves what is known here of that.
+    /// Tells a leaving member what this one has noted.
     fn note(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
         let Some(Departure { stage, moved, .. }) = self.departures.get(&who) else { return };
         let is_quiet = self.reliable.unacknowledged(who).next().is_none();
@@ -301,7 +301,7 @@ impl<C: Contents> Member<C> {
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }
 
-    /// Tells a member that leaves that it has taken all that it was told.
+    /// Tells a leaving member that it has acknowledged everything sent to it.
     pub(super) fn note_that_nothing_is_under_way(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
         if self.departures.contains_key(&who) && self.reliable.unacknowledged(who).next().is_none() {
             self.note(who, outputs);

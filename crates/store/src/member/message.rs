@@ -1,4 +1,4 @@
-//! What members tell each other.
+//! The messages between members.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asked, Departure, Noted, Placement, Sequenced};
 
-/// What tells a member from others: a random number, chosen when it is set up.
+/// The identity of a member: a random number, chosen when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity(pub u32);
 
@@ -18,30 +18,30 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What members know of each other.
+/// What members know about each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peer {
-    /// Which.
+    /// The member.
     pub identity: Identity,
-    /// Where other members reach it.
+    /// Its address for other members.
     pub address: SocketAddr,
-    /// Where clients reach it.
+    /// Its address for clients.
     pub clients: SocketAddr,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// How often it was lost, and rebuilt on another one.
+    /// How often it has been lost, and rebuilt on a spare.
     pub life: u32,
 }
 
-/// What a member is there for.
+/// The role of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// To host servers.
     #[default]
     Data,
-    /// To keep parity of those that do.
+    /// To keep parity of the members that host servers.
     Parity,
-    /// To become one of those, if it is lost.
+    /// To become such a member, if one is lost.
     Spare,
 }
 
@@ -56,31 +56,31 @@ impl Role {
     }
 }
 
-/// What a member tells another.
+/// A message from one member to another.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "C::Entry: Serialize, C::Operation: Serialize, C::Outcome: Serialize, C::Found: Serialize",
     deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
 ))]
 pub enum Message<C: Contents> {
-    /// The sender is new, and stands by.
+    /// The sender is new, and asks to be let in.
     Join(Peer),
-    /// These are there, this is known of who hosts which server, and these leave, or have left.
+    /// The pool's members, the hosts of servers as far as known, and the departures.
     Welcome(Vec<Peer>, Placement, Vec<(Identity, Departure)>),
-    /// This one is there.
+    /// This member has joined.
     Member(Peer),
     /// A client's request for a server that the receiver hosts.
     Request(u32, Request<C::Operation>),
-    /// A part of a client's scan, for a server that the receiver hosts, or knows more of than the sender.
+    /// A part of a client's scan, for a server that the receiver hosts, or knows more about than the sender.
     Scan {
-        /// Which server.
+        /// The server.
         server: u32,
-        /// What it is asked.
+        /// The request.
         request: ScanRequest,
-        /// How often it was passed on.
+        /// How often it has been passed on.
         hops: u32,
     },
-    /// A client's request that one server sends on to another: who has asked asks again if it is lost.
+    /// A client's request that one server forwards to another: if it is lost, the client sends it again.
     Forward {
         /// The sender's server.
         from: u32,
@@ -89,35 +89,35 @@ pub enum Message<C: Contents> {
         /// The request.
         request: Request<C::Operation>,
     },
-    /// Anything else that one server tells another, which must not be lost.
+    /// Any other message between servers: these must not be lost.
     Sequenced(Sequenced<C>),
-    /// The sender has taken all sequenced messages of the receiver up to this one, and keeps what came of them.
+    /// The sender has taken all sequenced messages of the receiver up to this one, and their effects are on its disk.
     Acknowledged(u64),
     /// From a server to a client of the receiver.
     ToClient {
-        /// Which server; none, when the sender hosts none that could say more.
+        /// The answering server; none, if the sender hosts none that could say more.
         server: Option<u32>,
-        /// Which client.
+        /// The client.
         client: u64,
-        /// What it is told.
+        /// The message to it.
         message: ToClientOf<C>,
     },
     /// The sender does not host this server.
     NotHere(u32),
-    /// The sender was there before, and is there again, perhaps somewhere else.
+    /// The sender is back, perhaps at another address.
     Back(Peer),
-    /// These are there.
+    /// The members there are, and departures.
     There(Vec<Peer>, Vec<(Identity, Departure)>),
-    /// So many servers there are to be.
+    /// The number of servers that the pool should have.
     Resize(Asked),
-    /// The sender leaves.
+    /// The sender is leaving.
     Leaving(Departure),
-    /// This the sender knows of the receiver, who leaves.
+    /// What the sender has noted of the receiver's departure.
     Noted(Noted),
 }
 
 impl<C: Contents> Message<C> {
-    /// Whether only time is lost with it: it is of a client's request, which the client sends again, or is told again when that comes.
+    /// Whether losing it costs only time: it belongs to a client's request, which the client sends again, or it is repeated when that arrives.
     pub const fn may_be_lost(&self) -> bool {
         match self {
             Message::Request(..)

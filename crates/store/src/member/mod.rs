@@ -56,12 +56,12 @@ pub enum Output<C: Contents> {
     Done(Ticket, Answer<C>),
 }
 
-/// How a member takes part.
+/// A member's policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
     /// When servers split and merge. The most servers follow from the number of members.
     pub growth: Growth,
-    /// The most servers per member, on the mean.
+    /// The most servers per member, on average.
     pub servers_each: u32,
     /// The time after which an unanswered request is sent again.
     pub patience: Duration,
@@ -79,17 +79,17 @@ pub struct Member<C: Contents> {
     /// New members that asked to join before this one was welcomed itself; `None` once it was.
     waiting: Option<Vec<Peer>>,
     servers: BTreeMap<u32, Server<C>>,
-    /// Who hosts which server, by what servers have told each other: messages between servers are routed by it.
+    /// The host of each server, as servers have told each other: messages between servers are routed by it.
     placement: Placement,
-    /// Who hosts which server, for requests as a client: it may be out of date, and is corrected then.
+    /// The host of each server, for requests as a client: it may be out of date, and is corrected then.
     hints: Placement,
-    /// The members that have spoken as the host of a server. Of others it was only said: the server may still be on its way to them.
+    /// The members that have answered as hosts of servers. The others are known by hearsay: a server may still be on its way to them.
     heard: Placement,
     /// The number of servers that an operator has asked for.
     asked: Asked,
-    /// The members that leave or have left, and where their servers went; this one, too.
+    /// The members that are leaving or have left, this one included, and where their servers went.
     departures: BTreeMap<Identity, Departure>,
-    /// If this one leaves, what others have heard of that.
+    /// If this one is leaving, what others know of that.
     announced: Announced,
     /// Servers that move, with the member at the other end.
     moves: BTreeMap<u32, Identity>,
@@ -124,7 +124,7 @@ impl<C: Contents> Member<C> {
         member
     }
 
-    /// A member that has yet to be welcomed by another one, and then stands by until a split needs it.
+    /// A member that another one has yet to welcome, and that then stands by until a split needs it.
     pub fn joining(own: Peer, policy: Policy, make: impl Fn(u32) -> C + 'static) -> Member<C> {
         Member {
             requests: Requests::new(own.identity, policy.patience, 0),
@@ -156,7 +156,7 @@ impl<C: Contents> Member<C> {
         &self.own
     }
 
-    /// How it takes part.
+    /// Its policy.
     pub const fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -180,7 +180,7 @@ impl<C: Contents> Member<C> {
         })
     }
 
-    /// Who hosts which server, as far as this member knows.
+    /// The host of each server, as far as this member knows.
     pub const fn hints(&self) -> &Placement {
         &self.hints
     }
@@ -268,8 +268,8 @@ impl<C: Contents> Member<C> {
         self.heard(server).or_else(|| self.nearest(server)).map(|(_, host)| host)
     }
 
-    /// The server itself, or the nearest one on the way to where it came from, whose host is known here. A host that was asked before the server had
-    /// come to it has said that it is not there; where nobody else is known, it is the one to be asked again.
+    /// The server itself, or its nearest ancestor whose host this member knows. A host that was asked before the server had
+    /// arrived has answered that it is not there; if no other host is known, that one is asked again.
     fn nearest(&self, server: u32) -> Option<(u32, Identity)> {
         self.hints.nearest(server).or_else(|| self.placement.nearest(server))
     }
@@ -295,14 +295,14 @@ impl<C: Contents> Member<C> {
         self.requests.deadline()
     }
 
-    /// Learns from a server who hosts it; or who does by now, if the server has moved since.
+    /// Learns a server's host from the server itself; or its present host, if it has moved since.
     fn learn_host(&mut self, server: u32, host: Identity) {
         let Some(host) = self.host_by_now(server, host) else { return };
         self.placement.learn(server, host);
         self.hint(server, host);
     }
 
-    /// Takes a hint of who hosts a server. For its own servers it ignores hints of others.
+    /// Takes a hint about a server's host. For its own servers it ignores hints of others.
     fn hint(&mut self, server: u32, host: Identity) {
         let Some(host) = self.host_by_now(server, host) else { return };
         if host == self.own.identity || !self.servers.contains_key(&server) {

@@ -1,4 +1,4 @@
-//! How a member is brought back from what it has written down: it does again what it did, and tells nobody.
+//! How a member is restored from its journal: it repeats what it did, without sending anything.
 
 use programs::linear_hash::{Applied, Contents, Control, OutputOf, Server, ServerOutput, Shape, Table, ToServerOf};
 
@@ -6,7 +6,7 @@ use super::recording::{Begun, Standing, Taken};
 use super::requests::Requests;
 use super::{Identity, Member, Message, Output, Peer, Policy, Role, Sequenced};
 
-/// How far the numbers of requests of one run of a member are from those of the next: no run has so many.
+/// The bits for the request numbers of one run of a member: no run has more requests.
 const REQUESTS_OF_A_RUN: u32 = 40;
 
 impl<C: Contents> Member<C> {
@@ -17,7 +17,7 @@ impl<C: Contents> Member<C> {
         self.measure_anew();
     }
 
-    /// As [`Member::founding`], of a member that has nothing yet.
+    /// Like [`Member::founding`], for a member that has nothing yet.
     pub(crate) fn found(&mut self) {
         let contents = (self.make.0)(0);
         self.servers.insert(0, Server::keeping(contents, 0, self.growth()));
@@ -25,7 +25,7 @@ impl<C: Contents> Member<C> {
         self.waiting = None;
     }
 
-    /// It knew this of the pool.
+    /// Restores what it knew of the pool.
     pub(crate) fn stand(&mut self, standing: Standing) {
         let Standing { peers, relays, is_welcome, placement, asked, departures, moves } = standing;
         self.hints = placement.clone();
@@ -40,7 +40,7 @@ impl<C: Contents> Member<C> {
         self.servers.values_mut().for_each(|server| server.set_growth(growth, bounds));
     }
 
-    /// A server took a message. Whether there was such a message.
+    /// A server took a message. Returns whether there was such a message.
     pub(crate) fn take_again(&mut self, taken: Taken, message: Option<ToServerOf<C>>) -> bool {
         let Taken { sequenced, origin, from, to, pace } = taken;
         let (member, message) = match (sequenced, message) {
@@ -60,7 +60,7 @@ impl<C: Contents> Member<C> {
         true
     }
 
-    /// A server began something by itself. Whether it is there.
+    /// A server began something by itself. Returns whether that server exists.
     pub(crate) fn begin_again(&mut self, begun: Begun) -> bool {
         let Some(server) = self.servers.get_mut(&begun.server) else { return false };
         let mut told: Vec<OutputOf<C>> = Vec::new();
@@ -75,13 +75,13 @@ impl<C: Contents> Member<C> {
         true
     }
 
-    /// What is told to members has left before, or is not acknowledged yet; clients are gone.
+    /// Runs `does` and drops its outputs: messages to members were sent before, or are not acknowledged yet; clients are gone.
     fn quietly(&mut self, does: impl FnOnce(&mut Member<C>, &mut Vec<Output<C>>)) {
         does(self, &mut Vec::new());
         self.to_clients.clear();
     }
 
-    /// A server answered a request. Whether it is there.
+    /// A server answered a request. Returns whether that server exists.
     pub(crate) fn remember(&mut self, server: u32, client: u64, applied: Applied<C::Outcome>) -> bool {
         self.servers.get_mut(&server).map(|server| server.remember(client, applied)).is_some()
     }
@@ -91,12 +91,12 @@ impl<C: Contents> Member<C> {
         self.reliable.was_acknowledged(by, number);
     }
 
-    /// What a server of this member keeps.
+    /// The contents of a server of this member.
     pub(crate) fn contents_of(&mut self, server: u32) -> Option<&mut C> {
         self.servers.get_mut(&server).map(Server::contents_mut)
     }
 
-    /// A server as it was, whose entries are still to come.
+    /// Restores a server, whose entries are still to come.
     pub(crate) fn resume(&mut self, number: u32, control: Control<C::Outcome>, shape: Option<Shape>) {
         let mut contents = (self.make.0)(number);
         if let Some(shape) = shape {
@@ -105,34 +105,34 @@ impl<C: Contents> Member<C> {
         self.servers.insert(number, Server::resume(contents, number, (self.growth(), self.asked.bounds()), control));
     }
 
-    /// What there was between this member and another one.
+    /// Restores the sequence numbers between this member and another one.
     pub(crate) fn resume_sequences(&mut self, with: Identity, sent: u64, received: u64) {
         self.reliable.restore_counts(with, sent, received);
     }
 
-    /// A message that was not acknowledged yet.
+    /// Restores a message that was not acknowledged yet.
     pub(crate) fn resume_unacknowledged(&mut self, to: Identity, sequenced: Sequenced<C>) {
         self.reliable.keep(to, sequenced);
     }
 
-    /// A message between two servers of this member that was not taken yet.
+    /// Restores a message between two servers of this member that was not taken yet.
     pub(crate) fn resume_message(&mut self, from: u32, to: u32, message: ToServerOf<C>) {
         self.to_servers.push_back((from, to, message));
     }
 
-    /// Of each other member, how many sequenced messages were sent to it and received from it, and those that it has not acknowledged.
+    /// For each other member, how many sequenced messages were sent to it and received from it, and those that it has not acknowledged.
     pub(crate) fn sequences(&self) -> impl Iterator<Item = (Identity, u64, u64, impl Iterator<Item = &Sequenced<C>>)> {
         self.reliable
             .counts()
             .map(|(other, sent, received)| (other, sent, received, self.reliable.unacknowledged(other)))
     }
 
-    /// What its own servers have still to take of each other.
+    /// The messages that its own servers have yet to take from each other.
     pub(crate) fn messages(&self) -> impl Iterator<Item = &(u32, u32, ToServerOf<C>)> {
         self.to_servers.iter()
     }
 
-    /// It is there again: it looks whether servers are to split by the measures that hold now, and tells all that it knows where it is.
+    /// It is back: it checks whether servers should split under the present policy, and tells its address to all members it knows.
     pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
         self.forget_former_spares();
         self.reconsider(outputs);
@@ -141,12 +141,12 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Another member is reached: it may be somewhere else than before, and is sent again what it has not acknowledged. One that was taken for
-    /// lost and lives on is nobody.
+    /// Another member is reached: it may have a new address, and is sent again what it has not acknowledged. One that was taken for lost and
+    /// lives on is ignored.
     pub fn meet(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = peer.identity;
         if self.has_gone(identity) && peer.role != Role::Spare {
-            // It was lost while it left, and a spare has become it.
+            // It was lost while it was leaving, and a spare has become it.
             self.forget_spares_at(&[peer.address]);
             self.record_standing();
         }
@@ -169,7 +169,7 @@ impl<C: Contents> Member<C> {
         self.tell_who_has_left(identity, outputs);
     }
 
-    /// Members that have something to acknowledge.
+    /// Members that have messages to acknowledge.
     pub fn behind(&self) -> impl Iterator<Item = Identity> {
         self.reliable.behind()
     }

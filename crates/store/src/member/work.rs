@@ -1,4 +1,4 @@
-//! What a member does with what it is asked, and with what it is told.
+//! How a member handles requests and messages.
 
 use std::cmp::Reverse;
 
@@ -12,9 +12,9 @@ use super::placement::parent;
 use super::requests::{Sending, place_of};
 use super::{Identity, Member, Message, Output, Sequenced, Ticket};
 
-/// As often as a part of a scan is passed on. One that was passed on in vain is asked for again when its time is over.
+/// The most often that a part of a scan is passed on. One that was passed on in vain is asked for again after its timeout.
 const MOST_HOPS: u32 = 8;
-/// What comes of one message within a member ends after far fewer rounds.
+/// The bound on rounds of messages within a member: what one message causes ends after far fewer.
 const MOST_ROUNDS: usize = 100_000;
 
 impl<C: Contents> Member<C> {
@@ -26,7 +26,7 @@ impl<C: Contents> Member<C> {
         ticket
     }
 
-    /// Asks for the entries from a place on, in the order of [`programs::linear_hash::Span`]: as many as a server reads at once.
+    /// Asks for the entries from a place on, in the order of [`programs::linear_hash::Span`]: as many as a server reads in one go.
     pub fn read(&mut self, now: Time, place: u64, outputs: &mut Vec<Output<C>>) -> Ticket {
         let (ticket, sending) = self.requests.read(now, place, self.image);
         self.send_all(sending, outputs);
@@ -34,7 +34,7 @@ impl<C: Contents> Member<C> {
         ticket
     }
 
-    /// Asks all servers for their entries, or only for how many they have.
+    /// Asks all servers for their entries, or only for their numbers of entries.
     pub fn scan(&mut self, now: Time, counting: bool, outputs: &mut Vec<Output<C>>) -> Ticket {
         let (ticket, sending) = self.requests.scan(now, counting, self.image);
         self.send_all(sending, outputs);
@@ -42,7 +42,7 @@ impl<C: Contents> Member<C> {
         ticket
     }
 
-    /// A server of this member was asked without a request, by [`Member::holder`], and has answered.
+    /// A server of this member has answered an access without a request, by [`Member::holder`].
     pub fn has_answered(&mut self, now: Time, server: u32, requests: u64, stores: bool, outputs: &mut Vec<Output<C>>) {
         let (mut told, mut pace) = (Vec::new(), None);
         if let Some(server) = self.servers.get_mut(&server) {
@@ -54,26 +54,26 @@ impl<C: Contents> Member<C> {
         self.settle(now, outputs);
     }
 
-    /// Waits no longer for what was asked for under a ticket. Whether it is carried out is not known.
+    /// Stops waiting for the request with a ticket. Whether it is carried out is unknown.
     pub fn give_up(&mut self, ticket: Ticket) {
         self.requests.give_up(ticket);
     }
 
-    /// Sends again what nobody has answered for long.
+    /// Sends requests again that have gone unanswered for too long.
     pub fn wake(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         let sending = self.requests.wake(now, self.image);
         self.send_all(sending, outputs);
         self.settle(now, outputs);
     }
 
-    /// Looks whether the file is to shrink though nobody asks it for anything; to be called now and then.
+    /// Checks whether the file should shrink even without requests; to be called now and then.
     pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         self.of_each_server(outputs, Server::look);
         self.tell_again(None, outputs);
         self.settle(now, outputs);
     }
 
-    /// As many servers as there can be have changed.
+    /// The most servers that the pool can have has changed.
     pub(super) fn reconsider(&mut self, outputs: &mut Vec<Output<C>>) {
         let growth = self.growth();
         self.of_each_server(outputs, |server, told| server.grow_by(growth, told));
@@ -96,7 +96,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Takes what another member says.
+    /// Handles a message from another member.
     pub fn take(&mut self, now: Time, from: Identity, message: Message<C>, outputs: &mut Vec<Output<C>>) {
         match message {
             Message::Join(new) if new.identity == from => self.welcome(new, outputs),
@@ -126,7 +126,7 @@ impl<C: Contents> Member<C> {
                 server.into_iter().for_each(|server| self.hear_host(server, from));
                 self.to_clients.push_back((client, message));
             }
-            // Whoever hosts the server that it came of has opened it, and knows best: this may have been said before.
+            // This member hosts the server's parent, so it has opened the server and knows better: the message may be from before that.
             Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.forget_hint(server, from),
             Message::NotHere(_) => {}
             Message::Back(back) => self.be_told_of(back, outputs),
@@ -160,7 +160,7 @@ impl<C: Contents> Member<C> {
         outputs.push(Output::Send(member, Message::Acknowledged(self.reliable.received(member))));
     }
 
-    /// Has a server of this member carry out a request, or send it on.
+    /// Has a server of this member carry out a request or forward it.
     fn request(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
         let Some(own) = self.servers.get_mut(&server) else { return };
         let changes = self.recorder.as_ref().is_some_and(|recorder| recorder.changes(&request.operation));
@@ -186,7 +186,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Asks a server, or the nearest to it whose host is known, which sends the request on. None is known before this member was welcomed; then
+    /// Asks a server, or its nearest ancestor with a known host, which forwards the request. Before this member is welcomed, no host is known; then
     /// the request is sent again later.
     fn ask_server(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
         let Some((server, host)) = self.nearest(server) else { return };
@@ -197,7 +197,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Asks a server for a part of a scan. Servers do not send these on, and so members do, to the host of the nearest server that they know of.
+    /// Asks a server for a part of a scan. Servers do not forward these, so members do, to the host of the nearest server they know of.
     fn scan_server(&mut self, server: u32, request: ScanRequest, hops: u32, outputs: &mut Vec<Output<C>>) {
         if let Some(own) = self.servers.get_mut(&server) {
             if let Some(&host) = self.moves.get(&server).filter(|_| own.has_gone(request.span.c())) {
@@ -217,12 +217,12 @@ impl<C: Contents> Member<C> {
                 let answer = ScanAnswer::Gone { server };
                 self.tell_client(None, client, ToClient::Scanned { number, span, answer }, outputs);
             }
-            // It is asked for again when its time is over.
+            // It is asked for again after its timeout.
             None | Some(_) => {}
         }
     }
 
-    /// Whether a server of this member, from which that one would have come by splits, has not been split so often.
+    /// Whether the server can't exist, because its ancestor at this member has not split often enough.
     fn is_not_in_the_file(&self, server: u32) -> bool {
         let (mut child, mut ancestor) = (server, parent(server));
         while !self.servers.contains_key(&ancestor) && ancestor > 0 {
@@ -232,7 +232,7 @@ impl<C: Contents> Member<C> {
         level.is_some_and(|level| child.checked_ilog2().is_some_and(|split| level <= split))
     }
 
-    /// Has everything done that this member's servers and clients have told each other.
+    /// Delivers the messages among this member's servers and clients until there are none.
     pub(super) fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         for _ in 0..MOST_ROUNDS {
             if let Some((from, to, message)) = self.to_servers.pop_front() {
@@ -248,11 +248,11 @@ impl<C: Contents> Member<C> {
                 return;
             }
         }
-        // Servers and clients that go on and on telling each other the same know too little: what is dropped is asked for again later.
+        // Servers and clients that repeat themselves endlessly know too little: requests dropped now are sent again later.
         self.to_clients.clear();
     }
 
-    /// Gives a server of this member what another server says. One that is opened comes here by that.
+    /// Delivers another server's message to a server of this member, which the message may open.
     pub(super) fn deliver(
         &mut self,
         member: Identity,
@@ -286,14 +286,14 @@ impl<C: Contents> Member<C> {
         if server.counts.merges > merges
             && let Some(table) = server.table()
         {
-            // What it took over is a server no more.
+            // The server that it took over is gone.
             let over = to | 1 << table.level();
             self.placement.end(over);
             self.hints.end(over);
             self.heard.end(over);
         }
         if server.table().is_none() {
-            // It has left the file, as the last one.
+            // It was the file's last server, and has left it.
             self.servers.remove(&to);
             self.image = Image::of(Extent::of(to));
             self.forget_host(to, self.own.identity);
@@ -301,7 +301,7 @@ impl<C: Contents> Member<C> {
         self.pass_on(to, told, outputs);
     }
 
-    /// Sends a request back to its client that came to a server which is not here, and says so to whoever sent it.
+    /// Sends a request for a server that is not here back to its client, and tells the sender so.
     fn bounce(&mut self, member: Identity, server: u32, client: u64, number: u64, outputs: &mut Vec<Output<C>>) {
         if member == self.own.identity {
             self.forget_host(server, member);
@@ -311,7 +311,7 @@ impl<C: Contents> Member<C> {
         self.tell_client(None, client, ToClient::Again { number }, outputs);
     }
 
-    /// Passes on what a server does.
+    /// Passes on a server's outputs.
     pub(super) fn pass_on(&mut self, server: u32, told: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
         for output in told {
             match output {
@@ -353,7 +353,7 @@ impl<C: Contents> Member<C> {
         self.send_sequenced(host, (from, to), message, None, outputs);
     }
 
-    /// Sends what must not be lost; `origin` hosts the server that says it, if this member does not.
+    /// Sends a message that must not be lost; `origin` hosts the sending server, if this member does not.
     pub(super) fn send_sequenced(
         &mut self,
         host: Identity,
@@ -376,7 +376,7 @@ impl<C: Contents> Member<C> {
         outputs.push(Output::Send(host, Message::Sequenced(sequenced)));
     }
 
-    /// Who hosts a server that is opened when there are so many others: the member with the fewest, and of these rather another one.
+    /// The host for the next server, if there are `servers` now: the member with the fewest, preferring others to this one.
     pub(super) fn least_loaded(&self, servers: u32) -> Identity {
         let loads = self.placement.loads(servers);
         let load = |member: &Identity| loads.get(member).copied().unwrap_or(0);

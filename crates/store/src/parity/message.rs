@@ -80,7 +80,7 @@ pub enum Message {
     Block {
         /// The request.
         request: u64,
-        /// Its content.
+        /// The bytes of it.
         #[serde(with = "as_bytes")]
         bytes: Vec<u8>,
     },
@@ -92,7 +92,7 @@ pub enum Message {
         request: u64,
         /// Its place.
         piece: Piece,
-        /// Its content.
+        /// The bytes of it.
         #[serde(with = "as_bytes")]
         bytes: Vec<u8>,
     },
