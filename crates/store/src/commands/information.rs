@@ -1,4 +1,4 @@
-//! INFO.
+//! The INFO command.
 
 use super::{Context, Outcome, is};
 use crate::cluster::{PoolState, ServerState};
@@ -8,10 +8,10 @@ use crate::node::{GroupState, REDIS_VERSION};
 use crate::parity::state::{ParityState, RebuildingState, SeatState};
 use crate::resp::Arguments;
 
-/// A section: its name, and the lines of which it is made.
+/// A section: its name, and the function that makes its lines.
 type Section = (&'static str, fn(&Context<'_>) -> Vec<(String, String)>);
 
-/// A line: a name and what it is.
+/// A line: a name and a value.
 fn line(name: &str, value: impl ToString) -> (String, String) {
     (name.to_owned(), value.to_string())
 }
@@ -32,7 +32,7 @@ const SECTIONS: [Section; 10] = [
 /// The section that only a member of a group has.
 const PARITY: &str = "Parity";
 
-/// Words that ask for all of them.
+/// Arguments that ask for all sections.
 const ALL: [&str; 3] = ["all", "default", "everything"];
 
 pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -76,7 +76,7 @@ fn clients(context: &Context<'_>) -> Vec<(String, String)> {
     ]
 }
 
-/// Bytes in the unit in which they are a small number.
+/// Bytes, in the unit that makes the number small.
 fn human(bytes: u64) -> String {
     let units = [(1_u64 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
     let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
@@ -100,7 +100,7 @@ fn memory(context: &Context<'_>) -> Vec<(String, String)> {
     ]
 }
 
-/// What is kept on disk. What Redis has in its append-only file is in logs here, and what it has in its dump in a snapshot.
+/// The data on disk. The store's logs correspond to Redis's append-only file, and its snapshots to Redis's dump.
 fn persistence(context: &Context<'_>) -> Vec<(String, String)> {
     let kept = context.node.kept.as_ref();
     let number = |of: fn(&State) -> u64| kept.map_or(0, of).to_string();
@@ -114,7 +114,7 @@ fn persistence(context: &Context<'_>) -> Vec<(String, String)> {
         line("aof_enabled", u8::from(kept.is_some())),
         line("aof_rewrite_in_progress", number(|kept| u64::from(kept.is_saving))),
         line("aof_last_bgrewrite_status", status),
-        // It ends when it can't write.
+        // A member that can't write exits.
         line("aof_last_write_status", "ok"),
         line("aof_current_size", number(|kept| kept.snapshot + kept.logs)),
         line("aof_base_size", number(|kept| kept.snapshot)),
@@ -151,7 +151,7 @@ fn cluster(_: &Context<'_>) -> Vec<(String, String)> {
     vec![line("cluster_enabled", 1)]
 }
 
-/// The member's part in a group of which parity is kept.
+/// The member's role in a group with parity.
 fn parity(context: &Context<'_>) -> Vec<(String, String)> {
     let Some(group) = &context.node.group else { return Vec::new() };
     let of_member = |(number, peer): (usize, &Peer)| {
@@ -162,7 +162,7 @@ fn parity(context: &Context<'_>) -> Vec<(String, String)> {
     part(group).into_iter().chain(members).collect()
 }
 
-/// What a member has to say of its own part.
+/// The lines about a member's own role.
 fn part(group: &GroupState) -> Vec<(String, String)> {
     match group {
         GroupState::Data { covered_by, is_covered } => vec![
@@ -177,7 +177,7 @@ fn part(group: &GroupState) -> Vec<(String, String)> {
     }
 }
 
-/// What a parity member has to say of its group.
+/// The lines of a parity member about its group.
 fn of_parity(state: &ParityState) -> Vec<(String, String)> {
     let of_column = |(number, column): (usize, &SeatState)| {
         let SeatState { member, is_complete, is_being_rebuilt, leaves, silent } = column;

@@ -1,22 +1,22 @@
-//! CLUSTER DRAIN: this member leaves in order. Asked again it says how far it has come.
+//! CLUSTER DRAIN: makes this member leave in order. Repeated, it reports the progress.
 
 use super::{Host, time};
 use crate::member::{Departure, Identity, Peer, Role, Stage};
 use crate::node::GroupState;
 use crate::resp::{Arguments, Reply};
 
-/// Whether a request is this one.
+/// Whether a request is CLUSTER DRAIN.
 pub(super) fn is_asked_for(arguments: Arguments<'_>) -> bool {
     arguments.len() == 2 && arguments.get(1).eq_ignore_ascii_case(b"drain")
 }
 
 impl Host {
-    /// Whether the member leaves already: then that is all that there is to say.
+    /// Whether the member is leaving already.
     pub(super) fn leaves(&self) -> bool {
         self.member.departure().is_some()
     }
 
-    /// Has the member leave, unless it does already, and replies how far it has come. All servers were just asked for their levels.
+    /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked for their levels.
     pub(super) fn drain(&mut self, reply: &mut Reply) {
         if !self.leaves() {
             if let Some(refusal) = self.refuses_to_leave() {
@@ -30,9 +30,9 @@ impl Host {
         }
     }
 
-    /// How far it has come, the servers that are still here, those that have moved with where they are, and for whom it waits.
+    /// Replies with the stage, the number of servers still here, the servers that have moved with their hosts, and the members it waits for.
     fn say_how_far(&self, departure: &Departure, reply: &mut Reply) {
-        // Others of its group may have to be rebuilt out of what it has on disk.
+        // Its disk may still be needed to rebuild others of its group.
         let (keeper, is_given) = match &self.node.borrow().group {
             Some(GroupState::Data { covered_by, .. }) => (covered_by.clone(), false),
             Some(GroupState::Spare { is_given }) => (None, *is_given),

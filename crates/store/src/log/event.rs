@@ -1,24 +1,24 @@
-//! What an operator wants to know of a member, as values: each has a name, a level, fields, and a sentence that says it.
+//! The events of a member that an operator should know about, as values: each has a name, a level, fields, and a sentence.
 
 use std::fmt;
 use std::net::SocketAddr;
 
 use serde::Serialize;
 
-/// How much something matters.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Somebody should do something about it.
+    /// It needs action.
     Error,
-    /// Somebody may have to.
+    /// It may need action.
     Warning,
     /// It is good to know.
     Info,
 }
 
 impl Level {
-    /// All of them, with their names.
+    /// All levels, with their names.
     pub const ALL: [(&'static str, Level); 3] =
         [("error", Level::Error), ("warning", Level::Warning), ("info", Level::Info)];
 
@@ -28,7 +28,7 @@ impl Level {
     }
 }
 
-/// Something that has happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -42,16 +42,16 @@ pub enum Event {
         slots: SocketAddr,
         /// For browsers and Prometheus.
         http: Vec<SocketAddr>,
-        /// Whether all of these but members speak TLS.
+        /// Whether all of these except members use TLS.
         tls: bool,
-        /// Whether members do.
+        /// Whether members use TLS.
         tls_for_members: bool,
     },
-    /// A member that it has asked to let it in has not done so yet.
+    /// The member that it asked to let it in has not done so yet.
     NotLetIn {
         /// Which.
         by: SocketAddr,
-        /// Why, as far as it is known.
+        /// Why, as far as known.
         why: String,
     },
     /// It was let in.
@@ -59,44 +59,44 @@ pub enum Event {
         /// How many members there are, itself included.
         members: usize,
     },
-    /// It is connected with another member.
+    /// A connection with another member is open.
     MemberMet {
         /// Which.
         member: String,
-        /// Where it is called.
+        /// Its address.
         address: SocketAddr,
     },
-    /// It is connected with another member no more.
+    /// The connection with another member is lost.
     MemberLost {
         /// Which.
         member: String,
-        /// Where it is called.
+        /// Its address.
         address: SocketAddr,
     },
     /// A member has left the pool.
     MemberLeft {
         /// Which.
         member: String,
-        /// Where it was called.
+        /// Its former address.
         address: SocketAddr,
     },
     /// It can be rebuilt if it is lost.
     Covered {
-        /// By which parity member.
+        /// The parity member that covers it.
         by: String,
     },
     /// A member of its group was silent for too long, and is rebuilt on a spare.
     MemberTakenForLost {
         /// Which.
         member: String,
-        /// Who is to become it.
+        /// The spare that should become it.
         spare: String,
     },
-    /// A spare has all that a lost member had, and becomes it.
+    /// A spare has everything of a lost member, and becomes it.
     MemberRebuilt {
         /// Which.
         member: String,
-        /// Who becomes it.
+        /// The spare.
         spare: String,
     },
     /// A member has left its group in order.
@@ -104,14 +104,14 @@ pub enum Event {
         /// Which.
         member: String,
     },
-    /// It leads a group from now on, since it has heard nothing of the parity member that did.
+    /// It leads a group from now on, since it has heard nothing from the parity member that did.
     LeadsGroup,
-    /// The other parity member of its group was silent for too long: it keeps the parity alone.
+    /// The other parity member of its group was silent for too long: this one keeps the parity alone.
     ParityLost {
         /// Which.
         member: String,
     },
-    /// Another parity member of its group has all of its parity.
+    /// The other parity member of its group has all of its parity.
     ParityMade {
         /// Which.
         member: String,
@@ -121,19 +121,19 @@ pub enum Event {
         /// Which.
         member: String,
     },
-    /// Another member takes nothing, and what waited for it was too much.
+    /// Another member reads nothing, and too much was waiting for it.
     MessagesDropped {
         /// How many requests and replies were dropped.
         messages: u64,
     },
-    /// What another member has sent cannot be, or is of another version.
+    /// A message from another member is impossible, or of another version.
     MessageRefused {
-        /// Which member.
+        /// The member.
         member: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
-    /// A server came to it: by a split, or from a member that leaves.
+    /// It hosts a new server: by a split, or from a member that leaves.
     ServerOpened {
         /// Which.
         server: u32,
@@ -146,19 +146,19 @@ pub enum Event {
         server: u32,
         /// Its level now.
         level: u32,
-        /// The records that it has now.
+        /// Its number of records now.
         records: u64,
     },
-    /// One of its servers has taken over what it had split off.
+    /// One of its servers has merged with the one that it had split off.
     ServerMerged {
         /// Which.
         server: u32,
         /// Its level now.
         level: u32,
-        /// The records that it has now.
+        /// Its number of records now.
         records: u64,
     },
-    /// One of its servers has given its records back and is none any more, or has moved to another member.
+    /// One of its servers has given its records back and ended, or has moved to another member.
     ServerEnded {
         /// Which.
         server: u32,
@@ -175,37 +175,37 @@ pub enum Event {
         /// The most that are served at once.
         most: usize,
     },
-    /// Clients have given a password that is none.
+    /// Clients have given a wrong password.
     WrongPasswords {
         /// How often.
         attempts: u64,
     },
-    /// Somebody was to speak TLS, and did not, or shows or trusts other certificates.
+    /// A client that should use TLS did not, or presents or trusts other certificates.
     TlsFailed {
-        /// Where it was connected from.
+        /// The client's address.
         client: String,
-        /// Why it does not come about.
+        /// Why the handshake failed.
         why: String,
     },
-    /// Certificates and keys were read again, as whoever runs it has asked for.
+    /// Certificates and keys were read again, on the operator's request.
     CertificatesRead,
-    /// They could not be.
+    /// Certificates and keys could not be read again.
     CertificatesRefused {
         /// Why.
         why: String,
     },
-    /// There was no room.
+    /// Memory was full.
     OutOfMemory {
         /// How many requests were refused with OOM.
         requests: u64,
-        /// The most that records may take. [B]
+        /// The limit on records. [B]
         most: usize,
     },
-    /// Everybody had to wait.
+    /// A turn of the loop took long: all clients had to wait.
     Slow {
         /// For how long. [ms]
         milliseconds: u64,
-        /// What clients had asked for.
+        /// The commands in that turn.
         commands: Vec<&'static str>,
     },
     /// It ends, as it was told to.
@@ -218,7 +218,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// How much it matters.
+    /// Its severity.
     pub const fn level(&self) -> Level {
         match self {
             Event::CertificatesRefused { .. } => Level::Error,
@@ -258,13 +258,13 @@ fn joined(items: &[impl fmt::Display], between: &str) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// So many of something, in words.
+/// A count with its noun, in words.
 fn counted(count: impl fmt::Display + PartialEq + From<u8>, one: &str) -> String {
     let plural = if count == 1.into() { "" } else { "s" };
     format!("{count} {one}{plural}")
 }
 
-/// Where it listens: who calls in the first place, others in words, browsers if any; and whether TLS is spoken, and with members, too.
+/// The addresses at which it listens: for clients first, then for others, named in words, and for browsers if any; and where TLS is used.
 fn listening(
     out: &mut fmt::Formatter<'_>,
     clients: &[impl fmt::Display],

@@ -91,7 +91,7 @@ pub enum Message<C: Contents> {
     },
     /// Any other message between servers: these must not be lost.
     Sequenced(Sequenced<C>),
-    /// The sender has taken all sequenced messages of the receiver up to this one, and their effects are on its disk.
+    /// The sender has taken all sequenced messages of the receiver up to this one, and keeps their effects.
     Acknowledged(u64),
     /// From a server to a client of the receiver.
     ToClient {

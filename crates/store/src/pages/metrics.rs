@@ -1,4 +1,4 @@
-//! How a member stands, in the text format of Prometheus.
+//! The state of a member, in the text format of Prometheus.
 //!
 //! Source: Prometheus, "Exposition formats", version 0.0.4 of the text format, and "Metric and label naming".
 
@@ -9,20 +9,20 @@ use super::turns::Turns;
 use crate::node::{GroupState, Node};
 use crate::parity::state::{ParityState, RebuildingState};
 
-/// What is read beside how the member stands.
+/// Readings beside the member's state.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings<'a> {
-    /// How many members there are, as far as it knows.
+    /// The number of members, as far as it knows.
     pub members: usize,
     /// Whether this member has been let into a pool.
     pub is_welcome: bool,
-    /// Image adjustments that it was told as a client.
+    /// Image adjustments that it has received as a client.
     pub adjustments: u64,
     /// How long turns of the loop took.
     pub turns: &'a Turns,
-    /// Messages to other members that were dropped.
+    /// The number of messages to other members that were dropped.
     pub dropped: u64,
-    /// What waits to be sent to other members. [B]
+    /// Data waiting to be sent to other members. [B]
     pub waiting: usize,
 }
 
@@ -30,12 +30,12 @@ pub struct Readings<'a> {
 #[derive(Default)]
 struct Text(String);
 
-/// What a metric is of one server.
+/// The value of a metric for one server.
 type OfServer = fn(&ServerLine) -> u64;
 
 impl Text {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // A text takes all that is written.
+        // Writing to a string can't fail.
         let _ = write!(self.0, "# HELP maquette_store_{name} {help}\n# TYPE maquette_store_{name} {kind}\n");
     }
 
@@ -93,7 +93,7 @@ const OF_SERVERS: [(&str, &str, &str, OfServer); 15] = [
     ("evicted_total", "counter", "Records that were evicted to make room for others.", |it| it.evicted),
 ];
 
-/// How a member stands.
+/// The metrics of a member.
 pub fn metrics(state: &MemberState, node: &Node, readings: &Readings<'_>) -> String {
     let mut text = Text::default();
     of_member(&mut text, state, readings);
@@ -137,7 +137,7 @@ pub fn metrics(state: &MemberState, node: &Node, readings: &Readings<'_>) -> Str
     text.0
 }
 
-/// Its part in a group of which parity is kept, if it has one.
+/// The metrics of its role in a group with parity, if it has one.
 fn of_group(text: &mut Text, node: &Node) {
     match &node.group {
         Some(GroupState::Data { is_covered, .. }) => {
@@ -149,7 +149,7 @@ fn of_group(text: &mut Text, node: &Node) {
     }
 }
 
-/// The group that a parity member keeps parity of.
+/// The metrics of a parity member's group.
 fn of_parity(text: &mut Text, state: &ParityState) {
     let covered = state.columns.iter().filter(|column| column.is_complete).count();
     let (leads, whole, backed) = (u8::from(state.leads), u8::from(state.is_whole()), u8::from(state.is_backed));
@@ -181,7 +181,7 @@ fn of_parity(text: &mut Text, state: &ParityState) {
 
 fn of_member(text: &mut Text, state: &MemberState, readings: &Readings<'_>) {
     text.head("info", "gauge", "Which member this is; always 1.");
-    // Neither numbers nor addresses have quotation marks.
+    // Numbers and addresses contain no quotation marks.
     let labels = format!(
         "{{version=\"{}\",member=\"{}\",address=\"{}\",slots_address=\"{}\"}}",
         env!("CARGO_PKG_VERSION"),

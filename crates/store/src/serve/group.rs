@@ -1,4 +1,4 @@
-//! A member's part in a group: of one that hosts servers, of one that keeps parity, or of a spare.
+//! A member's role in a group: data member, parity member or spare.
 
 use std::collections::VecDeque;
 
@@ -17,16 +17,16 @@ use crate::parity::spare::{Spare, Taking};
 use crate::parity::views::Acceptor;
 use crate::record::Milliseconds;
 
-/// What a group is to survive.
+/// The losses that a group should survive.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise {
-    /// The loss of as many of its members.
+    /// How many of its members may be lost.
     pub k: usize,
     /// How long a member may be silent before it is taken for lost. [ms]
     pub patience: Milliseconds,
 }
 
-/// What a member is in its group.
+/// The role of a member in its group.
 #[derive(Debug)]
 enum Part {
     Data(Box<DataMember>),
@@ -34,18 +34,18 @@ enum Part {
     Spare(Spare),
 }
 
-/// What a member needs that is part of a group.
+/// The state of a member that is part of a group.
 #[derive(Debug)]
 pub(super) struct Group {
     part: Part,
     directory: Directory,
-    /// What was written down last.
+    /// The facts written to disk last.
     facts: Facts,
-    /// How often files had come when it was last looked which there are.
+    /// The disk's count of new files at the last look at them.
     surveyed: Option<u64>,
     looked: Milliseconds,
     output: Output,
-    /// Which lost member this one is from now on.
+    /// The lost member that this one becomes.
     pub becomes: Option<Successor>,
 }
 
@@ -55,7 +55,7 @@ fn system(directory: &Disk) -> impl FnOnce(std::io::Error) -> Error {
 }
 
 impl Group {
-    /// What a member of this role is to do, whose run has this number, with the facts that it has written down.
+    /// The part of a member of this role, in the run with this number, with the facts on its disk.
     pub(super) fn new(
         own: &Peer,
         disk: &Disk,
@@ -64,7 +64,7 @@ impl Group {
         Promise { k, patience }: Promise,
         now: Milliseconds,
     ) -> Group {
-        // What it says in one run is told from what it said in those before.
+        // Session numbers of one run differ from those of all earlier runs.
         let first = run << 16;
         let part = match own.role {
             Role::Data => Part::Data(Box::new(DataMember::new(&facts, patience, first))),
@@ -75,7 +75,7 @@ impl Group {
         Group { part, directory, facts, surveyed: None, looked: now, output: Output::default(), becomes: None }
     }
 
-    /// A link leads to a member.
+    /// A link to a member has opened.
     pub(super) fn meets(&mut self, now: Milliseconds, peer: &Peer) {
         match (&mut self.part, peer.role) {
             (Part::Data(data), Role::Parity) => data.meets(now, peer.identity, &mut self.output),
@@ -84,7 +84,7 @@ impl Group {
         }
     }
 
-    /// No link leads to a member any more.
+    /// The link to a member is gone.
     pub(super) fn loses(&mut self, peer: Identity) {
         match &mut self.part {
             Part::Data(data) => data.loses(peer),
@@ -93,18 +93,18 @@ impl Group {
         }
     }
 
-    /// Of other members, those that it has to reach.
+    /// The members among these that it has to reach.
     pub(super) fn wants<'a>(&'a self, peers: impl Iterator<Item = &'a Peer> + 'a) -> Vec<Identity> {
         let wants = |peer: &Peer| match &self.part {
             Part::Data(data) => peer.role == Role::Parity && data.is_apart() && data.wants(peer.identity),
             Part::Parity(parity) => parity.wants(peer.identity, peer.role),
-            // A parity member that was started again may not know of it.
+            // A restarted parity member may not know of it.
             Part::Spare(_) => peer.role == Role::Parity,
         };
         peers.filter(|peer| wants(peer)).map(|peer| peer.identity).collect()
     }
 
-    /// Takes what another member says.
+    /// Handles a message from another member.
     pub(super) fn take(
         &mut self,
         now: Milliseconds,
@@ -137,7 +137,7 @@ impl Group {
         Ok(())
     }
 
-    /// What the turn has written is on disk.
+    /// The data written in this turn is on disk.
     pub(super) fn has_written(&mut self, now: Milliseconds, disk: &Disk) -> Result<(), Error> {
         let Part::Data(data) = &mut self.part else { return Ok(()) };
         let (position, came) = disk.position();
@@ -149,7 +149,7 @@ impl Group {
         data.pump(now, &self.directory, &mut self.output).map_err(system(disk))
     }
 
-    /// Does what time brings.
+    /// Does what is due by time.
     pub(super) fn look(&mut self, now: Milliseconds) {
         let passed = now.saturating_sub(std::mem::replace(&mut self.looked, now));
         match &mut self.part {
@@ -159,7 +159,7 @@ impl Group {
         }
     }
 
-    /// Whether others may be told what was done until logs had gone so far.
+    /// Whether others may be told what was done up to this position of the logs.
     pub(super) fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
         match &self.part {
             Part::Data(data) => data.may_tell(position, now),
@@ -167,7 +167,7 @@ impl Group {
         }
     }
 
-    /// The member leaves its pool in order, or has left it: then nothing of it is needed any more.
+    /// The member leaves its pool in order, or has left it: then none of its records are needed any more.
     pub(super) fn leave(&mut self, has_left: bool, now: Milliseconds) {
         match &mut self.part {
             Part::Data(data) if has_left => data.leave(now, &mut self.output),
@@ -185,12 +185,12 @@ impl Group {
         }
     }
 
-    /// Whether somebody else is this member now.
+    /// Whether another process is this member now.
     pub(super) const fn is_replaced(&self) -> bool {
         matches!(&self.part, Part::Data(data) if data.is_lost())
     }
 
-    /// What is to be sent, and what whoever runs it wants to know. What must not be forgotten is kept for good before that.
+    /// The messages to send and the events for the log. The facts that they rest on are made durable first.
     pub(super) fn take_output(&mut self) -> Result<Output, Error> {
         let facts = match &self.part {
             Part::Data(data) => data.facts(),
@@ -204,7 +204,7 @@ impl Group {
         Ok(std::mem::take(&mut self.output))
     }
 
-    /// How it stands.
+    /// Its state.
     pub(super) fn state(&self) -> GroupState {
         match &self.part {
             Part::Data(data) => {
@@ -217,44 +217,44 @@ impl Group {
     }
 }
 
-/// What a turn has to tell, as soon as it may.
+/// The replies and messages of a turn, held back until they may leave.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    /// How far logs go with it.
+    /// The end of the logs with this turn.
     position: Position,
     since: Milliseconds,
-    /// Clients that had their turn, and what is to become of them.
+    /// Clients that had their turn, and how each goes on.
     pub clients: Vec<(usize, Pause)>,
-    /// What is to be sent to other members, and whether it may be lost.
+    /// Messages to other members, and whether each may be lost.
     pub messages: Vec<(Identity, Pieces, bool)>,
 }
 
 impl Turn {
-    /// Since when it waits. [ms since the process was started]
+    /// When it began to wait. [ms since the process was started]
     pub(super) const fn since(&self) -> Milliseconds {
         self.since
     }
 }
 
-/// Turns that wait until they may be told of, in order.
+/// Turns whose replies and messages are held back, in order.
 #[derive(Debug, Default)]
 pub(super) struct Turns(VecDeque<Turn>);
 
 impl Turns {
-    /// A turn is written, as far as logs go now.
+    /// Adds a turn that has been written; its logs end at this position.
     pub(super) fn push(&mut self, turn: Turn, position: Position, since: Milliseconds) {
         if !turn.clients.is_empty() || !turn.messages.is_empty() {
             self.0.push_back(Turn { position, since, ..turn });
         }
     }
 
-    /// The next turn that may be told of.
+    /// The next turn whose replies may leave.
     pub(super) fn pop(&mut self, may_tell: impl FnOnce(Position) -> bool) -> Option<Turn> {
         let is_next = self.0.front().is_some_and(|turn| may_tell(turn.position));
         if is_next { self.0.pop_front() } else { None }
     }
 
-    /// Those that wait.
+    /// The turns that wait.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Turn> {
         self.0.iter()
     }

@@ -1,5 +1,5 @@
-//! How a node that keeps what it holds on disk takes its turns: nobody is told of anything before it is kept, and in a group not before there is
-//! parity of it.
+//! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk and, in a group, in the
+//! parity too.
 
 use std::rc::Rc;
 
@@ -17,25 +17,25 @@ use crate::record::Milliseconds;
 use super::Server;
 use super::group::{Group, Promise, Turn, Turns};
 
-/// What a node needs that keeps what it holds.
+/// The state of a node that keeps its data on disk.
 #[derive(Debug)]
 pub(super) struct Keeper {
     journal: Journal,
     disk: Disk,
-    /// What was found on disk when it began.
+    /// What was found on disk at the start.
     pub found: Found,
-    /// When this turn of the loop has begun, by a clock that nobody sets: leases depend on it. [ms since the process was started]
+    /// When this turn of the loop began, by a monotonic clock: leases depend on it. [ms since the process was started]
     pub at: Milliseconds,
-    /// Its part in a group, if it has one.
+    /// Its role in a group, if it has one.
     pub group: Option<Group>,
-    /// What this turn has to tell.
+    /// The replies and messages of this turn.
     pub turn: Turn,
-    /// And those before that may not be told of yet.
+    /// Those of earlier turns that are still held back.
     turns: Turns,
 }
 
 impl Keeper {
-    /// Brings the member back that is kept on disk, or begins one: as the founder of a pool, or as one that has yet to be let in.
+    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be let in.
     pub(super) fn begin(
         data: Data,
         node: Node,
@@ -53,13 +53,13 @@ impl Keeper {
             return Err(Error::NotWelcome(directory));
         }
         let facts = directory_of_group.facts()?;
-        // Others of its group may have to be rebuilt out of what it has, until the group says that it has left that, too.
+        // Its disk may be needed to rebuild others of its group, until the group says that it has left the group too.
         if host.member().has_left() && (parity.is_none() || facts.covered_by.is_none()) {
             return Err(Error::Left(directory));
         }
         let own = Peer { life: facts.life, ..own };
         if parity.is_none() && facts.covered_by.is_some() {
-            // Nobody keeps parity of it from now on.
+            // No parity member covers it from now on.
             directory_of_group.keep_facts(&Facts { life: facts.life, ..Facts::default() })?;
         }
         start(&mut host, &journal, found.run.as_ref(), own, policy, founds);
@@ -68,12 +68,12 @@ impl Keeper {
         let mut keeper = Keeper { journal, disk, found, at, group, turn: Turn::default(), turns: Turns::default() };
         keeper.commit(now)?;
         host.node().borrow_mut().kept = Some(keeper.disk.state());
-        // Its number must not be given again, whatever is promised of the rest.
+        // Its run number must not be used again, whatever `--fsync` promises about the rest.
         keeper.disk.keep()?;
         Ok((host, keeper))
     }
 
-    /// Keeps what the turn has changed. Nobody must be told of that if it fails.
+    /// Writes the changes of this turn to disk. If that fails, nobody may be told of them.
     pub(super) fn commit(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.write(now)?;
         if self.disk.look(now)? {
@@ -97,26 +97,26 @@ impl Keeper {
         Ok(())
     }
 
-    /// The next turn of which others may be told.
+    /// The next turn whose replies and messages may leave.
     pub(super) fn next_to_tell(&mut self) -> Option<Turn> {
         let (group, at) = (self.group.as_ref(), self.at);
         self.turns.pop(|position| group.is_none_or(|group| group.may_tell(position, at)))
     }
 
-    /// Turns that wait to be told of.
+    /// The turns held back.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Turn> {
         self.turns.iter()
     }
 
-    /// Another member says something to this one's part of the group.
+    /// Handles another member's message about the group.
     pub(super) fn hear(&mut self, from: Identity, message: Message) -> Result<(), Error> {
         self.group.as_mut().map_or(Ok(()), |group| group.take(self.at, from, message, &self.disk))
     }
 
-    /// Begins a snapshot, if a client has asked for one; and what there is to tell clients of it all.
+    /// Begins a snapshot, if a client has asked for one, and returns the state of the disk to show to clients.
     pub(super) fn look(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
         if is_asked {
-            // A value and its parts are in one log.
+            // A value and its parts must be in one log.
             self.write(now)?;
             if self.disk.save()? {
                 self.journal.borrow_mut().begin_log();
@@ -125,14 +125,14 @@ impl Keeper {
         Ok(self.disk.state())
     }
 
-    /// Keeps everything for good: it ends.
+    /// Makes everything durable before the process exits.
     pub(super) fn end(&mut self) -> Result<(), Error> {
         self.disk.keep()
     }
 }
 
 impl Server {
-    /// Begins a snapshot, if one was asked for, and lets clients know how it all stands.
+    /// Begins a snapshot, if one was asked for, and updates the state that clients see.
     pub(super) fn look_at_snapshot(&mut self) -> Result<(), super::Error> {
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         let node = &mut *self.host.node().borrow_mut();
@@ -141,7 +141,7 @@ impl Server {
         Ok(())
     }
 
-    /// Tells clients that wait for a snapshot, if it is made.
+    /// Answers the clients that wait for a snapshot, once it is made.
     pub(super) fn work_of_snapshot(&mut self) -> Result<(), super::Error> {
         if self.savers.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What whoever runs a member sees of it: the log, and the pages.
+//! What the operator sees of a member: the log and the pages.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -17,19 +17,19 @@ use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Stat
 use crate::record::Milliseconds;
 use crate::tls::Acceptor;
 
-/// A turn that takes longer is told of.
+/// A turn that takes longer is logged.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// What is needed to speak TLS with clients, and with members, if it was read again; or why it could not be.
+/// The TLS settings for clients and for members, if they were read again; or why they could not be.
 pub type Reread = Box<dyn FnMut() -> Option<Result<(Option<Acceptor>, Option<Tls>), String>>>;
 
 impl Server {
-    /// Writes down what happens from now on.
+    /// Logs events from now on.
     pub fn write_down(&mut self, log: Log) {
         self.log = Some(log);
     }
 
-    /// Shows pages to whoever asks for them at these addresses. To be called before it serves.
+    /// Serves the pages at these addresses. To be called before it serves clients.
     ///
     /// # Errors
     /// [`Error::Listen`]
@@ -43,12 +43,12 @@ impl Server {
         Ok(())
     }
 
-    /// Where it shows pages.
+    /// The addresses of the pages.
     pub fn page_addresses(&self) -> Vec<SocketAddr> {
         self.addresses_for(Callers::Visitors)
     }
 
-    /// It begins to serve.
+    /// Service begins.
     pub(super) fn begin(&mut self) {
         let now = self.host.node().borrow().now;
         self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
@@ -63,7 +63,7 @@ impl Server {
         });
     }
 
-    /// Whether it has left its pool, and nobody waits to hear so.
+    /// Whether it has left its pool, long enough ago for clients that wait for that to have heard it.
     pub(super) fn has_left_for_long(&mut self) -> bool {
         let is_in_group =
             self.keeper.as_ref().and_then(|keeper| keeper.group.as_ref()).is_some_and(|group| !group.has_left());
@@ -79,12 +79,12 @@ impl Server {
         self.left.is_some_and(|left| now.saturating_sub(left) >= TIME_TO_SAY_SO || now < left)
     }
 
-    /// Whether it has ended since it has left its pool, and not since it was told to.
+    /// Whether it has ended because it left its pool, and not because it was told to end.
     pub const fn has_left(&self) -> bool {
         self.left.is_some()
     }
 
-    /// It serves no more.
+    /// Service ends.
     pub(super) fn end_of_service(&mut self) {
         self.peers.values_mut().for_each(|peer| peer.stream.close());
         let node = self.host.node().borrow();
@@ -128,9 +128,9 @@ impl Server {
         events.iter().for_each(|event| self.tell(event));
     }
 
-    /// Tells another member something.
+    /// Sends a message to another member.
     pub(super) fn tell_member(&mut self, to: Identity, told: &Told, may_be_lost: bool) {
-        // All that members tell each other can be written.
+        // Every message can be encoded.
         if let Ok(bytes) = postcard::to_stdvec(told) {
             self.members.send(to, bytes.into(), may_be_lost);
         }
@@ -141,12 +141,12 @@ impl Server {
         self.tell_member(to, &Told::State(Box::new(state)), true);
     }
 
-    /// Speaks TLS with clients, with those that follow slots, and with those that ask for pages. To be called before it serves.
+    /// Speaks TLS with clients, with those that follow slots, and on the pages. To be called before it serves.
     pub fn speak_tls(&mut self, acceptor: Acceptor) {
         self.acceptor = Some(acceptor);
     }
 
-    /// Asks now and then whether certificates and keys were read again: then they are those of connections that come about from then on.
+    /// Calls this now and then for certificates and keys that were read again: new connections use them from then on.
     pub fn read_again_by(&mut self, rereads: Reread) {
         self.rereads = Some(rereads);
     }
@@ -164,13 +164,13 @@ impl Server {
         }
     }
 
-    /// What somebody sends is not the TLS that it is to be.
+    /// A TLS handshake with a client has failed.
     pub(super) fn tls_failed(&mut self, client: String, why: String) {
         self.host.node().borrow_mut().counts.tls_failures += 1;
         self.tell(&Event::TlsFailed { client, why });
     }
 
-    /// Ends a client that has had its time, or is to go.
+    /// Disconnects a client that has run out of time, or has to go.
     pub(super) fn end_as_overdue(&mut self, token: usize) {
         if let Some(peer) = self.peers.get(&token).filter(|peer| peer.stream.is_opening()) {
             let client = peer.connection.session.client.address.clone();
@@ -185,7 +185,7 @@ impl Server {
         self.visitors.let_in(self.poll.registry(), token, (stream, address), self.acceptor.as_ref(), now);
     }
 
-    /// It is a visitor's turn, if a token is one's.
+    /// Takes a page visitor's turn, if the token is one's.
     pub(super) fn visit(&mut self, token: usize) {
         let mut visitors = std::mem::take(&mut self.visitors);
         let gone = visitors.turn(token, |request, at| self.respond(request, at));
@@ -230,7 +230,7 @@ impl Server {
                     let others: Vec<Identity> = member.peers().map(|peer| peer.identity).collect();
                     others.into_iter().for_each(|other| self.tell_member(other, &Told::Ask, true));
                 }
-                // Numbers, texts and addresses are all that there is in it.
+                // It holds only numbers, texts and addresses, so this can't fail.
                 let json = serde_json::to_string(&self.others.view(&self.host, now)).unwrap_or_default();
                 Response::ok("application/json", json)
             }

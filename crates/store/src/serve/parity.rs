@@ -1,4 +1,4 @@
-//! The turns of a member that is part of a group: no reply leaves before there is parity of it; and a spare becomes a lost member.
+//! The turns of a member that is part of a group: no reply leaves before the parity holds its change; and a spare becomes a lost member.
 
 use super::group::Group;
 use super::keeping::Keeper;
@@ -60,7 +60,7 @@ impl Server {
         let chance = std::array::from_fn(|_| self.host.node().borrow_mut().draw());
         let node = Node::new(self.settings.clone(), self.host.node().borrow().port, chance, now);
         let own = Peer { identity: successor.identity, ..self.own().clone() };
-        // The former keeper has the directory locked, and is dropped here.
+        // The former keeper holds the lock on the directory, and is dropped here.
         let at = self.keeper.take().map_or(0, |keeper| keeper.at);
         let (policy, parity) = (self.pool.policy, self.pool.parity);
         let (host, keeper) = Keeper::begin(data, node, own, policy, false, parity, at).map_err(Error::Data)?;

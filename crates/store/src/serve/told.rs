@@ -1,4 +1,4 @@
-//! What one member tells another, beside what their servers do: how it stands, if somebody looks at the other's page.
+//! The datagrams between members: messages about the file and the group, and members' states for the pages.
 
 use std::collections::BTreeMap;
 
@@ -13,36 +13,36 @@ use crate::pages::{Heard, MemberState, PoolView};
 use crate::parity;
 use crate::record::Milliseconds;
 
-/// As often at most other members are asked. [ms]
+/// The shortest time between two questions to the other members. [ms]
 const TIME_TO_ASK_AGAIN: Milliseconds = 500;
 
-/// What goes from one member to another.
+/// A message from one member to another.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Told {
-    /// What concerns the file.
+    /// About the file.
     Message(Message<Bucket>),
-    /// What concerns a group.
+    /// About a group.
     Group(parity::message::Message),
-    /// How does the receiver stand?
+    /// Asks for the receiver's state.
     Ask,
-    /// So the sender stands.
+    /// The sender's state.
     State(Box<MemberState>),
 }
 
-/// Why nothing is done about what another member has sent.
+/// Why a message from another member is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
-    /// It comes of another version.
+    /// It is from another version.
     #[error("bytes that are not a message of this version: {0}")]
     Garbled(#[from] postcard::Error),
-    /// It says what cannot be.
+    /// Its content is impossible.
     #[error(transparent)]
     Beyond(#[from] EncodingError),
 }
 
 impl Told {
-    /// Reads what another member has sent.
+    /// Decodes a message from another member.
     ///
     /// # Errors
     /// [`Unfit`]
@@ -56,14 +56,14 @@ impl Told {
         Ok(told)
     }
 
-    /// That somebody else is the receiver now, who was rebuilt so often; as it goes to it.
+    /// The encoded message that the receiver was rebuilt elsewhere, and its identity has reached this life.
     pub(super) fn lost(life: u32) -> Vec<u8> {
-        // A number can be written.
+        // A number can be encoded.
         postcard::to_stdvec(&Told::Group(parity::message::Message::Lost(life))).unwrap_or_default()
     }
 }
 
-/// What other members have told of themselves.
+/// The states that other members have reported.
 #[derive(Debug, Default)]
 pub struct Others {
     heard: BTreeMap<Identity, (Milliseconds, MemberState)>,
@@ -71,12 +71,12 @@ pub struct Others {
 }
 
 impl Others {
-    /// A member tells how it stands.
+    /// A member reports its state.
     pub fn hear(&mut self, from: Identity, state: MemberState, now: Milliseconds) {
         self.heard.insert(from, (now, state));
     }
 
-    /// Whether the others are to be asked now.
+    /// Whether it is time to ask the others.
     pub const fn are_due(&mut self, now: Milliseconds) -> bool {
         let due = now.saturating_sub(self.asked) >= TIME_TO_ASK_AGAIN;
         if due {
@@ -85,7 +85,7 @@ impl Others {
         due
     }
 
-    /// How the pool stands, as far as is known.
+    /// The state of the pool, as far as known.
     pub fn view(&self, host: &Host, now: Milliseconds) -> PoolView {
         let member = host.member();
         let own = MemberState::of(host);
