@@ -49,7 +49,7 @@ pub enum Event {
     },
     /// The member that it asked to let it in has not done so yet.
     NotLetIn {
-        /// Which.
+        /// Its address.
         by: SocketAddr,
         /// Why, as far as known.
         why: String,
@@ -61,21 +61,21 @@ pub enum Event {
     },
     /// A connection with another member is open.
     MemberMet {
-        /// Which.
+        /// The member.
         member: String,
         /// Its address.
         address: SocketAddr,
     },
     /// The connection with another member is lost.
     MemberLost {
-        /// Which.
+        /// The member.
         member: String,
         /// Its address.
         address: SocketAddr,
     },
     /// A member has left the pool.
     MemberLeft {
-        /// Which.
+        /// The member.
         member: String,
         /// Its former address.
         address: SocketAddr,
@@ -87,38 +87,38 @@ pub enum Event {
     },
     /// A member of its group was silent for too long, and is rebuilt on a spare.
     MemberTakenForLost {
-        /// Which.
+        /// The member.
         member: String,
         /// The spare that should become it.
         spare: String,
     },
     /// A spare has everything of a lost member, and becomes it.
     MemberRebuilt {
-        /// Which.
+        /// The member.
         member: String,
         /// The spare.
         spare: String,
     },
     /// A member has left its group in order.
     LeftGroup {
-        /// Which.
+        /// The member.
         member: String,
     },
     /// It leads a group from now on, since it has heard nothing from the parity member that did.
     LeadsGroup,
     /// The other parity member of its group was silent for too long: this one keeps the parity alone.
     ParityLost {
-        /// Which.
+        /// The member.
         member: String,
     },
     /// The other parity member of its group has all of its parity.
     ParityMade {
-        /// Which.
+        /// The member.
         member: String,
     },
     /// It was a spare, and is another member now.
     Becomes {
-        /// Which.
+        /// The member.
         member: String,
     },
     /// Another member reads nothing, and too much was waiting for it.
@@ -135,14 +135,14 @@ pub enum Event {
     },
     /// It hosts a new server: by a split, or from a member that leaves.
     ServerOpened {
-        /// Which.
+        /// The server.
         server: u32,
         /// Its level.
         level: u32,
     },
     /// One of its servers has split.
     ServerSplit {
-        /// Which.
+        /// The server.
         server: u32,
         /// Its level now.
         level: u32,
@@ -151,7 +151,7 @@ pub enum Event {
     },
     /// One of its servers has merged with the one that it had split off.
     ServerMerged {
-        /// Which.
+        /// The server.
         server: u32,
         /// Its level now.
         level: u32,
@@ -160,7 +160,7 @@ pub enum Event {
     },
     /// One of its servers has given its records back and ended, or has moved to another member.
     ServerEnded {
-        /// Which.
+        /// The server.
         server: u32,
     },
     /// It has left its pool.

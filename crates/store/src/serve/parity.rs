@@ -50,7 +50,7 @@ impl Server {
         late.into_iter().for_each(|token| self.end(token));
     }
 
-    /// A spare that has received all data of a lost member is that member from now on. Its clients have to connect again, and so do the other members.
+    /// A spare that has received all data of a lost member is that member from now on. Its clients and the other members have to connect again.
     pub(super) fn become_another(&mut self, now: Milliseconds) -> Result<(), Error> {
         let Some(successor) = self.group().and_then(|group| group.becomes.take()) else { return Ok(()) };
         let Some(data) = self.pool.data.clone() else { return Ok(()) };

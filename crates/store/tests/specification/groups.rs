@@ -1,5 +1,5 @@
-//! A pool of which parity is kept: members are lost for good, with their disks, and halted and cut off until they are taken for lost; processes
-//! die and are started again, that of the parity member, too. What was acknowledged is there, once, and nobody is told anything that is not so.
+//! A pool with parity: members are lost for good, with their disks, or are halted or cut off until they are taken for lost; processes die and are
+//! restarted, those of parity members too. Every acknowledged write is there, once, and nobody is told anything untrue.
 //!
 //! `SEEDS=100000` runs more cases; a failure names the seed that `SEED=` runs again.
 
@@ -34,18 +34,18 @@ use crate::seeds::of_each_seed;
 use crate::table::{check_values, table_of};
 use disk::Disk;
 
-/// A member that says nothing for so long is taken for lost. [ms]
+/// A member that is silent for longer is taken for lost. [ms]
 const PATIENCE: u64 = 300;
-/// As often members look what time brings. [ms]
+/// The interval at which members do what is due by time. [ms]
 const TICK: u64 = 20;
-/// Members that host servers, and keep their identities however often they are rebuilt.
+/// The number of members that host servers. They keep their identities however often they are rebuilt.
 const DATA: usize = 4;
-/// Where the parity member is.
+/// The place of the first parity member.
 const PARITY: usize = 4;
 
 type Value = Option<Vec<u8>>;
 
-/// What a client has asked for.
+/// A client's request.
 struct Asked {
     key: u64,
     after: Value,
@@ -53,7 +53,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Some request about a key that has a value, or none; as a line, and what has to come of it. None, where less is to be stored.
+    /// A random request about a key with this value: its line, and the expected outcome. None, if it would store something while data should shrink.
     fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, Asked)> {
         let value = draws.below(1_000).to_string();
         let bulk = |value: &Value| {
@@ -80,14 +80,14 @@ enum Part {
     Spare(Spare, Disk),
 }
 
-/// What a turn has to tell.
+/// The replies and messages of a turn.
 struct Turn {
     position: Position,
     clients: Vec<usize>,
     sends: Vec<(Identity, Vec<u8>)>,
 }
 
-/// A process, and what it has on disk.
+/// A process and its disk.
 struct Machine {
     host: Host,
     journal: Journal,
@@ -98,9 +98,9 @@ struct Machine {
     output: parity::Output,
     turns: VecDeque<Turn>,
     clients: Clients<Asked>,
-    /// To whom links lead, and where these are.
+    /// The members to which it has links, and their places.
     links: BTreeMap<Identity, usize>,
-    /// How often members were rebuilt, as far as it has met them.
+    /// How often each member that it has met has been rebuilt.
     lives: BTreeMap<Identity, u32>,
     runs: u16,
     looked: u64,
@@ -113,7 +113,7 @@ fn at(place: usize, role: Role, life: u32) -> Peer {
 }
 
 impl Machine {
-    /// Starts, with what is on disk, in a group with k parity members.
+    /// Starts from a disk, in a group with k parity members.
     fn start(place: usize, k: usize, role: Role, disk: Disk, facts: Facts, now: u64, runs: u16) -> Machine {
         let (journal, own) = (Journal::default(), at(place, role, facts.life));
         let mut host = Host::kept_by(node(now), own.clone(), policy(), Some(Rc::clone(&journal)));
@@ -155,14 +155,14 @@ impl Machine {
         self.host.member().own()
     }
 
-    /// Another log begins, and all before it becomes a snapshot.
+    /// Begins another log, and makes a snapshot of everything before it.
     fn save(&mut self, now: u64) {
         let mut host = Host::kept_by(node(now), at(0, Role::Data, 0), policy(), None);
         let (Some(run), _) = recover(&self.disk.recoverable(), &mut host) else { return };
         let mut bytes = Vec::new();
         write_snapshot(host.member(), &run, &mut bytes).unwrap();
         self.log += 1;
-        // Logs have a header; here it is a frame without entries.
+        // Logs have a header; in this test it is a frame without entries.
         let mut header = vec![0; FRAME_HEADER + 8].into();
         close(&mut header, 0);
         self.disk.write(FileName::log(self.log), &header.joined());
@@ -179,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// Takes what concerns its group.
+    /// Handles a message about its group.
     fn hear(&mut self, now: u64, from: Identity, message: Message) {
         match (&mut self.part, message) {
             (Part::Data(data), message) => data.take(now, from, message, &self.disk, &mut self.output).unwrap(),
@@ -202,7 +202,7 @@ impl Machine {
         }
     }
 
-    /// What it must not forget, before anything of that leaves.
+    /// Records its facts, before any message that rests on them leaves.
     fn keep_facts(&mut self) {
         self.facts = match &self.part {
             Part::Data(data) => data.facts(),
@@ -212,7 +212,7 @@ impl Machine {
     }
 }
 
-/// What is under way from one member to another.
+/// A message in flight from one member to another.
 #[derive(Clone)]
 struct UnderWay {
     from: (usize, Identity),
@@ -222,7 +222,7 @@ struct UnderWay {
 }
 
 struct World {
-    /// As many members of the group as may be lost.
+    /// How many members of the group may be lost.
     k: usize,
     machines: Vec<Option<Machine>>,
     links: BTreeMap<(u64, u64), UnderWay>,
@@ -233,29 +233,29 @@ struct World {
     sent: u64,
     model: BTreeMap<u64, Vec<u8>>,
     unknown: BTreeMap<u64, [Value; 2]>,
-    /// Members that nobody reaches, and until when.
+    /// Members that nobody can reach, and until when.
     cut_off: BTreeMap<usize, u64>,
-    /// Members that reach each other and nobody else, and until when.
+    /// Members that can reach only each other, and until when.
     split: Option<(BTreeSet<usize>, u64)>,
-    /// When another member of the group comes to harm.
+    /// When the next member of the group is harmed.
     harm: Option<u64>,
-    /// Members that were rebuilt.
+    /// The number of rebuilt members.
     rebuilt: u64,
     /// Deaths while a server was splitting or merging.
     during_changes: u64,
-    /// Parity members that led a group after another one.
+    /// How often a parity member has taken over the lead of a group.
     led: usize,
-    /// Parity members that were given a group's parity.
+    /// How often a parity member has been given a group's parity.
     made: usize,
-    /// Members that lived on, and heard that they were taken for lost.
+    /// How many members lived on and were told that they had been taken for lost.
     replaced: u64,
-    /// Members that are to leave in order, or have left.
+    /// Members that are leaving in order, or have left.
     leaving: BTreeSet<Identity>,
-    /// Of these, data members that have left, and are in no group any more.
+    /// The data members among these that have left, and are in no group any more.
     left: BTreeSet<Identity>,
-    /// How often members were rebuilt.
+    /// How often each member has been rebuilt.
     lives: BTreeMap<Identity, u32>,
-    /// Rebuildings of a lost member that were begun.
+    /// How many rebuildings of lost members have begun.
     begun: usize,
 }
 
@@ -307,7 +307,7 @@ impl World {
 
     fn send(&mut self, place: usize, to: Identity, is_of_group: bool, bytes: Vec<u8>) {
         let machine = self.machines[place].as_ref().unwrap();
-        // What is sent to whom no link leads is lost: it is asked for again, or sent again when they meet.
+        // Without a link the message is lost: it is asked for again, or sent again when the two meet.
         let Some(&there) = machine.links.get(&to) else { return };
         let from = (place, machine.own().identity);
         self.sent += 1;
@@ -317,10 +317,10 @@ impl World {
         self.links.insert((*last, self.sent), UnderWay { from, to: there, is_of_group, bytes });
     }
 
-    /// Keeps what a machine has done, and lets everybody know, as far as they may; unless it dies meanwhile, which it does so often. [1/10,000]
+    /// Writes a machine's turn to disk and sends what may be sent; unless it dies meanwhile, with probability `dies`. [1/10,000]
     fn commit(&mut self, place: usize, dies: u64) {
         let now = self.now;
-        // A parity member that is started again has nothing; what is lost by then is lost.
+        // A restarted parity member has nothing; a member that is lost before it has caught up can't be rebuilt.
         let keeps_parity = matches!(&self.machines[place], Some(Machine { part: Part::Parity(_), .. }));
         let may_die = !keeps_parity || self.is_covered();
         let Some(machine) = &mut self.machines[place] else { return };
@@ -362,7 +362,7 @@ impl World {
         self.become_another(place);
     }
 
-    /// Tells what may be told.
+    /// Sends the replies and messages that may leave.
     fn release(&mut self, place: usize) {
         let now = self.now;
         loop {
@@ -371,7 +371,7 @@ impl World {
                 return;
             }
             let Some(turn) = machine.turns.pop_front() else { return };
-            // A client that waits for a later turn waits for this one, too.
+            // A client that waits for a later turn waits for this one too.
             let later: BTreeSet<usize> = machine.turns.iter().flat_map(|turn| turn.clients.clone()).collect();
             for client in turn.clients.into_iter().filter(|client| !later.contains(client)) {
                 self.tell(place, client);
@@ -395,7 +395,7 @@ impl World {
         }
     }
 
-    /// What clients of a machine have asked for is not known.
+    /// The outcomes of the requests of a machine's clients become unknown.
     fn forget_clients(&mut self, place: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
@@ -405,13 +405,13 @@ impl World {
         }
     }
 
-    /// No link leads to a machine any more, nor from it.
+    /// Breaks all links to and from a machine.
     fn part(&mut self, place: usize) {
         let others = self.places().into_iter().filter(|other| *other != place);
         self.part_from(place, others.collect());
     }
 
-    /// No link leads from a machine to these others any more, nor back; of what is under way each has the beginning.
+    /// Breaks the links between a machine and these others. Of the messages in flight, each side still gets a prefix.
     fn part_from(&mut self, place: usize, others: Vec<usize>) {
         for other in others {
             for link in [(place, other), (other, place)] {
@@ -437,7 +437,7 @@ impl World {
         }
     }
 
-    /// A process dies, and is started again.
+    /// A process dies and is restarted.
     fn crash(&mut self, place: usize) {
         self.forget_clients(place);
         self.part(place);
@@ -484,7 +484,7 @@ impl World {
         }
     }
 
-    /// Two reach each other again.
+    /// Two machines reach each other again.
     fn meet(&mut self, one: usize, other: usize) {
         let is_cut_off = |place: &usize| self.cut_off.contains_key(place) || self.machines[*place].is_none();
         let is_split = |(part, _): &(BTreeSet<usize>, u64)| part.contains(&one) != part.contains(&other);
@@ -527,7 +527,7 @@ impl World {
         self.commit(other, 0);
     }
 
-    /// The next that happens. Nothing, where nothing is due.
+    /// Lets the next event happen, if any is due.
     fn step(&mut self, dies: u64) {
         let due = |machine: &Machine| {
             let since =
@@ -559,7 +559,7 @@ impl World {
         }
     }
 
-    /// Does what time brings to a machine.
+    /// Does what is due by time on a machine.
     fn look(&mut self, place: usize) {
         let now = self.now;
         self.unite();
@@ -590,7 +590,7 @@ impl World {
         self.machines.iter().flatten().for_each(|machine| machine.host.node().borrow_mut().now = self.now);
     }
 
-    /// Some client asks for something, with a key of which all is known and that no other asks for.
+    /// A random client sends a request about a key whose value is known and that no other request is about.
     fn ask(&mut self, storing: bool, dies: u64) {
         let (places, key) = (self.places(), self.draws.below(KEYS));
         let place = places[self.draws.below(places.len() as u64) as usize];
@@ -714,7 +714,7 @@ impl World {
         format!("{:?} leave, of whom {:?} have left{machines}", self.leaving, self.left)
     }
 
-    /// Every key is where it belongs, once, with a value that it may have: how many servers there are.
+    /// Checks that every key is where it belongs, once, with a value that it may have. Returns the number of servers.
     fn check(&self) -> usize {
         let (servers, values) = table_of(self.machines.iter().flatten().map(|machine| machine.host.member()));
         check_values(&values, &self.model, &self.unknown);
@@ -725,7 +725,7 @@ impl World {
     }
 }
 
-/// Whole lives of a pool that survives the loss of k members; and whether enough has come to pass in them.
+/// Runs whole lives of a pool that survives the loss of k members, and checks that enough has happened in them.
 fn live(test: &str, usual: u64, k: usize) {
     let (mut most, mut rebuilt, mut during_changes, mut replaced) = (0, 0, 0, 0);
     let (mut led, mut made, mut left) = (0, 0, 0);
@@ -769,7 +769,7 @@ fn a_spare_is_given_one_member_at_a_time() {
     assert_eq!(spare.takes(9 * PATIENCE, one, 8), Taking::First, "no link leads there any more");
 }
 
-/// A pool whose group survives the loss of two, of whom two are lost at once, as far as the first one is about to be rebuilt out of both parities.
+/// A pool whose group survives two losses and has just lost two members at once; the first is about to be rebuilt from both parities.
 fn two_are_lost() -> World {
     let mut world = World::new(1, 2);
     world.run(60, true);
@@ -787,7 +787,7 @@ fn a_rebuilding_goes_on_when_the_parity_member_that_follows_was_not_reached_for_
     let mut world = two_are_lost();
     let parities = world.members(Role::Parity);
     world.part_from(parities[0], vec![parities[1]]);
-    // Time passes in which each looks what is to be done, and not so much that anybody is taken for lost.
+    // Enough time for each member to look at what is due, but too little for any to be taken for lost.
     let until = world.now + 2 * TICK;
     while world.now < until {
         world.step(0);

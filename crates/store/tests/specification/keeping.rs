@@ -1,7 +1,7 @@
-//! Members that keep what they hold, and die at any moment: what comes back is what was promised, in the middle of splits and merges, too.
+//! Members that keep their data on disk, and die at any moment: everything promised comes back, even in the middle of splits and merges.
 //!
-//! Hosts are joined by links that are slow and break. A member that dies has written a part of its last batch at most, or something else in its
-//! place; nobody was told of that one. `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
+//! Hosts are joined by slow links that break. A member that dies leaves at most a part of its last batch on disk, or garbage in its
+//! place; nobody was told of that batch. `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,9 +22,9 @@ use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 use crate::table::{check_values, table_of};
 
-/// When the simulation begins. [ms since 1970]
+/// The start of the simulation. [ms since 1970]
 pub const BEGIN: u64 = 1_700_000_000_000;
-/// As many keys there are.
+/// The number of keys.
 pub const KEYS: u64 = 200;
 
 type Value = Option<Vec<u8>>;
@@ -32,7 +32,7 @@ type Value = Option<Vec<u8>>;
 /// A key, its value, and when it expires.
 type Record = (Vec<u8>, Vec<u8>, Option<u64>);
 
-/// What each server holds, in the order of keys, and how it stands.
+/// The state of each server, and its records in the order of keys.
 fn digest(member: &Member<Bucket>) -> Vec<(String, Vec<Record>)> {
     let of_server = |(number, server): (u32, &programs::linear_hash::Server<Bucket>)| {
         let table = server.table().expect("it is in the file");
@@ -44,14 +44,14 @@ fn digest(member: &Member<Bucket>) -> Vec<(String, Vec<Record>)> {
     member.servers().map(of_server).collect()
 }
 
-/// What all servers hold, in the order of keys.
+/// The records of all servers, in the order of keys.
 fn records(member: &Member<Bucket>) -> Vec<Record> {
     let mut all: Vec<Record> = digest(member).into_iter().flat_map(|(_, records)| records).collect();
     all.sort_unstable();
     all
 }
 
-/// A member as it is brought back, the last run, and how much of the bytes was whole.
+/// Restores a member. Returns its last run, and how many of the bytes were whole.
 pub fn recover(bytes: &[u8], host: &mut Host) -> (Option<Run>, usize) {
     let mut replay = Replay::new(host.member_mut());
     let mut frames = Frames::new(bytes, 0, bytes.len() as u64);
@@ -76,30 +76,30 @@ pub fn node(now: u64) -> Node {
     Node::new(Settings::default(), 6379, [1, 2, 3], now)
 }
 
-/// What a client has asked for.
+/// A client's request.
 #[derive(Debug)]
 enum Asked {
-    /// Something with a key of which all is known.
+    /// About a key whose value is known.
     Known { key: u64, after: Value, due: String },
-    /// Something that is written down: which of all that are.
+    /// Recorded in the history, at this index.
     Recorded(usize),
-    /// Whatever somebody has to say: what it was told so far, which that one judges.
+    /// A talker's lines, with the replies so far, which the talker judges.
     Talk(String),
 }
 
-/// A process, and what it has on disk.
+/// A process and its disk.
 struct Machine {
     host: Host,
     journal: Journal,
     disk: Vec<u8>,
-    /// So much of it is there though the power is lost. [B]
+    /// How much of the disk survives a power failure. [B]
     kept: usize,
     clients: Clients<Asked>,
     runs: u16,
 }
 
 impl Machine {
-    /// Starts, with what is on disk.
+    /// Starts from a disk.
     fn start(number: usize, disk: Vec<u8>, founds: bool, now: u64, runs: u16) -> Machine {
         let (journal, own) = (Journal::default(), peer(number, number as u16 + 1_000 * runs));
         // No two runs draw the same numbers.
@@ -117,27 +117,27 @@ impl Machine {
 
 pub struct World {
     machines: Vec<Machine>,
-    /// What is under way: when it comes, a number that keeps the order, from whom, to whom.
+    /// Messages in flight: by time of arrival and a number that keeps their order; the sender, the receiver, and the bytes.
     links: BTreeMap<(u64, u64), (usize, usize, Vec<u8>)>,
     last: BTreeMap<(usize, usize), u64>,
     pub draws: Draws,
     delay: u64,
     now: u64,
     sent: u64,
-    /// What each key holds.
+    /// The value of each key.
     model: BTreeMap<u64, Vec<u8>>,
-    /// Keys of which nobody knows what they hold, since who changed them died: one of these.
+    /// Keys with one of two values, since the member that was changing them died.
     unknown: BTreeMap<u64, [Value; 2]>,
-    /// Whether a process that dies takes with it what was not kept for good.
+    /// Whether a process that dies loses everything not yet durable.
     loses_power: bool,
     crashes: [u64; 2],
     /// Crashes while a server was splitting or merging.
     during_changes: u64,
-    /// What clients have asked for at the same time, with the same keys.
+    /// Concurrent requests of clients about the same keys.
     pub history: Vec<Operation>,
-    /// How many times somebody has asked, or was told, by then.
+    /// The number of requests and replies so far.
     instant: u64,
-    /// Machines whose members leave, or have left: no client asks them.
+    /// Machines whose members are leaving or have left: no client sends them requests.
     leaving: BTreeSet<usize>,
 }
 
@@ -171,7 +171,7 @@ impl World {
         world
     }
 
-    /// A machine has been started: before anything else it keeps that for good.
+    /// A machine has been started: before anything else it makes that durable.
     fn begin(&mut self, number: usize) {
         self.commit(number, 0);
         self.machines[number].kept = self.machines[number].disk.len();
@@ -185,7 +185,7 @@ impl World {
         self.links.insert((*last, self.sent), (from, to, message));
     }
 
-    /// Keeps what a machine has done, and lets everybody know; unless it dies meanwhile, which it does so often. [1/10,000]
+    /// Writes a machine's turn to disk and sends its messages; unless it dies meanwhile, with probability `dies`. [1/10,000]
     fn commit(&mut self, number: usize, dies: u64) {
         let machine = &mut self.machines[number];
         let sends = machine.clients.settle(&mut machine.host);
@@ -211,7 +211,7 @@ impl World {
         self.hear(number);
     }
 
-    /// Clients of a machine hear what they are told.
+    /// The clients of a machine receive their replies.
     fn hear(&mut self, number: usize) {
         for (connection, asked) in &mut self.machines[number].clients.each {
             let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
@@ -239,12 +239,12 @@ impl World {
         }
     }
 
-    /// A machine dies: what was under way to it is lost, and of what it sent each has the beginning. Then it is started again.
+    /// A machine dies: messages to it are lost, and of its own messages each receiver gets a prefix. Then it is restarted.
     fn crash(&mut self, number: usize) {
         let machine = &mut self.machines[number];
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
         for (_, asked) in &mut machine.clients.each {
-            // Of what is written down nobody will ever know what came of it; and who talks sees that nobody is there.
+            // The outcome of a recorded request stays unknown; a talker notices that the machine has died.
             let Some(Asked::Known { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
         }
@@ -266,7 +266,7 @@ impl World {
         self.meet_all(number);
     }
 
-    /// Of what is under way between two each has the beginning.
+    /// Of the messages in flight between two machines, each receiver gets a prefix.
     fn break_link(&mut self, one: usize, other: usize) {
         for link in [(one, other), (other, one)] {
             let under_way: Vec<(u64, u64)> =
@@ -282,7 +282,7 @@ impl World {
         (0..self.machines.len()).filter(|other| *other != number).for_each(|other| self.meet(number, other));
     }
 
-    /// Two reach each other again.
+    /// Two machines reach each other again.
     fn meet(&mut self, one: usize, other: usize) {
         for (number, met) in [(one, other), (other, one)] {
             let met = self.machines[met].host.member().own().clone();
@@ -296,7 +296,7 @@ impl World {
         }
     }
 
-    /// The next that happens. Nothing, where nothing is due.
+    /// Lets the next event happen, if any is due.
     pub fn step(&mut self, dies: u64) -> bool {
         let deadline = |machine: &Machine| {
             let since = machine.host.member().deadline()?.since(Time::ZERO).picoseconds().div_ceil(1_000_000);
@@ -335,17 +335,17 @@ impl World {
         stay[self.draws.below(stay.len() as u64) as usize]
     }
 
-    /// A member is asked to leave. Its clients ask for nothing from then on.
+    /// Asks a member to leave. Its clients send no requests from then on.
     fn leave(&mut self, number: usize) {
         self.leaving.insert(number);
-        // A machine that dies before it has written that down was never asked.
+        // A machine that dies before it has recorded the request was never asked.
         while self.machines[number].host.member().departure().is_none() {
             self.machines[number].host.with_member(|member, now, outputs| member.leave(now, outputs));
             self.commit(number, 20);
         }
     }
 
-    /// All that have been asked to leave have, and nobody knows them any more.
+    /// Checks that all members that were asked to leave have left, and that no other member knows them any more.
     fn check_that_all_have_left(&self) {
         for &gone in &self.leaving {
             let member = self.machines[gone].host.member();
@@ -359,7 +359,7 @@ impl World {
         }
     }
 
-    /// Some client asks for something, with a key of which all is known and that no other asks for.
+    /// A random client sends a request about a key whose value is known and that no other request is about.
     fn ask(&mut self, storing: bool, dies: u64) {
         let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64));
         let (client, key) = (client as usize, self.draws.below(KEYS));
@@ -388,7 +388,7 @@ impl World {
         self.send((number, client), Asked::Known { key, after, due }, &line, dies);
     }
 
-    /// Some client asks for something that is written down, though others may ask for the same key. Whether one could.
+    /// A random client sends a recorded request, perhaps about the same key as others. Returns whether a client was free.
     pub fn ask_recorded(&mut self, operation: impl FnOnce(&mut Draws, u64) -> Operation, dies: u64) -> bool {
         let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64) as usize);
         if self.machines[number].clients.each[client].1.is_some() {
@@ -402,13 +402,13 @@ impl World {
         true
     }
 
-    /// A machine's talker says something, perhaps while it waits for replies.
+    /// A machine's talker sends lines, perhaps while it waits for replies.
     pub fn talk(&mut self, number: usize, lines: &str, dies: u64) {
         let told = self.told(number).unwrap_or_default();
         self.send((number, TALKER), Asked::Talk(told), lines, dies);
     }
 
-    /// What a machine's talker was told since this was asked last; nothing, if the machine has died since it said something.
+    /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent something.
     pub fn told(&mut self, number: usize) -> Option<String> {
         match &mut self.machines[number].clients.each[TALKER].1 {
             Some(Asked::Talk(told)) => Some(std::mem::take(told)),
@@ -416,7 +416,7 @@ impl World {
         }
     }
 
-    /// What is stored under a key.
+    /// The value stored under a key.
     pub fn stored(&self, key: u64) -> Option<Vec<u8>> {
         let tables = self.machines.iter().flat_map(|it| it.host.member().servers()).filter_map(|(_, it)| it.table());
         let key = key.to_string().into_bytes();
@@ -429,7 +429,7 @@ impl World {
         self.machines[number].host.member()
     }
 
-    /// A client of a machine asks.
+    /// A client of a machine sends a request.
     fn send(&mut self, (number, client): (usize, usize), asked: Asked, line: &str, dies: u64) {
         let machine = &mut self.machines[number];
         machine.clients.each[client].1 = Some(asked);
@@ -450,7 +450,7 @@ impl World {
             let machines = self.machines.len() as u64;
             let (one, other) = (self.draws.below(machines) as usize, self.draws.below(machines) as usize);
             if self.draws.below(100) < 2 {
-                // The process of one that has left is no more.
+                // The process of a member that has left has exited.
                 if !self.machines[one].host.member().has_left() {
                     self.compare_and_crash(one);
                 }
@@ -462,7 +462,7 @@ impl World {
         self.until_nothing_is_under_way();
     }
 
-    /// A machine dies between two batches: what is brought back is what it had.
+    /// A machine dies between two batches: the restored member equals the one that died.
     fn compare_and_crash(&mut self, number: usize) {
         let machine = &self.machines[number];
         let mut again = Host::kept_by(node(self.now), peer(number, 0), policy(), None);
@@ -480,7 +480,7 @@ impl World {
         }
     }
 
-    /// What everybody knows and waits for.
+    /// The knowledge and the pending work of every member, for failure reports.
     fn how_it_stands(&self) -> String {
         let of_machine = |(number, machine): (usize, &Machine)| {
             let member = machine.host.member();
@@ -497,7 +497,7 @@ impl World {
         self.machines.iter().enumerate().map(of_machine).collect()
     }
 
-    /// Looks until the file has shrunk as far as it does.
+    /// Lets time pass until the file has shrunk as far as it does.
     pub fn shrink(&mut self) {
         for _ in 0..100 {
             for number in 0..self.machines.len() {
@@ -508,7 +508,7 @@ impl World {
         }
     }
 
-    /// Every key is where it belongs, once, with a value that it may have: how many servers there are.
+    /// Checks that every key is where it belongs, once, with a value that it may have. Returns the number of servers.
     pub fn check(&self) -> usize {
         let (servers, values) = table_of(self.machines.iter().map(|machine| machine.host.member()));
         if !self.loses_power {
@@ -527,8 +527,8 @@ fn snapshot_of(disk: &[u8], now: u64) -> Vec<u8> {
     bytes
 }
 
-/// What is in a file of a batch that was being written when the machine died: its beginning; all of it but for a byte; its beginning, and
-/// nothing in what else the file had become longer by.
+/// The remains of a batch that was being written when the machine died: a prefix; all of it except for one byte; or a prefix, followed by
+/// zeros up to the file's new length.
 fn torn(frame: &[u8], draws: &mut Draws) -> Vec<u8> {
     let (mut written, cut) = (frame.to_vec(), draws.below(frame.len() as u64) as usize);
     match draws.below(3) {
@@ -539,7 +539,7 @@ fn torn(frame: &[u8], draws: &mut Draws) -> Vec<u8> {
     written
 }
 
-/// Makes one byte another one.
+/// Changes one byte.
 fn garble(bytes: &mut [u8], draws: &mut Draws) {
     let place = draws.below(bytes.len() as u64) as usize;
     bytes[place] ^= 1 + draws.below(255) as u8;
@@ -612,7 +612,7 @@ fn members_that_leave_without_power_agree_with_the_others_all_the_same() {
     simulate_leaving(true);
 }
 
-/// A store with commands of all kinds, a batch for each; after each, how long the log is and what there is.
+/// A log of commands of all kinds, one batch each; and after each, the log's length and the records.
 fn written(seed: u64) -> (Vec<u8>, Vec<(usize, Vec<Record>)>) {
     let (mut draws, mut machine) = (Draws(seed), Machine::start(0, Vec::new(), true, BEGIN, 1));
     let mut states = Vec::new();
@@ -682,7 +682,7 @@ fn a_byte_that_is_changed_is_seen_and_is_damage_where_more_was_kept() {
         while frames.next_frame().unwrap() == Next::Frame {}
         let at = frames.at() as usize;
         assert_eq!(at, changed / 60 * 60);
-        // The next one says that this one had been kept.
+        // The next batch says that this one was durable.
         assert_eq!(was_kept(&log[at..], at as u64), at + 60 < log.len(), "byte {changed}");
     }
 }

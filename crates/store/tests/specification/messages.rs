@@ -23,7 +23,7 @@ fn peer(number: u32) -> Peer {
     Peer { identity: Identity(number), address, clients: address, role: Role::Data, life: 0 }
 }
 
-/// A member that has told two others to open servers, with requests of clients under way.
+/// A member that has told two others to open servers, with clients' requests pending.
 fn host() -> Host {
     let node = Node::new(Settings::default(), 6379, [1; 3], 0);
     let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
@@ -50,7 +50,7 @@ fn number() -> impl Strategy<Value = u64> {
 /// The messages that must not be lost, by their place among all.
 const SEQUENCED: u64 = 6;
 
-/// Bytes that are mostly a message: which one, and then numbers.
+/// Bytes that are mostly a message: its kind, and then numbers.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop_oneof![2 => 0_u64..16, 1 => Just(SEQUENCED)];
     (kind, prop::collection::vec(number(), 10..60)).prop_map(|(kind, numbers)| {
@@ -102,7 +102,7 @@ fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
     );
 }
 
-/// What is known of another member that is gone.
+/// The departure of another member that is gone.
 fn gone(number: u32) -> (Identity, Departure) {
     let mut departure = Departure::default();
     departure.stage = Stage::Over;
@@ -114,7 +114,7 @@ fn take(host: &mut Host, from: u32, message: Message<Bucket>) -> Vec<Output<Buck
     host.take_outputs()
 }
 
-/// One that has been let in by the first member, and hosts nothing.
+/// A member that has been let in by the first one, and hosts nothing.
 fn standing_by() -> Host {
     let node = Node::new(Settings::default(), 6380, [1; 3], 0);
     let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
@@ -131,7 +131,7 @@ fn standing_by() -> Host {
 #[test]
 fn who_was_told_that_a_server_is_not_there_asks_for_it_there_again_where_nobody_else_is_known() {
     let mut host = standing_by();
-    // It was said to have moved there, and had not come yet.
+    // The servers were said to have moved there, but had not arrived yet.
     (0..16).for_each(|server| drop(take(&mut host, 1, Message::NotHere(server))));
     let client = host.node().borrow_mut().connect("stranger".to_owned(), String::new(), 0);
     let mut connection = Connection::new(client, &host.node().borrow());

@@ -1,4 +1,4 @@
-//! What the table of a whole pool has to be when nothing is under way.
+//! Invariants of a whole pool's table when nothing is in flight.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use maquette_store::member::Member;
 
 use crate::keeping::KEYS;
 
-/// Every server is in one place and at rest, one has the token, and every key is where it belongs, once: how many servers there are, and the values.
+/// Checks that every server is in one place and at rest, that one has the token, and that every key is where it belongs, once.
+/// Returns the number of servers, and the values.
 pub fn table_of<'a>(members: impl Iterator<Item = &'a Member<Bucket>>) -> (usize, BTreeMap<u64, Vec<u8>>) {
     let (mut servers, mut tokens, mut values) = (BTreeSet::new(), 0, BTreeMap::new());
     for (number, server) in members.flat_map(Member::servers) {
@@ -24,7 +25,7 @@ pub fn table_of<'a>(members: impl Iterator<Item = &'a Member<Bucket>>) -> (usize
     (servers.len(), values)
 }
 
-/// Every key has the value that its clients were told of; or one of two, where a client was never told.
+/// Checks that every key has the value that its clients were told, or one of two if a client never got its reply.
 pub fn check_values(
     values: &BTreeMap<u64, Vec<u8>>,
     model: &BTreeMap<u64, Vec<u8>>,

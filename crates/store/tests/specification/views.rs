@@ -1,4 +1,4 @@
-//! What members of a group say to each other, one message at a time: who may lead it, and that whatever is said a parity member goes on.
+//! Messages between members of a group, one at a time: which parity member may lead, and that no message makes a parity member fail.
 
 use maquette_store::member::{Identity, Role};
 use maquette_store::parity::Output;
@@ -15,10 +15,10 @@ const OWN: Identity = Identity(1);
 const OTHER: Identity = Identity(2);
 /// The members of the group that host servers.
 const DATA: [Identity; 3] = [Identity(11), Identity(12), Identity(13)];
-/// How often each of them was rebuilt.
+/// How often each of them has been rebuilt.
 const LIFE: u32 = 1;
 
-/// A parity member that was started again, and so has nothing, in a group with another one that leads.
+/// A restarted parity member, which has nothing, in a group that another one leads.
 fn started_again() -> ParityMember {
     let number = Number(5, OTHER);
     let view = View { group: Number(1, OTHER), number, lead: OTHER, follower: Some(OWN) };
@@ -30,7 +30,7 @@ fn started_again() -> ParityMember {
     member
 }
 
-/// Has it wait until it asks the others for a view in which it leads: the number of that.
+/// Lets time pass until it asks the others for a view in which it leads. Returns the view's number.
 fn asks(member: &mut ParityMember) -> Number {
     for _ in 0..100 {
         let mut output = Output::default();
@@ -42,7 +42,7 @@ fn asks(member: &mut ParityMember) -> Number {
     panic!("it never asks");
 }
 
-/// A data member of this life promises that: whether the parity member has others record its view, or leads.
+/// A data member of this life grants that. Returns whether the parity member then asks others to record its view, or leads.
 fn is_granted(member: &mut ParityMember, from: Identity, number: Number, life: u32) -> bool {
     let view = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
     let mut output = Output::default();
@@ -56,7 +56,7 @@ fn a_parity_member_that_has_nothing_leads_only_if_all_members_have_promised_it_t
     let mut member = started_again();
     let number = asks(&mut member);
     assert!(!is_granted(&mut member, DATA[0], number, LIFE));
-    // With itself these are more than half of all five; the other parity member may have gone on with the rest.
+    // With itself these are a majority of the five, but the other parity member may have gone on with the rest.
     assert!(!is_granted(&mut member, DATA[1], number, LIFE), "one member may know more than all others");
     assert!(is_granted(&mut member, DATA[2], number, LIFE), "all of them have on disk what there is");
 }
@@ -87,7 +87,7 @@ fn a_member_that_was_a_member_of_the_group_once_and_has_left_is_told_so() {
     assert_eq!(told(DATA[1], Wish::Leave), Message::Left(1), "it was not heard that it has left");
 }
 
-/// How long a parity member that stands by waits until it begins a group of its own, from when a data member has asked it for parity.
+/// How long a parity member that stands by waits before it founds a group, after a data member has asked it for parity.
 fn begins_after(own: Identity, heard: impl IntoIterator<Item = Message>) -> u64 {
     let (mut member, mut output) = (ParityMember::new(own, 2, &Facts::default(), PATIENCE, 1 << 16), Output::default());
     member.meets(OTHER, Role::Parity, &mut output);
@@ -141,13 +141,13 @@ fn a_member_that_has_left_is_not_waited_for_when_another_parity_member_is_to_fol
     assert_eq!(member.other(), Some(OTHER));
 }
 
-/// A number as a message has it: mostly small, as those are that lead far, or about as large as one of its width can be.
+/// A number in a message: mostly small, since small ones reach the most code, or about as large as its width allows.
 fn number() -> impl Strategy<Value = u64> {
     let large = (0_u32..64, 0_u64..3).prop_map(|(bit, less)| (1_u64 << bit).wrapping_sub(less));
     prop_oneof![12 => 0_u64..3, 4 => 0_u64..20, 2 => large, 1 => any::<u64>()]
 }
 
-/// Bytes that are mostly a message: which one, and then numbers.
+/// Bytes that are mostly a message: its kind, and then numbers.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     (0_u64..32, prop::collection::vec(number(), 10..60)).prop_map(|(kind, numbers)| {
         [kind].into_iter().chain(numbers).flat_map(|number| postcard::to_stdvec(&number).unwrap()).collect()

@@ -9,7 +9,7 @@ use maquette_store::journal::frame::whole;
 use maquette_store::parity::column::{Extent, FileName, Kind, Piece};
 use maquette_store::parity::data::Files;
 
-/// The files of a disk: what each holds, and whether it is whole.
+/// The files of a disk: the content of each, and whether it is whole.
 pub type Contents = BTreeMap<FileName, (Vec<u8>, bool)>;
 
 /// A disk.

@@ -1,4 +1,4 @@
-//! Members that leave in order, while others come to harm.
+//! Members that leave in order while others are harmed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::disk::Disk;
 use super::{Machine, PATIENCE, Part, World};
 
 impl Machine {
-    /// Tells its part of the group that it leaves, or has left the pool.
+    /// Tells its group role that it is leaving, or has left, the pool.
     pub(super) fn go_on_leaving(&mut self, now: u64) {
         let member = self.host.member();
         let (leaves, has_left) = (member.departure().is_some(), member.has_left());
@@ -23,7 +23,7 @@ impl Machine {
         }
     }
 
-    /// How far it has come with leaving, and for whom it waits, if it leaves.
+    /// Its progress with leaving and the members it waits for, if it is leaving.
     pub(super) fn how_it_leaves(&self) -> String {
         let member = self.host.member();
         let Some(departure) = member.departure() else { return String::new() };
@@ -31,7 +31,7 @@ impl Machine {
         format!(", leaves ({:?}), waits for {awaited:?}", departure.stage)
     }
 
-    /// Whether its process ends, as nobody needs it any more.
+    /// Whether its process exits, as nobody needs it any more.
     pub(super) fn has_left(&self) -> bool {
         let keeps_it = match &self.part {
             Part::Data(data) => !data.has_left(),
@@ -43,19 +43,19 @@ impl Machine {
 }
 
 impl World {
-    /// Whether nobody is about to leave.
+    /// Whether no member is about to leave.
     pub(super) fn nobody_leaves(&self) -> bool {
         self.machines.iter().flatten().all(|machine| machine.host.member().departure().is_none())
             && self.leaving.is_subset(&self.left)
     }
 
-    /// Whether some parity member knows a member as one of its group.
+    /// Whether any parity member knows this member as one of its group.
     fn is_in_a_group(&self, member: Identity) -> bool {
         let knows = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.members().any(|it| it == member));
         self.machines.iter().flatten().any(knows)
     }
 
-    /// A member that hosts servers is asked to leave, or a spare, if all others have room for its servers.
+    /// Asks a data member or a spare to leave, if the others have room for its servers.
     pub(super) fn drain(&mut self) {
         let candidates = [self.members(Role::Data), self.members(Role::Spare)].concat();
         let place = candidates[self.draws.below(candidates.len() as u64) as usize];
@@ -78,9 +78,9 @@ impl World {
         self.commit(place, 0);
     }
 
-    /// A member that was lost before the parity had its wish to leave is rebuilt without it, and stays: nobody was told that it leaves.
+    /// A member that was lost before the parity held its wish to leave is rebuilt without that, and stays: nobody was told that it would leave.
     fn forget_departures_that_were_lost(&mut self) {
-        // A former life that has not heard that it was rebuilt says nothing of the member.
+        // A process of an earlier life, not yet told of the rebuilding, doesn't count.
         let is_last = |own: &&Peer| self.lives.get(&own.identity).copied().unwrap_or_default() == own.life;
         let machines = self.machines.iter().flatten();
         let staying = machines.filter(|machine| machine.host.member().departure().is_none());
@@ -89,8 +89,8 @@ impl World {
         self.leaving.retain(|it| !staying.contains(it));
     }
 
-    /// Data members that have left have others in their place, as soon as their group knows that they have; and once it has both parity members,
-    /// of which the one could else begin a group of its own with whoever comes.
+    /// Replaces data members that have left, once their group knows that they have and has both parity members: otherwise
+    /// one of these could found a group of its own with the newcomer.
     pub(super) fn replace_those_that_left(&mut self) {
         self.forget_departures_that_were_lost();
         let is_there = |it| self.machines.iter().flatten().any(|machine| machine.own().identity == it);
@@ -103,7 +103,7 @@ impl World {
     }
 }
 
-/// A pool of a group that survives the loss of one member, in which something is stored, and which knows of nothing that was lost.
+/// A pool whose group survives one loss, which stores some records and has had no losses.
 fn calm() -> World {
     let mut world = World::new(1, 1);
     world.run(60, true);
@@ -139,7 +139,7 @@ fn a_spare_that_leaves_has_another_one_become_a_member_that_is_lost() {
     assert_eq!((world.begun, world.rebuilt), (2, 1));
 }
 
-/// Whether the other parity of a group is made while a member leaves that.
+/// Whether a group's second parity is being made while a member leaves the group.
 fn is_made_while_one_leaves(machine: &Machine) -> bool {
     let Part::Parity(parity) = &machine.part else { return false };
     let state = parity.state();

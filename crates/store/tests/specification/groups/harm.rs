@@ -1,4 +1,4 @@
-//! What comes to two members of a group at once.
+//! Harm to two members of a group at once.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use maquette_store::member::Role;
 use super::{Machine, PATIENCE, Part, World};
 
 impl World {
-    /// Spares and parity members that are gone have others in their place.
+    /// Replaces spares and parity members that are gone.
     pub(super) fn replace_lost(&mut self) {
         if self.members(Role::Spare).len() < self.k {
             self.add(Role::Spare);
@@ -17,7 +17,7 @@ impl World {
         }
     }
 
-    /// Two members of the group come to harm, or all lose sight of some, if that may be.
+    /// Harms two members of the group, or partitions the pool, if the group can survive that now.
     pub(super) fn harm_some(&mut self) {
         if !self.is_covered() || self.rebuilt >= 6 {
             return;
@@ -29,14 +29,14 @@ impl World {
         self.harm_one(true);
     }
 
-    /// What was to happen to another member of the group happens when its time has come.
+    /// Harms the second member when its time has come.
     pub(super) fn harm_another(&mut self) {
         if self.harm.take_if(|at| *at <= self.now).is_some() {
             self.harm_one(false);
         }
     }
 
-    /// A member of the group is lost, is cut off for a while, or dies and is started again.
+    /// A member of the group is lost, is cut off for a while, or dies and is restarted.
     fn harm_one(&mut self, is_first: bool) {
         let parities = self.members(Role::Parity);
         let all = [self.covered_members(), parities.clone()].concat();
@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    /// Members that host servers and can be rebuilt: one that has come in the place of one that left may not be yet.
+    /// Data members that can be rebuilt: one that has replaced a member that left may not be covered yet.
     fn covered_members(&self) -> Vec<usize> {
         let states = self.machines.iter().flatten().filter_map(|machine| match &machine.part {
             Part::Parity(parity) => Some(parity.state()),
@@ -66,13 +66,13 @@ impl World {
         self.members(Role::Data).into_iter().filter(is_covered).collect()
     }
 
-    /// Whether a group's parity is there twice.
+    /// Whether both parity members are in their roles.
     pub(super) fn all_lead_or_follow(&self) -> bool {
         let survives = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.is_backed());
         self.cut_off.is_empty() && self.machines.iter().flatten().any(survives)
     }
 
-    /// Some members reach each other and nobody else for a while.
+    /// For a while, some members can reach only each other.
     fn split_some(&mut self) {
         let places = self.places();
         let part: BTreeSet<usize> = places.iter().copied().filter(|_| self.draws.percent(50)).collect();
@@ -81,7 +81,7 @@ impl World {
         self.split = Some((part, self.now + self.draws.below(10 * PATIENCE)));
     }
 
-    /// Those that had lost sight of each other meet again.
+    /// The two sides of a partition reach each other again.
     pub(super) fn unite(&mut self) {
         let Some((part, _)) = self.split.take_if(|(_, until)| *until <= self.now) else { return };
         for one in part {
