@@ -53,7 +53,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// A random request about a key with this value: its line, and the expected outcome. None, if it would store something while data should shrink.
+    /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions while data should grow.
     fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, Asked)> {
         let value = draws.below(1_000).to_string();
         let bulk = |value: &Value| {
@@ -783,7 +783,7 @@ fn two_are_lost() -> World {
 }
 
 #[test]
-fn a_rebuilding_goes_on_when_the_parity_member_that_follows_was_not_reached_for_a_moment() {
+fn a_rebuilding_goes_on_after_the_follower_was_unreachable_for_a_moment() {
     let mut world = two_are_lost();
     let parities = world.members(Role::Parity);
     world.part_from(parities[0], vec![parities[1]]);

@@ -527,7 +527,7 @@ fn snapshot_of(disk: &[u8], now: u64) -> Vec<u8> {
     bytes
 }
 
-/// The remains of a batch that was being written when the machine died: a prefix; all of it except for one byte; or a prefix, followed by
+/// The remains of a batch that was being written when the machine died: a prefix; all of it, with one byte changed; or a prefix, followed by
 /// zeros up to the file's new length.
 fn torn(frame: &[u8], draws: &mut Draws) -> Vec<u8> {
     let (mut written, cut) = (frame.to_vec(), draws.below(frame.len() as u64) as usize);
@@ -568,7 +568,7 @@ fn members_die_at_any_moment_and_nothing_that_was_acknowledged_is_lost() {
 }
 
 #[test]
-fn members_that_are_without_power_lose_the_end_of_what_they_had_and_agree_all_the_same() {
+fn members_without_power_lose_the_end_of_their_logs_and_still_agree() {
     simulate(true);
 }
 
@@ -608,7 +608,7 @@ fn members_leave_and_die_meanwhile_and_nothing_that_was_acknowledged_is_lost() {
 }
 
 #[test]
-fn members_that_leave_without_power_agree_with_the_others_all_the_same() {
+fn members_that_leave_without_power_still_agree_with_the_others() {
     simulate_leaving(true);
 }
 
@@ -668,7 +668,7 @@ fn a_log_that_is_cut_anywhere_holds_a_whole_number_of_batches() {
 }
 
 #[test]
-fn a_byte_that_is_changed_is_seen_and_is_damage_where_more_was_kept() {
+fn a_changed_byte_is_detected_and_is_damage_if_later_batches_were_kept() {
     let mut log = Vec::new();
     for number in 0..20_u8 {
         let mut frame = vec![number; 60].into();

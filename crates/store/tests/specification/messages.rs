@@ -129,7 +129,7 @@ fn standing_by() -> Host {
 }
 
 #[test]
-fn who_was_told_that_a_server_is_not_there_asks_for_it_there_again_where_nobody_else_is_known() {
+fn a_member_told_that_a_server_is_not_there_asks_there_again_if_no_other_host_is_known() {
     let mut host = standing_by();
     // The servers were said to have moved there, but had not arrived yet.
     (0..16).for_each(|server| drop(take(&mut host, 1, Message::NotHere(server))));
@@ -142,7 +142,7 @@ fn who_was_told_that_a_server_is_not_there_asks_for_it_there_again_where_nobody_
 }
 
 #[test]
-fn a_new_member_knows_who_has_left_though_one_that_has_let_it_in_did_not() {
+fn a_new_member_learns_of_departures_unknown_to_the_member_that_let_it_in() {
     let mut host = standing_by();
     take(&mut host, 2, Message::Welcome(vec![peer(1), peer(2), peer(7)], Placement::default(), Vec::new()));
     assert!(host.member().peer(Identity(7)).is_some());

@@ -52,7 +52,7 @@ fn is_granted(member: &mut ParityMember, from: Identity, number: Number, life: u
 }
 
 #[test]
-fn a_parity_member_that_has_nothing_leads_only_if_all_members_have_promised_it_that() {
+fn a_parity_member_that_has_nothing_leads_only_if_all_members_grant_it() {
     let mut member = started_again();
     let number = asks(&mut member);
     assert!(!is_granted(&mut member, DATA[0], number, LIFE));
@@ -72,7 +72,7 @@ fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
 }
 
 #[test]
-fn a_member_that_was_a_member_of_the_group_once_and_has_left_is_told_so() {
+fn a_former_member_of_the_group_is_told_that_it_is_one() {
     let facts = Facts { columns: [Some((DATA[0], 0)), None, None, None], ..Facts::default() };
     let mut member = ParityMember::new(OWN, 1, &facts, PATIENCE, 1 << 16);
     let mut told = |from: Identity, wish: Wish| {
@@ -111,7 +111,7 @@ fn a_parity_member_that_stands_by_leaves_others_the_time_to_take_it_into_their_g
 }
 
 #[test]
-fn a_group_in_which_nobody_is_after_all_is_given_up() {
+fn a_group_that_stays_empty_is_given_up() {
     let (mut member, mut output) = (ParityMember::new(OWN, 2, &Facts::default(), PATIENCE, 1 << 16), Output::default());
     member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
     let mut times = 1..100;
@@ -126,7 +126,7 @@ fn a_group_in_which_nobody_is_after_all_is_given_up() {
 }
 
 #[test]
-fn a_member_that_has_left_is_not_waited_for_when_another_parity_member_is_to_follow() {
+fn a_change_of_follower_does_not_wait_for_a_member_that_has_left() {
     let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
     let columns = [Some((DATA[0], 0)), None, None, None];
     let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
@@ -177,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_refused_with_what_is_allowed() {
+fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
     let step = |column| Message::Step { number: Number(1, OTHER), place: 0, step: Step::Leaves { column } };
     assert_eq!(step(3).check(), Ok(()));
     let told = |message: Message| message.check().unwrap_err().to_string();

@@ -112,7 +112,7 @@ fn calm() -> World {
 }
 
 #[test]
-fn the_only_spare_becomes_a_member_that_is_lost_though_it_leaves() {
+fn the_only_spare_becomes_a_lost_member_even_while_it_leaves() {
     let mut world = calm();
     let (lost, spare) = (world.members(Role::Data)[0], world.members(Role::Spare)[0]);
     let identity = world.machines[lost].as_ref().unwrap().own().identity;
@@ -125,7 +125,7 @@ fn the_only_spare_becomes_a_member_that_is_lost_though_it_leaves() {
 }
 
 #[test]
-fn a_spare_that_leaves_has_another_one_become_a_member_that_is_lost() {
+fn a_leaving_spare_lets_another_one_become_the_lost_member() {
     let mut world = calm();
     let (lost, spare) = (world.members(Role::Data)[0], world.members(Role::Spare)[0]);
     let identity = world.machines[lost].as_ref().unwrap().own().identity;
@@ -147,7 +147,7 @@ fn is_made_while_one_leaves(machine: &Machine) -> bool {
 }
 
 #[test]
-fn a_member_that_leaves_and_is_lost_while_the_other_parity_is_made_is_taken_out_before_that() {
+fn a_leaving_member_lost_while_the_second_parity_is_made_is_taken_out_first() {
     let mut lost = 0;
     for seed in 0..40 {
         let mut world = World::new(seed, 2);
@@ -174,7 +174,7 @@ fn a_member_that_leaves_and_is_lost_while_the_other_parity_is_made_is_taken_out_
 }
 
 #[test]
-fn two_members_that_are_halted_while_links_lead_to_them_are_rebuilt() {
+fn two_halted_members_with_open_links_are_rebuilt() {
     let mut world = World::new(1, 2);
     world.run(60, true);
     world.rebuilt = 0;

@@ -66,7 +66,7 @@ impl World {
         self.members(Role::Data).into_iter().filter(is_covered).collect()
     }
 
-    /// Whether both parity members are in their roles.
+    /// Whether the group has both parities, and no member is cut off.
     pub(super) fn all_lead_or_follow(&self) -> bool {
         let survives = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.is_backed());
         self.cut_off.is_empty() && self.machines.iter().flatten().any(survives)
