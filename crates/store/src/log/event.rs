@@ -208,7 +208,7 @@ pub enum Event {
         /// The commands in that turn.
         commands: Vec<&'static str>,
     },
-    /// It ends, as it was told to.
+    /// It exits, as it was told to.
     Ending {
         /// How many requests it has carried out.
         requests: u64,

@@ -30,9 +30,9 @@ impl<C: Contents> Member<C> {
         if let Some(waiting) = &mut self.waiting {
             return waiting.push(new);
         }
-        let there = self.peers.values().filter(|peer| peer.identity != new.identity).chain([&self.own]);
+        let known = self.peers.values().filter(|peer| peer.identity != new.identity).chain([&self.own]);
         let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
-        let welcome = Message::Welcome(there.cloned().collect(), self.placement.clone(), departures.collect());
+        let welcome = Message::Welcome(known.cloned().collect(), self.placement.clone(), departures.collect());
         outputs.push(Output::Send(new.identity, welcome));
         let identity = new.identity;
         self.tell_of_resizing(identity, outputs);
@@ -81,8 +81,8 @@ impl<C: Contents> Member<C> {
     }
 
     /// Learns which members there are.
-    pub(super) fn hear_of_all(&mut self, from: Identity, there: Vec<Peer>, outputs: &mut Vec<Output<C>>) {
-        there.into_iter().for_each(|peer| self.hear_of(from, peer, outputs));
+    pub(super) fn hear_of_all(&mut self, from: Identity, peers: Vec<Peer>, outputs: &mut Vec<Output<C>>) {
+        peers.into_iter().for_each(|peer| self.hear_of(from, peer, outputs));
     }
 
     /// Learns of a member, and passes that on if it is news.

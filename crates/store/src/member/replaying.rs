@@ -63,15 +63,15 @@ impl<C: Contents> Member<C> {
     /// A server began something by itself. Returns whether that server exists.
     pub(crate) fn begin_again(&mut self, begun: Begun) -> bool {
         let Some(server) = self.servers.get_mut(&begun.server) else { return false };
-        let mut told: Vec<OutputOf<C>> = Vec::new();
+        let mut effects: Vec<OutputOf<C>> = Vec::new();
         server.set_pace(begun.pace);
         if begun.moves {
             self.quietly(|member, outputs| member.set_off(begun.server, outputs));
             return true;
         }
-        server.begin_again(begun.splits, begun.shrinks, &mut told);
-        told.retain(|output| matches!(output, ServerOutput::Server(..)));
-        self.quietly(|member, outputs| member.pass_on(begun.server, told, outputs));
+        server.begin_again(begun.splits, begun.shrinks, &mut effects);
+        effects.retain(|output| matches!(output, ServerOutput::Server(..)));
+        self.quietly(|member, outputs| member.pass_on(begun.server, effects, outputs));
         true
     }
 

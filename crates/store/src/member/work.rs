@@ -44,13 +44,13 @@ impl<C: Contents> Member<C> {
 
     /// A server of this member has answered an access without a request, by [`Member::holder`].
     pub fn has_answered(&mut self, now: Time, server: u32, requests: u64, stores: bool, outputs: &mut Vec<Output<C>>) {
-        let (mut told, mut pace) = (Vec::new(), None);
+        let (mut effects, mut pace) = (Vec::new(), None);
         if let Some(server) = self.servers.get_mut(&server) {
-            server.has_answered(requests, stores, &mut told);
+            server.has_answered(requests, stores, &mut effects);
             pace = Some(server.pace());
         }
-        self.record_beginning(server, pace, &told);
-        self.pass_on(server, told, outputs);
+        self.record_beginning(server, pace, &effects);
+        self.pass_on(server, effects, outputs);
         self.settle(now, outputs);
     }
 
@@ -76,7 +76,7 @@ impl<C: Contents> Member<C> {
     /// The most servers that the pool can have has changed.
     pub(super) fn reconsider(&mut self, outputs: &mut Vec<Output<C>>) {
         let growth = self.growth();
-        self.of_each_server(outputs, |server, told| server.grow_by(growth, told));
+        self.of_each_server(outputs, |server, effects| server.grow_by(growth, effects));
     }
 
     pub(super) fn of_each_server(
@@ -86,13 +86,13 @@ impl<C: Contents> Member<C> {
     ) {
         let numbers: Vec<u32> = self.servers.keys().copied().collect();
         for number in numbers {
-            let (mut told, mut pace) = (Vec::new(), None);
+            let (mut effects, mut pace) = (Vec::new(), None);
             if let Some(server) = self.servers.get_mut(&number) {
-                does(server, &mut told);
+                does(server, &mut effects);
                 pace = Some(server.pace());
             }
-            self.record_beginning(number, pace, &told);
-            self.pass_on(number, told, outputs);
+            self.record_beginning(number, pace, &effects);
+            self.pass_on(number, effects, outputs);
         }
     }
 
@@ -166,14 +166,14 @@ impl<C: Contents> Member<C> {
         let changes = self.recorder.as_ref().is_some_and(|recorder| recorder.changes(&request.operation));
         let who = (request.client, request.number, request.c);
         let is_new = own.last_of(request.client).is_none_or(|last| last.number != request.number);
-        let mut told = Vec::new();
-        own.request(request, &mut told);
+        let mut effects = Vec::new();
+        own.request(request, &mut effects);
         let pace = own.pace();
         if is_new {
-            self.record_answer(server, who, changes, &told);
+            self.record_answer(server, who, changes, &effects);
         }
-        self.record_beginning(server, Some(pace), &told);
-        self.pass_on(server, told, outputs);
+        self.record_beginning(server, Some(pace), &effects);
+        self.pass_on(server, effects, outputs);
     }
 
     /// Sends a client's requests to the servers that they are for.
@@ -203,9 +203,9 @@ impl<C: Contents> Member<C> {
             if let Some(&host) = self.moves.get(&server).filter(|_| own.has_gone(request.span.c())) {
                 return outputs.push(Output::Send(host, Message::Scan { server, request, hops }));
             }
-            let mut told = Vec::new();
-            own.scan(request, &mut told);
-            return self.pass_on(server, told, outputs);
+            let mut effects = Vec::new();
+            own.scan(request, &mut effects);
+            return self.pass_on(server, effects, outputs);
         }
         let host = self.nearest(server).map(|(_, host)| host).filter(|host| *host != self.own.identity);
         match host {
@@ -281,8 +281,8 @@ impl<C: Contents> Member<C> {
         if from == to {
             return self.take_of_other_half(member, to, message, outputs);
         }
-        let (mut told, merges) = (Vec::new(), server.counts.merges);
-        server.take(from, message, &mut told);
+        let (mut effects, merges) = (Vec::new(), server.counts.merges);
+        server.take(from, message, &mut effects);
         if server.counts.merges > merges
             && let Some(table) = server.table()
         {
@@ -298,7 +298,7 @@ impl<C: Contents> Member<C> {
             self.image = Image::of(Extent::of(to));
             self.forget_host(to, self.own.identity);
         }
-        self.pass_on(to, told, outputs);
+        self.pass_on(to, effects, outputs);
     }
 
     /// Sends a request for a server that is not here back to its client, and tells the sender so.
@@ -312,8 +312,8 @@ impl<C: Contents> Member<C> {
     }
 
     /// Passes on a server's outputs.
-    pub(super) fn pass_on(&mut self, server: u32, told: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
-        for output in told {
+    pub(super) fn pass_on(&mut self, server: u32, effects: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
+        for output in effects {
             match output {
                 ServerOutput::Client(client, message) => self.tell_client(Some(server), client, message, outputs),
                 ServerOutput::Server(to, message) => self.tell_server(server, to, message, outputs),

@@ -1,4 +1,4 @@
-//! The role of a data member: it reports changes of its files to its parity member, and tells nobody else anything before the parity holds it.
+//! The role of a data member: it reports changes of its files to its parity member, and sends nothing to anybody else before the parity holds it.
 //!
 //! ```text
 //!   data member                                parity member
@@ -12,11 +12,12 @@
 //! Nothing is kept for retransmission: after a link has broken, or a process has died on either side, the difference between the disk and the
 //! state that the parity member reports is sent. Joining, recovering from the loss of the parity, and every ordinary batch work the same way.
 //!
-//! **The lease.** A parity member takes nobody for lost from whom it has heard within its patience. So an acknowledgment is a promise, for three
-//! quarters of the patience from when the acknowledged message was sent, that no other process is this member.
+//! **The lease.** A parity member does not take a member for lost if it has heard from it within its patience. So an acknowledgment is a promise,
+//! for three quarters of the patience from when the acknowledged message was sent, that no other process is this member.
 //!
 //! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. Its disk is
-//! needed to rebuild others until the parity member has taken its column out of the parity, see [`super::departing`]. Then it is told so.
+//! needed to rebuild others until the parity member has taken its column out of the parity, see [`super::departing`]. Then it is told that it
+//! has left.
 //!
 //! Where its group has two parity members, it reports to the lead, and has a vote in which one leads.
 

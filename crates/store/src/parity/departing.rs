@@ -18,10 +18,10 @@
 //! member that is gone, and then waits until that member's column is taken out. The column does not change meanwhile, so blocks of it that have been
 //! computed stay right whatever the others do.
 //!
-//! **Its place is free** once the following parity member knows that the previous leaver has left. So two members that compute a majority of the
-//! group disagree by one member at most, and their majorities intersect; a candidate for another view at that moment does not wait for the member
-//! that has left. That member is told when both parity members have written it down. If a process comes back later, from behind a partition, as
-//! the member that left, it is told that it is lost: a lead knows all members of its group.
+//! **Its place is free** once the follower knows of all members that left before. So two members that count a majority of the
+//! group differ by one member at most, and their majorities intersect; a candidate for another view at that moment does not wait for the member
+//! that has left. That member is told once both parity members have written it down. If a process with its identity comes back later, from behind a
+//! partition, it is told that it is lost: a lead knows all members of its group.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The role of a parity member: it keeps the parity of a group, and has lost members rebuilt on spares.
 //!
-//! It alone decides who is in its group and who is lost, so there is nothing to agree on. **A lost member is fenced**: before a spare becomes a
-//! lost member, that member's next life is written to disk, and from then on no message from an earlier life is accepted. So a lost member that
-//! lives on behind a partition can acknowledge no write to anybody.
+//! It alone decides which members are in its group and which are lost, so there is nothing to agree on. **A lost member is fenced**: before a
+//! spare becomes a lost member, that member's next life is written to disk, and from then on no message from an earlier life is accepted. So a
+//! lost member that lives on behind a partition can acknowledge no write to anybody.
 //!
 //! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they have, and takes nobody for
 //! lost until it has that.
@@ -77,7 +77,7 @@ pub struct ParityMember {
 }
 
 impl ParityMember {
-    /// A parity member, of a group with k of them, that takes nobody for lost from whom it has heard within its patience. `facts` were recorded in
+    /// A parity member of a group with k of them, which takes a member for lost after a silence longer than `patience`. `facts` were recorded in
     /// earlier runs; `run` is a number that no earlier run had.
     pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
         let seat = |column: usize| {

@@ -341,10 +341,10 @@ impl World {
         }
         let length = machine.disk.0.borrow().get(&FileName::log(machine.log)).map_or(0, |(bytes, _)| bytes.len());
         let position = (machine.log, length as u64);
-        let told = |(client, (connection, _)): (usize, &(Connection, _))| {
+        let replied = |(client, (connection, _)): (usize, &(Connection, _))| {
             (!connection.reply.unsent().is_empty()).then_some(client)
         };
-        let clients = machine.clients.each.iter().enumerate().filter_map(told).collect();
+        let clients = machine.clients.each.iter().enumerate().filter_map(replied).collect();
         machine.turns.push_back(Turn { position, clients, sends });
         if let Part::Data(data) = &mut machine.part {
             data.has_written(position);
@@ -385,10 +385,10 @@ impl World {
     fn tell(&mut self, place: usize, client: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
         let (connection, asked) = &mut machine.clients.each[client];
-        let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
-        connection.reply.was_sent(told.len());
+        let reply = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
+        connection.reply.was_sent(reply.len());
         let Asked { key, after, due } = asked.take().expect("it has asked");
-        assert_eq!(told, due, "key {key}");
+        assert_eq!(reply, due, "key {key}");
         match after {
             Some(value) => drop(self.model.insert(key, value)),
             None => drop(self.model.remove(&key)),
@@ -720,7 +720,7 @@ impl World {
         check_values(&values, &self.model, &self.unknown);
         let members = self.machines.iter().flatten().map(|machine| machine.host.member());
         let knows = |gone: &Identity| members.clone().any(|member| member.peer(*gone).is_some());
-        assert!(!self.left.iter().any(knows), "somebody still knows a member that has left: {:?}", self.left);
+        assert!(!self.left.iter().any(knows), "a member that has left is still known: {:?}", self.left);
         servers
     }
 }
@@ -762,11 +762,11 @@ fn a_spare_is_given_one_member_at_a_time() {
     let (mut spare, [one, other]) = (Spare::new(PATIENCE), [Identity(1), Identity(2)]);
     assert_eq!(spare.takes(0, one, 7), Taking::First);
     assert_eq!(spare.takes(PATIENCE, one, 7), Taking::Further);
-    assert_eq!(spare.takes(2 * PATIENCE, other, 7), Taking::Refused, "another one's, with the same number");
-    assert_eq!(spare.takes(2 * PATIENCE, one, 8), Taking::First, "what came before is given up");
+    assert_eq!(spare.takes(2 * PATIENCE, other, 7), Taking::Refused, "another giver, with the same number");
+    assert_eq!(spare.takes(2 * PATIENCE, one, 8), Taking::First, "the earlier parts are discarded");
     assert_eq!(spare.takes(9 * PATIENCE, other, 7), Taking::First, "nothing came for long");
     spare.loses(other);
-    assert_eq!(spare.takes(9 * PATIENCE, one, 8), Taking::First, "no link leads there any more");
+    assert_eq!(spare.takes(9 * PATIENCE, one, 8), Taking::First, "the link to the giver is gone");
 }
 
 /// A pool whose group survives two losses and has just lost two members at once; the first is about to be rebuilt from both parities.

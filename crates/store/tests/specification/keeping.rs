@@ -214,24 +214,24 @@ impl World {
     /// The clients of a machine receive their replies.
     fn hear(&mut self, number: usize) {
         for (connection, asked) in &mut self.machines[number].clients.each {
-            let told = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
-            if told.is_empty() {
+            let replies = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
+            if replies.is_empty() {
                 continue;
             }
-            connection.reply.was_sent(told.len());
+            connection.reply.was_sent(replies.len());
             let (key, after, due) = match asked.take().expect("it has asked") {
                 Asked::Known { key, after, due } => (key, after, due),
                 Asked::Recorded(place) => {
                     self.instant += 1;
-                    self.history[place].is_told(self.instant, &told);
+                    self.history[place].is_told(self.instant, &replies);
                     continue;
                 }
                 Asked::Talk(before) => {
-                    *asked = Some(Asked::Talk(before + &told));
+                    *asked = Some(Asked::Talk(before + &replies));
                     continue;
                 }
             };
-            assert!(told == due || self.loses_power, "key {key}: {told:?} instead of {due:?}");
+            assert!(replies == due || self.loses_power, "key {key}: {replies:?} instead of {due:?}");
             match after {
                 Some(value) => drop(self.model.insert(key, value)),
                 None => drop(self.model.remove(&key)),
@@ -404,14 +404,14 @@ impl World {
 
     /// A machine's talker sends lines, perhaps while it waits for replies.
     pub fn talk(&mut self, number: usize, lines: &str, dies: u64) {
-        let told = self.told(number).unwrap_or_default();
-        self.send((number, TALKER), Asked::Talk(told), lines, dies);
+        let replies = self.told(number).unwrap_or_default();
+        self.send((number, TALKER), Asked::Talk(replies), lines, dies);
     }
 
     /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent something.
     pub fn told(&mut self, number: usize) -> Option<String> {
         match &mut self.machines[number].clients.each[TALKER].1 {
-            Some(Asked::Talk(told)) => Some(std::mem::take(told)),
+            Some(Asked::Talk(replies)) => Some(std::mem::take(replies)),
             _ => None,
         }
     }

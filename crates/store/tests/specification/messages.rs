@@ -148,7 +148,7 @@ fn a_new_member_learns_of_departures_unknown_to_the_member_that_let_it_in() {
     assert!(host.member().peer(Identity(7)).is_some());
     take(&mut host, 1, Message::Welcome(vec![peer(1), peer(2)], Placement::default(), vec![gone(7)]));
     assert!(host.member().peer(Identity(7)).is_none());
-    let told = take(&mut host, 1, Message::Member(peer(8)));
+    let outputs = take(&mut host, 1, Message::Member(peer(8)));
     let is_told = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(8), Message::There(_, over)) if *over == [gone(7)]);
-    assert!(told.iter().any(is_told), "who has let that one in may not know either");
+    assert!(outputs.iter().any(is_told), "the member that let it in may not know either");
 }

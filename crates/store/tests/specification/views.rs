@@ -58,7 +58,7 @@ fn a_parity_member_that_has_nothing_leads_only_if_all_members_grant_it() {
     assert!(!is_granted(&mut member, DATA[0], number, LIFE));
     // With itself these are a majority of the five, but the other parity member may have gone on with the rest.
     assert!(!is_granted(&mut member, DATA[1], number, LIFE), "one member may know more than all others");
-    assert!(is_granted(&mut member, DATA[2], number, LIFE), "all of them have on disk what there is");
+    assert!(is_granted(&mut member, DATA[2], number, LIFE), "together they have everything on disk");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
     let number = asks(&mut member);
     assert!(!is_granted(&mut member, DATA[0], number, LIFE));
     assert!(!is_granted(&mut member, DATA[1], number, LIFE));
-    assert!(!is_granted(&mut member, DATA[2], number, LIFE - 1), "it has not what the group holds of it");
+    assert!(!is_granted(&mut member, DATA[2], number, LIFE - 1), "it lacks changes that the group holds");
     assert!(is_granted(&mut member, DATA[2], number, LIFE));
 }
 
@@ -75,16 +75,16 @@ fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
 fn a_former_member_of_the_group_is_told_that_it_is_one() {
     let facts = Facts { columns: [Some((DATA[0], 0)), None, None, None], ..Facts::default() };
     let mut member = ParityMember::new(OWN, 1, &facts, PATIENCE, 1 << 16);
-    let mut told = |from: Identity, wish: Wish| {
+    let mut answer = |from: Identity, wish: Wish| {
         let mut output = Output::default();
         member.take(from, Message::Hello { session: 1, life: 0, wish }, &mut output);
         output.sends.into_iter().map(|(_, message)| message).next().unwrap()
     };
-    assert!(matches!(told(DATA[0], Wish::GoOn(None)), Message::Stands { leaves: false, .. }));
-    assert!(matches!(told(DATA[0], Wish::Leave), Message::Stands { leaves: true, .. }));
-    assert_eq!(told(DATA[1], Wish::GoOn(None)), Message::Lost(1), "somebody else has left in its place");
-    assert!(matches!(told(DATA[1], Wish::GoOn(Some(Number(1, OTHER)))), Message::Full(1)), "it is of another group");
-    assert_eq!(told(DATA[1], Wish::Leave), Message::Left(1), "it was not heard that it has left");
+    assert!(matches!(answer(DATA[0], Wish::GoOn(None)), Message::Stands { leaves: false, .. }));
+    assert!(matches!(answer(DATA[0], Wish::Leave), Message::Stands { leaves: true, .. }));
+    assert_eq!(answer(DATA[1], Wish::GoOn(None)), Message::Lost(1), "another process was this member, and has left");
+    assert!(matches!(answer(DATA[1], Wish::GoOn(Some(Number(1, OTHER)))), Message::Full(1)), "it is of another group");
+    assert_eq!(answer(DATA[1], Wish::Leave), Message::Left(1), "it missed the message that it has left");
 }
 
 /// How long a parity member that stands by waits before it founds a group, after a data member has asked it for parity.
@@ -135,7 +135,7 @@ fn a_change_of_follower_does_not_wait_for_a_member_that_has_left() {
     member.meets(OTHER, Role::Parity, &mut output);
     member.take(OTHER, Message::Available, &mut output);
     asks(&mut member);
-    assert_eq!(member.other(), None, "one of two is not more than half of them");
+    assert_eq!(member.other(), None, "one of two is no majority");
     member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Leave }, &mut output);
     member.look(PATIENCE / 10, &mut output);
     assert_eq!(member.other(), Some(OTHER));
@@ -180,11 +180,11 @@ proptest! {
 fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
     let step = |column| Message::Step { number: Number(1, OTHER), place: 0, step: Step::Leaves { column } };
     assert_eq!(step(3).check(), Ok(()));
-    let told = |message: Message| message.check().unwrap_err().to_string();
-    assert_eq!(told(step(4)), "a message of the table with a column of a group of 4; allowed is at most 3");
+    let error = |message: Message| message.check().unwrap_err().to_string();
+    assert_eq!(error(step(4)), "a message of the table with a column of a group of 4; allowed is at most 3");
     let piece = Piece { file: FileName::log(1), at: 0, length: 65_537 };
     let read = Message::Read { request: 1, piece };
-    assert_eq!(told(read), "a message of the table with bytes of a block of 65537; allowed is at most 65536");
+    assert_eq!(error(read), "a message of the table with bytes of a block of 65537; allowed is at most 65536");
     let follows = Message::Follows { number: Number(1, OTHER), next: Some(u64::MAX) };
-    assert!(told(follows).contains("steps of a parity member of 18446744073709551615"));
+    assert!(error(follows).contains("steps of a parity member of 18446744073709551615"));
 }
