@@ -237,7 +237,7 @@ impl DataMember {
     /// The link to a member is gone.
     pub fn loses(&mut self, parity: Identity) {
         self.linked.remove(&parity);
-        // When it is back it may have forgotten whom it turned away, and may have room.
+        // When it is back it may have forgotten which members it turned away, and may have room.
         self.full.remove(&parity);
         if let Stage::Greeting(other) | Stage::Open(other) = self.stage
             && other == parity

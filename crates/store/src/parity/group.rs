@@ -63,7 +63,7 @@ pub struct ParityMember {
     pub(super) stripes: Stripes,
     /// Spares with an open link.
     pub(super) spares: BTreeSet<Identity>,
-    /// The last spare found to be receiving another member.
+    /// The last spare that refused a member.
     pub(super) busy: Option<Identity>,
     /// Members for which there was no room.
     pub(super) refused: BTreeSet<Identity>,

@@ -63,7 +63,7 @@ impl Server {
         });
     }
 
-    /// Whether it has left its pool, long enough ago for clients that wait for that to have heard it.
+    /// Whether it left its pool so long ago that clients waiting for that have been told.
     pub(super) fn has_left_for_long(&mut self) -> bool {
         let is_in_group =
             self.keeper.as_ref().and_then(|keeper| keeper.group.as_ref()).is_some_and(|group| !group.has_left());
