@@ -24,7 +24,7 @@ def maquette(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def traced(out: Path, *command: str | Path) -> tuple[dict[str, Any], str]:
-    """What is said of the trace of a program, and what the program itself has printed."""
+    """The summary of the trace of a program, and the output of the program itself."""
     done = maquette("trace", "--json", "--out", out, "--", *command)
     assert done.returncode == 0, done.stderr
     *printed, summary = done.stdout.splitlines()
@@ -32,11 +32,11 @@ def traced(out: Path, *command: str | Path) -> tuple[dict[str, Any], str]:
 
 
 def replayed(trace: Path, *words: str) -> dict[str, Any]:
-    """What is said of a replay."""
+    """The summary of a replay."""
     done = maquette("run", "trace", trace, "--json", *words)
     assert done.returncode == 0, done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
-    return said
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
 
 
 def messages(printed: str) -> int:
@@ -78,18 +78,18 @@ def test_the_library_is_where_the_package_is() -> None:
 
 def test_a_program_in_c_is_replayed_with_the_messages_that_it_sent(conjugate_gradient: Path, tmp_path: Path) -> None:
     trace = tmp_path / "cg.trace"
-    said, printed = traced(trace, MPIEXEC, "-n", "3", conjugate_gradient, "96", "20")
+    summary, printed = traced(trace, MPIEXEC, "-n", "3", conjugate_gradient, "96", "20")
     iterations, sent = 20, 20 * 4
     assert messages(printed) == sent
-    assert said["ranks"] == 3
+    assert summary["ranks"] == 3
     # Two receives, two sends and a wait where there are two neighbours; sums, a barrier and a reduction; the end.
     middle = iterations * 7 + 1 + 3
     edge = iterations * 5 + 1 + 3
-    assert said["calls"] == middle + 2 * edge
-    assert said["bytes"] <= 20 * said["calls"]
+    assert summary["calls"] == middle + 2 * edge
+    assert summary["bytes"] <= 20 * summary["calls"]
     answer = replayed(trace, "--machine", "infiniband-128")
-    assert answer["replayed"] == {"calls": said["calls"], "messages": sent, "collectives": 2 * iterations + 3}
-    assert answer["recorded_ps"] == said["recorded_ps"]
+    assert answer["replayed"] == {"calls": summary["calls"], "messages": sent, "collectives": 2 * iterations + 3}
+    assert answer["recorded_ps"] == summary["recorded_ps"]
     # Of each of the sums, recursive doubling among three sends four messages; a barrier sends six, a reduction two.
     assert answer["messages"] == sent + (2 * iterations + 1) * 4 + 6 + 2
 
@@ -110,19 +110,19 @@ def test_who_goes_on_without_what_it_tested_for_has_computed(work_between_tests:
     _, printed = traced(trace, MPIEXEC, "-n", "2", work_between_tests)
     tested = re.search(r"tested (\d+)", printed)
     assert tested, printed
-    said = replayed(trace, "--machine", "infiniband-128")
-    assert said["replayed"]["messages"] == 2
+    summary = replayed(trace, "--machine", "infiniband-128")
+    assert summary["replayed"]["messages"] == 2
     # All of it, that of the tests, too: less than a microsecond between any two of them, and some milliseconds together.
-    assert said["computing_ps"][0] >= 1000 * int(tested[1])
+    assert summary["computing_ps"][0] >= 1000 * int(tested[1])
 
 
 def test_a_program_in_python_is_replayed_with_every_kind_of_call(tmp_path: Path) -> None:
     trace = tmp_path / "python.trace"
-    said, printed = traced(trace, MPIEXEC, "-n", "3", sys.executable, HERE / "mpi" / "every_call.py")
+    summary, printed = traced(trace, MPIEXEC, "-n", "3", sys.executable, HERE / "mpi" / "every_call.py")
     answer = replayed(trace, "--machine", "infiniband-128")
     counts = answer["replayed"]
     assert counts["messages"] == messages(printed)
-    assert counts["calls"] == said["calls"]
+    assert counts["calls"] == summary["calls"]
     assert "not_received" not in answer or not answer["not_received"]
 
 

@@ -56,7 +56,7 @@ fn where_only_a_place_is_given_the_size_is_the_callers() {
 }
 
 #[test]
-fn names_above_and_beside_are_left_out_and_that_is_said() {
+fn names_above_and_beside_are_left_out_with_a_note() {
     for (name, row, column) in [("names.csv", true, true), ("counted.csv", true, true), ("numpy.csv", false, false)] {
         assert_eq!(named(&read(name)), (GENERAL.to_vec(), row, column), "{name}");
     }

@@ -22,7 +22,7 @@ pub(crate) struct Begun(Rc<()>);
 pub struct Process {
     library: Library,
     /// Whether this crate began MPI, and not another part of the program.
-    begun_here: bool,
+    must_finalize: bool,
     begun: Begun,
 }
 
@@ -42,7 +42,7 @@ impl Process {
         for communicator in [MPI_COMM_WORLD, MPI_COMM_SELF] {
             errors_are_values(functions, communicator)?;
         }
-        Ok(Process { library, begun_here: true, begun: Begun(Rc::new(())) })
+        Ok(Process { library, must_finalize: true, begun: Begun(Rc::new(())) })
     }
 
     /// A process in which another part of the program has begun MPI: that part decides how errors on its communicators are handled.
@@ -53,7 +53,7 @@ impl Process {
         if !library.has_begun() {
             return Err(MpiError { call: "MPI_Initialized", text: "MPI has not begun".to_owned() });
         }
-        Ok(Process { library, begun_here: false, begun: Begun(Rc::new(())) })
+        Ok(Process { library, must_finalize: false, begun: Begun(Rc::new(())) })
     }
 
     /// A communicator of the same processes as `communicator`, with separate messages and with errors as values; collective over its
@@ -128,7 +128,7 @@ impl Process {
                 text: "a communicator, or a request, is still there".to_owned(),
             });
         }
-        if !self.begun_here {
+        if !self.must_finalize {
             return Ok(());
         }
         let functions = self.library.functions;

@@ -82,7 +82,7 @@ fn run(with_group: bool) {
     let sockets: Vec<UdpSocket> = (0..RANKS).map(|_| UdpSocket::bind((HERE, 0)).unwrap()).collect();
     let ranks: Vec<Option<SocketAddr>> = sockets.iter().map(|socket| socket.local_addr().ok()).collect();
     let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
-    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, others_here: true };
+    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, has_local_peers: true };
     let clock = Clock::starting_now();
     let parameters = real_parameters(77);
     let (give, ended) = channel();

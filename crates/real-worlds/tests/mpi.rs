@@ -21,7 +21,7 @@ const UNTIL_ALL_ARE_DONE: Duration = Duration::from_microseconds(20_000_000);
 struct Processes<'a>(&'a RefCell<MpiWorld>);
 
 impl conformance::Subject for Processes<'_> {
-    fn run_here<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>> {
+    fn run_locally<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>> {
         let mut world = self.0.borrow_mut();
         assert_eq!(world.size(), ranks, "this world has as many ranks as processes");
         world.begin_time().expect("all ranks are there");

@@ -29,7 +29,7 @@ fn networks(ranks: u32, with_group: bool, rate: Option<Rate>) -> Vec<UdpNetwork>
     let addresses: Vec<Option<SocketAddr>> = sockets.iter().map(|socket| socket.local_addr().ok()).collect();
     // A port that is free for a rank is free for the group.
     let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
-    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, others_here: true };
+    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, has_local_peers: true };
     let clock = Clock::starting_now();
     let network = |(me, socket)| {
         let group = with_group.then_some(group);

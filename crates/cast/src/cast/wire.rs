@@ -103,7 +103,7 @@ impl Wire {
 }
 
 fn at(meeting: &Meeting, address: SocketAddrV4) -> Group {
-    Group { address, interface: meeting.interface, hops: meeting.hops, others_here: true }
+    Group { address, interface: meeting.interface, hops: meeting.hops, has_local_peers: true }
 }
 
 fn failed(error: impl ToString) -> Error {

@@ -271,15 +271,15 @@ impl Options {
 
     /// The launch on those hosts.
     pub(super) fn plan(self, hosts: Vec<Host>, experiment: Value) -> Result<Launch, Failure> {
-        let all_here = self.local.is_some() || hosts.iter().all(|host| host.address.is_loopback());
+        let all_local = self.local.is_some() || hosts.iter().all(|host| host.address.is_loopback());
         let shell = match self.shell.clone() {
-            None if !all_here => Shell::parse("ssh {host}").ok(),
+            None if !all_local => Shell::parse("ssh {host}").ok(),
             shell => shell,
         };
         let allowed = "an address of this computer that all hosts reach, such as 10.0.0.1:0";
         let control = match self.control {
             Some(control) => control,
-            None if all_here => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            None if all_local => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
             None => return Err(Failure::argument("--control", "nothing", allowed)),
         };
         if control.ip().is_unspecified() {
@@ -288,7 +288,7 @@ impl Options {
         let timeout = self.timeout.unwrap_or(USUAL_TIMEOUT);
         Ok(Launch {
             command: own_options::command(self.maquette.clone())?,
-            group: self.group_of(all_here)?,
+            group: self.group_of(all_local)?,
             tuning: Tuning {
                 window: self.window,
                 repair: self.repair,
@@ -306,13 +306,13 @@ impl Options {
     }
 
     /// The multicast group; none if none is wanted, or if all ranks are on this computer and it does not allow multicast.
-    fn group_of(&self, all_here: bool) -> Result<Option<SocketAddrV4>, Failure> {
+    fn group_of(&self, all_local: bool) -> Result<Option<SocketAddrV4>, Failure> {
         if self.no_multicast {
             return Ok(None);
         }
         let random = |cause| Failure::Launch(LaunchError::System { what: "random numbers", cause });
         let group = self.group.map_or_else(|| random_group().map_err(random), Ok)?;
-        if all_here && let Err(refused) = hears_multicast(*group.ip(), self.interface) {
+        if all_local && let Err(refused) = hears_multicast(*group.ip(), self.interface) {
             warn(&format!(
                 "broadcasts are sent to one rank after another, as multicast is not available here: {refused}"
             ));

@@ -158,7 +158,7 @@ pub fn waiting_for_anyone_for_ever_is_a_deadlock<W: Subject>(world: &W, ranks: u
             Ok(())
         }
     }
-    is_deadlock(world.run_here(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
+    is_deadlock(world.run_locally(ranks, &Waits), &["rank 1 waits for a message from anyone"]);
 }
 
 /// A program that receives from anyone without having declared so gets an error, and can go on.

@@ -136,11 +136,11 @@ pub trait Subject {
     ///
     /// # Errors
     /// As [`World::run`]; a deadlock of any rank, wherever it runs.
-    fn run_here<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>>;
+    fn run_locally<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>>;
 }
 
 impl<W: World> Subject for W {
-    fn run_here<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>> {
+    fn run_locally<P: Program>(&self, ranks: u32, program: &P) -> Result<Vec<(Rank, Result<P::Output>)>> {
         let (results, _) = self.run(ranks, program)?;
         assert_eq!(results.len(), ranks as usize, "one result a rank");
         Ok((0..).map(Rank).zip(results).collect())
@@ -149,7 +149,7 @@ impl<W: World> Subject for W {
 
 /// The results of all ranks that run in this process, none of them an error.
 fn run<W: Subject, P: Program>(world: &W, ranks: u32, program: &P) -> Vec<(Rank, P::Output)> {
-    let results = world.run_here(ranks, program).unwrap_or_else(|error| panic!("the world ended with: {error}"));
+    let results = world.run_locally(ranks, program).unwrap_or_else(|error| panic!("the world ended with: {error}"));
     let output = |(rank, result): (Rank, Result<P::Output>)| {
         (rank, result.unwrap_or_else(|error| panic!("rank {rank} ended with: {error}")))
     };

@@ -84,7 +84,7 @@ pub fn a_broadcast_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: 
             Ok(())
         }
     }
-    is_deadlock(world.run_here(ranks, &Never), &["rank 1"]);
+    is_deadlock(world.run_locally(ranks, &Never), &["rank 1"]);
 }
 
 /// A program that broadcasts in hardware without having declared so gets an error, and can go on.

@@ -283,7 +283,7 @@ pub fn one_ranks_error_is_its_own<W: Subject>(world: &W, ranks: u32) {
             Ok(endpoint.rank())
         }
     }
-    let results = world.run_here(ranks, &Fails).expect("the world itself has no error");
+    let results = world.run_locally(ranks, &Fails).expect("the world itself has no error");
     for (rank, result) in results {
         let expected = if rank == Rank(1) { Err(Error::Unfit("by intent".to_owned())) } else { Ok(rank) };
         assert_eq!(result, expected);
@@ -302,7 +302,7 @@ pub fn what_ranks_end_with_is_checked<W: Subject>(world: &W, ranks: u32) {
             if rank == *output { Ok(()) } else { Err(Error::Unfit(format!("{rank} is not {output}"))) }
         }
     }
-    for (rank, result) in world.run_here(ranks, &AllZero).expect("the world itself has no error") {
+    for (rank, result) in world.run_locally(ranks, &AllZero).expect("the world itself has no error") {
         let expected = if rank > Rank(0) { Err(Error::Unfit(format!("{rank} is not 0"))) } else { Ok(rank) };
         assert_eq!(result, expected);
     }
@@ -321,7 +321,7 @@ pub fn a_message_that_never_comes_is_a_deadlock<W: Subject>(world: &W, ranks: u3
             Ok(())
         }
     }
-    is_deadlock(world.run_here(ranks, &Waits), &["rank 1 waits for a message from rank 0"]);
+    is_deadlock(world.run_locally(ranks, &Waits), &["rank 1 waits for a message from rank 0"]);
 }
 
 /// Ranks that all wait for the next one are a deadlock, and the error names them.
@@ -336,7 +336,7 @@ pub fn a_ring_of_receives_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
         }
     }
     is_deadlock(
-        world.run_here(ranks, &Ring),
+        world.run_locally(ranks, &Ring),
         &["rank 0 waits for a message from rank 1", &format!("rank {} waits for a message from rank 0", ranks - 1)],
     );
 }

@@ -189,5 +189,5 @@ pub fn receives_that_wait_for_ever_are_a_deadlock<W: Subject>(world: &W, ranks: 
         [before @ .., last] if !before.is_empty() => format!("{} and for {last}", before.join(", for ")),
         others => others.concat(),
     };
-    is_deadlock(world.run_here(ranks, &Waits), &[&format!("rank 1 waits for {all}")]);
+    is_deadlock(world.run_locally(ranks, &Waits), &[&format!("rank 1 waits for {all}")]);
 }

@@ -176,7 +176,7 @@ impl Program for ReceivesNothing {
 
 /// Ranks whose requests never end are a deadlock.
 pub fn a_request_that_nothing_ends_is_a_deadlock<W: Subject>(world: &W) {
-    match world.run_here(2, &ReceivesNothing) {
+    match world.run_locally(2, &ReceivesNothing) {
         Err(Error::Deadlock(told)) => assert!(told.contains("rank 0 waits for its requests"), "{told}"),
         Err(other) => panic!("expected a deadlock, found {other}"),
         Ok(_) => panic!("expected a deadlock, and it came to an end"),

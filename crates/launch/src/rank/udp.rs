@@ -38,12 +38,12 @@ pub(super) struct OverUdp {
 impl OverUdp {
     pub(super) fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<OverUdp> {
         let address = socket.local_addr().map_err(|error| Error::Network(error.to_string()))?.ip();
-        let others_here = roster.ranks.iter().filter(|rank| rank.ip() == address).count() > 1;
+        let has_local_peers = roster.ranks.iter().filter(|rank| rank.ip() == address).count() > 1;
         let interface = match address {
             IpAddr::V4(address) => address,
             IpAddr::V6(_) => Ipv4Addr::UNSPECIFIED,
         };
-        let group = roster.group.map(|address| Group { address, interface, hops: 1, others_here });
+        let group = roster.group.map(|address| Group { address, interface, hops: 1, has_local_peers });
         let usual = parameters(roster);
         let secret = Some(secret).filter(|_| !roster.tuning.trusted_network);
         let parameters = Parameters { datagram: Network::inner(usual.datagram, secret.is_some()), ..usual };

@@ -130,8 +130,8 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     };
     if !long.contains('.') && !["name", "about"].contains(&long) {
         let known: Vec<String> = short.iter().map(|pair| pair.0.to_string()).collect();
-        let is_here = |path: &String| path.contains('.') && !path.contains('[') && absent_table(path, fields).is_none();
-        let elsewhere = names::places_like(name).into_iter().filter(is_here).collect();
+        let exists = |path: &String| path.contains('.') && !path.contains('[') && absent_table(path, fields).is_none();
+        let elsewhere = names::places_like(name).into_iter().filter(exists).collect();
         return Err(Problem::UnknownName { what: "setting", found: name.to_string(), known, elsewhere });
     }
     if long.split('.').any(|part| part.trim().is_empty()) {

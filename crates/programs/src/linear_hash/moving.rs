@@ -42,7 +42,7 @@ impl<C: Contents> Server<C> {
 
     /// Whether it is moving, away or here.
     pub(super) fn moves(&self) -> bool {
-        self.moves_away() || self.change == Some(Change::MovesHere)
+        self.moves_away() || self.change == Some(Change::Arrives)
     }
 
     /// Whether it is moving away, and the key C has already moved.
@@ -51,8 +51,8 @@ impl<C: Contents> Server<C> {
     }
 
     /// It moves here, with a table whose buckets will arrive.
-    pub(super) fn move_here(&mut self, level: u32, extent: Extent) {
-        self.change = Some(Change::MovesHere);
+    pub(super) fn begin_arrival(&mut self, level: u32, extent: Extent) {
+        self.change = Some(Change::Arrives);
         // A new server 0 has the token, and would start a new file.
         self.token = None;
         self.contents.open(Table::settling(level, extent));
@@ -66,8 +66,13 @@ impl<C: Contents> Server<C> {
     }
 
     /// Everything has arrived; what other servers have already told it at its new place is newer.
-    pub(super) fn be_here(&mut self, token: Option<Extent>, leave: Option<(u32, u32)>, outputs: &mut Vec<OutputOf<C>>) {
-        if self.change != Some(Change::MovesHere) {
+    pub(super) fn end_arrival(
+        &mut self,
+        token: Option<Extent>,
+        leave: Option<(u32, u32)>,
+        outputs: &mut Vec<OutputOf<C>>,
+    ) {
+        if self.change != Some(Change::Arrives) {
             return;
         }
         self.change = None;

@@ -32,7 +32,7 @@ pub(super) enum Change {
     /// It moves to another place.
     MovesAway,
     /// It moves here from another place.
-    MovesHere,
+    Arrives,
 }
 
 impl<C: Contents> Server<C> {
@@ -158,7 +158,7 @@ impl<C: Contents> Server<C> {
         let to = match self.change {
             Some(Change::SplitsTo(to) | Change::LeavesFor(to)) => to,
             Some(Change::MovesAway) => self.number,
-            Some(Change::TakesOver(_) | Change::MovesHere) | None => return,
+            Some(Change::TakesOver(_) | Change::Arrives) | None => return,
         };
         let (mut buckets, mut chunk, mut last) = (Vec::new(), self.growth.new_chunk(), false);
         while !chunk.is_full() {
@@ -229,11 +229,11 @@ impl<C: Contents> Server<C> {
                 self.since = 0;
                 self.consider_split(outputs);
             }
-            ToServer::Open { level, extent } if from == self.number => self.move_here(level, extent),
+            ToServer::Open { level, extent } if from == self.number => self.begin_arrival(level, extent),
             ToServer::Open { level, extent } => self.contents.open(Table::filling(level, extent)),
             ToServer::Shrink(file) if self.moves() => self.give_back_the_token(file, outputs),
             ToServer::Leave { buckets } if self.moves() => self.asked_to_leave = Some((from, buckets)),
-            ToServer::Moved { token, leave } => self.be_here(token, leave, outputs),
+            ToServer::Moved { token, leave } => self.end_arrival(token, leave, outputs),
             ToServer::Chunk { buckets, applied, last } => self.receive(from, buckets, applied, last, outputs),
             ToServer::Received => {
                 if let (Some(table), Some(Change::LeavesFor(_))) = (self.contents.table_mut(), self.change) {

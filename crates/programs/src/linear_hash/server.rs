@@ -145,7 +145,7 @@ impl<C: Contents> Server<C> {
             }
             // The server that still has it answers; if the key has left meanwhile, it arrives here before the request returns.
             (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
-            (Place::Shipped, Some(Change::MovesAway)) | (Place::Awaited, Some(Change::MovesHere)) => {
+            (Place::Shipped, Some(Change::MovesAway)) | (Place::Awaited, Some(Change::Arrives)) => {
                 self.send_on(number, None, request, outputs);
             }
             (Place::Awaited, None) => self.send_on(h(level.saturating_sub(1), c), None, request, outputs),

@@ -160,10 +160,10 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     /// Receives a message ahead of the call that will ask for it.
     async fn probe(&mut self, message: &trace_format::Message) -> Result<()> {
         let (from, tags) = (self.rank_of(message), message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag))));
-        let is_here = |&(source, tag): &(Rank, u32)| {
+        let matches = |&(source, tag): &(Rank, u32)| {
             from.is_none_or(|from| from == source) && message.tag.is_none_or(|asked| asked == tag)
         };
-        if from == Some(self.endpoint.rank()) || self.probed.iter().any(is_here) {
+        if from == Some(self.endpoint.rank()) || self.probed.iter().any(matches) {
             return Ok(());
         }
         let receiving = self.endpoint.receive_matching(from.map_or(Source::Any, Source::Rank), tags, None);

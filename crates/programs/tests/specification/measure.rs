@@ -95,7 +95,7 @@ fn errors_are_those_of_linear_regression() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_said() {
+fn times_that_cannot_be_fitted_are_refused() {
     let one = |samples: &[(u32, u64)]| measured(Experiment::OneAnswer, samples).unwrap_err();
     assert_eq!(one(&[(1, 10), (2, 20)]), FitError::Samples(2));
     assert_eq!(one(&[(2, 10), (2, 20), (2, 30)]), FitError::Partners);

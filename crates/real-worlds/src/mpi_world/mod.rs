@@ -267,7 +267,7 @@ impl Program for Greeting<'_> {
             let answer = endpoint.receive(Rank(0)).await?;
             let number = |from: usize| {
                 let bytes = answer.content().and_then(|content| content.get(from..from + 8)?.try_into().ok());
-                bytes.map(u64::from_be_bytes).ok_or_else(|| Error::Network("rank 0 said no time".to_owned()))
+                bytes.map(u64::from_be_bytes).ok_or_else(|| Error::Network("rank 0 sent no time".to_owned()))
             };
             let (zero, beside) = (number(0)?, number(8)?);
             return Ok(Agreed { zero: Some(zero).filter(|&zero| zero > 0), beside });

@@ -39,5 +39,5 @@ pub struct Group {
     /// How many routers they may cross, plus one: 1 stays on the local network.
     pub hops: u32,
     /// Whether other ranks are on this machine, too. If not, a rank does not receive what it sends itself.
-    pub others_here: bool,
+    pub has_local_peers: bool,
 }

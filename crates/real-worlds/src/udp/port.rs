@@ -143,7 +143,7 @@ fn prepare(socket: &UdpSocket) -> io::Result<()> {
 fn send_by(socket: &UdpSocket, group: Group) -> io::Result<()> {
     let socket = SockRef::from(socket);
     socket.set_multicast_if_v4(&group.interface)?;
-    socket.set_multicast_loop_v4(group.others_here)?;
+    socket.set_multicast_loop_v4(group.has_local_peers)?;
     socket.set_multicast_ttl_v4(group.hops)
 }
 
@@ -166,7 +166,7 @@ fn join(group: Group) -> io::Result<UdpSocket> {
 pub fn hears_multicast(group: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
     let socket = UdpSocket::bind(SocketAddrV4::new(interface, 0))?;
     let address = SocketAddrV4::new(group, socket.local_addr()?.port());
-    let group = Group { address, interface, hops: 1, others_here: true };
+    let group = Group { address, interface, hops: 1, has_local_peers: true };
     let clock = Clock::starting_now();
     let port = UdpPort::new(socket, Some(group), 16, clock)?;
     port.send_all(SocketAddr::V4(address), &[super::Piece { header: b"heard?", payload: &[], zeros: 0 }])?;

@@ -53,7 +53,7 @@ impl Setting {
         let addresses = self.sockets.iter().map(UdpSocket::local_addr);
         let addresses = addresses.collect::<std::io::Result<Vec<SocketAddr>>>().map_err(failed)?;
         let interface = self.interface;
-        let group = self.group.map(|address| Group { address, interface, hops: 1, others_here: true });
+        let group = self.group.map(|address| Group { address, interface, hops: 1, has_local_peers: true });
         let longest = self.parameters.datagram;
         let network = |(me, socket)| {
             let ranks = addresses.iter().copied().map(Some).collect();

@@ -38,7 +38,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Another member's server begins to move to this one.
-    pub(super) fn begins_to_move_here(&mut self, number: u32, from: Identity) {
+    pub(super) fn begins_to_arrive(&mut self, number: u32, from: Identity) {
         self.moves.insert(number, from);
         self.hint(number, self.own.identity);
     }

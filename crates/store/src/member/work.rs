@@ -264,7 +264,7 @@ impl<C: Contents> Member<C> {
         if matches!(message, ToServer::Open { .. }) && !self.servers.contains_key(&to) {
             self.servers.insert(to, self.new_server(to));
             if from == to {
-                self.begins_to_move_here(to, member);
+                self.begins_to_arrive(to, member);
             } else {
                 self.learn_host(to, self.own.identity);
             }

@@ -568,10 +568,10 @@ impl Reference {
         if !tail {
             return;
         }
-        let flits_here = &self.buffers[input.0 as usize].flits;
-        let Some(&next) = flits_here.front() else { return };
+        let waiting_flits = &self.buffers[input.0 as usize].flits;
+        let Some(&next) = waiting_flits.front() else { return };
         let flits = self.packets[next.packet as usize].order.flits;
-        let whole = flits_here.iter().any(|flit| flit.packet == next.packet && flit.index + 1 == flits);
+        let whole = waiting_flits.iter().any(|flit| flit.packet == next.packet && flit.index + 1 == flits);
         let arrived = if whole { Flit { packet: next.packet, index: flits - 1 } } else { next };
         self.header_at_front(now, input, arrived, schedule);
     }
