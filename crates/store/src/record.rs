@@ -35,8 +35,6 @@ const EXPIRES: u8 = 8;
 const IS_LARGE: u8 = 16;
 /// The offset of the form. [B]
 const FORM: usize = 4;
-/// How much of a value is written at once. [B]
-const PIECE: usize = 64 << 10;
 /// The number of bits of the time of last use.
 const USED_BITS: u32 = 24;
 /// The overhead of the vector's own length and capacity, and of the allocator. [B]
@@ -61,22 +59,14 @@ impl Record {
         let mut record = Record(ThinVec::new());
         let length = header + key.len() + value.len();
         record.0.reserve_exact(length.div_ceil(BLOCK));
-        let (first, rest) = value.split_at(value.len().min(PIECE));
-        let begun = header + key.len() + first.len();
-        record.resize(begun, flags);
+        record.resize(length, flags);
         let bytes = record.0.as_flattened_mut();
         bytes[..FORM].copy_from_slice(&(key.len() as u32).to_le_bytes());
         if let Some(expiry) = expiry {
             bytes[BLOCK..2 * BLOCK].copy_from_slice(&expiry.to_le_bytes());
         }
         bytes[header..header + key.len()].copy_from_slice(key);
-        bytes[header + key.len()..begun].copy_from_slice(first);
-        // A long value is written in pieces, each while its memory is still in the cache.
-        for piece in rest.chunks(PIECE) {
-            let at = record.len();
-            record.resize(at + piece.len(), flags);
-            record.0.as_flattened_mut()[at..at + piece.len()].copy_from_slice(piece);
-        }
+        bytes[header + key.len()..length].copy_from_slice(value);
         record.touch(used);
         record
     }
