@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` repeats a search and prints its results. They are
 //! the same every time: everything random follows from the seeds of the walks, which `moc` and `cm5-nodes` take as a first seed
-//! and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs. The costs
-//! of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
+//! and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs; with
+//! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). The costs of the Delta were
+//! fitted by `maquette calibrate`, with the command given in its preset.
 
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +24,7 @@ fn main() -> Result<(), String> {
     let threads = numbers.get(2).map_or(1, |threads| *threads as usize);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads };
     match arguments.first().map(String::as_str) {
-        Some("moc") if settings.is_empty() => mesh_of_clos(seeds, &watch)?,
+        Some("moc") if settings.is_empty() || !numbers.is_empty() => mesh_of_clos(seeds, &settings, &watch)?,
         Some("moc") => one_mesh_of_clos(settings, &watch)?,
         Some("cm5-nodes") if settings.is_empty() => {
             cm5::node_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
@@ -92,7 +93,7 @@ fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), Str
     Ok(())
 }
 
-fn mesh_of_clos(seeds: std::ops::Range<u64>, watch: &Watch<'_>) -> Result<(), String> {
+fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: &Watch<'_>) -> Result<(), String> {
     let each = |seed: u64, fit: &moc::search::Fit| {
         let met = fit.outcomes.iter().filter(|outcome| outcome.verdict.is_met());
         let met: Vec<&str> = met.map(|outcome| outcome.id.trim_start_matches("moc.")).collect();
@@ -100,8 +101,8 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, watch: &Watch<'_>) -> Result<(), St
         println!("  begins={} {}", fit.begins.name(), words(&fit.settings));
         told(&fit.outcomes);
     };
-    let found =
-        moc::search::search(seeds, watch, &each, &|seed, distance| println!("walk {seed} does not fit: {distance:.2}"));
+    let none = |seed, distance| println!("walk {seed} does not fit: {distance:.2}");
+    let found = moc::search::search(seeds, given, watch, &each, &none);
     let found = found.map_err(|error| error.to_string())?;
     println!("{} of {} walks came to a set that fits; so many of them have", found.fits.len(), found.walks);
     for (what, count) in found.tally() {

@@ -117,12 +117,14 @@ impl Found {
     }
 }
 
-/// Makes the walks of `seeds`. `each` hears of every set that fits, `told` of every walk that came to none, with how near it came.
+/// Makes the walks of `seeds`, among sets that all have the `given` settings: another reading of the paper. `each` hears of every set
+/// that fits, `told` of every walk that came to none, with how near it came.
 ///
 /// # Errors
 /// What is wrong with the file of claims.
 pub fn search(
     seeds: std::ops::Range<u64>,
+    given: &[(String, String)],
     watch: &Watch<'_>,
     each: &dyn Fn(u64, &Fit),
     told: &dyn Fn(u64, f64),
@@ -131,7 +133,7 @@ pub fn search(
     for seed in seeds {
         found.walks += 1;
         let mut fits = 0;
-        let distance = walk(seed, &mut |setup, distance| {
+        let distance = walk(seed, given, &mut |setup, distance| {
             let fit = judged(setup, distance, watch)?;
             each(seed, &fit);
             found.fits.push(fit);
@@ -171,10 +173,14 @@ pub fn try_out(setup: Setup, all: bool, watch: &Watch<'_>) -> Result<Fit, Claims
 
 /// One walk: how near it came to the printed numbers. `fit` hears of each set that meets what the claims say of those of the pairs,
 /// with how far it is from all five.
-fn walk(seed: u64, fit: &mut dyn FnMut(&Setup, f64) -> Result<(), ClaimsError>) -> Result<f64, ClaimsError> {
+fn walk(
+    seed: u64,
+    given: &[(String, String)],
+    fit: &mut dyn FnMut(&Setup, f64) -> Result<(), ClaimsError>,
+) -> Result<f64, ClaimsError> {
     let claims = paper()?.claims;
     let numbers: Vec<&Claim> = claims.all.iter().filter(|claim| NUMBERS.contains(&claim.id.as_str())).collect();
-    let mut course = Course::new(seed, numbers);
+    let mut course = Course::new(seed, given, numbers);
     for part in &PARTS {
         course.follow(part);
         if course.nearest.is_none_or(|nearest| nearest.sum > HOPELESS) {
@@ -203,6 +209,7 @@ fn walk(seed: u64, fit: &mut dyn FnMut(&Setup, f64) -> Result<(), ClaimsError>) 
 
 /// A walk under way.
 struct Course<'a> {
+    given: &'a [(String, String)],
     numbers: Vec<&'a Claim>,
     switches: (&'static str, &'static str, Begins),
     search: Adaptation<'static>,
@@ -212,14 +219,14 @@ struct Course<'a> {
 
 impl<'a> Course<'a> {
     /// At the beginning of the walk that follows from `seed`.
-    fn new(seed: u64, numbers: Vec<&'a Claim>) -> Course<'a> {
+    fn new(seed: u64, given: &'a [(String, String)], numbers: Vec<&'a Claim>) -> Course<'a> {
         let kinds = SWITCHES.len() as u64;
         let switches = SWITCHES[(seed % kinds) as usize];
         // Every other turn through the switches begins at a known set, one after the other.
         let turn = seed / kinds;
         let place = NEAR_SETS[(turn / 2) as usize % NEAR_SETS.len()].to_vec();
         let search = Adaptation::new(&RANGES, seed, &place);
-        let mut course = Course { numbers, switches, search, place, nearest: None };
+        let mut course = Course { given, numbers, switches, search, place, nearest: None };
         if turn % 2 == 1 {
             course.scatter(seed);
         }
@@ -243,6 +250,7 @@ impl<'a> Course<'a> {
     fn setup(&self, place: &Place, messages: Option<u32>) -> Setup {
         let (waits, acknowledged, begins) = self.switches;
         let mut settings = Walk::new(&RANGES, 0).settings(place);
+        settings.extend_from_slice(self.given);
         settings.push(("node.waits_for_departure".to_string(), waits.to_string()));
         settings.push(("node.acknowledged".to_string(), acknowledged.to_string()));
         Setup { settings, begins, rounds: Some(1), messages, ..Setup::default() }
@@ -310,7 +318,7 @@ mod tests {
     fn a_set_is_as_far_as_its_numbers_are_from_those_printed() {
         let claims = paper().unwrap().claims;
         let part = &PARTS[0];
-        let near = Course::new(0, numbers(&claims)).setup(&NEAR_SETS[0].to_vec(), part.messages);
+        let near = Course::new(0, &[], numbers(&claims)).setup(&NEAR_SETS[0].to_vec(), part.messages);
         let found = distance(&near, &numbers(&claims), part, f64::INFINITY).unwrap();
         assert!(found.pairs <= found.sum && found.sum <= 4.0 * found.pairs && found.all_to_all == 0.0, "{found:?}");
         assert!(distance(&near, &numbers(&claims), part, 0.9 * found.sum).is_none());
@@ -323,7 +331,7 @@ mod tests {
     #[test]
     fn walks_begin_with_every_switch_and_follow_from_their_seeds() {
         let claims = paper().unwrap().claims;
-        let begun = |seed| Course::new(seed, numbers(&claims));
+        let begun = |seed| Course::new(seed, &[], numbers(&claims));
         for (seed, switches) in (0..).zip(SWITCHES) {
             assert_eq!(begun(seed).switches, switches);
             assert_eq!(begun(seed).place, NEAR_SETS[0]);
