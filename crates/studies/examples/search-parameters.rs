@@ -3,8 +3,8 @@
 //! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` repeats a search and prints its results. They are
 //! the same every time: everything random follows from the seeds of the walks, which `moc` and `cm5-nodes` take as a first seed
 //! and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs; with
-//! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). The costs of the Delta were
-//! fitted by `maquette calibrate`, with the command given in its preset.
+//! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). `moc-draws`
+//! takes the same and judges sets of costs drawn around those given, which differ by 5 % or `spread=0.1`. The costs of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
 
 use std::sync::atomic::AtomicBool;
 
@@ -26,6 +26,7 @@ fn main() -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("moc") if settings.is_empty() || !numbers.is_empty() => mesh_of_clos(seeds, &settings, &watch)?,
         Some("moc") => one_mesh_of_clos(settings, &watch)?,
+        Some("moc-draws") => mesh_of_clos_draws(seeds, settings, &watch)?,
         Some("cm5-nodes") if settings.is_empty() => {
             cm5::node_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
         }
@@ -76,13 +77,8 @@ fn told(outcomes: &[Outcome]) {
 /// One set of costs: besides fields of the description, `begins` is which of two partners begins, `messages` how many messages the pairs
 /// have, and `claims` whether `all` are judged or only the numbers and the figures of `buffers`.
 fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
-    let mut take = |name: &str| {
-        let index = settings.iter().position(|(field, _)| field == name)?;
-        Some(settings.remove(index).1)
-    };
-    let begins = take("begins").unwrap_or_else(|| "lower".to_string());
-    let named = moc::Begins::ALL.into_iter().find(|one| one.name() == begins);
-    let begins = named.ok_or_else(|| format!("begins is lower or both, not {begins}"))?;
+    let begins = take_begins(&mut settings)?;
+    let mut take = |name: &str| take(&mut settings, name);
     let messages =
         take("messages").map(|text| text.parse().map_err(|error| format!("messages: {error}"))).transpose()?;
     let all = take("claims").is_none_or(|which| which == "all");
@@ -91,6 +87,39 @@ fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), Str
     println!("{:.2} off", fit.distance);
     told(&fit.outcomes);
     Ok(())
+}
+
+/// Takes the setting `name` out of `settings`.
+fn take(settings: &mut Settings, name: &str) -> Option<String> {
+    let index = settings.iter().position(|(field, _)| field == name)?;
+    Some(settings.remove(index).1)
+}
+
+fn take_begins(settings: &mut Settings) -> Result<moc::Begins, String> {
+    let begins = take(settings, "begins").unwrap_or_else(|| "lower".to_string());
+    let named = moc::Begins::ALL.into_iter().find(|one| one.name() == begins);
+    named.ok_or_else(|| format!("begins is lower or both, not {begins}"))
+}
+
+fn mesh_of_clos_draws(seeds: std::ops::Range<u64>, mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
+    let begins = take_begins(&mut settings)?;
+    let spread = take(&mut settings, "spread").map_or(Ok(0.05), |text| text.parse());
+    let spread = spread.map_err(|error| format!("spread: {error}"))?;
+    let around = moc::draws::Around::new(&settings, begins, spread)?;
+    let each = |seed: u64, fit: &moc::search::Fit| {
+        println!("set {seed}, {:.2} off: {}", fit.distance, words(&fit.settings));
+        told(&fit.outcomes);
+    };
+    let fits = moc::draws::judge_sets(&around, seeds, watch, &each).map_err(|error| error.to_string())?;
+    print_tally(&fits);
+    Ok(())
+}
+
+fn print_tally(fits: &[moc::search::Fit]) {
+    println!("of {} sets so many have", fits.len());
+    for (what, count) in moc::search::tally(fits) {
+        println!("{count:4}  {what}");
+    }
 }
 
 fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: &Watch<'_>) -> Result<(), String> {
@@ -104,10 +133,8 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: 
     let none = |seed, distance| println!("walk {seed} does not fit: {distance:.2}");
     let found = moc::search::search(seeds, given, watch, &each, &none);
     let found = found.map_err(|error| error.to_string())?;
-    println!("{} of {} walks came to a set that fits; so many of them have", found.fits.len(), found.walks);
-    for (what, count) in found.tally() {
-        println!("{count:4}  {what}");
-    }
+    println!("{} walks came to {} sets that fit", found.walks, found.fits.len());
+    print_tally(&found.fits);
     Ok(())
 }
 
@@ -124,10 +151,7 @@ fn node(what: &str, found: &cm5::node_search::Found) {
 /// applications, `random_gradient` says whether conjugate gradient has a random pattern, and `draws` how many patterns of each density
 /// of table 11 are drawn to see how likely the printed orders are.
 fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
-    let mut take = |name: &str| {
-        let index = settings.iter().position(|(field, _)| field == name)?;
-        Some(settings.remove(index).1)
-    };
+    let mut take = |name: &str| take(&mut settings, name);
     let mut setup = cm5::Setup::default();
     for (name, time) in [("reshuffle", &mut setup.reshuffle), ("gather", &mut setup.gather)] {
         if let Some(text) = take(name) {

@@ -6,6 +6,7 @@
 mod both_begin;
 mod charts;
 mod distance;
+pub mod draws;
 mod figure10;
 mod figure11;
 mod figure12;

@@ -18,7 +18,7 @@ use crate::{Claim, ClaimsError, Outcome, Watch, judge, plan, run_all};
 /// What is searched, and between what. The machine is an early model of 1995. Its links are those of transputers or better: 3.3 to 20 MB/s.
 /// The distance costs only a few microseconds in figure 5, so that a router takes less than one. Setting up a message takes an operating
 /// system of that time from some microseconds to a tenth of a millisecond; a packet of 128 bytes is moved at 2 to 60 MB/s.
-const RANGES: [Range; 10] = [
+pub(super) const RANGES: [Range; 10] = [
     Range { field: "channels.flit_time", least: 50.0, most: 300.0, unit: "ns" },
     Range { field: "channels.credit_latency", least: 1.0, most: 100.0, unit: "ns" },
     Range { field: "routers.routing_delay", least: 20.0, most: 400.0, unit: "ns" },
@@ -58,6 +58,16 @@ const FIRST: [&str; 7] = [
 ];
 /// Those of them that the presets meet, and that a set must not lose to be judged by all others.
 const KEPT: [&str; 2] = ["moc.fig8.all_to_all", "moc.fig12.speedup"];
+/// The claims that the presets miss, with that of the gains, whose numbers are printed.
+const MISSED: [&str; 7] = [
+    "moc.sec4.blocking",
+    "moc.fig8.pairs",
+    "moc.fig9.send_away",
+    "moc.fig10.hot_spots",
+    "moc.fig12.speedup",
+    "moc.fig13.buffers",
+    "moc.fig14.adaptive",
+];
 /// The claims that no cost of the Mesh of Clos decides, or that take long without telling anything.
 const LEFT_OUT: [&str; 3] = ["moc.sec2.topologies", "moc.sec3.fast_sim", "moc.fig5.gcel"];
 
@@ -99,22 +109,33 @@ pub struct Found {
     pub fits: Vec<Fit>,
 }
 
-impl Found {
-    /// In how many of the sets each claim is met, and each condition of it.
-    pub fn tally(&self) -> BTreeMap<String, usize> {
-        let mut tally = BTreeMap::new();
-        for outcome in self.fits.iter().flat_map(|fit| &fit.outcomes) {
-            *tally.entry(outcome.id.clone()).or_insert(0) += usize::from(outcome.verdict.is_met());
-            let mut quantities: BTreeMap<&str, bool> = BTreeMap::new();
-            for check in &outcome.checks {
-                *quantities.entry(&check.quantity).or_insert(true) &= check.holds;
-            }
-            for (quantity, holds) in quantities {
-                *tally.entry(format!("{} {quantity}", outcome.id)).or_insert(0) += usize::from(holds);
-            }
+/// In how many of the sets each claim is met, and each condition of it.
+pub fn tally(fits: &[Fit]) -> BTreeMap<String, usize> {
+    let mut tally = BTreeMap::new();
+    for outcome in fits.iter().flat_map(|fit| &fit.outcomes) {
+        *tally.entry(outcome.id.clone()).or_insert(0) += usize::from(outcome.verdict.is_met());
+        let mut quantities: BTreeMap<&str, bool> = BTreeMap::new();
+        for check in &outcome.checks {
+            *quantities.entry(&check.quantity).or_insert(true) &= check.holds;
         }
-        tally
+        for (quantity, holds) in quantities {
+            *tally.entry(format!("{} {quantity}", outcome.id)).or_insert(0) += usize::from(holds);
+        }
     }
+    tally
+}
+
+/// The costs of the presets, in the order of the ranges.
+pub(super) fn preset_costs() -> Place {
+    NEAR_SETS[0].to_vec()
+}
+
+/// What becomes of the claims that the presets miss with `setup`.
+///
+/// # Errors
+/// What is wrong with the file of claims.
+pub(super) fn judge_missed(setup: Setup, watch: &Watch<'_>) -> Result<Fit, ClaimsError> {
+    judge_by(setup, &|id| MISSED.contains(&id), watch)
 }
 
 /// Makes the walks of `seeds`, among sets that all have the `given` settings: another reading of the paper. `each` hears of every set
@@ -163,8 +184,12 @@ fn judged(setup: &Setup, distance: f64, watch: &Watch<'_>) -> Result<Fit, Claims
 /// # Errors
 /// What is wrong with the file of claims.
 pub fn try_out(setup: Setup, all: bool, watch: &Watch<'_>) -> Result<Fit, ClaimsError> {
-    let wanted = |id: &str| if all { !LEFT_OUT.contains(&id) } else { FIRST.contains(&id) };
-    let outcomes = outcomes(&setup, &wanted, watch)?;
+    judge_by(setup, &|id| if all { !LEFT_OUT.contains(&id) } else { FIRST.contains(&id) }, watch)
+}
+
+/// How far `setup` is from the printed numbers, and what becomes of the claims that are `wanted`.
+fn judge_by(setup: Setup, wanted: &dyn Fn(&str) -> bool, watch: &Watch<'_>) -> Result<Fit, ClaimsError> {
+    let outcomes = outcomes(&setup, wanted, watch)?;
     let claims = paper()?.claims;
     let numbers: Vec<&Claim> = claims.all.iter().filter(|claim| NUMBERS.contains(&claim.id.as_str())).collect();
     let distance = distance(&setup, &numbers, &PARTS[1], f64::INFINITY).map_or(f64::INFINITY, |distance| distance.sum);
