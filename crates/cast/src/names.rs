@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quantities::{hides, shown};
+use quantities::{is_hidden_character, shown};
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a name, as on most systems. [B]
@@ -93,7 +93,7 @@ fn wrong_part(part: &str) -> Option<&'static str> {
         "" => Some("a part of it is empty, or it begins with `/`"),
         "." | ".." => Some("`.` and `..` lead elsewhere"),
         _ if part.len() > LONGEST_PART => Some("a part of it has more than 255 bytes"),
-        _ if part.chars().any(hides) => Some("it has characters that are not to be seen"),
+        _ if part.chars().any(is_hidden_character) => Some("it has characters that are not to be seen"),
         _ if cfg!(windows) && not_on_windows(part) => Some("Windows has no such names"),
         _ => None,
     }
@@ -129,7 +129,7 @@ mod tests {
             ["", "/", "/etc/passwd", "..", "../x", "a/../b", "a//b", "a/", "./a", "a/.", "a\0", "a\n", "\u{1b}[2J"];
         for name in names.into_iter().chain(["a\u{202E}txt.exe", ".maquette-cast-0/x", &long, &deep]) {
             let complaint = Name::new(name).unwrap_err().to_string();
-            assert!(complaint.starts_with("the name `") && !complaint.contains(hides), "{complaint}");
+            assert!(complaint.starts_with("the name `") && !complaint.contains(is_hidden_character), "{complaint}");
         }
         assert!(Name::new("x".repeat(5_000)).unwrap_err().to_string().len() < 250);
     }

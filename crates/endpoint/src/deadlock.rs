@@ -18,7 +18,7 @@ pub enum WaitsFor {
     /// Any of its requests.
     Requests,
     /// Something that is not an operation of its endpoint.
-    Stranger,
+    Unknown,
 }
 
 impl WaitsFor {
@@ -26,7 +26,7 @@ impl WaitsFor {
     fn rank(self) -> Option<Rank> {
         match self {
             WaitsFor::MessageFrom(rank) | WaitsFor::Receiver(rank) => Some(rank),
-            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Requests | WaitsFor::Stranger => None,
+            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Requests | WaitsFor::Unknown => None,
         }
     }
 }
@@ -57,7 +57,7 @@ pub fn deadlock_of(
     let mut text = String::new();
     for &index in order.iter().take(NAMED) {
         let separator = if text.is_empty() { "" } else { ", " };
-        text.push_str(&format!("{separator}{}", described(&name, ranks[index])));
+        text.push_str(&format!("{separator}{}", describe(&name, ranks[index])));
     }
     if in_ring > NAMED {
         text.push_str(&format!(", and so on round a ring of {in_ring} ranks"));
@@ -73,7 +73,7 @@ pub fn deadlock_of(
 }
 
 /// Everything that one rank waits for.
-fn described(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String {
+fn describe(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String {
     let mut text = waits.first().map(|&(rank, _)| format!("{} waits for ", name(rank))).unwrap_or_default();
     for (number, &(_, waits_for)) in waits.iter().enumerate().take(NAMED) {
         let separator = match number {
@@ -88,7 +88,7 @@ fn described(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> Strin
             WaitsFor::Receiver(to) => format!("{} to receive its message", name(to)),
             WaitsFor::Machine => "its machine".to_owned(),
             WaitsFor::Requests => "its requests".to_owned(),
-            WaitsFor::Stranger => "something that is no operation of its endpoint".to_owned(),
+            WaitsFor::Unknown => "something that is no operation of its endpoint".to_owned(),
         });
     }
     if waits.len() > NAMED {
@@ -101,13 +101,13 @@ fn described(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> Strin
 /// everything that each rank waits for.
 fn ring(ranks: &[&[(Rank, WaitsFor)]]) -> Vec<usize> {
     let index_of = |rank: Rank| ranks.binary_search_by_key(&rank, |waits| waits[0].0).ok();
-    let mut met = vec![false; ranks.len()];
+    let mut visited = vec![false; ranks.len()];
     let mut on_path = vec![false; ranks.len()];
     for start in 0..ranks.len() {
         // The ranks on the path from the start, and how many of each one's waits have been followed.
-        let mut path: Vec<(usize, usize)> = if met[start] { Vec::new() } else { vec![(start, 0)] };
+        let mut path: Vec<(usize, usize)> = if visited[start] { Vec::new() } else { vec![(start, 0)] };
         while let Some((current, followed)) = path.last_mut() {
-            (met[*current], on_path[*current]) = (true, true);
+            (visited[*current], on_path[*current]) = (true, true);
             let Some((_, waits_for)) = ranks[*current].get(*followed) else {
                 on_path[*current] = false;
                 path.pop();
@@ -118,7 +118,7 @@ fn ring(ranks: &[&[(Rank, WaitsFor)]]) -> Vec<usize> {
                 Some(next) if on_path[next] => {
                     return path.into_iter().map(|(index, _)| index).skip_while(|&index| index != next).collect();
                 }
-                Some(next) if !met[next] => path.push((next, 0)),
+                Some(next) if !visited[next] => path.push((next, 0)),
                 _ => {}
             }
         }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_rank_that_ended_is_told() {
+    fn the_error_of_a_rank_that_ended_is_reported() {
         let error = Error::NoSuchRank { rank: Rank(9), size: 2 };
         assert_eq!(
             text(&[(1, WaitsFor::MessageFrom(Rank(0)))], Some((Rank(0), &error))),

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use quantities::{Duration, Rank, Time};
 
 use crate::{
-    Begun, Endpoint, Error, Handles, Message, Operation, Outcome, Pending, Received, Report, Request, Result, Source,
-    Tag, Tags,
+    Endpoint, Error, Handles, Message, Operation, Outcome, Pending, Received, Report, Request, Result, Source,
+    StartStatus, Tag, Tags,
 };
 
 /// A future in a box: an operation of an [`Erased`] endpoint costs one where its world has no [`Handles`].
@@ -23,7 +23,7 @@ trait AnyEndpoint {
     fn handles(&self) -> Option<&dyn Handles>;
     fn carry_out(&self, operation: Operation) -> Boxed<'_, Result<Option<Received>>>;
     fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> BoxedReceive<'_>;
-    fn start(&self, request: Request) -> Result<Begun>;
+    fn start(&self, request: Request) -> Result<StartStatus>;
     fn wait_any(&self) -> Boxed<'_, Result<Report>>;
 }
 
@@ -55,7 +55,7 @@ impl<E: Endpoint> AnyEndpoint for E {
         Box::pin(Endpoint::sendrecv_tagged(self, to, tag, message, from, tags))
     }
 
-    fn start(&self, request: Request) -> Result<Begun> {
+    fn start(&self, request: Request) -> Result<StartStatus> {
         Endpoint::start(self, request)
     }
 
@@ -136,7 +136,7 @@ impl Endpoint for Erased<'_> {
         self.0.carry_out(operation).await
     }
 
-    fn start(&self, request: Request) -> Result<Begun> {
+    fn start(&self, request: Request) -> Result<StartStatus> {
         self.0.start(request)
     }
 

@@ -25,8 +25,8 @@ use self::requests::Requests;
 use crate::handles::{Handles, Pending};
 use crate::timeline::{Activity, MessageRecord, Span, Timeline};
 use crate::{
-    Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Passage, Program, Received, Report, Request,
-    Result, Source, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
+    Endpoint, Error, Event, Message, Needs, Operation, Outcome, Passage, Program, Received, Report, Request, Result,
+    Source, StartStatus, Tag, Tags, Unexpected, WaitsFor, check_partner, deadlock_of, join,
 };
 
 /// A running machine, on which ranks begin operations.
@@ -38,7 +38,7 @@ pub trait Machine {
     /// # Errors
     /// [`Error::Unfit`] when it can't, for any rank and at any time.
     fn check(&self, operation: &Operation) -> Result<()>;
-    /// Begins `operation` of `rank`. When it is over, [`Machine::next_over`] returns its `number`.
+    /// Begins `operation` of `rank`. When it is over, [`Machine::next_event`] returns its `number`.
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation);
     /// Begins a request of `rank`, whose number among the operations is given by [`number_of`].
     ///
@@ -47,30 +47,31 @@ pub trait Machine {
     ///
     /// # Errors
     /// [`Error::Unfit`] when the machine can't do it as requested.
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         if request.operation.partner() == Some(rank) {
             return Err(Error::ToItself(rank));
         }
         let receives = matches!(request.operation, Operation::Receive { .. });
         if request.processor > 0 {
-            let told = format!("a rank of this machine has one processor: it has no processor {}", request.processor);
-            return Err(Error::Unfit(told));
+            let problem =
+                format!("a rank of this machine has one processor: it has no processor {}", request.processor);
+            return Err(Error::Unfit(problem));
         }
-        if request.tells_start && !receives {
+        if request.reports_start && !receives {
             return Err(Error::Unfit("this machine cannot tell when an operation starts".to_owned()));
         }
         self.begin(rank, number_of(&request), request.operation);
-        Ok(if receives { Begun::Started } else { Begun::Later })
+        Ok(if receives { StartStatus::Started } else { StartStatus::Later })
     }
     /// Whether it can tell when sends and computations start.
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         false
     }
     /// The next event of an operation; none when nothing more can happen.
     ///
     /// # Errors
     /// What ends the whole run, such as a request to stop.
-    fn next_over(&mut self) -> Result<Option<Over>>;
+    fn next_event(&mut self) -> Result<Option<OperationEvent>>;
     /// All ranks have ended. A machine that does anything without them must bring it to an end.
     fn all_ended(&mut self) {}
     /// The program of `rank` has ended. Operations that it left under way go on.
@@ -79,7 +80,7 @@ pub trait Machine {
 
 /// An event of an operation: for most, that it is over.
 #[derive(Debug)]
-pub struct Over {
+pub struct OperationEvent {
     /// The rank that began it.
     pub rank: Rank,
     /// The number with which it was begun.
@@ -161,7 +162,7 @@ pub fn checked<P: Program>(program: &P, results: Vec<Result<P::Output>>) -> Vec<
 /// Runs `program` on `ranks` ranks of `machine` until nothing more happens.
 ///
 /// # Errors
-/// Those of [`Machine::next_over`].
+/// Those of [`Machine::next_event`].
 pub fn run<P: Program>(
     machine: &mut dyn Machine,
     ranks: u32,
@@ -175,7 +176,7 @@ pub fn run<P: Program>(
 /// caller must [check](Program::check).
 ///
 /// # Errors
-/// Those of [`Machine::next_over`]; that of the rank.
+/// Those of [`Machine::next_event`]; that of the rank.
 pub fn run_one<P: Program>(machine: &mut dyn Machine, rank: Rank, ranks: u32, program: &P) -> Result<P::Output> {
     let ended = run_local(machine, rank.0..rank.0 + 1, ranks, program, false)?;
     let results = ended.all(|rank| program.name_of(rank))?;
@@ -235,11 +236,11 @@ fn drive<P: Program>(
     };
     local.clone().for_each(|rank| poll(rank as usize));
     loop {
-        let over = shared.borrow_mut().machine.next_over()?;
-        let Some(Over { rank, number, at, event }) = over else { break };
+        let event = shared.borrow_mut().machine.next_event()?;
+        let Some(OperationEvent { rank, number, at, event }) = event else { break };
         match (request_of(number), event) {
-            (Some(number), event) => shared.borrow_mut().tell(rank, Report { number, at, event }),
-            (None, Event::Over(result)) => {
+            (Some(number), event) => shared.borrow_mut().deliver(rank, Report { number, at, event }),
+            (None, Event::Completed(result)) => {
                 let waker = shared.borrow_mut().end(number, result);
                 waker.wake();
             }
@@ -315,9 +316,9 @@ impl Shared<'_> {
         self.under_way[rank.0 as usize] -= 1;
         self.record(rank, activity, [began, end], &result);
         let entry = &mut self.operations.entries[number as usize];
-        match std::mem::replace(&mut entry.state, State::Over(result)) {
+        match std::mem::replace(&mut entry.state, State::Completed(result)) {
             State::UnderWay(waker) => waker,
-            State::Dropped | State::Over(_) => {
+            State::Dropped | State::Completed(_) => {
                 self.operations.remove(number);
                 Waker::noop().clone()
             }
@@ -325,7 +326,13 @@ impl Shared<'_> {
     }
 
     /// Records in the timeline, if there is one, what a rank did, and the message that it received.
-    fn record(&mut self, rank: Rank, activity: Option<Doing>, [start, end]: [Time; 2], result: &Result<Outcome>) {
+    fn record(
+        &mut self,
+        rank: Rank,
+        activity: Option<ActivityAndPartner>,
+        [start, end]: [Time; 2],
+        result: &Result<Outcome>,
+    ) {
         let Some(timeline) = &mut self.timeline else { return };
         let sender = if let Ok(Outcome::Received(received, _)) = result { Some(received.from) } else { None };
         timeline.spans.extend(activity.map(|(activity, partner)| {
@@ -356,7 +363,7 @@ impl Shared<'_> {
             }
             if waiting.len() == others {
                 let has_requests = self.under_way[rank.0 as usize] > 0;
-                waiting.push((rank, if has_requests { WaitsFor::Requests } else { WaitsFor::Stranger }));
+                waiting.push((rank, if has_requests { WaitsFor::Requests } else { WaitsFor::Unknown }));
             }
         }
         waiting
@@ -373,12 +380,12 @@ struct Operations {
 }
 
 /// What a rank does, and with which other rank, if that is known.
-type Doing = (Activity, Option<Rank>);
+type ActivityAndPartner = (Activity, Option<Rank>);
 
 struct Entry {
     rank: Rank,
     /// What the timeline shows; nothing if it takes no processor.
-    activity: Option<Doing>,
+    activity: Option<ActivityAndPartner>,
     waits_for: WaitsFor,
     began: Time,
     /// How many operations began before it.
@@ -391,7 +398,7 @@ enum State {
     UnderWay(Waker),
     /// Nobody waits for it any more.
     Dropped,
-    Over(Result<Outcome>),
+    Completed(Result<Outcome>),
 }
 
 impl Operations {
@@ -412,7 +419,7 @@ impl Operations {
     /// The outcome of an operation, once it is over; until then `waker` replaces the waker to wake.
     fn take(&mut self, number: u32, waker: &Waker) -> Option<Result<Outcome>> {
         match std::mem::replace(&mut self.entries[number as usize].state, State::Dropped) {
-            State::Over(result) => {
+            State::Completed(result) => {
                 self.unused.push(number);
                 Some(result)
             }
@@ -425,7 +432,7 @@ impl Operations {
 
     fn abandon(&mut self, number: u32) {
         match self.entries[number as usize].state {
-            State::Over(_) => self.remove(number),
+            State::Completed(_) => self.remove(number),
             State::UnderWay(_) | State::Dropped => self.entries[number as usize].state = State::Dropped,
         }
     }
@@ -452,17 +459,17 @@ impl<'run> RankEndpoint<'_, 'run> {
         }
     }
 
-    /// Begins an operation alongside `beside` others that belong to it.
-    fn begin_beside(&self, beside: u32, operation: Operation, waker: &Waker) -> Result<u32> {
-        self.check(&operation, beside)?;
+    /// Begins an operation alongside `others` that belong to it.
+    fn begin_alongside(&self, others: u32, operation: Operation, waker: &Waker) -> Result<u32> {
+        self.check(&operation, others)?;
         Ok(self.shared.borrow_mut().begin(self.rank, operation, waker.clone()))
     }
 
-    /// Checks that the operation may begin alongside `beside` others that belong to it.
-    fn check(&self, operation: &Operation, beside: u32) -> Result<()> {
+    /// Checks that the operation may begin alongside `others` that belong to it.
+    fn check(&self, operation: &Operation, others: u32) -> Result<()> {
         self.check_alone(operation)?;
         let under_way = self.shared.borrow().under_way[self.rank.0 as usize];
-        if under_way > beside { self.needs.check_overlap() } else { Ok(()) }
+        if under_way > others { self.needs.check_overlap() } else { Ok(()) }
     }
 
     /// Checks that the operation may begin when no other is under way.
@@ -497,7 +504,7 @@ impl<'run> RankEndpoint<'_, 'run> {
 
 impl Handles for RankEndpoint<'_, '_> {
     fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
-        self.begin_beside(0, operation, waker)
+        self.begin_alongside(0, operation, waker)
     }
 
     fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
@@ -515,7 +522,7 @@ struct SecondHalf<'a, 'run>(&'a RankEndpoint<'a, 'run>);
 
 impl Handles for SecondHalf<'_, '_> {
     fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32> {
-        self.0.begin_beside(1, operation, waker)
+        self.0.begin_alongside(1, operation, waker)
     }
 
     fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>> {
@@ -578,7 +585,7 @@ impl Endpoint for RankEndpoint<'_, '_> {
         Some(self)
     }
 
-    fn start(&self, request: Request) -> Result<Begun> {
+    fn start(&self, request: Request) -> Result<StartStatus> {
         self.needs.check_requests()?;
         match request.operation.partner() {
             // As in MPI, a request may send to or receive from the rank itself. Whether it can is up to the machine.

@@ -29,7 +29,7 @@ pub use handles::{Handles, Pending};
 pub use message::Message;
 pub use needs::Needs;
 pub use operation::{Operation, Outcome, Passage, Received, Source, Tag, Tags, Unexpected};
-pub use request::{Begun, Event, Report, Request};
+pub use request::{Event, Report, Request, StartStatus};
 pub use tagged::Tagged;
 
 use quantities::{Duration, Rank, Time};
@@ -119,7 +119,7 @@ pub trait Endpoint {
     /// As for the blocking operation; [`Error::Unfit`] where the world has no requests, the rank has no such processor, or the
     /// machine cannot tell when an operation starts; [`Error::Undeclared`] in a program that does not declare
     /// [`Needs::REQUESTS`].
-    fn start(&self, request: Request) -> Result<Begun> {
+    fn start(&self, request: Request) -> Result<StartStatus> {
         let _ = request;
         Err(request::no_requests())
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A serialized message whose content is longer than its size is refused when read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Written", try_from = "Written")]
+#[serde(into = "SerializedMessage", try_from = "SerializedMessage")]
 pub struct Message {
     size: Bytes,
     content: Option<bytes::Bytes>,
@@ -21,7 +21,7 @@ impl Message {
     }
     /// A message that begins with `content`; nobody reads the rest, up to `size`. If `content` is longer than `size`, it is the
     /// whole message.
-    pub fn that_begins(content: impl Into<bytes::Bytes>, size: Bytes) -> Message {
+    pub fn beginning_with(content: impl Into<bytes::Bytes>, size: Bytes) -> Message {
         let content = content.into();
         Message { size: size.max(Bytes(content.len() as u64)), content: Some(content) }
     }
@@ -49,21 +49,21 @@ impl<T: Into<bytes::Bytes>> From<T> for Message {
 
 /// A message in serialized form.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct SerializedMessage {
     size: u64,
     content: Option<bytes::Bytes>,
 }
 
-impl From<Message> for Written {
-    fn from(message: Message) -> Written {
-        Written { size: message.size.0, content: message.content }
+impl From<Message> for SerializedMessage {
+    fn from(message: Message) -> SerializedMessage {
+        SerializedMessage { size: message.size.0, content: message.content }
     }
 }
 
-impl TryFrom<Written> for Message {
+impl TryFrom<SerializedMessage> for Message {
     type Error = &'static str;
 
-    fn try_from(Written { size, content }: Written) -> Result<Message, &'static str> {
+    fn try_from(SerializedMessage { size, content }: SerializedMessage) -> Result<Message, &'static str> {
         if content.as_ref().is_some_and(|content| content.len() as u64 > size) {
             return Err("a message that carries more than its size");
         }
@@ -77,17 +77,19 @@ mod tests {
 
     #[test]
     fn a_message_that_only_begins_with_bytes_has_the_size_of_all() {
-        let message = Message::that_begins(vec![1, 2, 3], Bytes(10));
+        let message = Message::beginning_with(vec![1, 2, 3], Bytes(10));
         assert_eq!((message.size(), message.unseen()), (Bytes(10), Bytes(7)));
         assert_eq!(message.content().unwrap().as_ref(), [1, 2, 3]);
-        assert_eq!(Message::that_begins(vec![1, 2, 3], Bytes(2)), Message::from(vec![1, 2, 3]));
+        assert_eq!(Message::beginning_with(vec![1, 2, 3], Bytes(2)), Message::from(vec![1, 2, 3]));
         assert_eq!(Message::of_size(Bytes(5)).unseen(), Bytes(5));
     }
 
     #[test]
     fn no_message_is_read_that_carries_more_than_its_size() {
-        assert!(Message::try_from(Written { size: 2, content: Some(bytes::Bytes::from_static(b"abc")) }).is_err());
-        let message = Message::that_begins(vec![1], Bytes(4));
-        assert_eq!(Message::try_from(Written::from(message.clone())), Ok(message));
+        assert!(
+            Message::try_from(SerializedMessage { size: 2, content: Some(bytes::Bytes::from_static(b"abc")) }).is_err()
+        );
+        let message = Message::beginning_with(vec![1], Bytes(4));
+        assert_eq!(Message::try_from(SerializedMessage::from(message.clone())), Ok(message));
     }
 }

@@ -32,7 +32,7 @@ pub struct Request {
     /// The earliest time at which it may begin: [`Report::at`] of what it had to wait for. Now, if that is past. [ps]
     pub not_before: Time,
     /// Whether the rank is also told when it starts.
-    pub tells_start: bool,
+    pub reports_start: bool,
 }
 
 impl Request {
@@ -41,13 +41,13 @@ impl Request {
 
     /// A request as `MPI_Isend` and `MPI_Irecv` make it: at once, by the first processor and over the first interface.
     pub const fn new(number: u32, operation: Operation) -> Request {
-        Request { number, operation, processor: 0, interface: 0, not_before: Time::ZERO, tells_start: false }
+        Request { number, operation, processor: 0, interface: 0, not_before: Time::ZERO, reports_start: false }
     }
 }
 
 /// The state of a request when [`Endpoint::start`](crate::Endpoint::start) returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum StartStatus {
     /// It has started, and no report will say so.
     Started,
     /// It starts later, or at a time that is not known.
@@ -72,7 +72,7 @@ pub enum Event {
     /// A processor takes it up. A receive starts when it is posted.
     Started,
     /// It is over: its outcome, or why there is none.
-    Over(Result<Outcome>),
+    Completed(Result<Outcome>),
 }
 
 /// The error of an endpoint whose world has no requests.

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use quantities::{AtMost, Bytes};
+use quantities::{BoundedFile, Bytes};
 use serde::Serialize;
 
 use crate::interrupt;
@@ -34,7 +34,7 @@ pub fn open(path: &Path, most: Bytes) -> io::Result<Box<dyn io::Read + Send>> {
         return Ok(Box::new(io::Cursor::new(read(path, most)?)));
     }
     files::reads(path)?;
-    Ok(Box::new(AtMost::open(path, most)?))
+    Ok(Box::new(BoundedFile::open(path, most)?))
 }
 
 /// The text of the file `path`, of at most `most`.

@@ -8,8 +8,8 @@ use std::fmt;
 use std::net::UdpSocket;
 use std::rc::Rc;
 
-use endpoint::executor::{self, Machine, Over};
-use endpoint::{Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Request, Result};
+use endpoint::executor::{self, Machine, OperationEvent};
+use endpoint::{Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Request, Result, StartStatus};
 use programs::barrier::dissemination;
 use quantities::{Duration, Rank, Time};
 use real_worlds::MpiWorld;
@@ -92,20 +92,20 @@ impl Machine for Counted<'_> {
         self.machine.begin(rank, number, operation);
     }
 
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         let operation = request.operation.clone();
         let begun = self.machine.start(rank, request)?;
         self.count(&operation);
         Ok(begun)
     }
 
-    fn tells_starts(&self) -> bool {
-        self.machine.tells_starts()
+    fn reports_starts(&self) -> bool {
+        self.machine.reports_starts()
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
-        let over = self.machine.next_over()?;
-        if let Some(Over { event: Event::Over(Ok(Outcome::Received(received, _))), .. }) = &over {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
+        let over = self.machine.next_event()?;
+        if let Some(OperationEvent { event: Event::Completed(Ok(Outcome::Received(received, _))), .. }) = &over {
             count(&mut self.tally.received_from, received.from);
         }
         Ok(over)

@@ -46,7 +46,7 @@ impl Network {
     pub(super) fn forged(&self) -> u64 {
         match self {
             Network::Open(_) => 0,
-            Network::Sealed(sealed) => sealed.strange(),
+            Network::Sealed(sealed) => sealed.foreign(),
         }
     }
 }

@@ -137,7 +137,7 @@ impl Description {
     /// Locates the field of a fault: in a setting, or at a position in the file.
     fn located(&self, fault: Fault) -> Error {
         let Fault { field, problem } = fault;
-        let origin = match self.to_blame(&field) {
+        let origin = match self.setting_at_fault(&field) {
             Some(setting) => Origin::Setting(setting.to_string()),
             None => Origin::File { file: self.file.clone(), at: locate::field(&self.text, &field) },
         };
@@ -146,7 +146,7 @@ impl Description {
 
     /// The setting that causes a fault in a field, if the file alone has no fault: the last one that concerns the field, or else the
     /// last one.
-    fn to_blame(&self, field: &str) -> Option<&str> {
+    fn setting_at_fault(&self, field: &str) -> Option<&str> {
         let (_, last) = self.settings.last()?;
         let alone = toml::from_str::<Fields>(&self.text).ok()?;
         resolve::machine(&alone, "").ok()?;

@@ -149,7 +149,7 @@ pub enum Problem {
         reason: String,
     },
     /// Packets can wait for each other for ever.
-    #[error("`{rule}` can deadlock on this topology: {}", in_words(cycle))]
+    #[error("`{rule}` can deadlock on this topology: {}", shorten_cycle(cycle))]
     Deadlock {
         /// The rule.
         rule: String,
@@ -190,7 +190,7 @@ fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) ->
     // A field with exactly this name elsewhere is likelier than one in this table that is only similar, but not than one that differs
     // by a single letter.
     let paths = match near {
-        Some(name) if !elsewhere.iter().any(is_exact) || quantities::slips(found, name) < 2 => Vec::new(),
+        Some(name) if !elsewhere.iter().any(is_exact) || quantities::edit_distance(found, name) < 2 => Vec::new(),
         _ => elsewhere.iter().take(SHOWN).map(|path| format!("`{path}`")).collect::<Vec<String>>(),
     };
     let meant = match (near, paths.is_empty()) {
@@ -202,7 +202,7 @@ fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) ->
 }
 
 /// The channels of a cycle, without the middle of a long one.
-fn in_words(cycle: &[String]) -> String {
+fn shorten_cycle(cycle: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown = &cycle[..cycle.len().min(SHOWN)];
     let rest = if cycle.len() > SHOWN { format!(", and {} more", cycle.len() - SHOWN) } else { String::new() };

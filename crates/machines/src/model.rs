@@ -96,7 +96,7 @@ pub struct FlitNetwork {
 
 impl FlitNetwork {
     /// The name of a channel in messages and reports: `from node 3 to mesh (0, 0)`.
-    pub fn in_words(&self, channel: ChannelId) -> String {
+    pub fn channel_name(&self, channel: ChannelId) -> String {
         let end = |place: Place| match place {
             Place::Node(node) => format!("node {}", node.0),
             Place::Router(router) => self.routers[router.0 as usize].name.clone(),

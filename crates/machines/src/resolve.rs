@@ -237,8 +237,8 @@ fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
     let Some(cycle) = cycle else { return Ok(()) };
     let virtual_channels = network.virtual_channels();
     let in_words = |&(channel, virtual_channel): &deadlock::VirtualChannel| match virtual_channels {
-        1 => network.in_words(channel),
-        _ => format!("{} by virtual channel {virtual_channel}", network.in_words(channel)),
+        1 => network.channel_name(channel),
+        _ => format!("{} by virtual channel {virtual_channel}", network.channel_name(channel)),
     };
     let cycle = cycle.iter().map(in_words).collect();
     let needed = Some(network.routing.virtual_channels()).filter(|needed| *needed > virtual_channels);

@@ -117,7 +117,7 @@ fn part_of(message: &Message, offset: u64, length: u64, room: u64) -> Message {
     if seen_end < end {
         let end = end.min(offset + room - SEEN_FIELD as u64);
         return match seen(message, offset, seen_end.min(end)) {
-            Some(bytes) => Message::that_begins(bytes, Bytes(end - offset)),
+            Some(bytes) => Message::beginning_with(bytes, Bytes(end - offset)),
             None => Message::of_size(Bytes(end - offset)),
         };
     }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn sizes_without_bytes_leave_room_for_their_header_field() {
-        let message = Message::that_begins(vec![1; 150], Bytes(400));
+        let message = Message::beginning_with(vec![1; 150], Bytes(400));
         let all = parts(message, 48, true);
         assert_eq!(sizes(&all), [8, 112, 110, 110, 60]);
         let unseen: Vec<u64> = all.iter().map(|(_, payload)| payload.unseen().0).collect();

@@ -69,4 +69,4 @@ pub use round_trip::{RoundTrip, Timing};
 pub use sealed::{Key, SEAL, Sealed, Secrecy};
 pub use send_stream::{Repeat, SendStream};
 pub use shared_queue::SharedQueue;
-pub use stuck::{Doing, Wait, stuck};
+pub use stuck::{ProgramState, Wait, stuck};

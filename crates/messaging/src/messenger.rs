@@ -4,14 +4,14 @@ use std::cell::{Cell, Ref, RefCell};
 use std::future::poll_fn;
 use std::task::Poll;
 
-use endpoint::executor::{Over, number_of};
+use endpoint::executor::{OperationEvent, number_of};
 use endpoint::{
-    Begun, Endpoint, Error, Event, Message, Operation, Outcome, Received, Request, Result, Source, Tag, Tags,
+    Endpoint, Error, Event, Message, Operation, Outcome, Received, Request, Result, Source, StartStatus, Tag, Tags,
 };
 use quantities::{Duration, Rank, Time};
 
-use crate::operations::{Asked, Calls, Happened, Operations};
-use crate::{Datagram, Datagrams, Doing, Engine, Parameters};
+use crate::operations::{Calls, NewOperation, NumberedEvent, Operations};
+use crate::{Datagram, Datagrams, Engine, Parameters, ProgramState};
 
 /// A rank on a network of datagrams.
 ///
@@ -77,23 +77,23 @@ impl<D: Datagrams> Messenger<D> {
     }
 
     /// What the program is doing: the operations that have not ended.
-    pub fn doing(&self) -> Doing {
+    pub fn program_state(&self) -> ProgramState {
         let operations = self.operations.borrow();
         if operations.is_empty() && self.busy.get() {
-            return Doing::GoesOn;
+            return ProgramState::CanContinue;
         }
-        operations.waits_for().map_or(Doing::GoesOn, Doing::Waits)
+        operations.waits_for().map_or(ProgramState::CanContinue, ProgramState::Waits)
     }
 
     /// Whether no operation is in progress.
     pub fn is_idle(&self) -> bool {
         let operations = self.operations.borrow();
-        operations.is_empty() && !operations.has_happened()
+        operations.is_empty() && !operations.has_events()
     }
 
-    /// Begins an operation. When it is over, [`Messenger::take_over`] returns its `number`.
+    /// Begins an operation. When it is over, [`Messenger::take_event`] returns its `number`.
     pub fn begin(&self, number: u32, operation: Operation) {
-        self.operations.borrow_mut().begin(self.network.now(), Asked::new(number, operation));
+        self.operations.borrow_mut().begin(self.network.now(), NewOperation::new(number, operation));
     }
 
     /// Begins a request, on any processor; the others continue meanwhile. Every event is reported when it happens, never ahead: so the
@@ -101,7 +101,7 @@ impl<D: Datagrams> Messenger<D> {
     ///
     /// # Errors
     /// [`Error::ToItself`]: a rank sends no message to itself.
-    pub fn start(&self, request: Request) -> Result<Begun> {
+    pub fn start(&self, request: Request) -> Result<StartStatus> {
         let partner = match request.operation {
             Operation::Send { to, .. } => Some(to),
             Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => Some(from),
@@ -112,15 +112,16 @@ impl<D: Datagrams> Messenger<D> {
         }
         let receives = matches!(request.operation, Operation::Receive { .. } | Operation::ReceiveMulticast(_));
         let number = number_of(&request);
-        let asked = Asked::of_request(number, Request { tells_start: request.tells_start && !receives, ..request });
-        self.operations.borrow_mut().begin(self.network.now(), asked);
-        Ok(if receives { Begun::Started } else { Begun::Later })
+        let operation =
+            NewOperation::of_request(number, Request { reports_start: request.reports_start && !receives, ..request });
+        self.operations.borrow_mut().begin(self.network.now(), operation);
+        Ok(if receives { StartStatus::Started } else { StartStatus::Later })
     }
 
     /// The next event of an operation.
-    pub fn take_over(&self) -> Option<Over> {
-        let Happened { number, event } = self.operations.borrow_mut().take_happened()?;
-        Some(Over { rank: self.engine().rank(), number, at: self.network.now(), event })
+    pub fn take_event(&self) -> Option<OperationEvent> {
+        let NumberedEvent { number, event } = self.operations.borrow_mut().take_event()?;
+        Some(OperationEvent { rank: self.engine().rank(), number, at: self.network.now(), event })
     }
 
     /// Runs the operations and answers other ranks, for ever. It yields, to be polled again, when operations are over, so that their
@@ -128,19 +129,19 @@ impl<D: Datagrams> Messenger<D> {
     pub async fn run(&self) {
         let mut arrived = Vec::new();
         loop {
-            let turn = async {
-                let until = self.turn(&mut arrived).await?;
+            let step = async {
+                let until = self.step(&mut arrived).await?;
                 match until {
                     Next::AtOnce => Ok(()),
                     Next::At(until) => self.network.receive(until, &mut arrived).await,
                 }
             };
-            if let Err(error) = turn.await {
+            if let Err(error) = step.await {
                 self.operations.borrow_mut().fail(&error);
                 return std::future::pending().await;
             }
-            if self.operations.borrow().has_happened() {
-                stop_once().await;
+            if self.operations.borrow().has_events() {
+                yield_once().await;
             }
         }
     }
@@ -155,7 +156,7 @@ impl<D: Datagrams> Messenger<D> {
     /// # Errors
     /// [`Error::Lost`] when a rank was gone before it had everything that was sent to it; errors of the network.
     pub async fn flush(&self) -> Result<()> {
-        self.until(Engine::is_quiet).await?;
+        self.run_until(Engine::is_quiet).await?;
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
@@ -175,9 +176,9 @@ impl<D: Datagrams> Messenger<D> {
     /// # Errors
     /// Those of [`Messenger::end`]; [`Error::NoSuchRank`] and [`Error::ToItself`].
     pub async fn end_with(&self, ranks: &[Rank]) -> Result<()> {
-        self.until(Engine::is_quiet).await?;
+        self.run_until(Engine::is_quiet).await?;
         self.engine.borrow_mut().end_with(self.network.now(), ranks)?;
-        self.until(Engine::is_over).await?;
+        self.run_until(Engine::is_over).await?;
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
@@ -186,21 +187,21 @@ impl<D: Datagrams> Messenger<D> {
     /// # Errors
     /// Errors of the network.
     pub async fn serve(&self) -> Result<()> {
-        self.until(|_| false).await
+        self.run_until(|_| false).await
     }
 
     /// Runs the network and the state machine until everything to be sent has been handed over and the engine `is_done`.
-    async fn until(&self, is_done: impl Fn(&Engine) -> bool) -> Result<()> {
+    async fn run_until(&self, is_done: impl Fn(&Engine) -> bool) -> Result<()> {
         let _busy = self.become_busy()?;
         let limit = self.patience.map(|patience| self.network.now() + patience);
         let mut arrived = Vec::new();
         loop {
-            let next = self.turn(&mut arrived).await?;
+            let next = self.step(&mut arrived).await?;
             if !self.operations.borrow().sends() && is_done(&self.engine.borrow()) {
                 return Ok(());
             }
             if limit.is_some_and(|limit| limit <= self.network.now()) {
-                return Err(crate::operations::waited_for_too_long(self.rank()));
+                return Err(crate::operations::timed_out(self.rank()));
             }
             if let Next::At(until) = next {
                 self.network.receive([until, limit].into_iter().flatten().min(), &mut arrived).await?;
@@ -209,7 +210,7 @@ impl<D: Datagrams> Messenger<D> {
     }
 
     /// Passes what has arrived to the state machines, and sends what they have to send.
-    async fn turn(&self, arrived: &mut Vec<Datagram>) -> Result<Next> {
+    async fn step(&self, arrived: &mut Vec<Datagram>) -> Result<Next> {
         if self.operations.borrow().has_new_receives() {
             self.catch_up().await?;
         }
@@ -227,7 +228,7 @@ impl<D: Datagrams> Messenger<D> {
         }
         let operations = &mut *self.operations.borrow_mut();
         operations.settle(now, &mut self.engine.borrow_mut());
-        if operations.goes_on() {
+        if operations.can_continue() {
             return Ok(Next::AtOnce);
         }
         Ok(Next::At([next, operations.deadline()].into_iter().flatten().min()))
@@ -252,13 +253,13 @@ impl<D: Datagrams> Messenger<D> {
     }
 
     /// Carries out an operation of a program that does one thing at a time.
-    async fn alone(&self, operation: Operation) -> Result<Outcome> {
-        let [outcome] = self.together([operation]).await?;
+    async fn run_alone(&self, operation: Operation) -> Result<Outcome> {
+        let [outcome] = self.run_together([operation]).await?;
         outcome
     }
 
     /// Carries out several operations that begin together and are one step to a program that does one thing at a time.
-    async fn together<const N: usize>(&self, operations: [Operation; N]) -> Result<[Result<Outcome>; N]> {
+    async fn run_together<const N: usize>(&self, operations: [Operation; N]) -> Result<[Result<Outcome>; N]> {
         let _busy = self.become_busy()?;
         // Nothing remains of operations whose future was dropped.
         self.forget_operations();
@@ -266,9 +267,9 @@ impl<D: Datagrams> Messenger<D> {
         let mut outcomes = [const { None }; N];
         let mut arrived = Vec::new();
         loop {
-            let next = self.turn(&mut arrived).await?;
-            while let Some(Happened { number, event }) = self.operations.borrow_mut().take_happened() {
-                if let (Event::Over(outcome), Some(place)) = (event, outcomes.get_mut(number as usize)) {
+            let next = self.step(&mut arrived).await?;
+            while let Some(NumberedEvent { number, event }) = self.operations.borrow_mut().take_event() {
+                if let (Event::Completed(outcome), Some(place)) = (event, outcomes.get_mut(number as usize)) {
                     *place = Some(outcome);
                 }
             }
@@ -290,7 +291,7 @@ enum Next {
 }
 
 /// Yields once, so that the poller can do something before it polls again.
-async fn stop_once() {
+async fn yield_once() {
     let mut stopped = false;
     poll_fn(|_| if std::mem::replace(&mut stopped, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
@@ -309,34 +310,34 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        self.alone(Operation::Send { to, tag, message }).await.map(|_| ())
+        self.run_alone(Operation::Send { to, tag, message }).await.map(|_| ())
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        self.alone(Operation::Receive { from, tags, deadline }).await?.received()
+        self.run_alone(Operation::Receive { from, tags, deadline }).await?.received()
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
         let send = Operation::Send { to, tag, message };
         let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };
-        let [sent, received] = self.together([send, receive]).await?;
+        let [sent, received] = self.run_together([send, receive]).await?;
         sent.and(received)?.received()
     }
 
     async fn compute(&self, work: Duration) {
         // A network failure is an error of the next send or receive; the work is done all the same.
-        let _ = self.alone(Operation::Compute(work)).await;
+        let _ = self.run_alone(Operation::Compute(work)).await;
     }
 
     async fn sleep_until(&self, time: Time) {
-        let _ = self.alone(Operation::Sleep(time)).await;
+        let _ = self.run_alone(Operation::Sleep(time)).await;
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.alone(Operation::Multicast(message)).await.map(|_| ())
+        self.run_alone(Operation::Multicast(message)).await.map(|_| ())
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.alone(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
+        self.run_alone(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
     }
 }

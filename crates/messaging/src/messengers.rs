@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
-use endpoint::executor::Over;
-use endpoint::{Begun, Error, Operation, Request, Result};
+use endpoint::executor::OperationEvent;
+use endpoint::{Error, Operation, Request, Result, StartStatus};
 use quantities::Rank;
 
-use crate::{Datagrams, Doing, Messenger, stuck};
+use crate::{Datagrams, Messenger, ProgramState, stuck};
 
 /// Ranks of a program, one messenger each. A world reports whose datagrams have arrived or whose time has come, and is told which
 /// operations are over.
@@ -18,7 +18,7 @@ pub struct Messengers<'run, D> {
     running: Vec<Pin<Box<dyn Future<Output = ()> + 'run>>>,
     /// The ranks that have something to do at once, in this order.
     ready: VecDeque<usize>,
-    over: VecDeque<Over>,
+    events: VecDeque<OperationEvent>,
     ended: Vec<bool>,
     left: usize,
 }
@@ -32,7 +32,7 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
             messengers,
             running: messengers.iter().map(running).collect(),
             ready: (0..messengers.len()).collect(),
-            over: VecDeque::new(),
+            events: VecDeque::new(),
             ended: vec![false; messengers.len()],
             left: messengers.len(),
         }
@@ -54,9 +54,9 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
     ///
     /// # Errors
     /// Those of [`Messenger::start`].
-    pub fn start(&self, rank: Rank, request: Request) -> Result<Begun> {
-        let nobody = Error::NoSuchRank { rank, size: self.messengers.len() as u32 };
-        self.messengers.get(rank.0 as usize).ok_or(nobody)?.start(request)
+    pub fn start(&self, rank: Rank, request: Request) -> Result<StartStatus> {
+        let no_such_rank = Error::NoSuchRank { rank, size: self.messengers.len() as u32 };
+        self.messengers.get(rank.0 as usize).ok_or(no_such_rank)?.start(request)
     }
 
     /// The program of this rank has ended. The rank keeps answering others.
@@ -78,10 +78,10 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
     }
 
     /// The next operation that is over, as long as there is one before anything else has to happen.
-    pub fn next_over(&mut self) -> Option<Over> {
+    pub fn next_event(&mut self) -> Option<OperationEvent> {
         loop {
-            if let Some(over) = self.over.pop_front() {
-                return Some(over);
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
             }
             let rank = self.ready.pop_front()?;
             self.poll(rank);
@@ -91,8 +91,8 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
     fn poll(&mut self, rank: usize) {
         let (Some(running), Some(messenger)) = (self.running.get_mut(rank), self.messengers.get(rank)) else { return };
         let _ = running.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        self.over.extend(std::iter::from_fn(|| messenger.take_over()));
-        if !self.over.is_empty() {
+        self.events.extend(std::iter::from_fn(|| messenger.take_event()));
+        if !self.events.is_empty() {
             // Its program continues, and then this rank does, before any other.
             self.ready.push_front(rank);
         }
@@ -100,23 +100,23 @@ impl<'run, D: Datagrams> Messengers<'run, D> {
 
     /// Whether no operation is in progress.
     pub fn are_idle(&self) -> bool {
-        self.over.is_empty() && self.messengers.iter().all(Messenger::is_idle)
+        self.events.is_empty() && self.messengers.iter().all(Messenger::is_idle)
     }
 
     /// Whether some programs have not ended and none of them can ever continue.
     pub fn are_stuck(&self) -> bool {
-        let doing = |(messenger, ended): (&Messenger<D>, &bool)| {
-            if *ended { Doing::Ended } else { messenger.doing() }
+        let state = |(messenger, ended): (&Messenger<D>, &bool)| {
+            if *ended { ProgramState::Ended } else { messenger.program_state() }
         };
         // One that can continue is enough.
-        let waits = |doing: Doing| (doing != Doing::GoesOn).then_some(doing);
-        let doing: Option<Vec<Doing>> = self.messengers.iter().zip(&self.ended).map(doing).map(waits).collect();
-        doing.is_some_and(|doing| stuck(&doing, |rank| self.messengers[rank.0 as usize].engine()).is_some())
+        let waits = |state: ProgramState| (state != ProgramState::CanContinue).then_some(state);
+        let state: Option<Vec<ProgramState>> = self.messengers.iter().zip(&self.ended).map(state).map(waits).collect();
+        state.is_some_and(|state| stuck(&state, |rank| self.messengers[rank.0 as usize].engine()).is_some())
     }
 }
 
 impl<D> std::fmt::Debug for Messengers<'_, D> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Messengers").field("ready", &self.ready).field("over", &self.over).finish_non_exhaustive()
+        out.debug_struct("Messengers").field("ready", &self.ready).field("events", &self.events).finish_non_exhaustive()
     }
 }

@@ -39,49 +39,49 @@ pub(crate) struct Operations {
     /// When the last operation was over, or the first was begun.
     last_over: Time,
     /// The operations that are over once everything has been sent that this turn has to send, and those that are over now.
-    ends: Vec<Happened>,
-    happened: VecDeque<Happened>,
+    ends: Vec<NumberedEvent>,
+    events: VecDeque<NumberedEvent>,
     /// Whether an operation can continue without anything having to arrive.
-    goes_on: bool,
+    can_continue: bool,
     /// Why there is no network any more.
     failed: Option<Error>,
 }
 
 /// An operation that a program begins.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct NewOperation {
     pub(crate) number: u32,
     pub(crate) operation: Operation,
     /// The processor that does it.
     pub(crate) processor: u8,
     /// Whether to report when that processor takes it up.
-    pub(crate) tells_start: bool,
+    pub(crate) reports_start: bool,
     is_request: bool,
 }
 
-impl Asked {
+impl NewOperation {
     /// An operation of a rank with one processor.
-    pub(crate) const fn new(number: u32, operation: Operation) -> Asked {
-        Asked { number, operation, processor: 0, tells_start: false, is_request: false }
+    pub(crate) const fn new(number: u32, operation: Operation) -> NewOperation {
+        NewOperation { number, operation, processor: 0, reports_start: false, is_request: false }
     }
 
     /// A request, known by `number`.
-    pub(crate) fn of_request(number: u32, request: Request) -> Asked {
-        let Request { operation, processor, tells_start, .. } = request;
-        Asked { number, operation, processor, tells_start, is_request: true }
+    pub(crate) fn of_request(number: u32, request: Request) -> NewOperation {
+        let Request { operation, processor, reports_start, .. } = request;
+        NewOperation { number, operation, processor, reports_start, is_request: true }
     }
 }
 
 /// An event of an operation, by the number with which it was begun.
 #[derive(Debug)]
-pub(crate) struct Happened {
+pub(crate) struct NumberedEvent {
     pub(crate) number: u32,
     pub(crate) event: Event,
 }
 
-impl Happened {
-    const fn over(number: u32, result: Result<Outcome>) -> Happened {
-        Happened { number, event: Event::Over(result) }
+impl NumberedEvent {
+    const fn over(number: u32, result: Result<Outcome>) -> NumberedEvent {
+        NumberedEvent { number, event: Event::Completed(result) }
     }
 }
 
@@ -130,7 +130,7 @@ enum Stage {
     /// What it waits for has not arrived in time.
     IsLate(Posted, Error),
     /// The processor has to take what has arrived.
-    Has(Result<Outcome>),
+    HasResult(Result<Outcome>),
     /// The processor does the rest of the work.
     Ends(Time, Result<Outcome>),
     IsOver,
@@ -158,8 +158,8 @@ impl Operations {
             processors_free: vec![Time::ZERO],
             last_over: Time::ZERO,
             ends: Vec::new(),
-            happened: VecDeque::new(),
-            goes_on: false,
+            events: VecDeque::new(),
+            can_continue: false,
             failed: None,
         }
     }
@@ -172,11 +172,11 @@ impl Operations {
         self.patience = Some(patience);
     }
 
-    pub(crate) fn begin(&mut self, now: Time, asked: Asked) {
-        let Asked { number, operation, processor, tells_start, is_request } = asked;
+    pub(crate) fn begin(&mut self, now: Time, new: NewOperation) {
+        let NewOperation { number, operation, processor, reports_start, is_request } = new;
         if let Some(error) = &self.failed {
             let result = outcome_without_network(&operation, error);
-            self.happened.push_back(Happened::over(number, result));
+            self.events.push_back(NumberedEvent::over(number, result));
             return;
         }
         let processors = self.processors_free.len().max(usize::from(processor) + 1);
@@ -191,7 +191,7 @@ impl Operations {
             Some(patience) => Limit::At(self.free(now, processor) + patience),
             None => Limit::Never,
         };
-        let start = if tells_start { Start::Wanted } else { Start::Silent };
+        let start = if reports_start { Start::Wanted } else { Start::Silent };
         self.under_way.push(UnderWay { number, processor, start, stage: Stage::Begun(operation), limit });
     }
 
@@ -219,7 +219,7 @@ impl Operations {
             };
             self.under_way[place].stage = match engine.post(now, what) {
                 Ok(posted) => Stage::Receives(posted, what, deadline),
-                Err(error) => Stage::Has(Err(error)),
+                Err(error) => Stage::HasResult(Err(error)),
             };
         }
     }
@@ -227,7 +227,7 @@ impl Operations {
     /// Advances every operation as far as possible at `now`, in the order in which they were begun; but of several receives whose
     /// messages have arrived, first the one whose message was complete first.
     pub(crate) fn advance(&mut self, now: Time, engine: &mut Engine) {
-        self.goes_on = false;
+        self.can_continue = false;
         if self.under_way.len() == 1 {
             self.advance_one(0, now, engine);
         } else {
@@ -238,11 +238,11 @@ impl Operations {
 
     /// The order in which operations advance.
     fn order(&self, engine: &Engine) -> Vec<usize> {
-        let turn = |stage: &Stage| match stage {
-            Stage::Receives(posted, ..) => engine.turn(*posted),
+        let completion = |stage: &Stage| match stage {
+            Stage::Receives(posted, ..) => engine.completion(*posted),
             _ => None,
         };
-        let complete = (0..).zip(&self.under_way).filter_map(|(place, it)| Some((turn(&it.stage)?, place)));
+        let complete = (0..).zip(&self.under_way).filter_map(|(place, it)| Some((completion(&it.stage)?, place)));
         let complete: Vec<(u64, usize)> = complete.collect();
         let mut first = complete.clone();
         first.sort_unstable();
@@ -252,7 +252,7 @@ impl Operations {
     }
 
     fn advance_one(&mut self, place: usize, now: Time, engine: &mut Engine) {
-        self.tell_start(place, now);
+        self.report_start(place, now);
         let limit = self.limit(self.under_way[place].limit);
         let it = &mut self.under_way[place];
         let (served, stage) = (Served { processor: it.processor, limit }, it.take_stage());
@@ -262,7 +262,7 @@ impl Operations {
 
     /// Reports that an operation starts, if that is requested and its processor takes it up. Whatever this allows to begin need not wait
     /// until this turn has sent what it has to send.
-    fn tell_start(&mut self, place: usize, now: Time) {
+    fn report_start(&mut self, place: usize, now: Time) {
         let UnderWay { number, processor, start, ref stage, .. } = self.under_way[place];
         let at = match (start, stage) {
             (Start::Silent, _) => return,
@@ -272,7 +272,7 @@ impl Operations {
         };
         self.under_way[place].start = if at <= now { Start::Silent } else { Start::At(at) };
         if at <= now {
-            self.happened.push_back(Happened { number, event: Event::Started });
+            self.events.push_back(NumberedEvent { number, event: Event::Started });
         }
     }
 
@@ -282,7 +282,7 @@ impl Operations {
             Step::To(next) => *stage = next,
             Step::Over(result) => {
                 *stage = Stage::IsOver;
-                self.ends.push(Happened::over(*number, result));
+                self.ends.push(NumberedEvent::over(*number, result));
             }
         }
     }
@@ -299,25 +299,25 @@ impl Operations {
             Stage::Begun(Operation::Sleep(until)) if until <= now => Step::Over(Ok(Outcome::Done)),
             Stage::Begun(Operation::Sleep(until)) => Step::To(Stage::Ends(until, Ok(Outcome::Done))),
             Stage::Calls(until, sending) if until <= now => {
-                self.goes_on = true;
+                self.can_continue = true;
                 Step::To(Stage::Submits(sending))
             }
             Stage::Submits(sending) => self.submit(now, sending, served.limit, engine),
             Stage::Receives(posted, what, deadline) => match engine.received(now, posted) {
-                Ok(Some(received)) => self.has(
+                Ok(Some(received)) => self.take_result(
                     now,
                     served.processor,
                     Ok(Outcome::Received(received, Passage { sent: now, arrived: now })),
                 ),
-                Err(error) => self.has(now, served.processor, Err(error)),
+                Err(error) => self.take_result(now, served.processor, Err(error)),
                 Ok(None) => {
                     let passed = |time: Option<Time>| time.filter(|time| *time <= now);
                     let late = passed(deadline).map(Error::Deadline);
-                    let late = late.or_else(|| passed(served.limit).map(|_| waited_for_too_long(engine.rank())));
+                    let late = late.or_else(|| passed(served.limit).map(|_| timed_out(engine.rank())));
                     Step::To(late.map_or(Stage::Receives(posted, what, deadline), |error| Stage::IsLate(posted, error)))
                 }
             },
-            Stage::Has(result) => self.process(now, served.processor, self.calls.receive, result),
+            Stage::HasResult(result) => self.process(now, served.processor, self.calls.receive, result),
             Stage::Ends(until, result) if until <= now => Step::Over(result),
             stage => Step::To(stage),
         }
@@ -370,21 +370,19 @@ impl Operations {
         };
         match submitted {
             Ok(None) => Step::Over(Ok(Outcome::Done)),
-            Ok(Some(_)) if limit.is_some_and(|limit| limit <= now) => {
-                Step::Over(Err(waited_for_too_long(engine.rank())))
-            }
+            Ok(Some(_)) if limit.is_some_and(|limit| limit <= now) => Step::Over(Err(timed_out(engine.rank()))),
             Ok(Some(message)) => Step::To(Stage::Submits(Sending { to, message })),
             Err(error) => Step::Over(Err(error)),
         }
     }
 
     /// What a receive waits for has arrived.
-    fn has(&mut self, now: Time, processor: u8, result: Result<Outcome>) -> Step {
+    fn take_result(&mut self, now: Time, processor: u8, result: Result<Outcome>) -> Step {
         if self.calls.receive.is_zero() && self.free(now, processor) <= now {
             return Step::Over(result);
         }
-        self.goes_on = true;
-        Step::To(Stage::Has(result))
+        self.can_continue = true;
+        Step::To(Stage::HasResult(result))
     }
 
     /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is withdrawn.
@@ -394,7 +392,7 @@ impl Operations {
             if let Stage::IsLate(posted, error) = stage {
                 engine.withdraw(*posted);
                 let (processor, error) = (*processor, error.clone());
-                let step = self.has(now, processor, Err(error));
+                let step = self.take_result(now, processor, Err(error));
                 self.take_step(place, step);
             }
         }
@@ -402,21 +400,21 @@ impl Operations {
         if !self.ends.is_empty() {
             self.last_over = now;
         }
-        self.happened.extend(self.ends.drain(..));
+        self.events.extend(self.ends.drain(..));
     }
 
     /// Whether something can be done at once.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn can_continue(&self) -> bool {
         let is_new = |it: &UnderWay| matches!(it.stage, Stage::Begun(_));
-        self.goes_on || !self.happened.is_empty() || self.under_way.iter().any(is_new)
+        self.can_continue || !self.events.is_empty() || self.under_way.iter().any(is_new)
     }
 
-    pub(crate) fn take_happened(&mut self) -> Option<Happened> {
-        self.happened.pop_front()
+    pub(crate) fn take_event(&mut self) -> Option<NumberedEvent> {
+        self.events.pop_front()
     }
 
-    pub(crate) fn has_happened(&self) -> bool {
-        !self.happened.is_empty()
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// When an operation continues, or stops waiting, if nothing arrives before.
@@ -436,7 +434,7 @@ impl Operations {
 
     /// What the operations wait for, if none can continue by itself and the program has been told of all that are over.
     pub(crate) fn waits_for(&self) -> Option<Vec<Wait>> {
-        if !self.ends.is_empty() || !self.happened.is_empty() {
+        if !self.ends.is_empty() || !self.events.is_empty() {
             return None;
         }
         self.under_way.iter().map(UnderWay::waits_for).collect()
@@ -464,20 +462,20 @@ impl Operations {
             }
         }
         self.ends.clear();
-        self.happened.clear();
+        self.events.clear();
     }
 
     /// The network is gone: everything ends with `error`, except what needs no network.
     pub(crate) fn fail(&mut self, error: &Error) {
         self.failed = Some(error.clone());
-        self.happened.extend(self.ends.drain(..));
+        self.events.extend(self.ends.drain(..));
         for UnderWay { number, stage, .. } in self.under_way.drain(..) {
             let result = match stage {
                 Stage::Begun(operation) => outcome_without_network(&operation, error),
-                Stage::Has(result) | Stage::Ends(_, result) => result,
+                Stage::HasResult(result) | Stage::Ends(_, result) => result,
                 _ => Err(error.clone()),
             };
-            self.happened.push_back(Happened::over(number, result));
+            self.events.push_back(NumberedEvent::over(number, result));
         }
     }
 }
@@ -521,6 +519,6 @@ fn outcome_without_network(operation: &Operation, error: &Error) -> Result<Outco
     }
 }
 
-pub(crate) fn waited_for_too_long(rank: Rank) -> Error {
+pub(crate) fn timed_out(rank: Rank) -> Error {
     Error::Deadlock(format!("rank {rank} has waited for a message for too long"))
 }

@@ -364,7 +364,7 @@ impl Data {
             }
             Part::From(offset) => header.write(&low_48(offset)),
         }
-        tell_seen(&self.payload, header);
+        write_seen(&self.payload, header);
         self.payload.clone()
     }
 
@@ -440,13 +440,13 @@ fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
     }
     let length = usize::try_from(seen).map_err(|_| Unreadable::Field)?;
     Ok(match all.content() {
-        Some(content) if length > 0 => Message::that_begins(content.slice(..length), all.size()),
+        Some(content) if length > 0 => Message::beginning_with(content.slice(..length), all.size()),
         _ => Message::of_size(all.size()),
     })
 }
 
 /// Writes how much of `payload` is bytes, if not all of it is.
-fn tell_seen(payload: &Message, header: &mut Header) {
+fn write_seen(payload: &Message, header: &mut Header) {
     if payload.unseen() > Size(0) {
         let seen = payload.size().0 - payload.unseen().0;
         header.write(&low_48(seen)[4..]);

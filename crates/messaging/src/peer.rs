@@ -33,7 +33,7 @@ pub(crate) struct Peer {
     /// Whether it has to pull something before this rank can continue, and when to ask it next whether it is still there.
     pulls: Waiting,
     /// When something last arrived from it.
-    pub(crate) heard: Time,
+    pub(crate) last_heard: Time,
     /// Since this rank has ended: what is still to be said.
     farewell: Option<Farewell>,
 }
@@ -54,7 +54,7 @@ struct Farewell {
 }
 
 /// How many times a rank that has ended is told that this one has, if it does not answer.
-const LAST_WORDS: u32 = 5;
+const FAREWELL_ATTEMPTS: u32 = 5;
 
 impl Peer {
     pub(crate) fn new(me: Rank, size: u32, parameters: &Parameters) -> Peer {
@@ -66,7 +66,7 @@ impl Peer {
             state: State::Present,
             missed: false,
             pulls: Waiting::new(parameters.timing),
-            heard: Time::ZERO,
+            last_heard: Time::ZERO,
             farewell: None,
         }
     }
@@ -77,7 +77,7 @@ impl Peer {
     }
 
     /// Whether it lacks something that was sent to it.
-    pub(crate) fn is_owed(&self) -> bool {
+    pub(crate) fn lacks_data(&self) -> bool {
         self.sender.waiting() > 0
     }
 
@@ -139,11 +139,11 @@ impl Peer {
     pub(crate) fn end(&mut self, now: Time, timing: Timing) {
         let interval = timing.first;
         self.farewell =
-            Some(Farewell { since: now, at: now, interval, knows: false, left: LAST_WORDS, in_vain: false });
+            Some(Farewell { since: now, at: now, interval, knows: false, left: FAREWELL_ATTEMPTS, in_vain: false });
     }
 
     /// Whether this rank has ended and the other has to be told.
-    pub(crate) const fn is_told(&self) -> bool {
+    pub(crate) const fn needs_farewell(&self) -> bool {
         self.farewell.is_some()
     }
 
@@ -167,7 +167,7 @@ impl Peer {
     }
 
     /// Whether to tell it now.
-    fn says_farewell(&mut self, now: Time, most: Duration) -> bool {
+    fn farewell_is_due(&mut self, now: Time, most: Duration) -> bool {
         let due = self.farewell_at().is_some_and(|at| at <= now);
         let (has_ended, farewell) = (self.state == State::Ended, self.farewell.as_mut().filter(|_| due));
         if let Some(farewell) = farewell {
@@ -183,12 +183,12 @@ impl Peer {
     pub(crate) fn due(&mut self, now: Time, parameters: &Parameters, ended: bool) -> Vec<(Body, bool, bool)> {
         let mut due = Vec::new();
         let mut asks = false;
-        if self.says_farewell(now, parameters.timing.most) {
+        if self.farewell_is_due(now, parameters.timing.most) {
             self.receiver.report_at(now);
             asks = true;
         }
-        if self.pulls.asks_at(false).is_some_and(|at| at <= now) {
-            self.pulls.asked(now);
+        if self.pulls.next_question_at(false).is_some_and(|at| at <= now) {
+            self.pulls.note_question(now);
             self.receiver.report_at(now);
             asks = true;
         }
@@ -209,13 +209,13 @@ impl Peer {
         let farewell = self.farewell.map(|farewell| farewell.since);
         let since = [self.sender.window().stuck_since(), self.pulls.since(false), receives, broadcasts, view, farewell];
         let since = since.into_iter().flatten().min().filter(|_| self.state == State::Present)?;
-        Some(since.max(self.heard))
+        Some(since.max(self.last_heard))
     }
 
     /// When something is due between the two ranks.
     pub(crate) fn deadline(&self) -> Option<Time> {
         let broadcasts = self.broadcasts.deadline().filter(|_| !self.dropped);
-        let (sender, pulls) = (self.sender.window().deadline(), self.pulls.asks_at(false));
+        let (sender, pulls) = (self.sender.window().deadline(), self.pulls.next_question_at(false));
         let deadlines = [sender, pulls, self.receiver.deadline(), broadcasts, self.farewell_at()];
         deadlines.into_iter().flatten().min().filter(|_| self.state != State::Gone)
     }

@@ -84,7 +84,7 @@ impl Reassembly {
             Parts::Many(bytes) => bytes.freeze(),
         };
         match self.opening.content {
-            Some(_) => Message::that_begins(bytes, Size(self.opening.size)),
+            Some(_) => Message::beginning_with(bytes, Size(self.opening.size)),
             None => Message::of_size(Size(self.opening.size)),
         }
     }
@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn what_is_only_a_size_is_not_stored() {
         let mut it = reassembly(100, Some(3));
-        it.take(0, &Message::that_begins(vec![1, 2, 3], Size(50)));
+        it.take(0, &Message::beginning_with(vec![1, 2, 3], Size(50)));
         it.take(40, &Message::of_size(Size(60)));
-        assert_eq!(it.into_message(), Message::that_begins(vec![1, 2, 3], Size(100)));
+        assert_eq!(it.into_message(), Message::beginning_with(vec![1, 2, 3], Size(100)));
         let mut it = reassembly(5, None);
         it.take(0, &Message::from(vec![0; 5]));
         assert!(!it.is_complete(), "bytes of a message that carries none");

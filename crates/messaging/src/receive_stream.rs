@@ -32,10 +32,10 @@ pub struct ReceiveStream<P> {
     unreported: u64,
     missing: bool,
     /// Whether the source has asked for a report since the last one.
-    asked: bool,
+    report_requested: bool,
     no_room: bool,
     /// How many duplicate packets arrived.
-    again: u64,
+    duplicates: u64,
     spaced: Option<Spaced>,
 }
 
@@ -68,9 +68,9 @@ impl<P> ReceiveStream<P> {
             due: None,
             unreported: 0,
             missing: false,
-            asked: false,
+            report_requested: false,
             no_room: false,
-            again: 0,
+            duplicates: 0,
             spaced: None,
         }
     }
@@ -95,13 +95,13 @@ impl<P> ReceiveStream<P> {
     pub fn offer(&mut self, now: Time, sequence: u32, answer: bool, packet: P) {
         let Some(sequence) = near(self.expected(), sequence) else { return };
         let is_new = sequence >= self.expected();
-        self.again += u64::from(!is_new || self.early(sequence).is_some());
+        self.duplicates += u64::from(!is_new || self.early(sequence).is_some());
         let gap = match &mut self.order {
             ReceiveWindow::GoBackN(order) => order.offer(sequence, packet),
             ReceiveWindow::Selective(order) => order.offer(sequence, packet),
         };
         self.missing |= gap;
-        self.asked |= answer;
+        self.report_requested |= answer;
         if (gap && self.spaced.is_none()) || answer || !is_new {
             self.report_at(now);
         }
@@ -116,7 +116,7 @@ impl<P> ReceiveStream<P> {
     }
 
     /// A parity packet has arrived.
-    pub(crate) fn hear_parity(&mut self, now: Time) {
+    pub(crate) fn note_parity(&mut self, now: Time) {
         let Some(spaced) = &mut self.spaced else { return };
         spaced.quiet = Some(now + self.reporting.delay);
         spaced.parity += 1;
@@ -134,8 +134,8 @@ impl<P> ReceiveStream<P> {
     }
 
     /// How many duplicate packets arrived: they were sent again needlessly.
-    pub const fn again(&self) -> u64 {
-        self.again
+    pub const fn duplicates(&self) -> u64 {
+        self.duplicates
     }
 
     /// The packet whose turn it is, if it has arrived.
@@ -187,7 +187,7 @@ impl<P> ReceiveStream<P> {
 
     /// The source asks what has arrived.
     pub fn ask(&mut self, now: Time) {
-        self.asked = true;
+        self.report_requested = true;
         self.report_at(now);
     }
 
@@ -222,7 +222,7 @@ impl<P> ReceiveStream<P> {
             expected: wire(self.expected()),
             bitmap,
             missing: std::mem::take(&mut self.missing),
-            answers: std::mem::take(&mut self.asked),
+            answers: std::mem::take(&mut self.report_requested),
             no_room: self.no_room,
             ..Default::default()
         }

@@ -67,9 +67,9 @@ pub struct Sealed<D> {
     /// The number of the next datagram.
     counter: Cell<u64>,
     /// Which datagrams of each rank have arrived already.
-    came: RefCell<Vec<Came>>,
+    replay_windows: RefCell<Vec<ReplayWindow>>,
     /// How many datagrams were foreign to this session, or replayed.
-    strange: Cell<u64>,
+    foreign: Cell<u64>,
     arrived: RefCell<Vec<Datagram>>,
 }
 
@@ -83,8 +83,8 @@ impl<D> Sealed<D> {
             secrecy: Secrecy::Secret,
             ciphers: keys.iter().map(|key| ChaCha20Poly1305::new(&key.0.into())).collect(),
             counter: Cell::new(0),
-            came: RefCell::new(vec![Came::default(); keys.len()]),
-            strange: Cell::new(0),
+            replay_windows: RefCell::new(vec![ReplayWindow::default(); keys.len()]),
+            foreign: Cell::new(0),
             arrived: RefCell::default(),
         }
     }
@@ -101,8 +101,8 @@ impl<D> Sealed<D> {
     }
 
     /// How many datagrams were foreign to this session, or replayed.
-    pub fn strange(&self) -> u64 {
-        self.strange.get()
+    pub fn foreign(&self) -> u64 {
+        self.foreign.get()
     }
 
     fn seal(&self, datagram: &Datagram) -> Result<Datagram> {
@@ -133,9 +133,9 @@ impl<D> Sealed<D> {
             return None;
         }
         let counter = u64::from_be_bytes(counter);
-        let came = &mut self.came.borrow_mut();
-        let (cipher, came) = (self.ciphers.get(source)?, came.get_mut(source)?);
-        if came.has(counter) {
+        let windows = &mut self.replay_windows.borrow_mut();
+        let (cipher, window) = (self.ciphers.get(source)?, windows.get_mut(source)?);
+        if window.has(counter) {
             return None;
         }
         let sealed = datagram.payload().content()?;
@@ -144,7 +144,7 @@ impl<D> Sealed<D> {
         let authenticated = self.authenticated(text.len());
         let (open, secret) = text.split_at_mut(authenticated);
         cipher.decrypt_in_place_detached(&nonce(counter), open, secret, Tag::from_slice(tag)).ok()?;
-        came.note(counter);
+        window.note(counter);
         Datagram::from_bytes(&Bytes::from(text).slice(HEADER..)).ok()
     }
 
@@ -206,7 +206,7 @@ impl<D: Datagrams> Datagrams for Sealed<D> {
         for datagram in sealed.drain(..) {
             match self.open(&datagram) {
                 Some(opened) => arrived.push(opened),
-                None => self.strange.set(self.strange.get() + 1),
+                None => self.foreign.set(self.foreign.get() + 1),
             }
         }
         self.arrived.replace(sealed);
@@ -226,25 +226,25 @@ const WORDS: usize = (REMEMBERED / 64) as usize;
 ///                                                     end
 /// ```
 #[derive(Clone, Debug)]
-struct Came {
+struct ReplayWindow {
     end: u64,
     /// Number n has the bit n modulo REMEMBERED.
     bits: [u64; WORDS],
 }
 
-impl Default for Came {
-    fn default() -> Came {
-        Came { end: 0, bits: [0; WORDS] }
+impl Default for ReplayWindow {
+    fn default() -> ReplayWindow {
+        ReplayWindow { end: 0, bits: [0; WORDS] }
     }
 }
 
-impl Came {
+impl ReplayWindow {
     fn place(number: u64) -> (usize, u64) {
         ((number % REMEMBERED / 64) as usize, 1 << (number % 64))
     }
 
     fn has(&self, number: u64) -> bool {
-        let (word, bit) = Came::place(number);
+        let (word, bit) = ReplayWindow::place(number);
         number < self.end && (self.end - number > REMEMBERED || self.bits[word] & bit != 0)
     }
 
@@ -252,12 +252,12 @@ impl Came {
         if number >= self.end {
             let forgotten = (number - self.end).min(REMEMBERED - 1);
             for passed in number - forgotten..=number {
-                let (word, bit) = Came::place(passed);
+                let (word, bit) = ReplayWindow::place(passed);
                 self.bits[word] &= !bit;
             }
             self.end = number.saturating_add(1);
         }
-        let (word, bit) = Came::place(number);
+        let (word, bit) = ReplayWindow::place(number);
         self.bits[word] |= bit;
     }
 }
@@ -324,7 +324,7 @@ mod tests {
         now(source.send(&to_all)).unwrap();
         let receiver = Sealed::new(&wire, Rank(1), 7, &keys(0));
         assert_eq!(arrived(&receiver), sent);
-        assert_eq!((arrived(&receiver), receiver.strange()), (vec![], 3), "they came before");
+        assert_eq!((arrived(&receiver), receiver.foreign()), (vec![], 3), "they came before");
         let others = [(Rank(1), 8, 0), (Rank(1), 7, 9), (Rank(0), 7, 0)];
         for (rank, session, secret) in others {
             assert_eq!(arrived(&Sealed::new(&wire, rank, session, &keys(secret))), []);
@@ -342,7 +342,7 @@ mod tests {
         now(readable(0, 0).send(&sent.clone().map(|datagram| (Destination::All, datagram)))).unwrap();
         assert!(wire.0.borrow()[0].1.to_bytes().windows(3).any(|part| part == b"one"));
         let receiver = readable(1, 0);
-        assert_eq!((arrived(&receiver), arrived(&receiver), receiver.strange()), (sent.to_vec(), vec![], 2));
+        assert_eq!((arrived(&receiver), arrived(&receiver), receiver.foreign()), (sent.to_vec(), vec![], 2));
         assert_eq!(arrived(&readable(1, 9)), [], "another key");
         assert_eq!(arrived(&Sealed::new(&wire, Rank(1), 7, &keys(0))), [], "who expects secrets takes nothing else");
     }
@@ -371,12 +371,12 @@ mod tests {
         fn a_number_is_accepted_once_or_counts_as_seen(
             numbers in vec(prop_oneof![0_u64..200, 0_u64..20_000, any::<u64>()], 1..200)
         ) {
-            let (mut came, mut all) = (Came::default(), BTreeSet::new());
+            let (mut window, mut all) = (ReplayWindow::default(), BTreeSet::new());
             for number in numbers {
                 let late = all.last().is_some_and(|last| last - number.min(*last) >= REMEMBERED);
-                prop_assert_eq!(came.has(number), all.contains(&number) || late);
-                if !came.has(number) {
-                    came.note(number);
+                prop_assert_eq!(window.has(number), all.contains(&number) || late);
+                if !window.has(number) {
+                    window.note(number);
                     all.insert(number);
                 }
             }

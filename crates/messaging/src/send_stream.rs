@@ -26,7 +26,7 @@ enum Repeats {
     GoBackN(go_back_n::Repeats),
     Selective(selective_repeat::Repeats),
     /// Only what it is told: losses are mostly repaired otherwise.
-    Told(selective_repeat::Repeats),
+    Reported(selective_repeat::Repeats),
 }
 
 /// A stream to one receiver.
@@ -74,9 +74,9 @@ pub struct SendStream {
 enum Question {
     Nothing,
     /// It is to be asked, perhaps again: when it was first asked, everything before this packet had been sent.
-    ToAsk(Option<u64>),
+    Pending(Option<u64>),
     /// It was asked when everything before this packet had been sent.
-    Asked(u64),
+    Sent(u64),
 }
 
 impl SendStream {
@@ -104,7 +104,7 @@ impl SendStream {
 
     /// A stream that sends again only those packets that [`SendStream::lost_alone`] is told of, besides asking what the receiver has.
     pub(crate) fn with_parity(first: u64, timing: Timing) -> SendStream {
-        let repeats = Repeats::Told(selective_repeat::Repeats::default());
+        let repeats = Repeats::Reported(selective_repeat::Repeats::default());
         SendStream { repeats, ..SendStream::new(first, Repeat::Selective, timing) }
     }
 
@@ -149,7 +149,7 @@ impl SendStream {
     pub fn is_behind(&self) -> bool {
         let lost = match &self.repeats {
             Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.question != Question::Nothing,
-            Repeats::Selective(_) | Repeats::Told(_) => false,
+            Repeats::Selective(_) | Repeats::Reported(_) => false,
         };
         self.is_under_way() && (lost || self.no_room)
     }
@@ -181,18 +181,18 @@ impl SendStream {
             self.round_trip.back_off();
             self.timer = Some(now + self.round_trip.timeout());
             self.question = match self.question {
-                Question::Asked(first) => Question::ToAsk(Some(first)),
-                Question::Nothing => Question::ToAsk(None),
-                to_ask @ Question::ToAsk(_) => to_ask,
+                Question::Sent(first) => Question::Pending(Some(first)),
+                Question::Nothing => Question::Pending(None),
+                to_ask @ Question::Pending(_) => to_ask,
             };
         }
     }
 
     /// Whether to ask the receiver now what it has, with a question alone.
-    pub fn asks(&mut self) -> bool {
+    pub fn should_ask(&mut self) -> bool {
         match (self.question, self.probe) {
-            (Question::ToAsk(first), Probe::Alone) if self.is_under_way() => {
-                self.question = Question::Asked(first.unwrap_or(self.next));
+            (Question::Pending(first), Probe::Alone) if self.is_under_way() => {
+                self.question = Question::Sent(first.unwrap_or(self.next));
                 true
             }
             _ => false,
@@ -204,15 +204,15 @@ impl SendStream {
         if !self.is_under_way() {
             return None;
         }
-        let repeat = if let (Question::ToAsk(_), Probe::WithPacket) = (self.question, self.probe) {
-            self.question = Question::Asked(self.next);
+        let repeat = if let (Question::Pending(_), Probe::WithPacket) = (self.question, self.probe) {
+            self.question = Question::Sent(self.next);
             Some((self.base, true))
         } else if self.no_room {
             None
         } else {
             match &mut self.repeats {
                 Repeats::GoBackN(repeats) => repeats.pop(self.base),
-                Repeats::Selective(repeats) | Repeats::Told(repeats) => repeats.pop(),
+                Repeats::Selective(repeats) | Repeats::Reported(repeats) => repeats.pop(),
             }
         };
         if let Some((sequence, _)) = repeat {
@@ -241,9 +241,9 @@ impl SendStream {
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
         }
-        self.look(now, expected, report);
+        self.update_seen(now, expected, report);
         let had_no_room = std::mem::replace(&mut self.no_room, report.no_room);
-        if let Repeats::Selective(repeats) | Repeats::Told(repeats) = &mut self.repeats {
+        if let Repeats::Selective(repeats) | Repeats::Reported(repeats) = &mut self.repeats {
             repeats.acknowledged(expected, |sequence| selective_repeat::has(&report.bitmap, expected, sequence));
         }
         if !self.is_under_way() {
@@ -255,7 +255,7 @@ impl SendStream {
         }
         // What was sent before the question is lost if it has not arrived by the answer.
         let asked = match self.question {
-            Question::Asked(end) if report.answers => Some(end),
+            Question::Sent(end) if report.answers => Some(end),
             _ => None,
         };
         let end = if had_no_room && self.drops_without_room() { Some(self.next) } else { asked };
@@ -275,13 +275,13 @@ impl SendStream {
     }
 
     /// Notes how far the receiver has seen what was sent.
-    fn look(&mut self, now: Time, expected: u64, report: &Report) {
+    fn update_seen(&mut self, now: Time, expected: u64, report: &Report) {
         let seen = selective_repeat::end(&report.bitmap, expected).min(self.next);
         if seen <= self.seen {
             return;
         }
         self.seen = seen;
-        if let Repeats::Told(_) = self.repeats {
+        if let Repeats::Reported(_) = self.repeats {
             // What it misses of this is repaired without being asked for, and tells nothing about the round trip when it arrives.
             self.timed = self.timed.filter(|&(timed, _)| timed >= seen);
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
@@ -292,7 +292,7 @@ impl SendStream {
     /// These packets have to be sent again; `asked` as [`SendStream::report`] returns it.
     pub(crate) fn lost_alone(&mut self, now: Time, asked: bool, missing: impl Iterator<Item = u64>) {
         let pause = if asked { Duration::ZERO } else { self.round_trip.longest() };
-        if let Repeats::Told(repeats) = &mut self.repeats {
+        if let Repeats::Reported(repeats) = &mut self.repeats {
             repeats.lost(now, pause, missing);
         }
     }
@@ -318,7 +318,7 @@ impl SendStream {
                 let holes = selective_repeat::holes(&report.bitmap, base);
                 repeats.lost(now, pause, holes.take_while(|&sequence| sequence < next));
             }
-            (Repeats::Told(_), _) => {}
+            (Repeats::Reported(_), _) => {}
         }
     }
 }

@@ -12,9 +12,9 @@ use crate::{Awaited, Engine};
 
 /// What a rank's program is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum ProgramState {
     /// It computes, sends, or waits with a deadline.
-    GoesOn,
+    CanContinue,
     /// It waits for any of these, in the order in which the waits began, for as long as it takes; for something external if there are
     /// none.
     Waits(Vec<Wait>),
@@ -48,38 +48,43 @@ impl From<Wait> for WaitsFor {
 ///
 /// A waiting rank continues if something that it waits for is in flight or about to be sent. A broadcast is held up by receivers that
 /// have no room for it; it continues once each of them receives it, or itself can continue.
-pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -> E) -> Option<Vec<(Rank, WaitsFor)>> {
-    if ranks.contains(&Doing::GoesOn) {
+pub fn stuck<E: Deref<Target = Engine>>(
+    ranks: &[ProgramState],
+    engine: impl Fn(Rank) -> E,
+) -> Option<Vec<(Rank, WaitsFor)>> {
+    if ranks.contains(&ProgramState::CanContinue) {
         return None;
     }
     let all = || (0..).map(Rank).zip(ranks);
-    let mut goes_on = vec![false; ranks.len()];
+    let mut can_continue = vec![false; ranks.len()];
     loop {
         let may = |rank: Rank| {
             let place = rank.0 as usize;
-            goes_on.get(place).copied().unwrap_or(false)
+            can_continue.get(place).copied().unwrap_or(false)
         };
-        let comes = |by: Rank, wait: Wait| match wait {
-            Wait::For(Awaited::Message(Source::Rank(from), tags)) => engine(from).owes(by, tags),
+        let will_come = |by: Rank, wait: Wait| match wait {
+            Wait::For(Awaited::Message(Source::Rank(from), tags)) => engine(from).has_undelivered(by, tags),
             Wait::For(Awaited::Message(Source::Any, tags)) => {
-                all().any(|(from, _)| from != by && engine(from).owes(by, tags))
+                all().any(|(from, _)| from != by && engine(from).has_undelivered(by, tags))
             }
             Wait::For(Awaited::BroadcastOf(from)) => {
-                let receives = |rank: Rank| matches!(ranks.get(rank.0 as usize), Some(Doing::Waits(waits)) if waits.contains(&wait));
-                engine(from).broadcasts_more(by, |rank| receives(rank) || may(rank))
+                let receives = |rank: Rank| matches!(ranks.get(rank.0 as usize), Some(ProgramState::Waits(waits)) if waits.contains(&wait));
+                engine(from).will_broadcast_more(by, |rank| receives(rank) || may(rank))
             }
-            Wait::Room(to) => engine(by).gets_room(&engine(to)),
+            Wait::Room(to) => engine(by).will_get_room(&engine(to)),
         };
-        let more = all().find_map(|(rank, doing)| match doing {
-            Doing::Waits(waits) if !may(rank) && waits.iter().any(|wait| comes(rank, *wait)) => Some(rank.0 as usize),
+        let more = all().find_map(|(rank, state)| match state {
+            ProgramState::Waits(waits) if !may(rank) && waits.iter().any(|wait| will_come(rank, *wait)) => {
+                Some(rank.0 as usize)
+            }
             _ => None,
         });
         let Some(place) = more else { break };
-        goes_on[place] = true;
+        can_continue[place] = true;
     }
     let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
-    for (rank, doing) in all() {
-        let Doing::Waits(waits) = doing else { continue };
+    for (rank, state) in all() {
+        let ProgramState::Waits(waits) = state else { continue };
         let others = waiting.len();
         for wait in waits.iter().map(|wait| (rank, WaitsFor::from(*wait))) {
             if !waiting[others..].contains(&wait) {
@@ -87,8 +92,8 @@ pub fn stuck<E: Deref<Target = Engine>>(ranks: &[Doing], engine: impl Fn(Rank) -
             }
         }
         if waits.is_empty() {
-            waiting.push((rank, WaitsFor::Stranger));
+            waiting.push((rank, WaitsFor::Unknown));
         }
     }
-    (!waiting.is_empty() && goes_on.iter().all(|goes_on| !goes_on)).then_some(waiting)
+    (!waiting.is_empty() && can_continue.iter().all(|can_continue| !can_continue)).then_some(waiting)
 }

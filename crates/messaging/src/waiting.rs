@@ -13,12 +13,12 @@ pub(crate) struct Waiting {
     since: Time,
     /// How long until it asks; doubled each time.
     interval: Duration,
-    asks_at: Time,
+    next_question_at: Time,
 }
 
 impl Waiting {
     pub(crate) const fn new(timing: Timing) -> Waiting {
-        Waiting { timing, posted: false, since: Time::ZERO, interval: timing.first, asks_at: Time::ZERO }
+        Waiting { timing, posted: false, since: Time::ZERO, interval: timing.first, next_question_at: Time::ZERO }
     }
 
     pub(crate) const fn is_posted(&self) -> bool {
@@ -28,7 +28,7 @@ impl Waiting {
     pub(crate) fn post(&mut self, now: Time) {
         if !self.posted {
             self.posted = true;
-            self.heard(now);
+            self.note_arrival(now);
         }
     }
 
@@ -37,22 +37,22 @@ impl Waiting {
     }
 
     /// Something has arrived.
-    pub(crate) fn heard(&mut self, now: Time) {
+    pub(crate) fn note_arrival(&mut self, now: Time) {
         self.since = now;
         self.interval = self.timing.first;
-        self.asks_at = now + self.interval;
+        self.next_question_at = now + self.interval;
     }
 
     /// It has asked.
-    pub(crate) fn asked(&mut self, now: Time) {
+    pub(crate) fn note_question(&mut self, now: Time) {
         let twice = self.interval.picoseconds().saturating_mul(2).min(self.timing.most.picoseconds());
         self.interval = Duration::from_picoseconds(twice);
-        self.asks_at = now + self.interval;
+        self.next_question_at = now + self.interval;
     }
 
     /// When it asks; even without a receive if something is being pulled.
-    pub(crate) fn asks_at(&self, pulls: bool) -> Option<Time> {
-        (self.posted || pulls).then_some(self.asks_at)
+    pub(crate) fn next_question_at(&self, pulls: bool) -> Option<Time> {
+        (self.posted || pulls).then_some(self.next_question_at)
     }
 
     /// Since when it has waited for the source, if it has.

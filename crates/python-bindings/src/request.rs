@@ -189,7 +189,7 @@ fn message(data: &Bound<'_, PyAny>, length: &Bound<'_, PyAny>) -> PyResult<Messa
             let text = format!("size: found {length}; allowed is at least {}, the size of the data", content.len());
             Err(PyValueError::new_err(text))
         }
-        Some(length) => Ok(Message::that_begins(content, length)),
+        Some(length) => Ok(Message::beginning_with(content, length)),
     }
 }
 

@@ -25,13 +25,13 @@ static BYTES: Kind = Kind {
     value_name: "B",
     units: &UNITS,
     other_spellings: &[("TB", 1_000_000_000_000), ("TiB", 1 << 40)],
-    meant,
+    suggestion,
     unit_left_out: Some(("B", 1)),
     finest: "a byte",
 };
 
 /// A `b` is a bit, an eighth of the unit nearest in spelling.
-fn meant(unit: &str) -> String {
+fn suggestion(unit: &str) -> String {
     let may_be_bits = !unit.to_ascii_lowercase().contains("byte")
         && (unit.to_ascii_lowercase().contains("bit") || (unit.contains('b') && !unit.contains('B')));
     if may_be_bits {

@@ -13,33 +13,33 @@ use crate::Bytes;
 /// is read.
 pub fn read_at_most(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    AtMost::open(path, most)?.read_to_end(&mut content)?;
+    BoundedFile::open(path, most)?.read_to_end(&mut content)?;
     Ok(content)
 }
 
 /// A file that is read up to a limit. A longer one is an error of the kind [`io::ErrorKind::FileTooLarge`].
 #[derive(Debug)]
-pub struct AtMost {
+pub struct BoundedFile {
     file: io::Take<File>,
     most: Bytes,
 }
 
-impl AtMost {
+impl BoundedFile {
     /// The file `path`, of at most `most`.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(path: &Path, most: Bytes) -> io::Result<AtMost> {
-        Ok(AtMost { file: File::open(path)?.take(most.0.saturating_add(1)), most })
+    pub fn open(path: &Path, most: Bytes) -> io::Result<BoundedFile> {
+        Ok(BoundedFile { file: File::open(path)?.take(most.0.saturating_add(1)), most })
     }
 }
 
-impl Read for AtMost {
+impl Read for BoundedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         if read > 0 && self.file.limit() == 0 {
-            let told = format!("it is longer than {}, the most that is read", self.most);
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, told));
+            let problem = format!("it is longer than {}, the most that is read", self.most);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         }
         Ok(read)
     }

@@ -16,13 +16,13 @@ pub mod splitmix64;
 mod time;
 
 pub use bytes::Bytes;
-pub use input_file::{AtMost, read_at_most};
+pub use input_file::{BoundedFile, read_at_most};
 pub use named::{TextOrNumber, by_name};
 pub use notation::ParseError;
 pub use rank::Rank;
 pub use rate::Rate;
-pub use shown::{hides, shown, shown_path};
-pub use spelling::{nearest, slips};
+pub use shown::{is_hidden_character, shown, shown_path};
+pub use spelling::{edit_distance, nearest};
 pub use time::{Duration, Time};
 
 // The macros of this crate expand to implementations of their traits where they are used.

@@ -7,9 +7,9 @@
 pub fn by_name<T: Copy>(found: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
     let names: Vec<&str> = all.iter().map(|&it| name(it)).collect();
     all.iter().copied().find(|&it| name(it) == found).ok_or_else(|| {
-        let meant = crate::nearest(found, names.iter().copied());
-        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or(".".to_owned());
-        format!("there is no `{}`{meant} Allowed is one of {}", crate::shown(found), names.join(", "))
+        let suggestion = crate::nearest(found, names.iter().copied());
+        let suggestion = suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or(".".to_owned());
+        format!("there is no `{}`{suggestion} Allowed is one of {}", crate::shown(found), names.join(", "))
     })
 }
 

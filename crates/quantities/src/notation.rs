@@ -47,7 +47,7 @@ pub(crate) struct Kind {
     /// Other spellings that are accepted but not listed.
     pub other_spellings: &'static [Unit],
     /// What to say about an unknown unit: which was meant, if that is clear.
-    pub meant: fn(&str) -> String,
+    pub suggestion: fn(&str) -> String,
     /// The unit that applies when none is written, if it may be left out.
     pub unit_left_out: Option<Unit>,
     /// The smallest amount that can be represented.
@@ -99,7 +99,7 @@ impl Kind {
         if let Some(known) = self.units.iter().chain(self.other_spellings).find(|known| known.0 == unit) {
             return Ok(known.1);
         }
-        Err(format!("there is no unit `{}`{}", shortened(unit), (self.meant)(unit)))
+        Err(format!("there is no unit `{}`{}", shortened(unit), (self.suggestion)(unit)))
     }
 }
 

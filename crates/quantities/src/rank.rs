@@ -15,7 +15,7 @@ static RANK: Kind = Kind {
     value_name: "RANK",
     units: &[],
     other_spellings: &[],
-    meant: |_| String::new(),
+    suggestion: |_| String::new(),
     unit_left_out: Some(("", 1)),
     finest: "a whole number",
 };

@@ -93,14 +93,14 @@ static RATE: Kind = Kind {
     value_name: "RATE",
     units: &UNITS,
     other_spellings: &OTHER_SPELLINGS,
-    meant,
+    suggestion,
     unit_left_out: None,
     finest: "a bit per second",
 };
 
 /// Bits and bytes differ by a factor of eight, and only the case of a letter distinguishes them. So a unit of one is never
 /// taken for a unit of the other, and where the case may have been lost, both are suggested.
-fn meant(unit: &str) -> String {
+fn suggestion(unit: &str) -> String {
     let nearest = |bytes: bool| {
         let is_alike = |known: &&Unit| (known.0.contains('B') || known.0.contains("byte")) == bytes;
         let alike: Vec<Unit> = UNITS.iter().chain(&OTHER_SPELLINGS).filter(is_alike).copied().collect();

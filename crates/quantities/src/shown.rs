@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Whether a terminal does not show this character, or reverses the text around it.
-pub fn hides(character: char) -> bool {
+pub fn is_hidden_character(character: char) -> bool {
     let turns = matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     character.is_control() || turns || matches!(character, '\u{2028}' | '\u{2029}' | '\u{FEFF}')
 }
@@ -11,7 +11,7 @@ pub fn hides(character: char) -> bool {
 /// The most characters that are printed of an untrusted text, after escaping.
 const SHOWN: usize = 120;
 /// What stands for the rest.
-const AND_SO_ON: &str = "...";
+const ELLIPSIS: &str = "...";
 
 /// Untrusted text as it can be printed: on one line, not too long, and with characters that a terminal would obey or not show escaped,
 /// such as `\n` or `\u{1b}`. The output of this function passes through unchanged.
@@ -20,10 +20,10 @@ pub fn shown(text: &str) -> String {
     for character in text.chars() {
         shown += &escaped(std::iter::once(character));
         let length = shown.chars().count();
-        if length <= SHOWN - AND_SO_ON.len() {
+        if length <= SHOWN - ELLIPSIS.len() {
             fitting = shown.len();
         } else if length > SHOWN {
-            return shown[..fitting].to_owned() + AND_SO_ON;
+            return shown[..fitting].to_owned() + ELLIPSIS;
         }
     }
     shown
@@ -33,15 +33,17 @@ pub fn shown(text: &str) -> String {
 pub fn shown_path(path: &Path) -> String {
     let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
     let each = chunks.map(|chunk| {
-        let strange: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
-        escaped(chunk.valid().chars()) + &strange
+        let invalid: String = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect();
+        escaped(chunk.valid().chars()) + &invalid
     });
     each.collect()
 }
 
 fn escaped(text: impl Iterator<Item = char>) -> String {
-    text.map(|character| if hides(character) { character.escape_default().to_string() } else { character.to_string() })
-        .collect()
+    text.map(|character| {
+        if is_hidden_character(character) { character.escape_default().to_string() } else { character.to_string() }
+    })
+    .collect()
 }
 
 #[cfg(test)]

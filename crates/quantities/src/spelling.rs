@@ -4,7 +4,7 @@
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 100;
     let shortened: String = found.chars().take(LONGEST).collect();
-    let far = |name: &str| slips(&shortened, name);
+    let far = |name: &str| edit_distance(&shortened, name);
     let (steps, name) = known.into_iter().map(|name| (far(name), name)).min_by_key(|pair| pair.0)?;
     let longest = shortened.chars().count().max(name.chars().count());
     (steps <= 1 + longest / 4 && steps < longest).then_some(name)
@@ -12,7 +12,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `found` into `name`, ignoring
 /// case.
-pub fn slips(found: &str, name: &str) -> usize {
+pub fn edit_distance(found: &str, name: &str) -> usize {
     let letters = |text: &str| text.to_ascii_lowercase().chars().collect::<Vec<char>>();
     distance(&letters(found), &letters(name))
 }

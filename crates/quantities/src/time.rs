@@ -146,13 +146,13 @@ const fn kind(quantity: &'static str) -> Kind {
         value_name: "TIME",
         units: &UNITS,
         other_spellings: &OTHER_SPELLINGS,
-        meant,
+        suggestion,
         unit_left_out: None,
         finest: "a picosecond",
     }
 }
 
-fn meant(unit: &str) -> String {
+fn suggestion(unit: &str) -> String {
     notation::did_you_mean(notation::nearest_unit(unit, &UNITS))
 }
 

@@ -115,7 +115,7 @@ fn without_a_group_each_rank_is_sent_its_own() {
 #[test]
 fn what_is_only_a_size_goes_as_zeros() {
     let networks = networks(2, false, None);
-    let message = Message::that_begins(vec![1, 2, 3], quantities::Bytes(1_000));
+    let message = Message::beginning_with(vec![1, 2, 3], quantities::Bytes(1_000));
     ready(networks[0].send(&[(Destination::One(Rank(1)), datagram(0, 1, &message))])).unwrap();
     let arrived = arrive(&networks[1], 1);
     let Body::Data(data) = Packet::decode(&arrived[0]).unwrap().body else { panic!("it was data") };

@@ -4,8 +4,8 @@ use quantities::{Bytes, Duration, Rank};
 
 use super::{LONG, Subject, run};
 use crate::{
-    Begun, Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Report, Request, Result, Source, Tag,
-    Tags,
+    Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Report, Request, Result, Source, StartStatus,
+    Tag, Tags,
 };
 
 /// Checks everything that a world whose ranks can begin requests must do. `make` makes a world for at least the given number of ranks.
@@ -32,11 +32,11 @@ async fn all<E: Endpoint>(endpoint: &E, count: usize) -> Result<Vec<(u32, Option
         let Report { number, event, .. } = endpoint.wait_any().await?;
         match event {
             Event::Started => {}
-            Event::Over(Ok(Outcome::Received(received, _))) => {
+            Event::Completed(Ok(Outcome::Received(received, _))) => {
                 assert!(received.message.content().is_none_or(|content| content[..] == [received.tag.0 as u8; 40]));
                 over.push((number, Some((received.from, received.tag))));
             }
-            Event::Over(outcome) => {
+            Event::Completed(outcome) => {
                 outcome?;
                 over.push((number, None));
             }
@@ -94,7 +94,7 @@ impl Program for ComputesBehind {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let (start, partner) = (endpoint.now(), 1 - endpoint.rank().0);
         let begun = endpoint.start(receive(0, Source::Rank(Rank(partner)), Tags::Any))?;
-        assert!(matches!(begun, Begun::Started | Begun::Later));
+        assert!(matches!(begun, StartStatus::Started | StartStatus::Later));
         for number in [1, 2] {
             endpoint.start(Request::new(number, Operation::Compute(LONG)))?;
         }
@@ -102,7 +102,7 @@ impl Program for ComputesBehind {
         let mut ends = Vec::new();
         while ends.len() < 4 {
             let report = endpoint.wait_any().await?;
-            if let Event::Over(outcome) = report.event {
+            if let Event::Completed(outcome) = report.event {
                 outcome?;
                 assert!(report.at >= endpoint.now());
                 ends.push((report.number, report.at));
@@ -177,7 +177,7 @@ impl Program for ReceivesNothing {
 /// Ranks whose requests never end are a deadlock.
 pub fn a_request_that_nothing_ends_is_a_deadlock<W: Subject>(world: &W) {
     match world.run_locally(2, &ReceivesNothing) {
-        Err(Error::Deadlock(told)) => assert!(told.contains("rank 0 waits for its requests"), "{told}"),
+        Err(Error::Deadlock(report)) => assert!(report.contains("rank 0 waits for its requests"), "{report}"),
         Err(other) => panic!("expected a deadlock, found {other}"),
         Ok(_) => panic!("expected a deadlock, and it came to an end"),
     }

@@ -5,8 +5,8 @@ use std::task::Poll;
 
 use quantities::{Rank, Time};
 
-use super::{Doing, Shared};
-use crate::{Begun, Error, Event, Operation, Report, Request, Result};
+use super::{ActivityAndPartner, Shared};
+use crate::{Error, Event, Operation, Report, Request, Result, StartStatus};
 
 /// The state of requests. One that is under way costs nothing unless a timeline is recorded.
 #[derive(Debug)]
@@ -16,20 +16,20 @@ pub(super) struct Requests {
     /// Earlier reports, for ranks that waited for something else.
     earlier: BTreeMap<Rank, VecDeque<Report>>,
     /// For the timeline: what each request does, and since when.
-    since: Option<BTreeMap<(Rank, u32), Since>>,
+    active: Option<BTreeMap<(Rank, u32), ActiveRequest>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Since {
-    activity: Option<Doing>,
+struct ActiveRequest {
+    activity: Option<ActivityAndPartner>,
     start: Time,
     /// Whether its rank also wants to be told of the start.
-    told: bool,
+    wants_start: bool,
 }
 
 impl Requests {
     pub(super) fn new(with_timeline: bool) -> Requests {
-        Requests { latest: None, earlier: BTreeMap::new(), since: with_timeline.then(BTreeMap::new) }
+        Requests { latest: None, earlier: BTreeMap::new(), active: with_timeline.then(BTreeMap::new) }
     }
 
     /// The next report for `rank`.
@@ -46,28 +46,29 @@ impl Requests {
 }
 
 impl Shared<'_> {
-    pub(super) fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    pub(super) fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         if request.number > Request::MOST {
-            let told = format!("{} is no number of a request: the largest is {}", request.number, Request::MOST);
-            return Err(Error::Unfit(told));
+            let problem = format!("{} is no number of a request: the largest is {}", request.number, Request::MOST);
+            return Err(Error::Unfit(problem));
         }
         if let Operation::Receive { deadline: Some(_), .. } = request.operation {
             return Err(Error::Unfit("a receive that is a request has no deadline".to_owned()));
         }
-        let (key, activity, told) = ((rank, request.number), request.operation.activity(), request.tells_start);
-        let (start, tells_start) =
-            (self.machine.now(), told || self.requests.since.is_some() && self.machine.tells_starts());
-        let begun = self.machine.start(rank, Request { tells_start, ..request })?;
+        let (key, activity, wants_start) =
+            ((rank, request.number), request.operation.activity(), request.reports_start);
+        let (start, reports_start) =
+            (self.machine.now(), wants_start || self.requests.active.is_some() && self.machine.reports_starts());
+        let begun = self.machine.start(rank, Request { reports_start, ..request })?;
         self.under_way[rank.0 as usize] += 1;
-        if let Some(since) = &mut self.requests.since {
-            since.insert(key, Since { activity, start, told });
+        if let Some(active) = &mut self.requests.active {
+            active.insert(key, ActiveRequest { activity, start, wants_start });
         }
         Ok(begun)
     }
 
     /// Keeps a report for `rank`, which is polled next.
-    pub(super) fn tell(&mut self, rank: Rank, report: Report) {
-        if self.requests.since.is_some() && !self.note(rank, &report) {
+    pub(super) fn deliver(&mut self, rank: Rank, report: Report) {
+        if self.requests.active.is_some() && !self.record_report(rank, &report) {
             return;
         }
         if let Some((before, report)) = self.requests.latest.take() {
@@ -77,16 +78,16 @@ impl Shared<'_> {
     }
 
     /// Records a report in the timeline; returns whether its rank wants it.
-    fn note(&mut self, rank: Rank, report: &Report) -> bool {
-        let Some(since) = &mut self.requests.since else { return true };
+    fn record_report(&mut self, rank: Rank, report: &Report) -> bool {
+        let Some(active) = &mut self.requests.active else { return true };
         let key = (rank, report.number);
         match &report.event {
-            Event::Started => since.get_mut(&key).is_some_and(|since| {
-                since.start = report.at;
-                since.told
+            Event::Started => active.get_mut(&key).is_some_and(|active| {
+                active.start = report.at;
+                active.wants_start
             }),
-            Event::Over(result) => {
-                if let Some(Since { activity, start, .. }) = since.remove(&key) {
+            Event::Completed(result) => {
+                if let Some(ActiveRequest { activity, start, .. }) = active.remove(&key) {
                     self.record(rank, activity, [start, report.at], result);
                 }
                 true
@@ -97,7 +98,7 @@ impl Shared<'_> {
     /// The next report for `rank`, as soon as there is one.
     pub(super) fn take_report(&mut self, rank: Rank) -> Poll<Result<Report>> {
         if let Some(report) = self.requests.take(rank) {
-            if let Event::Over(_) = report.event {
+            if let Event::Completed(_) = report.event {
                 self.under_way[rank.0 as usize] -= 1;
             }
             return Poll::Ready(Ok(report));

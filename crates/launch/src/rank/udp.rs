@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
-use endpoint::executor::{Machine, Over};
-use endpoint::{Begun, Endpoint, Error, Needs, Operation, Request, Result, Tag, Tagged};
+use endpoint::executor::{Machine, OperationEvent};
+use endpoint::{Endpoint, Error, Needs, Operation, Request, Result, StartStatus, Tag, Tagged};
 use messaging::{Messenger, Messengers, Parameters, Reporting};
 use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
@@ -148,20 +148,20 @@ impl Machine for Launched<'_> {
         self.alone.begin(ONLY, number, operation);
     }
 
-    fn start(&mut self, _: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, _: Rank, request: Request) -> Result<StartStatus> {
         self.alone.start(ONLY, request)
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         // If the program waits for nothing that it began, nothing will ever arrive.
         if self.alone.have_ended() || self.alone.are_idle() {
             return Ok(None);
         }
-        Ok(self.alone.next_over())
+        Ok(self.alone.next_event())
     }
 
     fn ended(&mut self, _: Rank) {

@@ -20,7 +20,7 @@ pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
         // The mistyped name itself is no field; the table around it is.
         let outer = field.strip_suffix(found.as_str()).unwrap_or(&field);
         field = outer.trim_end_matches('.').to_string();
-        *elsewhere = names::likeliest(&field, std::mem::take(elsewhere));
+        *elsewhere = names::most_likely(&field, std::mem::take(elsewhere));
     }
     let at = start.map(|start| line_and_column(text, start));
     Error::Description { origin: Origin::File { file: file.to_string(), at }, field, problem: Box::new(problem) }
@@ -45,10 +45,10 @@ pub(super) fn problem(message: &str) -> Problem {
         return Problem::Missing { missing: format!("`{}`", quoted[0]) };
     }
     if message.starts_with("duplicate field") && !quoted.is_empty() {
-        let letter = settings::instead_of(quoted[0]).map(|other| format!(", `{other}` being the same field"));
+        let letter = settings::replacement_for(quoted[0]).map(|other| format!(", `{other}` being the same field"));
         return Problem::Text(format!("`{}` is given twice{}", quoted[0], letter.unwrap_or_default()));
     }
-    Problem::Text(in_our_words(message.trim_end().replace('\n', "; ")))
+    Problem::Text(reworded(message.trim_end().replace('\n', "; ")))
 }
 
 /// The TOML parser's names for the types of fields, and plainer ones.
@@ -63,7 +63,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("expected a boolean", "expected true or false"),
 ];
 
-fn in_our_words(message: String) -> String {
+fn reworded(message: String) -> String {
     let message = EXPECTED.iter().fold(message, |message, (theirs, ours)| message.replace(theirs, ours));
     match message.split_once("expected struct ") {
         Some((before, name)) => {

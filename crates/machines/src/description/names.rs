@@ -71,7 +71,7 @@ pub(super) fn places_like(name: &str) -> Vec<String> {
 
 /// The likeliest of `paths`, which are those of fields with the same name as a misplaced one in `table`: those within the table, else
 /// those of the description itself, else all.
-pub(super) fn likeliest(table: &str, paths: Vec<String>) -> Vec<String> {
+pub(super) fn most_likely(table: &str, paths: Vec<String>) -> Vec<String> {
     let inner = format!("{table}.");
     let kept =
         |keep: &dyn Fn(&String) -> bool| paths.iter().filter(|path| keep(path)).cloned().collect::<Vec<String>>();
@@ -124,7 +124,7 @@ pub(super) fn example(of: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, likeliest, places, places_like};
+    use super::{TABLES, most_likely, places, places_like};
 
     #[test]
     fn the_fields_of_every_table_are_known() {
@@ -138,9 +138,9 @@ mod tests {
     fn a_misplaced_field_is_found() {
         assert_eq!(places("processor_send"), ["node.processor_send"]);
         assert_eq!(places_like("procesor_send"), ["node.processor_send"]);
-        assert_eq!(likeliest("topology.graph", places("nodes")), ["topology.graph.routers[0].nodes"]);
-        assert_eq!(likeliest("channels", places("routers")), ["routers"]);
-        assert!(likeliest("", places("rate")).len() > 4);
+        assert_eq!(most_likely("topology.graph", places("nodes")), ["topology.graph.routers[0].nodes"]);
+        assert_eq!(most_likely("channels", places("routers")), ["routers"]);
+        assert!(most_likely("", places("rate")).len() > 4);
         assert_eq!(places("global_links"), ["topology.dragonfly.global_links"]);
         assert_eq!(places_like("colour"), [""; 0]);
     }

@@ -95,7 +95,7 @@ const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
 ];
 
 /// Fields that exclude each other: setting one replaces the other.
-const INSTEAD: [(&str, &str); 8] = [
+const REPLACEMENTS: [(&str, &str); 8] = [
     ("rate", "flit_time"),
     ("flit_time", "rate"),
     ("latency", "L"),
@@ -107,8 +107,8 @@ const INSTEAD: [(&str, &str); 8] = [
 ];
 
 /// The other name of a field that has two, or the field that can replace it.
-pub(super) fn instead_of(name: &str) -> Option<&'static str> {
-    INSTEAD.iter().find(|pair| pair.0 == name).map(|pair| pair.1)
+pub(super) fn replacement_for(name: &str) -> Option<&'static str> {
+    REPLACEMENTS.iter().find(|pair| pair.0 == name).map(|pair| pair.1)
 }
 
 /// The path of the field that `name` refers to.
@@ -219,7 +219,7 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
         inner =
             entry.as_table_mut().ok_or_else(|| Problem::value(format!("`{name}`, {found}"), "a table of fields"))?;
     }
-    if let Some((_, other)) = INSTEAD.iter().find(|pair| pair.0 == last) {
+    if let Some((_, other)) = REPLACEMENTS.iter().find(|pair| pair.0 == last) {
         inner.remove(*other);
     }
     // Only a synchronous send is acknowledged: with any other kind the preset's acknowledgement is dropped.

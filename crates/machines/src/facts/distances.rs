@@ -51,13 +51,13 @@ pub(super) fn survey(network: &FlitNetwork) -> Survey<'_> {
     for sample in 0..most.min(homes.len()) {
         // Spread evenly from the first to the last.
         let (home, there) = &homes[sample * (homes.len() - 1) / (most - 1)];
-        trails.turn();
+        trails.switch_destination();
         for (router, current) in &homes {
             let others = if router == home { current.len() - 1 } else { current.len() };
             let count = others as u64 * there.len() as u64;
             if count > 0 {
                 if trails.network.routing.choices() > 1 {
-                    trails.turn();
+                    trails.switch_destination();
                 }
                 let rest = trails.from(*router, current[0], there[0]);
                 let injection = network.injection[current[0].0 as usize];
@@ -113,7 +113,7 @@ impl<'a> Trails<'a> {
     }
 
     /// Switches to another destination.
-    fn turn(&mut self) {
+    fn switch_destination(&mut self) {
         self.from.fill(None);
     }
 

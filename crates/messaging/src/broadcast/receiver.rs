@@ -80,11 +80,11 @@ impl Receiver {
 
     /// Takes a packet.
     pub(crate) fn take(&mut self, now: Time, data: Data, answer: bool) {
-        self.waiting.heard(now);
+        self.waiting.note_arrival(now);
         let sequence = near(self.receive_stream.expected(), data.sequence);
         self.receive_stream.offer(now, data.sequence, answer, data);
         let recovery = self.recovery.as_ref().zip(sequence);
-        if let Some(block) = recovery.and_then(|(recovery, sequence)| recovery.holds_of(sequence)) {
+        if let Some(block) = recovery.and_then(|(recovery, sequence)| recovery.block_with_parity(sequence)) {
             self.compute(now, block);
         }
         self.store(now);
@@ -93,9 +93,9 @@ impl Receiver {
     /// Takes a parity packet.
     pub(crate) fn take_parity(&mut self, now: Time, parity: &Parity) {
         let Some(recovery) = &mut self.recovery else { return };
-        self.waiting.heard(now);
+        self.waiting.note_arrival(now);
         if let Some(block) = recovery.take(parity, self.receive_stream.expected()) {
-            self.receive_stream.hear_parity(now);
+            self.receive_stream.note_parity(now);
             self.compute(now, block);
             self.store(now);
         }
@@ -241,8 +241,8 @@ impl Receiver {
     }
 
     /// How many duplicate packets arrived.
-    pub(crate) const fn again(&self) -> u64 {
-        self.receive_stream.again()
+    pub(crate) const fn duplicates(&self) -> u64 {
+        self.receive_stream.duplicates()
     }
 
     pub(crate) const fn waiting(&self) -> &Waiting {
@@ -251,17 +251,17 @@ impl Receiver {
 
     /// When a report is due, or a question whether the source is still alive.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        [self.receive_stream.due(), self.waiting.asks_at(false)].into_iter().flatten().min()
+        [self.receive_stream.due(), self.waiting.next_question_at(false)].into_iter().flatten().min()
     }
 
     /// The report that is due, and whether the source must answer it.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
-        let asks = self.waiting.asks_at(false).is_some_and(|at| at <= now);
+        let asks = self.waiting.next_question_at(false).is_some_and(|at| at <= now);
         if !asks && self.receive_stream.due().is_none_or(|due| due > now) {
             return None;
         }
         if asks {
-            self.waiting.asked(now);
+            self.waiting.note_question(now);
         }
         let complete = self.messages.iter().take_while(|message| message.is_complete()).count() as u64;
         let held = self.recovery.as_ref().map(Recovery::held).unwrap_or_default();

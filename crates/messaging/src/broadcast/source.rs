@@ -10,7 +10,7 @@ use crate::fragmenter::Fragmenter;
 use crate::memory;
 use crate::packet::symbol::{FRAGMENT_ROOM, OPENING_ROOM};
 use crate::packet::{Body, Data, Label, Report};
-use crate::parity::{Has, Repairs};
+use crate::parity::{ReceiverState, Repairs};
 use crate::sequence::{FIRST, near, wire};
 use crate::{BroadcastProtocol, Destination, Parameters, Repeat, SendStream, SharedQueue};
 
@@ -63,20 +63,20 @@ impl Source {
     }
 
     /// Whether a receiver that waits for more will get it: it is in flight, or will be, since every receiver that holds
-    /// it up `goes_on`.
-    pub(crate) fn comes(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
+    /// it up `can_continue`.
+    pub(crate) fn will_get_more(&self, to: Rank, can_continue: impl Fn(Rank) -> bool) -> bool {
         let under_way = self.view(to).is_some_and(SendStream::is_under_way);
-        under_way || !self.messages.is_empty() && self.held_up_by().into_iter().all(goes_on)
+        under_way || !self.messages.is_empty() && self.blocking_receivers().into_iter().all(can_continue)
     }
 
     /// The receivers that have no room for what is in flight, and the one that has to pull the rest.
-    fn held_up_by(&self) -> Vec<Rank> {
+    fn blocking_receivers(&self) -> Vec<Rank> {
         let full = |rank: &Rank| self.view(*rank).is_some_and(SendStream::has_no_room);
-        self.receivers().into_iter().filter(full).chain(self.awaits()).collect()
+        self.receivers().into_iter().filter(full).chain(self.awaited_receiver()).collect()
     }
 
     /// The receiver that has to pull something before this rank can broadcast more.
-    pub(crate) fn awaits(&self) -> Option<Rank> {
+    pub(crate) fn awaited_receiver(&self) -> Option<Rank> {
         self.messages.front().filter(|first| !first.may_send()).map(|first| first.label().acknowledger())
     }
 
@@ -220,7 +220,7 @@ impl Source {
         let passed = self.repairs.as_ref().map_or(view.base(), |repairs| repairs.block_of(view.base()));
         self.packets.pass(place, passed);
         if let (Some(repairs), Some(asked)) = (&mut self.repairs, asked) {
-            let receiver = Has { base: view.base(), seen: view.seen(), report };
+            let receiver = ReceiverState { base: view.base(), seen: view.seen(), report };
             let alone = repairs.report(&receiver, asked, asked || urgent);
             view.lost_alone(now, asked, alone.into_iter());
         }
@@ -240,8 +240,8 @@ impl Source {
     }
 
     /// Whether to ask this receiver now what it has.
-    pub(crate) fn asks(&mut self, rank: Rank) -> bool {
-        self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(SendStream::asks)
+    pub(crate) fn should_ask(&mut self, rank: Rank) -> bool {
+        self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(SendStream::should_ask)
     }
 
     /// The receivers to which packets are in flight again and which were not waited for before.

@@ -13,13 +13,13 @@ impl Engine {
         self.agenda.touch_due(now);
         let touched = self.agenda.touched();
         for &rank in &touched {
-            self.known(rank).into_iter().for_each(|peer| peer.wake(now));
+            self.peer_mut(rank).into_iter().for_each(|peer| peer.wake(now));
             self.source.wake(now, rank);
         }
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         for &rank in &touched {
             if is_due(self.gone_at(rank)) {
-                self.known(rank).into_iter().for_each(Peer::lose);
+                self.peer_mut(rank).into_iter().for_each(Peer::lose);
                 self.present -= 1;
                 self.lose_receiver(rank);
             }
@@ -34,7 +34,7 @@ impl Engine {
     /// When this rank will count as gone unless something arrives from it.
     pub(super) fn gone_at(&self, rank: Rank) -> Option<Time> {
         let view = self.source.view(rank).and_then(|view| view.stuck_since());
-        Some(self.look(rank)?.silent_since(view)? + self.parameters.patience)
+        Some(self.peer(rank)?.silent_since(view)? + self.parameters.patience)
     }
 
     /// When it will count as too slow a receiver of broadcasts unless it gets further.
@@ -55,7 +55,7 @@ impl Engine {
             Losses::Fail => {
                 self.failed = Some(rank);
                 self.source.clear();
-                self.known(rank).into_iter().for_each(|peer| peer.missed |= misses);
+                self.peer_mut(rank).into_iter().for_each(|peer| peer.missed |= misses);
                 self.push(Destination::All, false, false, Body::Dropped);
             }
         }

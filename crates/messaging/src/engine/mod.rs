@@ -67,7 +67,7 @@ pub struct Counts {
     /// Packets that arrived and could be read.
     pub taken: u64,
     /// Datagrams that arrived and did not belong to this session.
-    pub strange: u64,
+    pub foreign: u64,
 }
 
 impl Engine {
@@ -125,7 +125,7 @@ impl Engine {
 
     /// How many duplicate packets arrived: others sent them again needlessly.
     pub fn needless(&self) -> u64 {
-        self.peers.iter().flatten().map(|peer| peer.receiver.again() + peer.broadcasts.again()).sum()
+        self.peers.iter().flatten().map(|peer| peer.receiver.duplicates() + peer.broadcasts.duplicates()).sum()
     }
 
     /// The receivers without which broadcasts continued, in the order in which they were lost.
@@ -152,18 +152,18 @@ impl Engine {
     }
 
     /// The state of this rank, which the next round looks at.
-    fn peer(&mut self, rank: Rank) -> Result<&mut Peer> {
+    fn touch_peer(&mut self, rank: Rank) -> Result<&mut Peer> {
         let size = self.size();
         check_partner(self.me, rank, size)?;
         self.agenda.touch(rank);
-        self.known(rank).ok_or(Error::NoSuchRank { rank, size })
+        self.peer_mut(rank).ok_or(Error::NoSuchRank { rank, size })
     }
 
-    fn known(&mut self, rank: Rank) -> Option<&mut Peer> {
+    fn peer_mut(&mut self, rank: Rank) -> Option<&mut Peer> {
         self.peers.get_mut(rank.0 as usize)?.as_mut()
     }
 
-    fn look(&self, rank: Rank) -> Option<&Peer> {
+    fn peer(&self, rank: Rank) -> Option<&Peer> {
         self.peers.get(rank.0 as usize)?.as_ref()
     }
 
@@ -179,7 +179,7 @@ impl Engine {
     pub fn send(&mut self, to: Rank, tag: Tag, message: Message) -> Result<Option<Message>> {
         let parameters = self.parameters;
         parameters.check_size(message.size())?;
-        let peer = self.peer(to)?;
+        let peer = self.touch_peer(to)?;
         if peer.state != State::Present {
             return Err(Error::Lost(to));
         }
@@ -214,18 +214,18 @@ impl Engine {
             .ok()
             .filter(|packet| packet.session == session && !packet.opens_more_than(largest));
         let Some(Packet { source, broadcast, answer, body, .. }) = packet else {
-            self.counts.strange += 1;
+            self.counts.foreign += 1;
             return;
         };
-        if self.peer(source).is_err() {
-            self.counts.strange += 1;
+        if self.touch_peer(source).is_err() {
+            self.counts.foreign += 1;
             return;
         }
         let Some(peer) = self.peers.get_mut(source.0 as usize).and_then(Option::as_mut) else { return };
         if peer.state == State::Gone {
             return;
         }
-        peer.heard = now;
+        peer.last_heard = now;
         match body {
             Body::Data(data) => peer.take(now, source, data, (broadcast, answer), &mut self.matching),
             Body::Parity(parity) => peer.take_parity(now, &parity, broadcast),
@@ -249,7 +249,7 @@ impl Engine {
             }
             return;
         }
-        let Ok(peer) = self.peer(from) else { return };
+        let Ok(peer) = self.touch_peer(from) else { return };
         let was_present = peer.state == State::Present;
         peer.report(now, report);
         if peer.state == State::Ended {
@@ -272,7 +272,7 @@ impl Engine {
     fn due_with(&self, rank: Rank) -> Option<Time> {
         let view = self.source.view(rank).and_then(|view| view.deadline());
         let lost = [self.gone_at(rank), self.slow_at(rank)];
-        [self.look(rank)?.deadline(), view].into_iter().chain(lost).flatten().min()
+        [self.peer(rank)?.deadline(), view].into_iter().chain(lost).flatten().min()
     }
 
     /// What to send now, up to one batch. To be called after everything else that happens.
@@ -286,7 +286,7 @@ impl Engine {
             self.counts.broadcast += u64::from(to == Destination::All);
             self.push(to, true, answer, body);
         }
-        let awaited = self.source.awaits();
+        let awaited = self.source.awaited_receiver();
         if awaited != self.awaited {
             [self.awaited, awaited].into_iter().flatten().for_each(|rank| self.agenda.touch(rank));
             self.awaited = awaited;
@@ -299,8 +299,8 @@ impl Engine {
             self.drain_to(now, rank);
             let due = self.due_with(rank);
             self.agenda.note(rank, due);
-            let peer = self.look(rank);
-            let (begun, owed) = (peer.is_some_and(Peer::has_begun), peer.is_some_and(Peer::is_owed));
+            let peer = self.peer(rank);
+            let (begun, owed) = (peer.is_some_and(Peer::has_begun), peer.is_some_and(Peer::lacks_data));
             keep(&mut self.begun, rank, begun);
             keep(&mut self.owed, rank, owed);
         }
@@ -320,19 +320,19 @@ impl Engine {
         let (parameters, to) = (self.parameters, Destination::One(rank));
         let next = |peer: &mut Peer| peer.sender.next_packet(now, &parameters);
         while self.has_room_in_batch()
-            && let Some((data, answer)) = self.known(rank).and_then(next)
+            && let Some((data, answer)) = self.peer_mut(rank).and_then(next)
         {
             self.push(to, false, answer, Body::Data(data));
             self.first = if self.has_room_in_batch() { self.first } else { Rank(rank.0 + 1) };
         }
-        if self.source.asks(rank) {
+        if self.source.should_ask(rank) {
             self.push(to, true, true, Body::Question);
         }
-        if self.known(rank).is_some_and(|peer| peer.sender.asks()) {
+        if self.peer_mut(rank).is_some_and(|peer| peer.sender.should_ask()) {
             self.push(to, false, true, Body::Question);
         }
         let (ended, awaited) = (self.ended, self.awaited == Some(rank));
-        let Some(peer) = self.known(rank).filter(|peer| peer.state != State::Gone) else { return };
+        let Some(peer) = self.peer_mut(rank).filter(|peer| peer.state != State::Gone) else { return };
         peer.watch(now, awaited);
         for (body, broadcast, answer) in peer.due(now, &parameters, ended) {
             self.push(to, broadcast, answer, body);
@@ -348,25 +348,26 @@ impl Engine {
     /// Whether everything that was sent has arrived at those ranks that are still there.
     pub fn is_quiet(&self) -> bool {
         let mut maybe = self.owed.iter().chain(self.agenda.peek());
-        !maybe.any(|&rank| self.look(rank).is_some_and(Peer::is_owed)) && self.source.is_done()
+        !maybe.any(|&rank| self.peer(rank).is_some_and(Peer::lacks_data)) && self.source.is_done()
     }
 
     /// Whether a message with one of `tags` to rank `to` is in flight, or will be once it is received.
-    pub fn owes(&self, to: Rank, tags: Tags) -> bool {
-        self.look(to).is_some_and(|peer| peer.sender.owes(tags))
+    pub fn has_undelivered(&self, to: Rank, tags: Tags) -> bool {
+        self.peer(to).is_some_and(|peer| peer.sender.has_undelivered(tags))
     }
 
     /// Whether the send queue to the rank of `receiver` will get more room: something is on its way to it, or it has a message and
     /// this rank does not know so yet.
-    pub fn gets_room(&self, receiver: &Engine) -> bool {
-        let (Some(to), Some(from)) = (self.look(receiver.me), receiver.look(self.me)) else { return false };
-        to.sender.window().is_under_way() || to.sender.numbers().any(|number| from.receiver.tells(number))
+    pub fn will_get_room(&self, receiver: &Engine) -> bool {
+        let (Some(to), Some(from)) = (self.peer(receiver.me), receiver.peer(self.me)) else { return false };
+        to.sender.window().is_under_way()
+            || to.sender.numbers().any(|number| from.receiver.will_report_complete(number))
     }
 
     /// Whether rank `to` gets more of what this rank broadcasts if it waits: it is in flight, or will be, since every
     /// receiver that holds it up can continue.
-    pub fn broadcasts_more(&self, to: Rank, goes_on: impl Fn(Rank) -> bool) -> bool {
-        self.source.comes(to, goes_on)
+    pub fn will_broadcast_more(&self, to: Rank, can_continue: impl Fn(Rank) -> bool) -> bool {
+        self.source.will_get_more(to, can_continue)
     }
 
     /// The program has ended: this rank sends and receives nothing more.
@@ -386,14 +387,14 @@ impl Engine {
         self.ended = true;
         let timing = self.parameters.timing;
         for &rank in ranks {
-            self.peer(rank)?.end(now, timing);
+            self.touch_peer(rank)?.end(now, timing);
         }
         Ok(())
     }
 
     /// Whether all programs to which this one said goodbye have ended and know it, so that none of them needs its answers.
     pub fn is_over(&self) -> bool {
-        self.ended && self.others().filter(|(_, peer)| peer.is_told()).all(|(_, peer)| peer.is_over())
+        self.ended && self.others().filter(|(_, peer)| peer.needs_farewell()).all(|(_, peer)| peer.is_over())
     }
 }
 

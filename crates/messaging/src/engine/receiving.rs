@@ -33,18 +33,18 @@ impl Engine {
     pub fn post(&mut self, now: Time, what: Awaited) -> Result<Posted> {
         let order = self.matching.next_order();
         match what {
-            Awaited::BroadcastOf(rank) => self.peer(rank)?.broadcasts.post(now),
+            Awaited::BroadcastOf(rank) => self.touch_peer(rank)?.broadcasts.post(now),
             Awaited::Message(Source::Any, tags) => {
                 self.matching.waiting += 1;
-                self.matching.from_anyone.push(FromAnyone { order, tags, met: None });
+                self.matching.from_anyone.push(FromAnyone { order, tags, matched: None });
                 self.share(now)?;
             }
             Awaited::Message(Source::Rank(rank), tags) => {
-                self.peer(rank)?;
+                self.touch_peer(rank)?;
                 self.matching.waiting += 1;
                 self.share(now)?;
                 if let Some((peer, matching)) = self.peer_and_matching(rank) {
-                    peer.receiver.post(now, order, tags, &mut matching.turns);
+                    peer.receiver.post(now, order, tags, &mut matching.completions);
                 }
             }
         }
@@ -61,10 +61,10 @@ impl Engine {
             return Ok(());
         }
         for place in 0..self.matching.from_anyone.len() {
-            let FromAnyone { order, tags, met } = self.matching.from_anyone[place];
-            let Some((rank, candidate)) = self.first_begun(tags).filter(|_| met.is_none()) else { continue };
-            self.matching.from_anyone[place].met = Some((rank, candidate.number));
-            self.peer(rank)?.receiver.bind(candidate.number, order);
+            let FromAnyone { order, tags, matched } = self.matching.from_anyone[place];
+            let Some((rank, candidate)) = self.first_begun(tags).filter(|_| matched.is_none()) else { continue };
+            self.matching.from_anyone[place].matched = Some((rank, candidate.number));
+            self.touch_peer(rank)?.receiver.bind(candidate.number, order);
             self.give_destination(now, rank, candidate.number);
         }
         Ok(())
@@ -73,7 +73,7 @@ impl Engine {
     fn give_destination(&mut self, now: Time, rank: Rank, number: u64) {
         self.agenda.touch(rank);
         if let Some((peer, matching)) = self.peer_and_matching(rank) {
-            peer.receiver.give_destination(now, number, &mut matching.turns);
+            peer.receiver.give_destination(now, number, &mut matching.completions);
         }
     }
 
@@ -85,15 +85,15 @@ impl Engine {
         let Posted { order, what } = posted;
         let (from, message, lost) = match what {
             Awaited::Message(Source::Rank(rank), _) => {
-                let peer = self.peer(rank)?;
+                let peer = self.touch_peer(rank)?;
                 (rank, peer.receiver.receive(now, order), peer.state != State::Present)
             }
             Awaited::BroadcastOf(rank) => {
-                let peer = self.peer(rank)?;
+                let peer = self.touch_peer(rank)?;
                 let message = peer.broadcasts.receive(now).map(|message| (Tag::default(), message));
                 (rank, message, peer.state != State::Present || peer.dropped)
             }
-            Awaited::Message(Source::Any, tags) => return self.received_of_anyone(now, order, tags),
+            Awaited::Message(Source::Any, tags) => return self.received_from_anyone(now, order, tags),
         };
         if let Some((tag, message)) = message {
             self.matching.waiting -= usize::from(what != Awaited::BroadcastOf(from));
@@ -108,38 +108,40 @@ impl Engine {
 
     /// The position, among all complete messages, of the one that this receive has been matched with, if it is
     /// complete.
-    pub(crate) fn turn(&self, Posted { order, what }: Posted) -> Option<u64> {
+    pub(crate) fn completion(&self, Posted { order, what }: Posted) -> Option<u64> {
         let (rank, number) = match what {
-            Awaited::Message(Source::Rank(rank), _) => (rank, self.look(rank)?.receiver.met(order)?),
-            Awaited::Message(Source::Any, _) => self.matching.from_anyone.iter().find(|it| it.order == order)?.met?,
+            Awaited::Message(Source::Rank(rank), _) => (rank, self.peer(rank)?.receiver.matched(order)?),
+            Awaited::Message(Source::Any, _) => {
+                self.matching.from_anyone.iter().find(|it| it.order == order)?.matched?
+            }
             Awaited::BroadcastOf(_) => return None,
         };
-        self.look(rank)?.receiver.turn(number)
+        self.peer(rank)?.receiver.completion(number)
     }
 
-    fn received_of_anyone(&mut self, now: Time, order: u64, tags: Tags) -> Result<Option<Received>> {
-        let Some(&mut FromAnyone { met, .. }) = self.matching.of_anyone(order) else { return Ok(None) };
-        match met {
+    fn received_from_anyone(&mut self, now: Time, order: u64, tags: Tags) -> Result<Option<Received>> {
+        let Some(&mut FromAnyone { matched, .. }) = self.matching.of_anyone(order) else { return Ok(None) };
+        match matched {
             Some((rank, number)) => {
-                if let Some((tag, message)) = self.peer(rank)?.receiver.receive_message(now, number) {
+                if let Some((tag, message)) = self.touch_peer(rank)?.receiver.receive_message(now, number) {
                     return Ok(Some(self.has_received(order, rank, tag, message)));
                 }
-                if self.peer(rank)?.state == State::Present {
+                if self.touch_peer(rank)?.state == State::Present {
                     return Ok(None);
                 }
                 // The rest of that message will never arrive.
-                self.matching.of_anyone(order).into_iter().for_each(|it| it.met = None);
+                self.matching.of_anyone(order).into_iter().for_each(|it| it.matched = None);
                 self.share(now)?;
             }
             None => {
                 if let Some((rank, number)) = self.first_complete(now, tags)?
-                    && let Some((tag, message)) = self.peer(rank)?.receiver.receive_message(now, number)
+                    && let Some((tag, message)) = self.touch_peer(rank)?.receiver.receive_message(now, number)
                 {
                     return Ok(Some(self.has_received(order, rank, tag, message)));
                 }
             }
         }
-        match self.nobody().filter(|_| !self.has_begun(tags)) {
+        match self.last_departed().filter(|_| !self.has_begun(tags)) {
             Some(rank) => {
                 self.withdraw(Posted { order, what: Awaited::Message(Source::Any, tags) });
                 Err(Error::Lost(rank))
@@ -157,7 +159,7 @@ impl Engine {
     fn begun(&self, tags: Tags) -> Vec<(Rank, &Peer, Candidate)> {
         let begun: BTreeSet<Rank> = self.begun.iter().chain(self.agenda.peek()).copied().collect();
         let candidate = |rank| {
-            let peer = self.look(rank)?;
+            let peer = self.peer(rank)?;
             Some((rank, peer, peer.receiver.candidate(tags)?))
         };
         begun.into_iter().filter_map(candidate).collect()
@@ -165,13 +167,15 @@ impl Engine {
 
     /// Whether a message has begun that will become complete.
     fn has_begun(&self, tags: Tags) -> bool {
-        self.begun(tags).iter().any(|(_, peer, candidate)| peer.state == State::Present || candidate.turn.is_some())
+        self.begun(tags)
+            .iter()
+            .any(|(_, peer, candidate)| peer.state == State::Present || candidate.completion.is_some())
     }
 
     /// The message that was complete first; failing that, one that is being pulled, or the first that has begun.
     fn first_begun(&self, tags: Tags) -> Option<(Rank, Candidate)> {
         let begun = self.begun(tags);
-        let complete = begun.iter().filter(|(_, _, it)| it.turn.is_some()).min_by_key(|(_, _, it)| it.turn);
+        let complete = begun.iter().filter(|(_, _, it)| it.completion.is_some()).min_by_key(|(_, _, it)| it.completion);
         let of_present = || begun.iter().filter(|(_, peer, _)| peer.state == State::Present);
         let first = complete.or_else(|| of_present().find(|(_, _, it)| it.is_pulled)).or_else(|| of_present().next());
         first.map(|(rank, _, candidate)| (*rank, *candidate))
@@ -180,20 +184,20 @@ impl Engine {
     /// The message that was complete first. If there is none, the first that has begun gets a destination.
     fn first_complete(&mut self, now: Time, tags: Tags) -> Result<Option<(Rank, u64)>> {
         while let Some((rank, candidate)) = self.first_begun(tags) {
-            if candidate.turn.is_some() {
+            if candidate.completion.is_some() {
                 return Ok(Some((rank, candidate.number)));
             }
             if candidate.is_pulled {
                 return Ok(None);
             }
-            self.peer(rank)?;
+            self.touch_peer(rank)?;
             self.give_destination(now, rank, candidate.number);
         }
         Ok(None)
     }
 
     /// The last of the other ranks, if all have ended or are gone.
-    fn nobody(&self) -> Option<Rank> {
+    fn last_departed(&self) -> Option<Rank> {
         if self.present > 0 { None } else { self.others().map(|(rank, _)| rank).last() }
     }
 
@@ -201,7 +205,7 @@ impl Engine {
     pub fn withdraw(&mut self, Posted { order, what }: Posted) {
         match what {
             Awaited::BroadcastOf(rank) => {
-                self.peer(rank).map(|peer| peer.broadcasts.withdraw()).unwrap_or_default();
+                self.touch_peer(rank).map(|peer| peer.broadcasts.withdraw()).unwrap_or_default();
             }
             Awaited::Message(Source::Rank(rank), _) => {
                 if let Some((peer, matching)) = self.peer_and_matching(rank) {
@@ -210,9 +214,9 @@ impl Engine {
                 self.agenda.touch(rank);
             }
             Awaited::Message(Source::Any, _) => {
-                let met = self.matching.of_anyone(order).and_then(|it| it.met);
+                let matched = self.matching.of_anyone(order).and_then(|it| it.matched);
                 self.matching.forget_anyone(order);
-                if let Some((rank, number)) = met
+                if let Some((rank, number)) = matched
                     && let Some((peer, matching)) = self.peer_and_matching(rank)
                 {
                     peer.receiver.withdraw_anyone(rank, number, matching);

@@ -15,7 +15,7 @@ use quantities::Bytes as Size;
 
 use super::{
     BROADCAST, Body, CARRIES, COMMON, Data, FRAGMENT, FRAGMENT_HEADER, OPENING, OPENING_HEADER, PARITY_HEADER, Parity,
-    Reader, SEEN_FIELD, UNSEEN, tell_seen,
+    Reader, SEEN_FIELD, UNSEEN, write_seen,
 };
 use crate::datagram::{Header, Unreadable};
 
@@ -36,7 +36,7 @@ impl Parity {
     pub(super) fn write(&self, header: &mut Header) -> Message {
         header.write(&self.first.to_be_bytes());
         header.write(&self.number.to_be_bytes());
-        tell_seen(&self.symbol, header);
+        write_seen(&self.symbol, header);
         self.symbol.clone()
     }
 
@@ -88,7 +88,7 @@ impl Data {
         if seen > size || end > rest.len() {
             return Err(Unreadable::Field);
         }
-        let payload = Message::that_begins(rest.slice(fields..end), Size(size));
+        let payload = Message::beginning_with(rest.slice(fields..end), Size(size));
         match Data::read(kind, flags | BROADCAST, &mut Reader(&header), &payload)? {
             (Body::Data(data), _) => Ok(data),
             _ => Err(Unreadable::Field),

@@ -128,7 +128,7 @@ mod tests {
         let payload = (vec(any::<u8>(), 0..80), prop_oneof![Just(0_u64), 1_u64..1_000]);
         (any::<u32>(), part, payload).prop_map(|(message, part, (bytes, more))| {
             let size = Size(bytes.len() as u64 + more);
-            let payload = if bytes.is_empty() { Message::of_size(size) } else { Message::that_begins(bytes, size) };
+            let payload = if bytes.is_empty() { Message::of_size(size) } else { Message::beginning_with(bytes, size) };
             Data { sequence: 0, message, part, payload }
         })
     }

@@ -34,7 +34,7 @@ mod source;
 
 pub(crate) use code::is_possible;
 pub(crate) use receiver::Recovery;
-pub(crate) use source::{Has, Repairs};
+pub(crate) use source::{ReceiverState, Repairs};
 
 use crate::sequence::FIRST;
 

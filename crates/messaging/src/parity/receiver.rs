@@ -83,7 +83,7 @@ impl Recovery {
     }
 
     /// The block of packet `sequence`, if parity packets of it are held.
-    pub(crate) fn holds_of(&self, sequence: u64) -> Option<u64> {
+    pub(crate) fn block_with_parity(&self, sequence: u64) -> Option<u64> {
         let first = self.shape.block_of(sequence);
         self.blocks.contains_key(&first).then_some(first)
     }

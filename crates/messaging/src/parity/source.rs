@@ -40,13 +40,13 @@ struct Block {
 
 /// What a receiver has: everything before `base`, and of what was sent before `seen` what its report lists; the rest of that is lost.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Has<'a> {
+pub(crate) struct ReceiverState<'a> {
     pub(crate) base: u64,
     pub(crate) seen: u64,
     pub(crate) report: &'a Report,
 }
 
-impl Has<'_> {
+impl ReceiverState<'_> {
     /// The packets from `first` on and before `end` that it misses.
     fn holes(&self, first: u64, end: u64) -> impl Iterator<Item = u64> {
         // A packet that it had no room for is not lost.
@@ -91,7 +91,7 @@ impl Repairs {
 
     /// Takes a receiver's report. `all`: it has seen all parity packets as well. Returns what to send to it alone: what it misses of
     /// a block beyond R, and, if `urgent`, what it misses of an incomplete block.
-    pub(crate) fn report(&mut self, receiver: &Has<'_>, all: bool, urgent: bool) -> Vec<u64> {
+    pub(crate) fn report(&mut self, receiver: &ReceiverState<'_>, all: bool, urgent: bool) -> Vec<u64> {
         self.unreported = 0;
         let (size, parity) = (self.shape.size(), usize::from(self.shape.parity));
         let mut alone = Vec::new();
@@ -133,7 +133,7 @@ impl Repairs {
         let symbol = symbols.symbols.get(usize::from(block.sent % shape.parity))?;
         let most = (datagram - PARITY_HEADER - SEEN_FIELD) as u64;
         let size = symbols.size.0.min(most).max(symbol.len() as u64);
-        let symbol = Message::that_begins(symbol.clone(), quantities::Bytes(size));
+        let symbol = Message::beginning_with(symbol.clone(), quantities::Bytes(size));
         let parity = packet::Parity { first: wire(first), number: block.sent, symbol };
         block.sent += 1;
         block.sent_before = packets.next();
@@ -173,7 +173,7 @@ mod tests {
         let held = held.map(|(count, next)| Held { first: wire(FIRST), count, next }).into_iter().collect();
         let bitmap = bits.to_le_bytes().to_vec().into();
         let report = Report { expected: wire(FIRST + base), bitmap, held, ..Report::default() };
-        let receiver = Has { base: FIRST + base, seen: FIRST + 10, report: &report };
+        let receiver = ReceiverState { base: FIRST + base, seen: FIRST + 10, report: &report };
         repairs.report(&receiver, false, urgent).into_iter().map(|sequence| sequence - FIRST).collect()
     }
 
@@ -216,7 +216,7 @@ mod tests {
     fn a_packet_without_room_is_not_lost() {
         let (mut repairs, packets) = sent();
         let report = Report { expected: wire(FIRST + 4), no_room: true, ..Report::default() };
-        repairs.report(&Has { base: FIRST + 4, seen: FIRST + 5, report: &report }, false, true);
+        repairs.report(&ReceiverState { base: FIRST + 4, seen: FIRST + 5, report: &report }, false, true);
         assert_eq!(parity(&mut repairs, &packets), [0u16; 0]);
     }
 

@@ -10,7 +10,7 @@ use quantities::Rank;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matching {
     /// How many messages have been completed.
-    pub(crate) turns: u64,
+    pub(crate) completions: u64,
     /// How many receives have been posted.
     posted: u64,
     /// How many of them wait for messages.
@@ -25,7 +25,7 @@ pub(crate) struct FromAnyone {
     pub(crate) order: u64,
     pub(crate) tags: Tags,
     /// The message that it is matched with.
-    pub(crate) met: Option<(Rank, u64)>,
+    pub(crate) matched: Option<(Rank, u64)>,
 }
 
 impl Matching {
@@ -43,9 +43,9 @@ impl Matching {
     /// The first receive from any source that matches message `number` from `from`.
     pub(super) fn first_from_anyone(&mut self, from: Rank, number: u64, tag: Tag) -> Option<&mut FromAnyone> {
         let is_shared = self.is_shared();
-        let waits = |it: &FromAnyone| match it.met {
+        let waits = |it: &FromAnyone| match it.matched {
             None => is_shared,
-            Some((source, met)) => source == from && met > number,
+            Some((source, matched)) => source == from && matched > number,
         };
         self.from_anyone.iter_mut().find(|it| waits(it) && it.tags.include(tag))
     }

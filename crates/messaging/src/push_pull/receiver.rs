@@ -42,7 +42,7 @@ struct Posted {
     order: u64,
     tags: Tags,
     /// The message that it is matched with.
-    met: Option<u64>,
+    matched: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,9 +52,9 @@ struct Arrived {
     /// Whether the pushed part was kept.
     kept: bool,
     /// The receive that it is matched with.
-    met: Option<u64>,
+    matched: Option<u64>,
     /// Its position in the order in which messages from all ranks became complete, if it is.
-    turn: Option<u64>,
+    completion: Option<u64>,
 }
 
 /// Where the bytes of a message go.
@@ -71,7 +71,7 @@ enum Place {
 pub(crate) struct Candidate {
     pub(crate) number: u64,
     /// Its position in the order in which messages from all ranks became complete, if it is.
-    pub(crate) turn: Option<u64>,
+    pub(crate) completion: Option<u64>,
     /// Whether it has a destination but is not complete.
     pub(crate) is_pulled: bool,
 }
@@ -95,10 +95,10 @@ impl Arrived {
     }
 
     /// Numbers it if it has just become complete.
-    fn take_turn(&mut self, turns: &mut u64) {
-        if self.turn.is_none() && self.is_complete() {
-            self.turn = Some(*turns);
-            *turns += 1;
+    fn note_completion(&mut self, completions: &mut u64) {
+        if self.completion.is_none() && self.is_complete() {
+            self.completion = Some(*completions);
+            *completions += 1;
         }
     }
 
@@ -146,7 +146,7 @@ impl Receiver {
     }
 
     fn store(&mut self, now: Time, from: Rank, data: &Data, matching: &mut Matching) {
-        self.waiting.heard(now);
+        self.waiting.note_arrival(now);
         let Some(number) = near(self.next, data.message) else { return };
         match data.part {
             Part::Opening(opening) if number == self.next => {
@@ -159,7 +159,7 @@ impl Receiver {
                 let Some(arrived) = arrived.filter(|arrived| arrived.has_place(offset, &data.payload)) else { return };
                 let had_not_begun = arrived.has_not_begun();
                 arrived.reassembly.take(offset, &data.payload);
-                arrived.take_turn(&mut matching.turns);
+                arrived.note_completion(&mut matching.completions);
                 // Now another message can be pulled.
                 if had_not_begun && !arrived.has_not_begun() && self.destined.len() > 1 {
                     self.pull(now);
@@ -178,8 +178,8 @@ impl Receiver {
         payload: &Message,
         matching: &mut Matching,
     ) {
-        let met = self.meet(from, number, reassembly.label().tag(), matching);
-        let place = match met {
+        let matched = self.match_receive(from, number, reassembly.label().tag(), matching);
+        let place = match matched {
             Some(_) => Place::Destination,
             None if self.room >= room_for(&reassembly) => Place::PushedBuffer,
             None => Place::Nowhere,
@@ -193,8 +193,8 @@ impl Receiver {
         if kept {
             reassembly.take(0, payload);
         }
-        let mut arrived = Arrived { reassembly, place, kept, met, turn: None };
-        arrived.take_turn(&mut matching.turns);
+        let mut arrived = Arrived { reassembly, place, kept, matched, completion: None };
+        arrived.note_completion(&mut matching.completions);
         self.messages.insert(number, arrived);
         if place == Place::Destination {
             self.pull(now);
@@ -202,17 +202,17 @@ impl Receiver {
     }
 
     /// Matches a message with a receive: the earliest posted one that it fits and that has no message, or only a later one.
-    fn meet(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
-        let waits = |it: &&mut Posted| it.met.is_none_or(|met| met > number) && it.tags.include(tag);
+    fn match_receive(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
+        let waits = |it: &&mut Posted| it.matched.is_none_or(|matched| matched > number) && it.tags.include(tag);
         let named = self.posted.iter_mut().find(waits);
         let anyone = matching.first_from_anyone(from, number, tag);
         match (named, anyone) {
             (Some(named), anyone) if anyone.as_ref().is_none_or(|anyone| named.order < anyone.order) => {
-                named.met = Some(number);
+                named.matched = Some(number);
                 Some(named.order)
             }
             (_, anyone) => anyone.map(|anyone| {
-                anyone.met = Some((from, number));
+                anyone.matched = Some((from, number));
                 anyone.order
             }),
         }
@@ -221,11 +221,14 @@ impl Receiver {
     /// A message from rank `from` loses the receive that it was matched with. It may match another, and displace a later message.
     fn release(&mut self, from: Rank, mut number: u64, matching: &mut Matching) {
         while let Some(tag) = self.messages.get(&number).map(Arrived::tag) {
-            let met = self.meet(from, number, tag, matching);
+            let matched = self.match_receive(from, number, tag, matching);
             if let Some(arrived) = self.messages.get_mut(&number) {
-                arrived.met = met;
+                arrived.matched = matched;
             }
-            let left = self.messages.iter().find(|(other, it)| met.is_some() && it.met == met && **other != number);
+            let left = self
+                .messages
+                .iter()
+                .find(|(other, it)| matched.is_some() && it.matched == matched && **other != number);
             let Some((&left, _)) = left else { break };
             number = left;
         }
@@ -247,13 +250,13 @@ impl Receiver {
     }
 
     /// Posts a receive for the next message with one of `tags`.
-    pub(crate) fn post(&mut self, now: Time, order: u64, tags: Tags, turns: &mut u64) {
-        let met = self.candidate(tags).map(|candidate| candidate.number);
-        self.posted.push(Posted { order, tags, met });
-        match met {
+    pub(crate) fn post(&mut self, now: Time, order: u64, tags: Tags, completions: &mut u64) {
+        let matched = self.candidate(tags).map(|candidate| candidate.number);
+        self.posted.push(Posted { order, tags, matched });
+        match matched {
             Some(number) => {
                 self.bind(number, order);
-                self.give_destination(now, number, turns);
+                self.give_destination(now, number, completions);
             }
             None => self.waiting.post(now),
         }
@@ -262,12 +265,12 @@ impl Receiver {
     /// Matches this message with a receive.
     pub(crate) fn bind(&mut self, number: u64, order: u64) {
         if let Some(arrived) = self.messages.get_mut(&number) {
-            arrived.met = Some(order);
+            arrived.matched = Some(order);
         }
     }
 
     /// Gives this message, which has begun, the destination of a receive.
-    pub(crate) fn give_destination(&mut self, now: Time, number: u64, turns: &mut u64) {
+    pub(crate) fn give_destination(&mut self, now: Time, number: u64, completions: &mut u64) {
         self.waiting.post(now);
         let arrived = self.messages.get_mut(&number).filter(|arrived| arrived.place != Place::Destination);
         let Some(arrived) = arrived else { return };
@@ -275,7 +278,7 @@ impl Receiver {
             self.room += room_for(&arrived.reassembly);
         }
         arrived.place = Place::Destination;
-        arrived.take_turn(turns);
+        arrived.note_completion(completions);
         self.destined.push(number);
         if !arrived.kept {
             self.receive_stream.report_at(now);
@@ -287,11 +290,11 @@ impl Receiver {
     pub(crate) fn withdraw(&mut self, from: Rank, order: u64, matching: &mut Matching) {
         let Some(place) = self.posted.iter().position(|posted| posted.order == order) else { return };
         matching.waiting -= 1;
-        let Posted { met, .. } = self.posted.remove(place);
+        let Posted { matched, .. } = self.posted.remove(place);
         if self.posted.is_empty() {
             self.waiting.withdraw();
         }
-        if let Some(number) = met {
+        if let Some(number) = matched {
             self.release(from, number, matching);
         }
     }
@@ -308,31 +311,31 @@ impl Receiver {
 
     /// The first message with one of `tags` that is not matched with a receive.
     pub(crate) fn candidate(&self, tags: Tags) -> Option<Candidate> {
-        let fits = |(_, it): &(&u64, &Arrived)| it.met.is_none() && tags.include(it.tag());
+        let fits = |(_, it): &(&u64, &Arrived)| it.matched.is_none() && tags.include(it.tag());
         let (&number, arrived) = self.messages.iter().find(fits)?;
-        let turn = arrived.turn;
-        Some(Candidate { number, turn, is_pulled: arrived.place == Place::Destination && turn.is_none() })
+        let completion = arrived.completion;
+        Some(Candidate { number, completion, is_pulled: arrived.place == Place::Destination && completion.is_none() })
     }
 
     /// Whether a message with a destination is incomplete.
     pub(crate) fn is_pulling(&self) -> bool {
-        self.destined.iter().any(|number| self.messages.get(number).is_some_and(|it| it.turn.is_none()))
+        self.destined.iter().any(|number| self.messages.get(number).is_some_and(|it| it.completion.is_none()))
     }
 
     /// The message that this receive is matched with.
-    pub(crate) fn met(&self, order: u64) -> Option<u64> {
-        self.posted.iter().find(|posted| posted.order == order)?.met
+    pub(crate) fn matched(&self, order: u64) -> Option<u64> {
+        self.posted.iter().find(|posted| posted.order == order)?.matched
     }
 
     /// The position of this message in the order in which messages became complete, if it is complete.
-    pub(crate) fn turn(&self, number: u64) -> Option<u64> {
-        self.messages.get(&number)?.turn
+    pub(crate) fn completion(&self, number: u64) -> Option<u64> {
+        self.messages.get(&number)?.completion
     }
 
     /// The message that this receive is matched with, if it is complete.
     pub(crate) fn receive(&mut self, now: Time, order: u64) -> Option<(Tag, Message)> {
         let place = self.posted.iter().position(|posted| posted.order == order)?;
-        let number = self.posted[place].met?;
+        let number = self.posted[place].matched?;
         let received = self.receive_message(now, number)?;
         self.posted.remove(place);
         if self.posted.is_empty() {
@@ -343,7 +346,7 @@ impl Receiver {
 
     /// This message, if it is complete.
     pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<(Tag, Message)> {
-        self.messages.get(&number)?.turn?;
+        self.messages.get(&number)?.completion?;
         let Arrived { reassembly, place, .. } = self.messages.remove(&number)?;
         match place {
             Place::PushedBuffer => self.room += room_for(&reassembly),
@@ -373,8 +376,8 @@ impl Receiver {
     }
 
     /// How many duplicate packets arrived.
-    pub(crate) const fn again(&self) -> u64 {
-        self.receive_stream.again()
+    pub(crate) const fn duplicates(&self) -> u64 {
+        self.receive_stream.duplicates()
     }
 
     pub(crate) const fn waiting(&self) -> &Waiting {
@@ -383,11 +386,11 @@ impl Receiver {
 
     /// When a report is due, or a question whether the source is still there.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        [self.receive_stream.due(), self.asks_at()].into_iter().flatten().min()
+        [self.receive_stream.due(), self.next_question_at()].into_iter().flatten().min()
     }
 
-    fn asks_at(&self) -> Option<Time> {
-        self.waiting.asks_at(self.is_pulling())
+    fn next_question_at(&self) -> Option<Time> {
+        self.waiting.next_question_at(self.is_pulling())
     }
 
     /// The incomplete messages, in order, including the one that begins next.
@@ -397,7 +400,7 @@ impl Receiver {
     }
 
     /// Whether the next report tells the source that message `number` is complete.
-    pub(crate) fn tells(&self, number: u64) -> bool {
+    pub(crate) fn will_report_complete(&self, number: u64) -> bool {
         let is_complete = self.messages.get(&number).is_none_or(Arrived::is_complete);
         number < self.first_incomplete() || number < self.taken && is_complete
     }
@@ -408,12 +411,12 @@ impl Receiver {
 
     /// The report that is due, and whether the source has to answer.
     pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
-        let asks = self.asks_at().is_some_and(|at| at <= now);
+        let asks = self.next_question_at().is_some_and(|at| at <= now);
         if !asks && self.receive_stream.due().is_none_or(|due| due > now) {
             return None;
         }
         if asks {
-            self.waiting.asked(now);
+            self.waiting.note_question(now);
         }
         let complete = self.first_incomplete();
         let mut report = Report { complete: wire(complete), pull: self.pulled(), ..self.receive_stream.report() };

@@ -42,7 +42,7 @@ impl Sender {
     }
 
     /// Whether the receiver lacks a message with one of `tags`.
-    pub(crate) fn owes(&self, tags: Tags) -> bool {
+    pub(crate) fn has_undelivered(&self, tags: Tags) -> bool {
         self.messages.iter().any(|message| tags.include(message.label().tag()))
     }
 
@@ -94,8 +94,8 @@ impl Sender {
     }
 
     /// Whether to ask the receiver now what it has.
-    pub(crate) fn asks(&mut self) -> bool {
-        self.window.asks()
+    pub(crate) fn should_ask(&mut self) -> bool {
+        self.window.should_ask()
     }
 
     /// Takes a receiver's report.

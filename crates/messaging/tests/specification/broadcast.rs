@@ -140,7 +140,7 @@ fn with_parity_receivers_report_seldom_and_one_after_the_other() {
 /// Losses in the middle are repaired even if the messages carry no bytes, or not all.
 #[test]
 fn parity_repairs_what_is_only_a_size() {
-    for message in [Message::of_size(Size(400_000)), Message::that_begins(bytes(200_000), Size(400_000))] {
+    for message in [Message::of_size(Size(400_000)), Message::beginning_with(bytes(200_000), Size(400_000))] {
         let faults = Faults { loss: 10, ..RECORDED };
         let parameters = Parameters { repeat: PARITY, ..Parameters::default() };
         let ended = run(Faulty { faults, seed: 7, parameters }, 4, &message, |_| us(0));
@@ -242,7 +242,7 @@ fn too_slow(losses: Losses) -> Ended<Vec<Message>> {
     let program = |endpoint: Node| async move {
         let mut received = Vec::new();
         for number in 0..3_u8 {
-            let message = Message::that_begins(vec![number], Size(100_000));
+            let message = Message::beginning_with(vec![number], Size(100_000));
             if endpoint.rank() == Rank(0) {
                 endpoint.multicast(message).await?;
                 endpoint.compute(us(1_000_000)).await;

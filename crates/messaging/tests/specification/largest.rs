@@ -28,7 +28,7 @@ fn nothing_is_stored_of_a_message_that_is_too_large() {
             };
             engine.post(Time::ZERO, what).unwrap();
             engine.take(Time::ZERO, &opening(size, broadcast).encode());
-            assert_eq!((engine.counts().taken, engine.counts().strange), if is_taken { (1, 0) } else { (0, 1) });
+            assert_eq!((engine.counts().taken, engine.counts().foreign), if is_taken { (1, 0) } else { (0, 1) });
             assert_eq!(engine.drain(Time::ZERO).is_empty(), !is_taken, "it is answered");
         }
     }

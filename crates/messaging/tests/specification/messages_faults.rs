@@ -53,7 +53,7 @@ fn message(seed: u64, most: u64) -> Message {
         _ => size,
     };
     let bytes: Vec<u8> = (0..content).map(|place| (draws.0.wrapping_add(place * 0x9E37) >> 7) as u8).collect();
-    if content == size { Message::from(bytes) } else { Message::that_begins(bytes, Bytes(size)) }
+    if content == size { Message::from(bytes) } else { Message::beginning_with(bytes, Bytes(size)) }
 }
 
 fn message_of(from: Rank, to: Rank, number: u32, most: u64) -> Message {
@@ -258,7 +258,7 @@ fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
         }
     }
     let repeated = ranks.iter().map(|endpoint| endpoint.engine().repeated()).sum();
-    let strange = ranks.iter().map(|endpoint| endpoint.engine().counts().strange).sum();
+    let strange = ranks.iter().map(|endpoint| endpoint.engine().counts().foreign).sum();
     let network = network.borrow();
     Ok(Outcome { done: done.take(), end: (network.now, network.sent, repeated), strange })
 }

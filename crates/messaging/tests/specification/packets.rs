@@ -13,7 +13,7 @@ use quantities::{Bytes as Size, Rank};
 fn payload() -> impl Strategy<Value = Message> {
     (vec(any::<u8>(), 0..1500), 0_u64..1500).prop_map(|(bytes, more)| match (bytes.len() as u64, more) {
         (0, size) => Message::of_size(Size(size)),
-        (seen, more) => Message::that_begins(bytes, Size(seen + more)),
+        (seen, more) => Message::beginning_with(bytes, Size(seen + more)),
     })
 }
 

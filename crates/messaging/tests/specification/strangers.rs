@@ -73,7 +73,7 @@ fn data() -> impl Strategy<Value = Body> {
     let payload = (vec(any::<u8>(), 0..100), 0_u64..2_000);
     (number(), number(), part, payload).prop_map(|(sequence, message, part, (bytes, more))| {
         let size = Size(bytes.len() as u64 + more);
-        Body::Data(Data { sequence, message, part, payload: Message::that_begins(bytes, size) })
+        Body::Data(Data { sequence, message, part, payload: Message::beginning_with(bytes, size) })
     })
 }
 
@@ -123,7 +123,7 @@ prop_compose! {
 
 /// Everything visible of a rank, except how many strange datagrams arrived.
 fn seen(engine: &Engine) -> String {
-    format!("{engine:?}").replace(&format!("strange: {}", engine.counts().strange), "strange")
+    format!("{engine:?}").replace(&format!("strange: {}", engine.counts().foreign), "strange")
 }
 
 proptest! {

@@ -77,7 +77,7 @@ impl Pair {
         while let Some((sequence, answer)) = self.send_stream.repeat(self.now) {
             self.launch(|| Flying::Packet(sequence, answer));
         }
-        if self.send_stream.asks() {
+        if self.send_stream.should_ask() {
             self.launch(|| Flying::Question);
         }
         while self.next < self.end && self.next - self.send_stream.base() < WINDOW {
@@ -200,7 +200,7 @@ fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
         send(&mut send_stream, at(0), 8);
         send_stream.wake(at(2_000));
         let again = all_repeats(&mut send_stream, at(2_000));
-        assert_eq!((again.is_empty(), send_stream.asks()), (probe == Probe::Alone, probe == Probe::Alone));
+        assert_eq!((again.is_empty(), send_stream.should_ask()), (probe == Probe::Alone, probe == Probe::Alone));
         // The packet had been on its way all the time, and so are those after it: this report is no answer.
         send_stream.report(at(9_000), &has_all_before(FIRST + 3, false));
         assert_eq!(all_repeats(&mut send_stream, at(9_000)), [], "{repeat:?}");
@@ -218,7 +218,7 @@ fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
     send(&mut send_stream, at(0), 3);
     for question in [2_000, 6_000] {
         send_stream.wake(at(question));
-        assert!(send_stream.asks() && !send_stream.asks());
+        assert!(send_stream.should_ask() && !send_stream.should_ask());
         assert_eq!(all_repeats(&mut send_stream, at(question)), []);
         send(&mut send_stream, at(question + 1), 2);
     }
@@ -251,6 +251,6 @@ fn duplicate_packets_are_counted() {
         }
         // With go-back-n nothing that is early is kept.
         let again = if repeat == Repeat::GoBackN { 2 } else { 3 };
-        assert_eq!(receive_stream.again(), again, "{repeat:?}");
+        assert_eq!(receive_stream.duplicates(), again, "{repeat:?}");
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::ops::Deref;
 
 use endpoint::{
-    Begun, Endpoint, Error, Event, Message, Needs, Program, Report, Request, Result, Source, Tag, Tags, Unexpected,
-    World,
+    Endpoint, Error, Event, Message, Needs, Program, Report, Request, Result, Source, StartStatus, Tag, Tags,
+    Unexpected, World,
 };
 use quantities::{Rank, Time};
 
@@ -111,7 +111,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
             let begun = endpoint.start(request(block, id, not_before)).map_err(|error| self.fail(error))?;
             let mut course = self.course.borrow_mut();
             course.missing[block.place(id)] = UNDER_WAY;
-            if begun == Begun::Started {
+            if begun == StartStatus::Started {
                 course.happened(block, id, true, endpoint.now());
             }
         }
@@ -133,7 +133,7 @@ impl Course {
                 self.happened(block, id, true, report.at);
                 Ok(false)
             }
-            Event::Over(result) => {
+            Event::Completed(result) => {
                 result?;
                 self.missing[block.place(id)] = OVER;
                 self.happened(block, id, false, report.at);
@@ -175,9 +175,9 @@ fn request(block: Block<'_>, id: OperationId, not_before: Time) -> Request {
             endpoint::Operation::Receive { from, tags, deadline: None }
         }
     };
-    let tells_start = block.start_is_required(id);
+    let reports_start = block.start_is_required(id);
     let (processor, interface) = (operation.processor, operation.interface);
-    Request { processor, interface, not_before, tells_start, ..Request::new(id.0, asked) }
+    Request { processor, interface, not_before, reports_start, ..Request::new(id.0, asked) }
 }
 
 impl<S: Deref<Target = Schedule>> Program for Player<S> {

@@ -86,7 +86,7 @@ impl Envelope {
     pub fn encode(&self) -> Result<Message, EncodingError> {
         let content = self.written().map_err(|error| EncodingError::Garbled(error.to_string()))?;
         let size = (content.len() as u64).saturating_add(self.unseen());
-        Ok(Message::that_begins(content, Bytes(size)))
+        Ok(Message::beginning_with(content, Bytes(size)))
     }
 
     fn written(&self) -> postcard::Result<bytes::Bytes> {

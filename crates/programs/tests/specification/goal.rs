@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use endpoint::executor::{self, Machine, Over, number_of};
-use endpoint::{Begun, Error, Event, Operation, Outcome, Request, World};
+use endpoint::executor::{self, Machine, OperationEvent, number_of};
+use endpoint::{Error, Event, Operation, Outcome, Request, StartStatus, World};
 use machines::model::LogGp;
 use maquette_programs::goal::{GoalError, OperationId, OperationKind, Player, Schedule};
 use proptest::prelude::*;
@@ -379,7 +379,7 @@ impl Machine for Arbitrary<'_> {
         panic!("{operation:?} is no request");
     }
 
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun, Error> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus, Error> {
         let is_same = |(other, known): &(Rank, Request)| (*other, known.number) == (rank, request.number);
         assert!(
             !self.under_way.iter().any(is_same) && !self.over.contains_key(&(rank, request.number)),
@@ -393,26 +393,26 @@ impl Machine for Arbitrary<'_> {
         });
         assert_eq!(request.not_before, happened.max().unwrap_or(Time::ZERO));
         self.under_way.push((rank, request));
-        Ok(Begun::Later)
+        Ok(StartStatus::Later)
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>, Error> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>, Error> {
         while !self.under_way.is_empty() {
             self.now += Duration::from_picoseconds(1);
             let place = self.choices.next().expect("a cycle has no end") % self.under_way.len();
-            let (rank, Request { ref number, tells_start, .. }) = self.under_way[place];
+            let (rank, Request { ref number, reports_start, .. }) = self.under_way[place];
             let (at, key) = (self.now, (rank, *number));
             let number = number_of(&self.under_way[place].1);
             if let Entry::Vacant(start) = self.started.entry(key) {
                 start.insert(at);
-                if tells_start {
-                    return Ok(Some(Over { rank, number, at, event: Event::Started }));
+                if reports_start {
+                    return Ok(Some(OperationEvent { rank, number, at, event: Event::Started }));
                 }
                 continue;
             }
             self.under_way.swap_remove(place);
             self.over.insert(key, at);
-            return Ok(Some(Over { rank, number, at, event: Event::Over(Ok(Outcome::Done)) }));
+            return Ok(Some(OperationEvent { rank, number, at, event: Event::Completed(Ok(Outcome::Done)) }));
         }
         Ok(None)
     }

@@ -21,7 +21,7 @@ fn body() -> impl Strategy<Value = Message> {
     prop_oneof![
         (0_u64..1 << 40).prop_map(|size| Message::of_size(Bytes(size))),
         content.clone().prop_map(Message::from),
-        (content, 0_u64..100).prop_map(|(content, size)| Message::that_begins(content, Bytes(size))),
+        (content, 0_u64..100).prop_map(|(content, size)| Message::beginning_with(content, Bytes(size))),
     ]
 }
 
@@ -182,7 +182,7 @@ proptest! {
     #[test]
     fn bytes_of_a_stranger_are_an_error_at_worst(bytes in prop::collection::vec(any::<u8>(), 0..200), unseen in 0_u64..3) {
         let size = Bytes(bytes.len() as u64 + unseen);
-        if let Ok(envelope) = Envelope::decode(&Message::that_begins(bytes, size)) {
+        if let Ok(envelope) = Envelope::decode(&Message::beginning_with(bytes, size)) {
             take(envelope);
         }
     }
@@ -202,7 +202,7 @@ proptest! {
         let shorter = bytes[..cut.index(bytes.len())].to_vec();
         for bytes in [bytes, shorter] {
             let size = Bytes(bytes.len() as u64 + message.unseen().0);
-            if let Ok(envelope) = Envelope::decode(&Message::that_begins(bytes, size)) {
+            if let Ok(envelope) = Envelope::decode(&Message::beginning_with(bytes, size)) {
                 take(envelope);
             }
         }

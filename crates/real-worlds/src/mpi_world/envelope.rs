@@ -108,7 +108,7 @@ impl Envelope {
             None => Message::of_size(Bytes(self.size)),
             Some(seen) => {
                 let seen = usize::try_from(seen).map_or(bytes.len(), |seen| seen.min(bytes.len()));
-                Message::that_begins(bytes.slice(..seen), Bytes(self.size))
+                Message::beginning_with(bytes.slice(..seen), Bytes(self.size))
             }
         }
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn an_envelope_is_read_as_it_was_written() {
         let messages =
-            [Message::of_size(Bytes(9)), Message::from(vec![1, 2, 3]), Message::that_begins(vec![1, 2], Bytes(7))];
+            [Message::of_size(Bytes(9)), Message::from(vec![1, 2, 3]), Message::beginning_with(vec![1, 2], Bytes(7))];
         for (message, large) in messages.iter().zip([None, Some(0), Some(5)]) {
             let envelope = Envelope::of(Tag(u32::MAX), message, large);
             assert_eq!(Envelope::read(&envelope.to_bytes()), Some(envelope));

@@ -11,9 +11,9 @@
 
 use std::collections::VecDeque;
 
-use endpoint::executor::{Machine, Over, number_of, request_of};
+use endpoint::executor::{Machine, OperationEvent, number_of, request_of};
 use endpoint::{
-    Begun, Error, Event, Message, Operation, Outcome, Passage, Received, Request, Result, Source, Tag, Tags,
+    Error, Event, Message, Operation, Outcome, Passage, Received, Request, Result, Source, StartStatus, Tag, Tags,
 };
 use quantities::{Duration, Rank, Time};
 
@@ -38,7 +38,7 @@ pub struct MpiMachine<'world> {
     patience: Duration,
     /// In the order in which they were begun.
     under_way: Vec<UnderWay>,
-    over: VecDeque<Over>,
+    events: VecDeque<OperationEvent>,
     /// Until when each processor is busy; zero if it is known to be idle.
     busy_until: Vec<Time>,
     polling: Polling,
@@ -94,7 +94,7 @@ impl<'world> MpiMachine<'world> {
             clock,
             patience,
             under_way: Vec::new(),
-            over: VecDeque::new(),
+            events: VecDeque::new(),
             busy_until: vec![Time::ZERO],
             polling: Polling::new(waiting),
             quiet_since: None,
@@ -118,9 +118,9 @@ impl<'world> MpiMachine<'world> {
     }
 
     /// Begins an operation; a receive is posted at once, and any other operation waits its turn for the processor.
-    fn enter(&mut self, number: u32, processor: u8, tells_start: bool, operation: Operation) -> Begun {
+    fn enter(&mut self, number: u32, processor: u8, reports_start: bool, operation: Operation) -> StartStatus {
         self.quiet_since = None;
-        let (mut start, mut begun) = (None, Begun::Started);
+        let (mut start, mut begun) = (None, StartStatus::Started);
         let stage = match operation {
             Operation::Send { to, tag, ref message } if self.busy(processor).is_none() => {
                 self.send_at_once(number, processor, (to, tag), message);
@@ -131,8 +131,8 @@ impl<'world> MpiMachine<'world> {
             Operation::Sleep(until) => Stage::Ends(until, Ok(Outcome::Done)),
             _ => {
                 let busy = self.busy(processor);
-                start = busy.filter(|_| tells_start);
-                begun = if busy.is_some() { Begun::Later } else { Begun::Started };
+                start = busy.filter(|_| reports_start);
+                begun = if busy.is_some() { StartStatus::Later } else { StartStatus::Started };
                 if let Operation::Compute(work) = operation {
                     let until = busy.unwrap_or_else(|| self.clock.now()) + work;
                     self.busy_until[usize::from(processor)] = until;
@@ -150,11 +150,11 @@ impl<'world> MpiMachine<'world> {
     /// Sends from a processor that is free: a small message is over when this returns.
     fn send_at_once(&mut self, number: u32, processor: u8, (to, tag): (Rank, Tag), message: &Message) {
         match self.transport.send(to, tag, message) {
-            Ok(None) => self.tell(number, Event::Over(Ok(Outcome::Done))),
+            Ok(None) => self.tell(number, Event::Completed(Ok(Outcome::Done))),
             Ok(Some(sending)) => {
                 self.under_way.push(UnderWay { number, processor, start: None, stage: Stage::Sends(sending) });
             }
-            Err(error) => self.tell(number, Event::Over(Err(error))),
+            Err(error) => self.tell(number, Event::Completed(Err(error))),
         }
     }
 
@@ -225,14 +225,14 @@ impl<'world> MpiMachine<'world> {
 
     fn finish(&mut self, place: usize, result: Result<Outcome>) {
         self.under_way[place].stage = Stage::IsOver;
-        self.tell(self.under_way[place].number, Event::Over(result));
+        self.tell(self.under_way[place].number, Event::Completed(result));
     }
 
     fn tell(&mut self, number: u32, event: Event) {
         self.quiet_since = None;
         // For operations other than requests, the caller reads the clock itself.
         let at = if request_of(number).is_some() { self.clock.now() } else { Time::ZERO };
-        self.over.push_back(Over { rank: self.transport.rank(), number, at, event });
+        self.events.push_back(OperationEvent { rank: self.transport.rank(), number, at, event });
     }
 
     /// Advances one operation as far as possible at `now`.
@@ -240,7 +240,12 @@ impl<'world> MpiMachine<'world> {
         if let Some(start) = self.under_way[place].start.filter(|&start| start <= now) {
             self.under_way[place].start = None;
             let number = self.under_way[place].number;
-            self.over.push_back(Over { rank: self.transport.rank(), number, at: start, event: Event::Started });
+            self.events.push_back(OperationEvent {
+                rank: self.transport.rank(),
+                number,
+                at: start,
+                event: Event::Started,
+            });
         }
         match &mut self.under_way[place].stage {
             Stage::Waits(until, _) if *until <= now => self.submit(place),
@@ -329,7 +334,7 @@ impl<'world> MpiMachine<'world> {
         }
         let now = if self.waits_for_a_time() { self.clock.now() } else { Time::ZERO };
         (0..self.under_way.len()).for_each(|place| self.step(place, now));
-        if !self.over.is_empty() {
+        if !self.events.is_empty() {
             self.forget_what_is_over();
         }
         Ok(())
@@ -404,23 +409,23 @@ impl Machine for MpiMachine<'_> {
         self.enter(number, 0, false, operation);
     }
 
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         if request.operation.partner() == Some(rank) {
             return Err(Error::ToItself(rank));
         }
         let number = number_of(&request);
-        Ok(self.enter(number, request.processor, request.tells_start, request.operation))
+        Ok(self.enter(number, request.processor, request.reports_start, request.operation))
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
-            if let Some(over) = self.over.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 self.polling.success();
-                return Ok(Some(over));
+                return Ok(Some(event));
             }
             // If nothing the program began is still under way, there is nothing to wait for.
             if self.has_ended || self.under_way.is_empty() {
@@ -430,7 +435,7 @@ impl Machine for MpiMachine<'_> {
                 Some((from, tags)) => self.poll_only_receive(from, tags)?,
                 None => self.poll()?,
             }
-            if self.over.is_empty() && self.wait() {
+            if self.events.is_empty() && self.wait() {
                 return Ok(None);
             }
         }

@@ -2,8 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 
-use endpoint::executor::{self, Machine, Over};
-use endpoint::{Begun, Error, Operation, Program, Request, Result};
+use endpoint::executor::{self, Machine, OperationEvent};
+use endpoint::{Error, Operation, Program, Request, Result, StartStatus};
 use messaging::{Messenger, Messengers, Parameters};
 use quantities::{Duration, Rank, Time};
 
@@ -91,17 +91,17 @@ impl Machine for Running<'_> {
         self.messengers.begin(rank, number, operation);
     }
 
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         self.messengers.start(rank, request)
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
-            if let Some(over) = self.messengers.next_over() {
+            if let Some(over) = self.messengers.next_event() {
                 return Ok(Some(over));
             }
             if self.messengers.have_ended() {

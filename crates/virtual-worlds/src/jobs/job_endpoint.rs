@@ -3,8 +3,8 @@
 use std::task::{Poll, Waker};
 
 use endpoint::{
-    Begun, Endpoint, Error, Event, Handles, Message, Operation, Outcome, Passage, Pending, Received, Report, Request,
-    Result, Source, Tag, Tags, check_partner,
+    Endpoint, Error, Event, Handles, Message, Operation, Outcome, Passage, Pending, Received, Report, Request, Result,
+    Source, StartStatus, Tag, Tags, check_partner,
 };
 use machines::model::NodeId;
 use quantities::{Duration, Rank, Time};
@@ -81,7 +81,7 @@ impl<P> Translation<'_, P> {
     fn event_of_job(&self, event: Event) -> Event {
         match event {
             Event::Started => Event::Started,
-            Event::Over(result) => Event::Over(self.result_of_job(result)),
+            Event::Completed(result) => Event::Completed(self.result_of_job(result)),
         }
     }
 
@@ -187,7 +187,7 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
         self.receive_by(Operation::ReceiveMulticast(from)).await.map(|received| received.message)
     }
 
-    fn start(&self, request: Request) -> Result<Begun> {
+    fn start(&self, request: Request) -> Result<StartStatus> {
         let Translation { start, .. } = *self.translation;
         let (operation, not_before) = (self.translation.of_machine(request.operation)?, request.not_before + start);
         let begun = self.node.start(Request { operation, not_before, ..request });

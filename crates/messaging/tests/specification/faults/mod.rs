@@ -12,9 +12,9 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use draws::Draws;
-use endpoint::executor::{self, Machine, Over};
-use endpoint::{Begun, Error, Operation, Program, Request, Result, Run, World, deadlock};
-use maquette_messaging::{Doing, Messenger, Messengers, Parameters, stuck};
+use endpoint::executor::{self, Machine, OperationEvent};
+use endpoint::{Error, Operation, Program, Request, Result, Run, StartStatus, World, deadlock};
+use maquette_messaging::{Messenger, Messengers, Parameters, ProgramState, stuck};
 use network::{Faults, Network, Wire};
 use quantities::{Rank, Time};
 
@@ -111,7 +111,7 @@ fn run_all<T>(
             check(endpoints, results)?;
         }
         if !network.borrow_mut().advance() || network.borrow().now > END {
-            let waits: Vec<_> = left.iter().map(|&rank| endpoints[rank].doing()).collect();
+            let waits: Vec<_> = left.iter().map(|&rank| endpoints[rank].program_state()).collect();
             return Err(Error::Unfit(format!("it never ends: ranks {left:?} wait for {waits:?}")));
         }
     }
@@ -120,13 +120,13 @@ fn run_all<T>(
 /// An error if no rank can ever continue.
 fn check<T>(endpoints: &[Node], results: &RefCell<Vec<Option<Result<T>>>>) -> Result<()> {
     let results = results.borrow();
-    let doing = |(endpoint, result): (&Node, &Option<Result<T>>)| {
-        if result.is_some() { Doing::Ended } else { endpoint.doing() }
+    let state = |(endpoint, result): (&Node, &Option<Result<T>>)| {
+        if result.is_some() { ProgramState::Ended } else { endpoint.program_state() }
     };
-    let waits = |doing: Doing| (doing != Doing::GoesOn).then_some(doing);
-    let doing: Option<Vec<Doing>> = endpoints.iter().zip(results.iter()).map(doing).map(waits).collect();
-    let Some(doing) = doing else { return Ok(()) };
-    let Some(waiting) = stuck(&doing, |rank| endpoints[rank.0 as usize].engine()) else { return Ok(()) };
+    let waits = |state: ProgramState| (state != ProgramState::CanContinue).then_some(state);
+    let state: Option<Vec<ProgramState>> = endpoints.iter().zip(results.iter()).map(state).map(waits).collect();
+    let Some(state) = state else { return Ok(()) };
+    let Some(waiting) = stuck(&state, |rank| endpoints[rank.0 as usize].engine()) else { return Ok(()) };
     let failed = results.iter().zip(0..).find_map(|(result, rank)| match result {
         Some(Err(error)) => Some((Rank(rank), error)),
         _ => None,
@@ -166,17 +166,17 @@ impl Machine for Running<'_> {
         self.messengers.begin(rank, number, operation);
     }
 
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         self.messengers.start(rank, request)
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
-            if let Some(over) = self.messengers.next_over() {
+            if let Some(over) = self.messengers.next_event() {
                 return Ok(Some(over));
             }
             if self.messengers.have_ended() || self.messengers.are_stuck() {
@@ -184,8 +184,8 @@ impl Machine for Running<'_> {
             }
             let mut network = self.network.borrow_mut();
             if !network.advance() || network.now > END {
-                let doing: Vec<Doing> = self.messengers.all().iter().map(Messenger::doing).collect();
-                return Err(Error::Unfit(format!("it never ends: the ranks do {doing:?}")));
+                let state: Vec<ProgramState> = self.messengers.all().iter().map(Messenger::program_state).collect();
+                return Err(Error::Unfit(format!("it never ends: the ranks do {state:?}")));
             }
             let runs = (0..network.ranks.len()).filter(|&rank| network.may_run(rank));
             runs.for_each(|rank| self.messengers.wake(rank));

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use endpoint::executor::{self, Machine, Over, number_of, request_of};
+use endpoint::executor::{self, Machine, OperationEvent, number_of, request_of};
 use endpoint::{Event, Operation, Outcome, Program, Received, Request, Result, Tag};
 use messaging::{Datagram, Messenger, Messengers};
 use quantities::{Bytes, Rank, Time};
@@ -22,7 +22,7 @@ struct Running<'run> {
     messengers: Messengers<'run, Port<'run, Datagram>>,
     record: Record,
     /// The operations under way, by rank and number.
-    begun: BTreeMap<(Rank, u32), Begun>,
+    begun: BTreeMap<(Rank, u32), ActiveOperation>,
     memory: BroadcastMemory,
     events: u64,
     stop: Stop,
@@ -30,13 +30,13 @@ struct Running<'run> {
 
 /// An operation that was begun.
 #[derive(Clone, Copy, Debug)]
-struct Begun {
+struct ActiveOperation {
     at: Time,
     receives: Receives,
     /// Of a request that sends, the receiver and the tag, until its processor starts it.
     sends: Option<(Rank, Tag)>,
     /// Whether its rank is notified when it starts.
-    tells_start: bool,
+    reports_start: bool,
 }
 
 /// Whether an operation receives something, and what.
@@ -95,9 +95,9 @@ impl<'run> Running<'run> {
     }
 
     /// Records an operation that begins.
-    fn note(&mut self, rank: Rank, operation: &Operation) -> Begun {
+    fn record_begin(&mut self, rank: Rank, operation: &Operation) -> ActiveOperation {
         let (now, place) = (self.now(), rank.0 as usize);
-        let mut begun = Begun { at: now, receives: Receives::Nothing, sends: None, tells_start: false };
+        let mut begun = ActiveOperation { at: now, receives: Receives::Nothing, sends: None, reports_start: false };
         match *operation {
             Operation::Send { to, tag, .. } => begun.sends = Some((to, tag)),
             Operation::Multicast(_) => {
@@ -121,20 +121,20 @@ impl<'run> Running<'run> {
     }
 
     /// Records the start or end of an operation, and when the message that it received was sent; returns it if its rank is to be notified.
-    fn noted(&mut self, mut over: Over) -> Option<Over> {
-        let (rank, now) = (over.rank, self.now());
-        let key = (rank, over.number);
-        match &mut over.event {
+    fn record_event(&mut self, mut reported: OperationEvent) -> Option<OperationEvent> {
+        let (rank, now) = (reported.rank, self.now());
+        let key = (rank, reported.number);
+        match &mut reported.event {
             Event::Started => {
                 let begun = self.begun.get_mut(&key)?;
-                let tells_start = begun.tells_start;
+                let reports_start = begun.reports_start;
                 if let Some((to, tag)) = begun.sends.take() {
-                    self.record.sends(now, request_of(over.number), std::iter::once((rank, to, Some(tag))));
+                    self.record.sends(now, request_of(reported.number), std::iter::once((rank, to, Some(tag))));
                 }
-                return tells_start.then_some(over);
+                return reports_start.then_some(reported);
             }
-            Event::Over(result) => {
-                let Begun { at, receives, .. } = self.begun.remove(&key)?;
+            Event::Completed(result) => {
+                let ActiveOperation { at, receives, .. } = self.begun.remove(&key)?;
                 if receives != Receives::Nothing {
                     self.record.ranks[rank.0 as usize].receive_idle += now.since(at);
                 }
@@ -144,7 +144,7 @@ impl<'run> Running<'run> {
                 }
             }
         }
-        Some(over)
+        Some(reported)
     }
 
     /// How far the run has come.
@@ -170,7 +170,7 @@ impl Machine for Running<'_> {
     }
 
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation) {
-        let mut begun = self.note(rank, &operation);
+        let mut begun = self.record_begin(rank, &operation);
         if let Some((to, tag)) = begun.sends.take() {
             self.record.sends(begun.at, None, std::iter::once((rank, to, Some(tag))));
         }
@@ -179,23 +179,24 @@ impl Machine for Running<'_> {
     }
 
     /// A request sends when its processor starts it: until then other operations of its rank may overtake it.
-    fn start(&mut self, rank: Rank, request: Request) -> Result<endpoint::Begun> {
-        let begun = Begun { tells_start: request.tells_start, ..self.note(rank, &request.operation) };
-        let (number, tells_start) = (number_of(&request), begun.tells_start || begun.sends.is_some());
-        let started = self.messengers.start(rank, Request { tells_start, ..request })?;
+    fn start(&mut self, rank: Rank, request: Request) -> Result<endpoint::StartStatus> {
+        let begun =
+            ActiveOperation { reports_start: request.reports_start, ..self.record_begin(rank, &request.operation) };
+        let (number, reports_start) = (number_of(&request), begun.reports_start || begun.sends.is_some());
+        let started = self.messengers.start(rank, Request { reports_start, ..request })?;
         self.begun.insert((rank, number), begun);
         Ok(started)
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
-            if let Some(over) = self.messengers.next_over() {
-                match self.noted(over) {
-                    Some(over) => return Ok(Some(over)),
+            if let Some(reported) = self.messengers.next_event() {
+                match self.record_event(reported) {
+                    Some(reported) => return Ok(Some(reported)),
                     None => continue,
                 }
             }

@@ -1,7 +1,7 @@
 //! Programs on nodes and the network between them.
 
-use endpoint::executor::{self, Machine, Over, number_of, request_of};
-use endpoint::{Begun, Error, Event, Operation, Outcome, Program, Request, Result, Tag, Unexpected};
+use endpoint::executor::{self, Machine, OperationEvent, number_of, request_of};
+use endpoint::{Error, Event, Operation, Outcome, Program, Request, Result, StartStatus, Tag, Unexpected};
 use machines::model::FlitNetwork;
 use quantities::{Rank, Time};
 
@@ -42,35 +42,35 @@ impl<E: Engine> Machine for Running<'_, E> {
     }
 
     /// A node has as many processors as its rank's requests name; all its interfaces are its one communication processor.
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         let (number, processor) = (number_of(&request), u16::from(request.processor));
         self.nodes.provide_processors(rank, processor + 1);
-        if request.tells_start {
+        if request.reports_start {
             self.nodes.report_starts();
         }
         let receives = matches!(request.operation, Operation::Receive { .. });
         self.begin_on(processor, rank, number, request.operation);
-        Ok(if receives { Begun::Started } else { Begun::Later })
+        Ok(if receives { StartStatus::Started } else { StartStatus::Later })
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
             self.stop.go_on(|| self.nodes.reached())?;
             if let Some(done) = self.nodes.next_done() {
                 let event = match done.result {
                     nodes::Outcome::Received(received, passage) => {
-                        Event::Over(Ok(Outcome::Received(received, passage)))
+                        Event::Completed(Ok(Outcome::Received(received, passage)))
                     }
-                    nodes::Outcome::Late => Event::Over(Err(Error::Deadline(self.nodes.now()))),
-                    nodes::Outcome::Over => Event::Over(Ok(Outcome::Done)),
+                    nodes::Outcome::Late => Event::Completed(Err(Error::Deadline(self.nodes.now()))),
+                    nodes::Outcome::Over => Event::Completed(Ok(Outcome::Done)),
                     nodes::Outcome::Started => Event::Started,
                 };
                 let (rank, number, at) = (done.rank, done.operation, self.nodes.now());
-                return Ok(Some(Over { rank, number, at, event }));
+                return Ok(Some(OperationEvent { rank, number, at, event }));
             }
             if !self.nodes.step()? {
                 return Ok(None);

@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use endpoint::executor::{Machine, Over, number_of, request_of};
-use endpoint::{Begun, Error, Operation, Outcome, Passage, Received, Request, Result, Tag, Unexpected};
+use endpoint::executor::{Machine, OperationEvent, number_of, request_of};
+use endpoint::{Error, Operation, Outcome, Passage, Received, Request, Result, StartStatus, Tag, Unexpected};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -53,13 +53,13 @@ struct Served {
     processor: u8,
     interface: u8,
     /// Whether its rank is notified when it starts.
-    tells_start: bool,
+    reports_start: bool,
 }
 
 impl Served {
     /// An operation served by the first processor and the first interface.
     fn first(rank: Rank, number: u32) -> Served {
-        Served { rank, number, processor: 0, interface: 0, tells_start: false }
+        Served { rank, number, processor: 0, interface: 0, reports_start: false }
     }
 }
 
@@ -187,7 +187,7 @@ impl InOrder {
 
     /// A processor takes an operation up at `start`.
     fn start_at(&mut self, start: Time, operation: Served) {
-        if operation.tells_start {
+        if operation.reports_start {
             self.queue.put(start, Event::Started(operation.rank, operation.number));
         }
     }
@@ -272,11 +272,11 @@ impl InOrder {
     }
 
     /// A deadline passes: a receive that has matched no message by then ends.
-    fn deadline(&mut self, rank: Rank) -> Option<Over> {
+    fn deadline(&mut self, rank: Rank) -> Option<OperationEvent> {
         let now = self.queue.now();
         let posted = self.ranks[rank.0 as usize].matching.withdraw(|posted| posted.deadline == Some(now))?;
-        let event = endpoint::Event::Over(Err(Error::Deadline(now)));
-        Some(Over { rank, number: posted.receive.number, at: now, event })
+        let event = endpoint::Event::Completed(Err(Error::Deadline(now)));
+        Some(OperationEvent { rank, number: posted.receive.number, at: now, event })
     }
 
     /// Sorts the events of the present instant; returns whether there were any.
@@ -293,8 +293,8 @@ impl InOrder {
         any
     }
 
-    fn over(&mut self, event: Event) -> Option<Over> {
-        use endpoint::Event::{Over as Ended, Started};
+    fn over(&mut self, event: Event) -> Option<OperationEvent> {
+        use endpoint::Event::{Completed as Ended, Started};
         let (rank, number, event) = match event {
             Event::Started(rank, number) => (rank, number, Started),
             Event::Done(rank, number) => (rank, number, Ended(Ok(Outcome::Done))),
@@ -307,7 +307,7 @@ impl InOrder {
             }
             Event::Arrival(_) | Event::Deadline(_) => return None,
         };
-        Some(Over { rank, number, at: self.queue.now(), event })
+        Some(OperationEvent { rank, number, at: self.queue.now(), event })
     }
 
     fn begin_served(&mut self, operation: Operation, by: Served) {
@@ -341,20 +341,20 @@ impl Machine for InOrder {
         self.begin_served(operation, Served::first(rank, number));
     }
 
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         if request.operation.partner() == Some(rank) {
             return Err(Error::ToItself(rank));
         }
         let number = number_of(&request);
-        let Request { operation, processor, interface, tells_start, .. } = request;
+        let Request { operation, processor, interface, reports_start, .. } = request;
         let receives = matches!(operation, Operation::Receive { .. });
         // A receive is known to have started at once.
-        let tells_start = tells_start && !receives;
-        self.begin_served(operation, Served { rank, number, processor, interface, tells_start });
-        Ok(if receives { Begun::Started } else { Begun::Later })
+        let reports_start = reports_start && !receives;
+        self.begin_served(operation, Served { rank, number, processor, interface, reports_start });
+        Ok(if receives { StartStatus::Started } else { StartStatus::Later })
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
             self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             if let Some(event) = self.queue.beyond() {

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use endpoint::executor::{Machine, Over, number_of, request_of};
+use endpoint::executor::{Machine, OperationEvent, number_of, request_of};
 use endpoint::{
-    Begun, Error, Event as Happens, Operation, Outcome, Passage, Received, Request, Result, Tag, Unexpected,
+    Error, Event as RequestEvent, Operation, Outcome, Passage, Received, Request, Result, StartStatus, Tag, Unexpected,
 };
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
@@ -35,7 +35,7 @@ pub(super) struct OnArrival {
     receives_wait: bool,
     /// The sequence number of the next operation begun or message sent.
     sequence: u64,
-    over: VecDeque<Over>,
+    events: VecDeque<OperationEvent>,
     messages: u64,
     timeline: Option<Timeline>,
     stop: Stop,
@@ -130,7 +130,7 @@ impl OnArrival {
             begun: Vec::new(),
             receives_wait: false,
             sequence: 0,
-            over: VecDeque::new(),
+            events: VecDeque::new(),
             messages: 0,
             timeline: with_timeline.then(|| Timeline { by_processor: true, ..Timeline::default() }),
             stop,
@@ -337,14 +337,24 @@ impl OnArrival {
         let posted = matching.withdraw(|posted| deadlines.get(&posted.number) == Some(&now));
         if let Some(Posted { number, .. }) = posted {
             self.deadlines.remove(&number);
-            self.over.push_back(Over { rank, number, at: now, event: Happens::Over(Err(Error::Deadline(now))) });
+            self.events.push_back(OperationEvent {
+                rank,
+                number,
+                at: now,
+                event: RequestEvent::Completed(Err(Error::Deadline(now))),
+            });
         }
     }
 
     fn started(&mut self, task: Task) {
-        if task.tells_start {
+        if task.reports_start {
             let at = self.queue.now();
-            self.over.push_back(Over { rank: task.rank, number: task.number, at, event: Happens::Started });
+            self.events.push_back(OperationEvent {
+                rank: task.rank,
+                number: task.number,
+                at,
+                event: RequestEvent::Started,
+            });
         }
     }
 
@@ -352,7 +362,12 @@ impl OnArrival {
     fn finished(&mut self, task: Task, end: Time) {
         let Task { rank, number, .. } = task;
         if request_of(number).is_some() {
-            self.over.push_back(Over { rank, number, at: end, event: Happens::Over(Ok(Outcome::Done)) });
+            self.events.push_back(OperationEvent {
+                rank,
+                number,
+                at: end,
+                event: RequestEvent::Completed(Ok(Outcome::Done)),
+            });
         } else {
             let number = self.tasks.add(Task { kind: Kind::Over, ..task });
             self.tell_at(number, end);
@@ -374,7 +389,7 @@ impl OnArrival {
             (rank, Outcome::Done)
         };
         self.tasks.release(task);
-        self.over.push_back(Over { rank, number, at, event: Happens::Over(Ok(outcome)) });
+        self.events.push_back(OperationEvent { rank, number, at, event: RequestEvent::Completed(Ok(outcome)) });
     }
 
     fn record(&mut self, rank: Rank, activity: Activity, partner: Option<Rank>, [start, end]: [Time; 2]) {
@@ -392,7 +407,7 @@ impl OnArrival {
                 self.finished(task, until.max(task.time).max(self.queue.now()));
             }
             Operation::Receive { from, tags, deadline: None }
-                if self.sequence == 0 && task.time == Time::ZERO && !task.tells_start && !self.receives_wait =>
+                if self.sequence == 0 && task.time == Time::ZERO && !task.reports_start && !self.receives_wait =>
             {
                 // Nothing has happened yet, so no message can have arrived.
                 let posted = Posted { number, at: self.queue.now() };
@@ -423,21 +438,21 @@ impl Machine for OnArrival {
     }
 
     /// A rank has as many processors and interfaces as its requests name.
-    fn start(&mut self, rank: Rank, request: Request) -> Result<Begun> {
+    fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         let number = number_of(&request);
-        let Request { operation, processor, interface, not_before: time, tells_start, .. } = request;
-        self.add(rank, number, Task { processor, interface, time, tells_start, ..Task::BLANK }, operation);
-        Ok(Begun::Later)
+        let Request { operation, processor, interface, not_before: time, reports_start, .. } = request;
+        self.add(rank, number, Task { processor, interface, time, reports_start, ..Task::BLANK }, operation);
+        Ok(StartStatus::Later)
     }
 
-    fn tells_starts(&self) -> bool {
+    fn reports_starts(&self) -> bool {
         true
     }
 
-    fn next_over(&mut self) -> Result<Option<Over>> {
+    fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
-            if let Some(over) = self.over.pop_front() {
-                return Ok(Some(over));
+            if let Some(event) = self.events.pop_front() {
+                return Ok(Some(event));
             }
             self.schedule_begun();
             self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;

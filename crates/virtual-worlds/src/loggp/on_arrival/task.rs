@@ -15,7 +15,7 @@ pub(super) struct Task {
     pub(super) processor: u8,
     pub(super) interface: u8,
     /// Whether its rank is notified when it starts.
-    pub(super) tells_start: bool,
+    pub(super) reports_start: bool,
     /// The rank that began it.
     pub(super) rank: Rank,
     /// The rank's number for it.
@@ -51,7 +51,7 @@ impl Task {
         kind: Kind::Over,
         processor: 0,
         interface: 0,
-        tells_start: false,
+        reports_start: false,
         rank: Rank(0),
         number: 0,
         partner: 0,
