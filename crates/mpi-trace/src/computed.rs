@@ -22,7 +22,7 @@ const POLLING: u64 = 1_000;
 
 /// What a call obtains, or looks for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Gets<'a> {
+pub(crate) enum Sought<'a> {
     /// Nothing that the process may have waited for.
     Nothing,
     /// The completion of these requests.
@@ -88,11 +88,13 @@ impl Computed {
     }
 
     /// A call that was entered at `entered` is recorded: how long the process computed before it. [ns]
-    pub(crate) fn before(&mut self, entered: u64, gets: Gets<'_>) -> u64 {
+    pub(crate) fn before(&mut self, entered: u64, gets: Sought<'_>) -> u64 {
         let waits_since = match gets {
-            Gets::Nothing => None,
-            Gets::Requests(requests) => requests.iter().filter_map(|request| self.requests.get(request)).min().copied(),
-            Gets::Message => self.message,
+            Sought::Nothing => None,
+            Sought::Requests(requests) => {
+                requests.iter().filter_map(|request| self.requests.get(request)).min().copied()
+            }
+            Sought::Message => self.message,
         };
         let computed = self.work + entered.saturating_sub(self.returned) + waits_since.unwrap_or(self.testing);
         (self.work, self.testing, self.message, self.has_tested) = (0, 0, None, false);
@@ -129,14 +131,14 @@ mod tests {
     fn a_process_that_gets_what_it_tested_for_has_waited_since_the_first_test() {
         let mut computed = Computed::new(0);
         let now = tests(&mut computed, 400, 100, 30, &[RECEIVE]);
-        assert_eq!(computed.before(now + 20, Gets::Requests(&[RECEIVE])), 400 + 30 + 20);
+        assert_eq!(computed.before(now + 20, Sought::Requests(&[RECEIVE])), 400 + 30 + 20);
         let now = tests(&mut computed, now + 20, 100, 30, &[]);
-        assert_eq!(computed.before(now, Gets::Message), 30);
+        assert_eq!(computed.before(now, Sought::Message), 30);
     }
 
     #[test]
     fn a_process_that_continues_with_something_else_has_not_waited() {
-        for gets in [Gets::Nothing, Gets::Message, Gets::Requests(&[SEND])] {
+        for gets in [Sought::Nothing, Sought::Message, Sought::Requests(&[SEND])] {
             let mut computed = Computed::new(0);
             let now = tests(&mut computed, 400, 100, 30, &[RECEIVE]);
             assert_eq!(computed.before(now + 20, gets), now + 20, "{gets:?}");
@@ -148,22 +150,22 @@ mod tests {
         let mut computed = Computed::new(0);
         let first = tests(&mut computed, 0, 100, 30, &[RECEIVE]);
         let now = tests(&mut computed, first, 100, 30, &[SEND]);
-        assert_eq!(computed.before(now, Gets::Requests(&[SEND])), first + 30);
+        assert_eq!(computed.before(now, Sought::Requests(&[SEND])), first + 30);
     }
 
     #[test]
     fn a_long_time_between_two_tests_is_work_in_any_case() {
         let mut computed = Computed::new(0);
         let now = tests(&mut computed, 0, 10, POLLING, &[RECEIVE]);
-        assert_eq!(computed.before(now, Gets::Requests(&[RECEIVE])), 10 * POLLING);
+        assert_eq!(computed.before(now, Sought::Requests(&[RECEIVE])), 10 * POLLING);
     }
 
     #[test]
     fn tests_before_a_recorded_call_do_not_count_after_it() {
         let mut computed = Computed::new(0);
         let now = tests(&mut computed, 0, 10, 30, &[RECEIVE]);
-        assert_eq!(computed.before(now, Gets::Nothing), now);
+        assert_eq!(computed.before(now, Sought::Nothing), now);
         let then = tests(&mut computed, now, 10, 30, &[SEND]);
-        assert_eq!(computed.before(then, Gets::Requests(&[RECEIVE])), then - now);
+        assert_eq!(computed.before(then, Sought::Requests(&[RECEIVE])), then - now);
     }
 }

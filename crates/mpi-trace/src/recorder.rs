@@ -13,7 +13,7 @@ use trace_format::{
 };
 
 use crate::abi::{Abi, Handle, Status};
-use crate::computed::{Computed, Gets};
+use crate::computed::{Computed, Sought};
 use crate::library::identify;
 use crate::output::Output;
 use crate::requests::{ByHandle, Kind, Requests};
@@ -164,21 +164,21 @@ impl Recorder {
     /// Records a call.
     pub(crate) fn write(&mut self, call: &Call) {
         let gets = match call {
-            Call::Receive(_) | Call::Probe(_) => Gets::Message,
-            _ => Gets::Nothing,
+            Call::Receive(_) | Call::Probe(_) => Sought::Message,
+            _ => Sought::Nothing,
         };
         self.write_by(gets, call);
     }
 
     /// Records a call by which the process obtains something.
-    fn write_by(&mut self, gets: Gets<'_>, call: &Call) {
+    fn write_by(&mut self, gets: Sought<'_>, call: &Call) {
         encode(self.computed.before(self.entered, gets), call, &mut self.output);
     }
 
     /// Records a test that was unsuccessful.
-    pub(crate) fn found_nothing(&mut self, sought: Gets<'_>) {
+    pub(crate) fn record_unsuccessful_test(&mut self, sought: Sought<'_>) {
         match sought {
-            Gets::Requests(handles) => {
+            Sought::Requests(handles) => {
                 let abi = self.abi;
                 let known = handles.iter().map(|&handle| abi.known(handle)).filter(|&handle| handle != abi.no_request);
                 self.computed.look_for_requests(self.entered, known);
@@ -259,7 +259,7 @@ impl Recorder {
     }
 
     /// Records that requests are complete, each with its status, if known.
-    pub(crate) fn over(&mut self, requests: impl IntoIterator<Item = (Handle, Option<Status>)>) {
+    pub(crate) fn record_completed(&mut self, requests: impl IntoIterator<Item = (Handle, Option<Status>)>) {
         let abi = self.abi;
         let requests: Vec<_> = requests.into_iter().map(|(handle, status)| (abi.known(handle), status)).collect();
         let handles: Vec<Handle> = requests.iter().map(|&(handle, _)| handle).collect();
@@ -270,18 +270,18 @@ impl Recorder {
                 NEED_STATUS.fetch_sub(1, Ordering::Relaxed);
             }
             if known.is_cancelled && status.is_some_and(|status| is_cancelled(status.address)) {
-                self.write_by(Gets::Requests(&handles), &Call::Cancelled(known.number));
+                self.write_by(Sought::Requests(&handles), &Call::Cancelled(known.number));
                 continue;
             }
             if known.kind == Kind::OpenReceive {
                 let (source, tag) = status.map_or((0, 0), |status| (status.source, status.tag));
                 let matched = Call::Matched(known.number, source as u32, tag as u32);
-                self.write_by(Gets::Requests(&handles), &matched);
+                self.write_by(Sought::Requests(&handles), &matched);
             }
             ended.push(known.number);
         }
         if !ended.is_empty() {
-            self.write_by(Gets::Requests(&handles), &Call::Wait(ended.into()));
+            self.write_by(Sought::Requests(&handles), &Call::Wait(ended.into()));
         }
     }
 
@@ -323,27 +323,27 @@ fn is_cancelled(status: Address) -> bool {
 /// How many ranks a communicator has.
 pub(crate) fn size_of_communicator(communicator: Handle) -> u32 {
     static SIZE: Function = Function::named(c"PMPI_Comm_size");
-    ask(&SIZE, communicator).unwrap_or(1).max(1) as u32
+    query_integer(&SIZE, communicator).unwrap_or(1).max(1) as u32
 }
 
 /// The rank of this process in a communicator.
 pub(crate) fn rank_of(communicator: Handle) -> u32 {
     static RANK: Function = Function::named(c"PMPI_Comm_rank");
-    ask(&RANK, communicator).unwrap_or(0).max(0) as u32
+    query_integer(&RANK, communicator).unwrap_or(0).max(0) as u32
 }
 
 fn size_of_datatype(datatype: Handle) -> u64 {
     static SIZE: Function = Function::named(c"PMPI_Type_size");
-    ask(&SIZE, datatype).unwrap_or(0).max(0) as u64
+    query_integer(&SIZE, datatype).unwrap_or(0).max(0) as u64
 }
 
 /// The integer that a function returns for a handle.
-fn ask(function: &Function, handle: Handle) -> Option<c_int> {
+fn query_integer(function: &Function, handle: Handle) -> Option<c_int> {
     let mut answer = 0;
-    // SAFETY: every function passed to `ask` takes a handle and the address of an integer, and returns an error code.
+    // SAFETY: every function passed to `query_integer` takes a handle and the address of an integer, and returns an error code.
     let error = unsafe {
-        let ask: unsafe extern "C" fn(Handle, *mut c_int) -> c_int = std::mem::transmute(function.address());
-        ask(handle, &raw mut answer)
+        let call: unsafe extern "C" fn(Handle, *mut c_int) -> c_int = std::mem::transmute(function.address());
+        call(handle, &raw mut answer)
     };
     (error == 0).then_some(answer)
 }
@@ -357,7 +357,7 @@ fn members(communicator: Handle, world: Handle) -> Option<Box<[u32]>> {
     type Group = unsafe extern "C" fn(Handle, *mut Handle) -> c_int;
     type Translate = unsafe extern "C" fn(Handle, c_int, *const c_int, Handle, *mut c_int) -> c_int;
     type Free = unsafe extern "C" fn(*mut Handle) -> c_int;
-    if ask(&IS_BETWEEN, communicator).is_none_or(|between| between != 0) {
+    if query_integer(&IS_BETWEEN, communicator).is_none_or(|between| between != 0) {
         return None;
     }
     let size = size_of_communicator(communicator) as c_int;

@@ -8,11 +8,11 @@ use crate::recorder::{Recorder, now, recorder};
 
 /// When a call was entered. [ns]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entered(u64);
+pub(crate) struct EntryTime(u64);
 
-impl Entered {
-    pub(crate) fn now() -> Entered {
-        Entered(now())
+impl EntryTime {
+    pub(crate) fn now() -> EntryTime {
+        EntryTime(now())
     }
 
     pub(crate) const fn nanoseconds(self) -> u64 {
@@ -21,7 +21,7 @@ impl Entered {
 }
 
 /// Records a call that has succeeded, if calls are recorded.
-pub(crate) fn note(entered: Entered, error: c_int, note: impl FnOnce(&mut Recorder)) -> c_int {
+pub(crate) fn note(entered: EntryTime, error: c_int, note: impl FnOnce(&mut Recorder)) -> c_int {
     if let Some(mut guard) = recorder()
         && let Some(recorder) = guard.as_mut()
     {
@@ -39,7 +39,7 @@ macro_rules! function {
     ($size:ident $name:ident $arguments:tt $entered:ident, $next:ident => $body:expr) => {
         mpi_preload::function! {
             $size $name $arguments $next => {
-                let $entered = $crate::wrapped::Entered::now();
+                let $entered = $crate::wrapped::EntryTime::now();
                 $body
             }
         }

@@ -7,7 +7,7 @@ use mpi_abi::*;
 
 use crate::Result;
 use crate::functions::Functions;
-use crate::process::{Begun, check, errors_are_values};
+use crate::process::{ActiveLibrary, check, errors_are_values};
 use crate::request::{Broadcast, Place, Receive, ReceiveInPlace, Request, Send};
 
 /// A communicator, and this process's place in it.
@@ -17,19 +17,19 @@ pub struct Communicator {
     handle: MPI_Comm,
     rank: u32,
     size: u32,
-    begun: Begun,
+    active: ActiveLibrary,
 }
 
 impl Communicator {
     /// The communicator of a handle, in a process where MPI has begun.
-    pub(crate) fn new(functions: &'static Functions, handle: MPI_Comm, begun: Begun) -> Result<Communicator> {
+    pub(crate) fn new(functions: &'static Functions, handle: MPI_Comm, active: ActiveLibrary) -> Result<Communicator> {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: MPI has begun, the handle is one of its, and each call writes an integer.
         check(functions, "MPI_Comm_rank", unsafe { (functions.comm_rank)(handle, &raw mut rank) })?;
         // SAFETY: as above.
         check(functions, "MPI_Comm_size", unsafe { (functions.comm_size)(handle, &raw mut size) })?;
         let whole = |number: c_int| u32::try_from(number).unwrap_or(0);
-        Ok(Communicator { functions, handle, rank: whole(rank), size: whole(size), begun })
+        Ok(Communicator { functions, handle, rank: whole(rank), size: whole(size), active })
     }
 
     /// The rank of this process.
@@ -52,7 +52,7 @@ impl Communicator {
         check(self.functions, "MPI_Comm_dup", unsafe { (self.functions.comm_dup)(self.handle, &raw mut other) })?;
         // A program that initialized MPI itself may have set another error handler, which the duplicate inherits.
         errors_are_values(self.functions, other)?;
-        Communicator::new(self.functions, other, self.begun.clone())
+        Communicator::new(self.functions, other, self.active.clone())
     }
 
     /// A communicator of the first `size` processes, in their order; nothing for the others, which must call this, too.
@@ -65,7 +65,7 @@ impl Communicator {
         // SAFETY: the handle is valid, and the call writes another. Error handlers are passed on.
         let code = unsafe { (self.functions.comm_split)(self.handle, colour, as_int(self.rank), &raw mut other) };
         check(self.functions, "MPI_Comm_split", code)?;
-        let taken = || Communicator::new(self.functions, other, self.begun.clone());
+        let taken = || Communicator::new(self.functions, other, self.active.clone());
         (self.rank < size).then(taken).transpose()
     }
 
@@ -106,7 +106,7 @@ impl Communicator {
         let code =
             unsafe { (self.functions.isend)(start, length, MPI_BYTE, as_int(to), tag, self.handle, &raw mut request) };
         check(self.functions, "MPI_Isend", code)?;
-        Ok(Send::new(Request::new(self.functions, request, self.begun.clone()), content))
+        Ok(Send::new(Request::new(self.functions, request, self.active.clone()), content))
     }
 
     /// Begins to receive a message of at most `longest` bytes, from one process or any, with one tag or any. The previous content of the
@@ -132,7 +132,7 @@ impl Communicator {
             )
         };
         check(self.functions, "MPI_Irecv", code)?;
-        Ok(Receive::new(Request::new(self.functions, request, self.begun.clone()), buffer))
+        Ok(Receive::new(Request::new(self.functions, request, self.active.clone()), buffer))
     }
 
     /// Begins to receive a message as long as `place` from a process, with a tag, straight into the place.
@@ -147,7 +147,7 @@ impl Communicator {
             (self.functions.irecv)(start, length, MPI_BYTE, as_int(from), tag, self.handle, &raw mut request)
         };
         check(self.functions, "MPI_Irecv", code)?;
-        Ok(ReceiveInPlace::new(Request::new(self.functions, request, self.begun.clone()), place))
+        Ok(ReceiveInPlace::new(Request::new(self.functions, request, self.active.clone()), place))
     }
 
     /// Begins this process's part in a broadcast of process `root`, of the whole buffer: all processes call this in the same order, with
@@ -162,7 +162,7 @@ impl Communicator {
         let code =
             unsafe { (self.functions.ibcast)(start, length, MPI_BYTE, as_int(root), self.handle, &raw mut request) };
         check(self.functions, "MPI_Ibcast", code)?;
-        Ok(Broadcast::new(Request::new(self.functions, request, self.begun.clone()), buffer))
+        Ok(Broadcast::new(Request::new(self.functions, request, self.active.clone()), buffer))
     }
 }
 

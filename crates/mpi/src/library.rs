@@ -48,13 +48,13 @@ pub enum OpenError {
     #[error(
         "this process has already initialized MPI with {}, and cannot use {} beside it: a process has one MPI library. mpi4py from PyPI \
          brings one without the standard ABI; `MPICC=mpicc_abi pip install --no-binary=mpi4py mpi4py` builds it for that ABI",
-        .begun.display(), .path.display()
+        .active.display(), .path.display()
     )]
     OtherHasBegun {
         /// The library that was to be opened.
         path: PathBuf,
         /// The library that the process uses already.
-        begun: PathBuf,
+        active: PathBuf,
     },
 }
 
@@ -76,16 +76,16 @@ impl Library {
     /// # Errors
     /// [`OpenError`].
     pub fn open(named: Option<&Path>) -> Result<Library, OpenError> {
-        let begun = search::loaded().into_iter().find(|path| has_begun(path));
+        let active = search::loaded().into_iter().find(|path| is_initialized(path));
         let library = match named.map(Path::to_path_buf).or_else(search::of_variable) {
             Some(path) => Library::at(&path)?,
-            None => match begun.as_deref().map(Library::at) {
+            None => match active.as_deref().map(Library::at) {
                 Some(Ok(library)) => library,
                 _ => Library::found()?,
             },
         };
-        match begun {
-            Some(begun) if !library.has_begun() => Err(OpenError::OtherHasBegun { path: library.path, begun }),
+        match active {
+            Some(active) if !library.is_initialized() => Err(OpenError::OtherHasBegun { path: library.path, active }),
             _ => Ok(library),
         }
     }
@@ -110,10 +110,8 @@ impl Library {
     fn at(path: &Path) -> Result<Library, OpenError> {
         let not = |problem: String| OpenError::NotTheAbi { path: path.to_path_buf(), problem };
         // SAFETY: a library may do anything when it is opened; MPI libraries only initialize themselves.
-        let library = unsafe { libloading::Library::new(path) }.map_err(|error| OpenError::Unreadable {
-            path: path.to_path_buf(),
-            problem: in_plain_words(path, &error),
-        })?;
+        let library = unsafe { libloading::Library::new(path) }
+            .map_err(|error| OpenError::Unreadable { path: path.to_path_buf(), problem: loader_error(path, &error) })?;
         // SAFETY: it is called only where a library has it, and there it has this type by the standard.
         let version = unsafe { library.get::<AbiVersion>(b"MPI_Abi_get_version\0") };
         let version = *version.map_err(|_| not("it has no function MPI_Abi_get_version".to_owned()))?;
@@ -134,11 +132,11 @@ impl Library {
     }
 
     /// Whether this process has initialized MPI with it.
-    pub(crate) fn has_begun(&self) -> bool {
-        let mut has_begun = 0;
+    pub(crate) fn is_initialized(&self) -> bool {
+        let mut is_initialized = 0;
         // SAFETY: it can be called at any time, and writes an integer.
-        let code = unsafe { (self.functions.initialized)(&raw mut has_begun) };
-        code == MPI_SUCCESS && has_begun != 0
+        let code = unsafe { (self.functions.initialized)(&raw mut is_initialized) };
+        code == MPI_SUCCESS && is_initialized != 0
     }
 
     /// The path of the library.
@@ -148,7 +146,7 @@ impl Library {
 
     /// The library's name and version, in a line.
     pub fn version(&self) -> String {
-        let text = text_of(MPI_MAX_LIBRARY_VERSION_STRING, |text, length| {
+        let text = read_text(MPI_MAX_LIBRARY_VERSION_STRING, |text, length| {
             // SAFETY: it can be called at any time; the text has the length that the standard requires.
             unsafe { (self.functions.get_library_version)(text, length) }
         });
@@ -158,15 +156,15 @@ impl Library {
 }
 
 /// Whether this process has initialized MPI with a library that it has loaded, of whatever ABI.
-fn has_begun(path: &Path) -> bool {
+fn is_initialized(path: &Path) -> bool {
     // SAFETY: the library is loaded already, so opening it again runs none of its code.
     let Ok(library) = (unsafe { libloading::Library::new(path) }) else { return false };
     // SAFETY: in an MPI library the function of this name has this type, whatever the ABI.
     let Ok(initialized) = (unsafe { library.get::<Initialized>(b"MPI_Initialized\0") }) else { return false };
-    let mut has_begun = 0;
+    let mut is_initialized = 0;
     // SAFETY: it can be called at any time, and writes an integer.
-    let code = unsafe { initialized(&raw mut has_begun) };
-    code == MPI_SUCCESS && has_begun != 0
+    let code = unsafe { initialized(&raw mut is_initialized) };
+    code == MPI_SUCCESS && is_initialized != 0
 }
 
 impl fmt::Debug for Library {
@@ -176,7 +174,7 @@ impl fmt::Debug for Library {
 }
 
 /// The text of at most `longest` bytes that `write` writes with its length; nothing if it fails.
-pub(crate) fn text_of(longest: c_int, write: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
+pub(crate) fn read_text(longest: c_int, write: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
     let mut text = vec![0u8; usize::try_from(longest).unwrap_or(0)];
     let mut length = 0;
     let code = write(text.as_mut_ptr().cast(), &raw mut length);
@@ -185,7 +183,7 @@ pub(crate) fn text_of(longest: c_int, write: impl FnOnce(*mut c_char, *mut c_int
 }
 
 /// The loader's error, without the path in front.
-fn in_plain_words(path: &Path, error: &libloading::Error) -> String {
+fn loader_error(path: &Path, error: &libloading::Error) -> String {
     let cause = match error {
         libloading::Error::DlOpen { desc } => format!("{desc:?}").trim_matches('"').to_owned(),
         other => other.to_string(),

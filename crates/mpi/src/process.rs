@@ -8,14 +8,14 @@ use std::rc::Rc;
 use mpi_abi::*;
 
 use crate::functions::Functions;
-use crate::library::text_of;
+use crate::library::read_text;
 use crate::request::Request;
 use crate::{Communicator, Library, MpiError, Result};
 
 /// Proof that MPI has begun and not ended: every value that calls MPI holds one, and MPI can't end before the last is gone. It can't
 /// leave the thread on which MPI began.
 #[derive(Clone, Debug)]
-pub(crate) struct Begun(Rc<()>);
+pub(crate) struct ActiveLibrary(Rc<()>);
 
 /// A process in which MPI has begun.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Process {
     library: Library,
     /// Whether this crate began MPI, and not another part of the program.
     must_finalize: bool,
-    begun: Begun,
+    active: ActiveLibrary,
 }
 
 impl Process {
@@ -32,7 +32,7 @@ impl Process {
     /// # Errors
     /// The library's error. Some libraries end the process where MPI can't be started.
     pub fn begin(library: Library) -> Result<Process> {
-        if library.has_begun() {
+        if library.is_initialized() {
             return Process::of_program(library);
         }
         let (functions, mut provided) = (library.functions, 0);
@@ -42,7 +42,7 @@ impl Process {
         for communicator in [MPI_COMM_WORLD, MPI_COMM_SELF] {
             errors_are_values(functions, communicator)?;
         }
-        Ok(Process { library, must_finalize: true, begun: Begun(Rc::new(())) })
+        Ok(Process { library, must_finalize: true, active: ActiveLibrary(Rc::new(())) })
     }
 
     /// A process in which another part of the program has begun MPI: that part decides how errors on its communicators are handled.
@@ -50,10 +50,10 @@ impl Process {
     /// # Errors
     /// The library's error; MPI has not begun.
     pub fn of_program(library: Library) -> Result<Process> {
-        if !library.has_begun() {
+        if !library.is_initialized() {
             return Err(MpiError { call: "MPI_Initialized", text: "MPI has not begun".to_owned() });
         }
-        Ok(Process { library, must_finalize: false, begun: Begun(Rc::new(())) })
+        Ok(Process { library, must_finalize: false, active: ActiveLibrary(Rc::new(())) })
     }
 
     /// A communicator of the same processes as `communicator`, with separate messages and with errors as values; collective over its
@@ -68,7 +68,7 @@ impl Process {
         let (functions, mut other) = (self.library.functions, MPI_COMM_NULL);
         // SAFETY: the caller vouches for the handle, and the call writes another.
         check(functions, "MPI_Comm_dup", unsafe { (functions.comm_dup)(communicator, &raw mut other) })?;
-        self.apart(other)
+        self.isolate(other)
     }
 
     /// Begins to create one as [`Process::duplicate_of`] does: all processes of the communicator call this, in the order of their
@@ -87,13 +87,13 @@ impl Process {
         // SAFETY: the caller vouches for the handle, and the memory for the new one exists until the request is over.
         let code = unsafe { (functions.comm_idup)(communicator, &raw mut **other, &raw mut request) };
         check(functions, "MPI_Comm_idup", code)?;
-        Ok(Duplicate { request: Request::new(functions, request, self.begun.clone()), other })
+        Ok(Duplicate { request: Request::new(functions, request, self.active.clone()), other })
     }
 
     /// A communicator that this crate has created, with errors as values.
-    fn apart(&self, handle: MPI_Comm) -> Result<Communicator> {
+    fn isolate(&self, handle: MPI_Comm) -> Result<Communicator> {
         errors_are_values(self.library.functions, handle)?;
-        Communicator::new(self.library.functions, handle, self.begun.clone())
+        Communicator::new(self.library.functions, handle, self.active.clone())
     }
 
     /// Its library.
@@ -106,12 +106,12 @@ impl Process {
     /// # Errors
     /// The library's error.
     pub fn world(&self) -> Result<Communicator> {
-        Communicator::new(self.library.functions, MPI_COMM_WORLD, self.begun.clone())
+        Communicator::new(self.library.functions, MPI_COMM_WORLD, self.active.clone())
     }
 
     /// The name of the computer that this process runs on.
     pub fn processor_name(&self) -> String {
-        text_of(MPI_MAX_PROCESSOR_NAME, |text, length| {
+        read_text(MPI_MAX_PROCESSOR_NAME, |text, length| {
             // SAFETY: MPI has begun; the text has the length that the standard requires.
             unsafe { (self.library.functions.get_processor_name)(text, length) }
         })
@@ -122,7 +122,7 @@ impl Process {
     /// # Errors
     /// A communicator or a request still exists; the library's error.
     pub fn finalize(self) -> Result<()> {
-        if Rc::strong_count(&self.begun.0) > 1 {
+        if Rc::strong_count(&self.active.0) > 1 {
             return Err(MpiError {
                 call: "MPI_Finalize",
                 text: "a communicator, or a request, is still there".to_owned(),
@@ -162,7 +162,7 @@ impl Duplicate {
         }
         // SAFETY: the request is over, so MPI no longer writes there; it is not tested again.
         let other = unsafe { ManuallyDrop::take(&mut self.other) };
-        process.apart(*other).map(Some)
+        process.isolate(*other).map(Some)
     }
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn check(functions: &Functions, call: &'static str, code: c_int) -> R
     if code == MPI_SUCCESS {
         return Ok(());
     }
-    let text = text_of(MPI_MAX_ERROR_STRING, |text, length| {
+    let text = read_text(MPI_MAX_ERROR_STRING, |text, length| {
         // SAFETY: it can be called at any time with a code that a call has returned; the text has the required length.
         unsafe { (functions.error_string)(code, text, length) }
     });

@@ -11,7 +11,7 @@ use mpi_abi::*;
 
 use crate::Result;
 use crate::functions::Functions;
-use crate::process::{Begun, check};
+use crate::process::{ActiveLibrary, check};
 
 /// A request of MPI.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub(crate) struct Request {
     functions: &'static Functions,
     handle: MPI_Request,
     /// Keeps MPI from ending while the request exists.
-    _begun: Begun,
+    _active: ActiveLibrary,
 }
 
 impl Request {
-    pub(crate) fn new(functions: &'static Functions, handle: MPI_Request, begun: Begun) -> Request {
-        Request { functions, handle, _begun: begun }
+    pub(crate) fn new(functions: &'static Functions, handle: MPI_Request, active: ActiveLibrary) -> Request {
+        Request { functions, handle, _active: active }
     }
 
     /// Whether it is over, and if so, its status. Must not be called again after that.

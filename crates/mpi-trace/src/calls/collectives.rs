@@ -11,7 +11,7 @@ use crate::wrapped::{Count, noted};
 noted! {
     MPI_Barrier(communicator: Handle) |recorder| recorder.collective(CollectiveKind::Barrier, communicator, 0, 0, Vec::new(), None);
     MPI_Ibarrier(communicator: Handle, request: Address)
-        |recorder| recorder.begun_collective(CollectiveKind::Barrier, 0, 0, communicator, request);
+        |recorder| recorder.record_begun_collective(CollectiveKind::Barrier, 0, 0, communicator, request);
 }
 
 /// Functions of a collective with one count and one datatype, each with its nonblocking variant.
@@ -26,7 +26,7 @@ macro_rules! of_one_size {
             $begun / $large_begun($($argument: $type),*, communicator: Handle, request: Address)
                 |recorder| {
                     let bytes = recorder.bytes($count.count(), $datatype);
-                    recorder.begun_collective(CollectiveKind::$kind, $root, bytes, communicator, request)
+                    recorder.record_begun_collective(CollectiveKind::$kind, $root, bytes, communicator, request)
                 };)+
         }
     };
@@ -63,13 +63,13 @@ of_two_sizes! {
     MPI_Gather / MPI_Gather_c, MPI_Igather / MPI_Igather_c
         (sent: Address, send_count: Count, send_type: Handle, _received: Address, receive_count: Count, receive_type: Handle, root: Int)
         |recorder, communicator, request| {
-            let bytes = recorder.either(sent, (send_count, send_type), (receive_count, receive_type));
+            let bytes = recorder.bytes_or_other(sent, (send_count, send_type), (receive_count, receive_type));
             recorder.without_counts(CollectiveKind::Gather, root, bytes, communicator, request)
         };
     MPI_Scatter / MPI_Scatter_c, MPI_Iscatter / MPI_Iscatter_c
         (_sent: Address, send_count: Count, send_type: Handle, received: Address, receive_count: Count, receive_type: Handle, root: Int)
         |recorder, communicator, request| {
-            let bytes = recorder.either(received, (receive_count, receive_type), (send_count, send_type));
+            let bytes = recorder.bytes_or_other(received, (receive_count, receive_type), (send_count, send_type));
             recorder.without_counts(CollectiveKind::Scatter, root, bytes, communicator, request)
         };
     MPI_Allgather / MPI_Allgather_c, MPI_Iallgather / MPI_Iallgather_c
@@ -92,7 +92,7 @@ of_two_sizes! {
                 Some(&own) if recorder.abi.is_in_place(sent) => own,
                 _ => recorder.bytes(send_count.count(), send_type),
             };
-            recorder.begun_or_done(CollectiveKind::Gatherv, root, bytes, counts, communicator, request)
+            recorder.record_collective(CollectiveKind::Gatherv, root, bytes, counts, communicator, request)
         };
     MPI_Scatterv / MPI_Scatterv_c, MPI_Iscatterv / MPI_Iscatterv_c
         (_sent: Address, counts: Counts, _places: Address, send_type: Handle, received: Address, receive_count: Count, receive_type: Handle, root: Int)
@@ -102,20 +102,20 @@ of_two_sizes! {
                 Some(&own) if recorder.abi.is_in_place(received) => own,
                 _ => recorder.bytes(receive_count.count(), receive_type),
             };
-            recorder.begun_or_done(CollectiveKind::Scatterv, root, bytes, counts, communicator, request)
+            recorder.record_collective(CollectiveKind::Scatterv, root, bytes, counts, communicator, request)
         };
     MPI_Allgatherv / MPI_Allgatherv_c, MPI_Iallgatherv / MPI_Iallgatherv_c
         (_sent: Address, _send_count: Count, _send_type: Handle, _received: Address, counts: Counts, _places: Address, receive_type: Handle)
         |recorder, communicator, request| {
             let counts = recorder.counts(communicator, counts, receive_type);
             let own = counts.get(rank_of(communicator) as usize).copied().unwrap_or_default();
-            recorder.begun_or_done(CollectiveKind::AllGatherv, 0, own, counts, communicator, request)
+            recorder.record_collective(CollectiveKind::AllGatherv, 0, own, counts, communicator, request)
         };
     MPI_Reduce_scatter / MPI_Reduce_scatter_c, MPI_Ireduce_scatter / MPI_Ireduce_scatter_c
         (_sent: Address, _received: Address, counts: Counts, datatype: Handle, _operation: Handle)
         |recorder, communicator, request| {
             let counts = recorder.counts(communicator, counts, datatype);
-            recorder.begun_or_done(CollectiveKind::ReduceScatter, 0, counts.iter().sum(), counts, communicator, request)
+            recorder.record_collective(CollectiveKind::ReduceScatter, 0, counts.iter().sum(), counts, communicator, request)
         };
     MPI_Alltoallv / MPI_Alltoallv_c, MPI_Ialltoallv / MPI_Ialltoallv_c
         (sent: Address, send_counts: Counts, _places: Address, send_type: Handle, _received: Address, receive_counts: Counts, _received_at: Address, receive_type: Handle)
@@ -126,13 +126,13 @@ of_two_sizes! {
                 false => recorder.counts(communicator, send_counts, send_type),
             };
             counts.extend(received);
-            recorder.begun_or_done(CollectiveKind::AllToAllv, 0, 0, counts, communicator, request)
+            recorder.record_collective(CollectiveKind::AllToAllv, 0, 0, counts, communicator, request)
         };
 }
 
 impl Recorder {
     /// Records a nonblocking collective, whose request is in memory.
-    unsafe fn begun_collective(
+    unsafe fn record_begun_collective(
         &mut self,
         kind: CollectiveKind,
         root: c_int,
@@ -141,7 +141,7 @@ impl Recorder {
         request: Address,
     ) {
         // SAFETY: the same precondition.
-        unsafe { self.begun_or_done(kind, root, bytes, Vec::new(), communicator, Some(request)) };
+        unsafe { self.record_collective(kind, root, bytes, Vec::new(), communicator, Some(request)) };
     }
 
     /// Records a collective without counts; it is nonblocking if it has a request in memory.
@@ -154,11 +154,11 @@ impl Recorder {
         request: Option<Address>,
     ) {
         // SAFETY: the same precondition.
-        unsafe { self.begun_or_done(kind, root, bytes, Vec::new(), communicator, request) };
+        unsafe { self.record_collective(kind, root, bytes, Vec::new(), communicator, request) };
     }
 
     /// Records a collective; it is nonblocking if it has a request in memory.
-    unsafe fn begun_or_done(
+    unsafe fn record_collective(
         &mut self,
         kind: CollectiveKind,
         root: c_int,
@@ -173,7 +173,7 @@ impl Recorder {
     }
 
     /// The bytes of the rank's own data; if they are in place, those of the other buffer.
-    fn either(&mut self, own: Address, size: (impl Count, Handle), other: (impl Count, Handle)) -> u64 {
+    fn bytes_or_other(&mut self, own: Address, size: (impl Count, Handle), other: (impl Count, Handle)) -> u64 {
         if self.abi.is_in_place(own) {
             self.bytes(other.0.count(), other.1)
         } else {

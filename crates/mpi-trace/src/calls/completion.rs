@@ -6,38 +6,38 @@ use std::sync::atomic::Ordering;
 use trace_format::Call;
 
 use crate::abi::{Abi, Handle, STATUS_BYTES, Status};
-use crate::computed::Gets;
+use crate::computed::Sought;
 use crate::recorder::{Address, NEED_STATUS, Recorder, recorder};
 use crate::requests::Kind;
-use crate::wrapped::{Entered, function, note};
+use crate::wrapped::{EntryTime, function, note};
 
 /// The requests passed to a function, before it overwrites them, and statuses of our own, if the program ignores them and their
 /// contents matter.
-struct Given {
+struct SavedRequests {
     handles: Vec<Handle>,
     own: Vec<u8>,
     statuses: Address,
     are_known: bool,
 }
 
-impl Given {
+impl SavedRequests {
     /// # Safety
     /// There are `count` requests; `statuses` are as many, or the mark that they are ignored.
-    unsafe fn new(count: usize, requests: Address, statuses: Address) -> Given {
+    unsafe fn new(count: usize, requests: Address, statuses: Address) -> SavedRequests {
         let known = recorder().and_then(|guard| guard.as_ref().map(|recorder| recorder.abi));
         let Some(abi) = known else {
-            return Given { handles: Vec::new(), own: Vec::new(), statuses, are_known: false };
+            return SavedRequests { handles: Vec::new(), own: Vec::new(), statuses, are_known: false };
         };
         // SAFETY: guaranteed by the caller.
         let handles = (0..count).map(|place| unsafe { abi.handle_at(requests, place) }).collect();
         let is_ignored = statuses.addr() == abi.status_ignore;
-        let mut given = Given { handles, own: Vec::new(), statuses, are_known: !is_ignored };
+        let mut saved = SavedRequests { handles, own: Vec::new(), statuses, are_known: !is_ignored };
         if is_ignored && NEED_STATUS.load(Ordering::Relaxed) > 0 {
             // One more, since even an empty array needs an address.
-            given.own = vec![0; (count + 1) * STATUS_BYTES];
-            (given.statuses, given.are_known) = (given.own.as_mut_ptr().cast(), true);
+            saved.own = vec![0; (count + 1) * STATUS_BYTES];
+            (saved.statuses, saved.are_known) = (saved.own.as_mut_ptr().cast(), true);
         }
-        given
+        saved
     }
 
     /// The contents of status number `status`.
@@ -50,14 +50,14 @@ impl Given {
     }
 
     /// Records that the requests at `places` are complete, with the statuses given by `status_of`.
-    fn over(&self, recorder: &mut Recorder, places: impl Iterator<Item = (usize, usize)>) {
+    fn record_completed(&self, recorder: &mut Recorder, places: impl Iterator<Item = (usize, usize)>) {
         let abi = recorder.abi;
         let over = places.filter_map(|(place, status)| {
             let handle = *self.handles.get(place)?;
             // SAFETY: the library fills the statuses of requests that are over.
             (abi.known(handle) != abi.no_request).then(|| (handle, unsafe { self.status(&abi, status) }))
         });
-        recorder.over(over.collect::<Vec<_>>());
+        recorder.record_completed(over.collect::<Vec<_>>());
     }
 }
 
@@ -70,40 +70,42 @@ unsafe fn int_at(address: *const c_void, place: usize) -> c_int {
     unsafe { address.cast::<c_int>().add(place).read_unaligned() }
 }
 
-fn all_over(entered: Entered, error: c_int, given: &Given) -> c_int {
-    note(entered, error, |recorder| given.over(recorder, (0..given.handles.len()).map(|place| (place, place))))
+fn record_all_completed(entered: EntryTime, error: c_int, saved: &SavedRequests) -> c_int {
+    note(entered, error, |recorder| {
+        saved.record_completed(recorder, (0..saved.handles.len()).map(|place| (place, place)))
+    })
 }
 
 function! {
     small MPI_Wait(request: Address, status: Address) entered, next => {
         // SAFETY: there is a request, and a status or none.
-        let given = unsafe { Given::new(1, request, status) };
+        let saved = unsafe { SavedRequests::new(1, request, status) };
         // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
-        let error = unsafe { next(request, given.statuses) };
-        all_over(entered, error, &given)
+        let error = unsafe { next(request, saved.statuses) };
+        record_all_completed(entered, error, &saved)
     }
 }
 
 function! {
     small MPI_Waitall(count: Int, requests: Address, statuses: Address) entered, next => {
         // SAFETY: there are `count` requests, and as many statuses or none.
-        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        let saved = unsafe { SavedRequests::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
-        let error = unsafe { next(count, requests, given.statuses) };
-        all_over(entered, error, &given)
+        let error = unsafe { next(count, requests, saved.statuses) };
+        record_all_completed(entered, error, &saved)
     }
 }
 
 function! {
     small MPI_Waitany(count: Int, requests: Address, index: Address, status: Address) entered, next => {
         // SAFETY: there are `count` requests, and one status or none.
-        let given = unsafe { Given::new(count.max(0) as usize, requests, status) };
+        let saved = unsafe { SavedRequests::new(count.max(0) as usize, requests, status) };
         // SAFETY: as above.
-        let error = unsafe { next(count, requests, index, given.statuses) };
+        let error = unsafe { next(count, requests, index, saved.statuses) };
         note(entered, error, |recorder| {
             // SAFETY: the function has written the index; none is negative.
             let index = unsafe { int_at(index, 0) };
-            given.over(recorder, usize::try_from(index).ok().map(|index| (index, 0)).into_iter());
+            saved.record_completed(recorder, usize::try_from(index).ok().map(|index| (index, 0)).into_iter());
         })
     }
 }
@@ -111,49 +113,49 @@ function! {
 function! {
     small MPI_Waitsome(count: Int, requests: Address, found: Address, indices: Address, statuses: Address) entered, next => {
         // SAFETY: there are `count` requests, and as many statuses or none.
-        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        let saved = unsafe { SavedRequests::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
-        let error = unsafe { next(count, requests, found, indices, given.statuses) };
+        let error = unsafe { next(count, requests, found, indices, saved.statuses) };
         // SAFETY: the function has written how many there are.
-        note(entered, error, |recorder| unsafe { some_over(recorder, &given, found, indices) })
+        note(entered, error, |recorder| unsafe { record_some_completed(recorder, &saved, found, indices) })
     }
 }
 
 function! {
     small MPI_Test(request: Address, flag: Address, status: Address) entered, next => {
         // SAFETY: there is a request, and a status or none.
-        let given = unsafe { Given::new(1, request, status) };
+        let saved = unsafe { SavedRequests::new(1, request, status) };
         // SAFETY: as above.
-        let error = unsafe { next(request, flag, given.statuses) };
+        let error = unsafe { next(request, flag, saved.statuses) };
         // SAFETY: the function has written the flag.
-        note(entered, error, |recorder| unsafe { if_found(recorder, &given, flag, |recorder| given.over(recorder, [(0, 0)].into_iter())) })
+        note(entered, error, |recorder| unsafe { record_test(recorder, &saved, flag, |recorder| saved.record_completed(recorder, [(0, 0)].into_iter())) })
     }
 }
 
 function! {
     small MPI_Testall(count: Int, requests: Address, flag: Address, statuses: Address) entered, next => {
         // SAFETY: there are `count` requests, and as many statuses or none.
-        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        let saved = unsafe { SavedRequests::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
-        let error = unsafe { next(count, requests, flag, given.statuses) };
-        let all = (0..given.handles.len()).map(|place| (place, place));
+        let error = unsafe { next(count, requests, flag, saved.statuses) };
+        let all = (0..saved.handles.len()).map(|place| (place, place));
         // SAFETY: the function has written the flag.
-        note(entered, error, |recorder| unsafe { if_found(recorder, &given, flag, |recorder| given.over(recorder, all)) })
+        note(entered, error, |recorder| unsafe { record_test(recorder, &saved, flag, |recorder| saved.record_completed(recorder, all)) })
     }
 }
 
 function! {
     small MPI_Testany(count: Int, requests: Address, index: Address, flag: Address, status: Address) entered, next => {
         // SAFETY: there are `count` requests, and one status or none.
-        let given = unsafe { Given::new(count.max(0) as usize, requests, status) };
+        let saved = unsafe { SavedRequests::new(count.max(0) as usize, requests, status) };
         // SAFETY: as above.
-        let error = unsafe { next(count, requests, index, flag, given.statuses) };
+        let error = unsafe { next(count, requests, index, flag, saved.statuses) };
         note(entered, error, |recorder| {
             // SAFETY: the function has written the flag, and the index if it is set.
             unsafe {
-                if_found(recorder, &given, flag, |recorder| {
+                record_test(recorder, &saved, flag, |recorder| {
                     let index = usize::try_from(int_at(index, 0)).ok();
-                    given.over(recorder, index.map(|index| (index, 0)).into_iter());
+                    saved.record_completed(recorder, index.map(|index| (index, 0)).into_iter());
                 });
             }
         })
@@ -163,31 +165,31 @@ function! {
 function! {
     small MPI_Testsome(count: Int, requests: Address, found: Address, indices: Address, statuses: Address) entered, next => {
         // SAFETY: there are `count` requests, and as many statuses or none.
-        let given = unsafe { Given::new(count.max(0) as usize, requests, statuses) };
+        let saved = unsafe { SavedRequests::new(count.max(0) as usize, requests, statuses) };
         // SAFETY: as above.
-        let error = unsafe { next(count, requests, found, indices, given.statuses) };
+        let error = unsafe { next(count, requests, found, indices, saved.statuses) };
         // SAFETY: the function has written how many there are.
-        note(entered, error, |recorder| unsafe { some_over(recorder, &given, found, indices) })
+        note(entered, error, |recorder| unsafe { record_some_completed(recorder, &saved, found, indices) })
     }
 }
 
 function! {
     small MPI_Request_free(request: Address) entered, next => {
         // SAFETY: there is a request.
-        let given = unsafe { Given::new(1, request, std::ptr::null_mut()) };
+        let saved = unsafe { SavedRequests::new(1, request, std::ptr::null_mut()) };
         // SAFETY: these are the program's arguments.
         let error = unsafe { next(request) };
-        note(entered, error, |recorder| given.handles.iter().for_each(|&handle| recorder.freed(handle)))
+        note(entered, error, |recorder| saved.handles.iter().for_each(|&handle| recorder.freed(handle)))
     }
 }
 
 function! {
     small MPI_Cancel(request: Address) entered, next => {
         // SAFETY: there is a request.
-        let given = unsafe { Given::new(1, request, std::ptr::null_mut()) };
+        let saved = unsafe { SavedRequests::new(1, request, std::ptr::null_mut()) };
         // SAFETY: these are the program's arguments.
         let error = unsafe { next(request) };
-        note(entered, error, |recorder| given.handles.iter().for_each(|&handle| recorder.cancelled(handle)))
+        note(entered, error, |recorder| saved.handles.iter().for_each(|&handle| recorder.cancelled(handle)))
     }
 }
 
@@ -195,12 +197,17 @@ function! {
 ///
 /// # Safety
 /// There is a flag.
-unsafe fn if_found(recorder: &mut Recorder, given: &Given, flag: Address, found: impl FnOnce(&mut Recorder)) {
+unsafe fn record_test(
+    recorder: &mut Recorder,
+    saved: &SavedRequests,
+    flag: Address,
+    found: impl FnOnce(&mut Recorder),
+) {
     // SAFETY: guaranteed by the caller.
     if unsafe { int_at(flag, 0) } != 0 {
         found(recorder)
     } else {
-        recorder.found_nothing(Gets::Requests(&given.handles))
+        recorder.record_unsuccessful_test(Sought::Requests(&saved.handles))
     }
 }
 
@@ -208,15 +215,15 @@ unsafe fn if_found(recorder: &mut Recorder, given: &Given, flag: Address, found:
 ///
 /// # Safety
 /// There are their number and as many indices.
-unsafe fn some_over(recorder: &mut Recorder, given: &Given, found: Address, indices: Address) {
+unsafe fn record_some_completed(recorder: &mut Recorder, saved: &SavedRequests, found: Address, indices: Address) {
     // SAFETY: guaranteed by the caller. If no request was active, the number is negative.
     let found = usize::try_from(unsafe { int_at(found, 0) }).unwrap_or(0);
     if found == 0 {
-        recorder.found_nothing(Gets::Requests(&given.handles));
+        recorder.record_unsuccessful_test(Sought::Requests(&saved.handles));
     }
     // SAFETY: guaranteed by the caller.
     let places = (0..found).map(|status| (unsafe { int_at(indices, status) }.max(0) as usize, status));
-    given.over(recorder, places);
+    saved.record_completed(recorder, places);
 }
 
 impl Recorder {

@@ -38,9 +38,9 @@ impl OwnStatus {
     }
 
     /// The program's status, or this one, if the program ignores it.
-    pub(crate) fn unless_wanted(&mut self, wanted: Address) -> Address {
+    pub(crate) fn replace_if_ignored(&mut self, status: Address) -> Address {
         let ignored = recorder().and_then(|guard| guard.as_ref().map(|recorder| recorder.abi.status_ignore));
-        if ignored == Some(wanted.addr()) { self.0.as_mut_ptr().cast() } else { wanted }
+        if ignored == Some(status.addr()) { self.0.as_mut_ptr().cast() } else { status }
     }
 }
 
@@ -51,7 +51,7 @@ macro_rules! receives {
                 buffer: Address, count: Count, datatype: Handle, from: Int, tag: Int, communicator: Handle, status: Address
             ) entered, next => {
                 let mut own = OwnStatus::new();
-                let status = own.unless_wanted(status);
+                let status = own.replace_if_ignored(status);
                 // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
                 let error = unsafe { next(buffer, count, datatype, from, tag, communicator, status) };
                 note(entered, error, |recorder| {
@@ -78,7 +78,7 @@ macro_rules! sendrecvs {
                 communicator: Handle, status: Address
             ) entered, next => {
                 let mut own = OwnStatus::new();
-                let status = own.unless_wanted(status);
+                let status = own.replace_if_ignored(status);
                 // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
                 let error = unsafe {
                     next(sent, send_count, send_type, to, send_tag, received, receive_count, receive_type, from,
@@ -106,7 +106,7 @@ macro_rules! replacing_sendrecvs {
                 communicator: Handle, status: Address
             ) entered, next => {
                 let mut own = OwnStatus::new();
-                let status = own.unless_wanted(status);
+                let status = own.replace_if_ignored(status);
                 // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
                 let error = unsafe { next(buffer, count, datatype, to, send_tag, from, receive_tag, communicator, status) };
                 note(entered, error, |recorder| {

@@ -6,14 +6,14 @@ use trace_format::{Call, Message};
 
 use super::point_to_point::OwnStatus;
 use crate::abi::Handle;
-use crate::computed::Gets;
+use crate::computed::Sought;
 use crate::recorder::{Address, Recorder, handle_at};
 use crate::wrapped::{Count, function, note};
 
 function! {
     small MPI_Probe(from: Int, tag: Int, communicator: Handle, status: Address) entered, next => {
         let mut own = OwnStatus::new();
-        let status = own.unless_wanted(status);
+        let status = own.replace_if_ignored(status);
         // SAFETY: these are the program's arguments, with a status of our own if it ignores that.
         let error = unsafe { next(from, tag, communicator, status) };
         // SAFETY: the function has filled the status.
@@ -24,14 +24,14 @@ function! {
 function! {
     small MPI_Iprobe(from: Int, tag: Int, communicator: Handle, flag: Address, status: Address) entered, next => {
         let mut own = OwnStatus::new();
-        let status = own.unless_wanted(status);
+        let status = own.replace_if_ignored(status);
         // SAFETY: as above.
         let error = unsafe { next(from, tag, communicator, flag, status) };
         note(entered, error, |recorder| {
             // SAFETY: the function has written the flag, and filled the status if it is set.
             unsafe {
                 match flag.cast::<c_int>().read_unaligned() {
-                    0 => recorder.found_nothing(Gets::Message),
+                    0 => recorder.record_unsuccessful_test(Sought::Message),
                     _ => recorder.found(from, tag, communicator, status, None),
                 }
             }
@@ -42,7 +42,7 @@ function! {
 function! {
     small MPI_Mprobe(from: Int, tag: Int, communicator: Handle, message: Address, status: Address) entered, next => {
         let mut own = OwnStatus::new();
-        let status = own.unless_wanted(status);
+        let status = own.replace_if_ignored(status);
         // SAFETY: as above.
         let error = unsafe { next(from, tag, communicator, message, status) };
         // SAFETY: the function has filled the status and written the message's handle.
@@ -53,14 +53,14 @@ function! {
 function! {
     small MPI_Improbe(from: Int, tag: Int, communicator: Handle, flag: Address, message: Address, status: Address) entered, next => {
         let mut own = OwnStatus::new();
-        let status = own.unless_wanted(status);
+        let status = own.replace_if_ignored(status);
         // SAFETY: as above.
         let error = unsafe { next(from, tag, communicator, flag, message, status) };
         note(entered, error, |recorder| {
             // SAFETY: the function has written the flag, and the others if it is set.
             unsafe {
                 match flag.cast::<c_int>().read_unaligned() {
-                    0 => recorder.found_nothing(Gets::Message),
+                    0 => recorder.record_unsuccessful_test(Sought::Message),
                     _ => recorder.found(from, tag, communicator, status, Some(message)),
                 }
             }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use trace_format::Call;
 
-use crate::wrapped::{Entered, note};
+use crate::wrapped::{EntryTime, note};
 use mpi_preload::Function;
 
 /// Functions with at most as many arguments as are passed in registers or in words on the stack, all treated alike: their meaning does not
@@ -28,7 +28,7 @@ macro_rules! unsupported {
                 // SAFETY: integers and pointers are passed as words on all systems of 64 bits that run Linux; a function that has fewer
                 // arguments does not look at the others.
                 let next: Any = unsafe { std::mem::transmute(NEXT.address()) };
-                let entered = Entered::now();
+                let entered = EntryTime::now();
                 // SAFETY: these are the program's arguments.
                 let error = unsafe { next(a, b, c, d, e, f, g, h, i, j, k, l) };
                 note(entered, error, |recorder| recorder.write(&Call::Unsupported(stringify!($name).into())))
