@@ -85,7 +85,7 @@ fn measure<P: Program>(case: &str, ranks: u32, program: &P) {
     let (results, answer) = Clock::new(MODEL).run(ranks, program).expect("the program fits the world");
     let seconds = start.elapsed().as_secs_f64();
     assert!(results.iter().all(Result::is_ok));
-    tell(case, ranks, seconds, &answer);
+    print_case(case, ranks, seconds, &answer);
 }
 
 /// A schedule: one line for reading it, one for running it. The text is read from a file piece by piece, as the command does.
@@ -106,7 +106,7 @@ fn measure_goal(case: &str, ranks: u32, items: fn(u32, u32) -> String) {
     );
     let start = std::time::Instant::now();
     let run = Clock::new(MODEL).on_arrival().run_goal(&schedule).expect("the schedule comes to its end");
-    tell(case, ranks, start.elapsed().as_secs_f64(), &run.answer);
+    print_case(case, ranks, start.elapsed().as_secs_f64(), &run.answer);
 }
 
 /// Writes a schedule rank by rank, so that it is never in memory.
@@ -159,7 +159,7 @@ fn binomial(rank: u32, ranks: u32) -> String {
     receive + &(1..).zip(reaches).map(send).collect::<String>()
 }
 
-fn tell(case: &str, ranks: u32, seconds: f64, answer: &Answer) {
+fn print_case(case: &str, ranks: u32, seconds: f64, answer: &Answer) {
     println!(
         "{case} ranks={ranks} messages={} seconds={seconds:.3} millions_per_second={:.2} peak_megabytes={} simulated_us={}",
         answer.messages,

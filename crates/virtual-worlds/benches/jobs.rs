@@ -21,8 +21,8 @@ const RUNS: u32 = 7;
 /// How long this thread has been on a processor, which does not depend on what else the machine does; where the system doesn't report it,
 /// how long the thread has lived. [s]
 fn processor_time(began: Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = told.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = schedstat.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
     nanoseconds.map_or_else(|| began.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 

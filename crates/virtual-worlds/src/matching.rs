@@ -17,7 +17,7 @@ pub const ANY: u32 = u32::MAX;
 
 /// What a receive asks for, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MatchPattern {
     /// The source's rank, or [`ANY`].
     pub from: u32,
     /// The message's tag, or [`ANY`].
@@ -29,12 +29,12 @@ fn may_be_any(tag: u32) -> bool {
     Tags::Any.include(Tag(tag))
 }
 
-impl Wanted {
+impl MatchPattern {
     /// What a receive of a program asks for.
-    pub fn new(from: Source, tags: Tags) -> Wanted {
+    pub fn new(from: Source, tags: Tags) -> MatchPattern {
         let from = if let Source::Rank(Rank(from)) = from { from } else { ANY };
         let tag = if let Tags::Only(Tag(tag)) = tags { tag } else { ANY };
-        Wanted { from, tag }
+        MatchPattern { from, tag }
     }
 
     #[inline]
@@ -54,7 +54,7 @@ const FEW: usize = 16;
 #[derive(Debug)]
 pub struct Matching<Receive> {
     /// In the order of posting; empty while they are indexed.
-    receives: VecDeque<(Wanted, Receive)>,
+    receives: VecDeque<(MatchPattern, Receive)>,
     /// Source, tag and number, in the order of arrival; empty while they are indexed.
     messages: VecDeque<(u32, u32, u32)>,
     many_receives: Option<Box<ManyReceives<Receive>>>,
@@ -70,25 +70,25 @@ impl<Receive: Copy> Default for Matching<Receive> {
 impl<Receive: Copy> Matching<Receive> {
     /// The posted receive that a message from `from` with `tag` matches, if there is one.
     #[inline]
-    pub fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
+    pub fn match_receive(&mut self, from: u32, tag: u32) -> Option<Receive> {
         if self.many_receives.is_none() {
-            if let Some(place) = self.receives.iter().take(FEW).position(|(wanted, _)| wanted.fits(from, tag)) {
+            if let Some(place) = self.receives.iter().take(FEW).position(|(pattern, _)| pattern.fits(from, tag)) {
                 return self.receives.remove(place).map(|(_, receive)| receive);
             }
             if self.receives.len() <= FEW {
                 return None;
             }
         }
-        self.meet_one_of_many(from, tag)
+        self.match_one_of_many(from, tag)
     }
 
-    fn meet_one_of_many(&mut self, from: u32, tag: u32) -> Option<Receive> {
+    fn match_one_of_many(&mut self, from: u32, tag: u32) -> Option<Receive> {
         let many = self.many_receives.get_or_insert_default();
-        for (wanted, receive) in std::mem::take(&mut self.receives) {
-            many.post(wanted, receive);
+        for (pattern, receive) in std::mem::take(&mut self.receives) {
+            many.post(pattern, receive);
         }
-        let met = many.meet(from, tag);
-        if many.by_wanted.is_empty() {
+        let met = many.match_receive(from, tag);
+        if many.by_pattern.is_empty() {
             self.many_receives = None;
         }
         met
@@ -104,9 +104,9 @@ impl<Receive: Copy> Matching<Receive> {
 
     /// The earliest message that fits.
     #[inline]
-    pub fn find(&mut self, wanted: Wanted) -> Option<u32> {
+    pub fn find(&mut self, pattern: MatchPattern) -> Option<u32> {
         if self.many_messages.is_none() {
-            let fits = |&(from, tag, _): &(u32, u32, u32)| wanted.fits(from, tag);
+            let fits = |&(from, tag, _): &(u32, u32, u32)| pattern.fits(from, tag);
             if let Some(place) = self.messages.iter().take(FEW).position(fits) {
                 return self.messages.remove(place).map(|(.., message)| message);
             }
@@ -114,15 +114,15 @@ impl<Receive: Copy> Matching<Receive> {
                 return None;
             }
         }
-        self.find_one_of_many(wanted)
+        self.find_one_of_many(pattern)
     }
 
-    fn find_one_of_many(&mut self, wanted: Wanted) -> Option<u32> {
+    fn find_one_of_many(&mut self, pattern: MatchPattern) -> Option<u32> {
         let many = self.many_messages.get_or_insert_default();
         for (from, tag, message) in std::mem::take(&mut self.messages) {
             many.keep(from, tag, message);
         }
-        let found = many.find(wanted);
+        let found = many.find(pattern);
         if many.by_both.is_empty() {
             self.many_messages = None;
         }
@@ -130,10 +130,10 @@ impl<Receive: Copy> Matching<Receive> {
     }
 
     /// Posts a receive that found no message.
-    pub fn post(&mut self, wanted: Wanted, receive: Receive) {
+    pub fn post(&mut self, pattern: MatchPattern, receive: Receive) {
         match &mut self.many_receives {
-            Some(many) => many.post(wanted, receive),
-            None => push(&mut self.receives, (wanted, receive)),
+            Some(many) => many.post(pattern, receive),
+            None => push(&mut self.receives, (pattern, receive)),
         }
     }
 
@@ -148,7 +148,7 @@ impl<Receive: Copy> Matching<Receive> {
 
     /// The receives that have matched no message.
     pub fn posted(&self) -> impl Iterator<Item = &Receive> {
-        let many = self.many_receives.iter().flat_map(|many| many.by_wanted.items());
+        let many = self.many_receives.iter().flat_map(|many| many.by_pattern.items());
         self.receives.iter().map(|(_, receive)| receive).chain(many)
     }
 
@@ -175,38 +175,38 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
 #[derive(Debug)]
 struct ManyReceives<Receive> {
     /// By source and tag.
-    by_wanted: Chains<Receive>,
+    by_pattern: Chains<Receive>,
     /// How many leave source or tag open.
     open: usize,
 }
 
 impl<Receive: Copy> Default for ManyReceives<Receive> {
     fn default() -> ManyReceives<Receive> {
-        ManyReceives { by_wanted: Chains::default(), open: 0 }
+        ManyReceives { by_pattern: Chains::default(), open: 0 }
     }
 }
 
 impl<Receive: Copy> ManyReceives<Receive> {
-    fn post(&mut self, wanted: Wanted, receive: Receive) {
-        self.open += usize::from(wanted.is_open());
-        self.by_wanted.push((wanted.from, wanted.tag), receive);
+    fn post(&mut self, pattern: MatchPattern, receive: Receive) {
+        self.open += usize::from(pattern.is_open());
+        self.by_pattern.push((pattern.from, pattern.tag), receive);
     }
 
-    fn meet(&mut self, from: u32, tag: u32) -> Option<Receive> {
+    fn match_receive(&mut self, from: u32, tag: u32) -> Option<Receive> {
         if self.open == 0 {
-            return self.by_wanted.pop((from, tag));
+            return self.by_pattern.pop((from, tag));
         }
         let fitting = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
-        let first = |&key: &(u32, u32)| self.by_wanted.first(key).map(|order| (order, key));
-        let fits = |&&(_, wanted): &&(u32, u32)| wanted == tag || may_be_any(tag);
+        let first = |&key: &(u32, u32)| self.by_pattern.first(key).map(|order| (order, key));
+        let fits = |&&(_, other): &&(u32, u32)| other == tag || may_be_any(tag);
         let (_, (from, tag)) = fitting.iter().filter(fits).filter_map(first).min()?;
-        self.open -= usize::from(Wanted { from, tag }.is_open());
-        self.by_wanted.pop((from, tag))
+        self.open -= usize::from(MatchPattern { from, tag }.is_open());
+        self.by_pattern.pop((from, tag))
     }
 
     fn withdraw(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
-        let ((from, tag), receive) = self.by_wanted.take_first(over)?;
-        self.open -= usize::from(Wanted { from, tag }.is_open());
+        let ((from, tag), receive) = self.by_pattern.take_first(over)?;
+        self.open -= usize::from(MatchPattern { from, tag }.is_open());
         Some(receive)
     }
 }
@@ -236,26 +236,26 @@ impl ManyMessages {
         }
     }
 
-    fn find(&mut self, wanted: Wanted) -> Option<u32> {
+    fn find(&mut self, pattern: MatchPattern) -> Option<u32> {
         let all = || self.by_both.orders();
-        let key = match wanted {
-            Wanted { from: ANY, tag: ANY } => {
+        let key = match pattern {
+            MatchPattern { from: ANY, tag: ANY } => {
                 let index = self.by_order.get_or_insert_with(|| all().collect());
                 index.values().copied().find(|&(_, tag)| may_be_any(tag))?
             }
-            Wanted { from: ANY, tag } => {
+            MatchPattern { from: ANY, tag } => {
                 let index =
                     self.by_tag.get_or_insert_with(|| all().map(|(order, (from, tag))| ((tag, order), from)).collect());
                 index.range((tag, 0)..=(tag, u64::MAX)).next().map(|(_, &from)| (from, tag))?
             }
-            Wanted { from, tag: ANY } => {
+            MatchPattern { from, tag: ANY } => {
                 let index = self
                     .by_source
                     .get_or_insert_with(|| all().map(|(order, (from, tag))| ((from, order), tag)).collect());
                 let of_source = index.range((from, 0)..=(from, u64::MAX));
                 of_source.map(|(_, &tag)| (from, tag)).find(|&(_, tag)| may_be_any(tag))?
             }
-            Wanted { from, tag } => (from, tag),
+            MatchPattern { from, tag } => (from, tag),
         };
         self.take(key)
     }
@@ -286,28 +286,28 @@ mod tests {
         #[test]
         fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..200)) {
             let mut matching = Matching::default();
-            let mut receives: Vec<(Wanted, u32)> = Vec::new();
+            let mut receives: Vec<(MatchPattern, u32)> = Vec::new();
             let mut messages = Vec::new();
             for (number, (sends, from, tag)) in (0u32..).zip(steps) {
                 let tag = if tag == 2 { Tag::OF_COLLECTIVES.0 } else { tag };
                 if sends {
-                    let expected = receives.iter().position(|&(wanted, _)| wanted.fits(from, tag));
+                    let expected = receives.iter().position(|&(pattern, _)| pattern.fits(from, tag));
                     let expected = expected.map(|index| receives.remove(index).1);
-                    let met = matching.meet(from, tag);
+                    let met = matching.match_receive(from, tag);
                     prop_assert_eq!(met, expected);
                     if met.is_none() {
                         matching.keep(from, tag, number);
                         messages.push((from, tag, number));
                     }
                 } else {
-                    let wanted = Wanted { from: if from == 3 { ANY } else { from }, tag: if tag == 3 { ANY } else { tag } };
-                    let expected = messages.iter().position(|&(from, tag, _)| wanted.fits(from, tag));
+                    let pattern = MatchPattern { from: if from == 3 { ANY } else { from }, tag: if tag == 3 { ANY } else { tag } };
+                    let expected = messages.iter().position(|&(from, tag, _)| pattern.fits(from, tag));
                     let expected = expected.map(|index| messages.remove(index).2);
-                    let found = matching.find(wanted);
+                    let found = matching.find(pattern);
                     prop_assert_eq!(found, expected);
                     if found.is_none() {
-                        matching.post(wanted, number);
-                        receives.push((wanted, number));
+                        matching.post(pattern, number);
+                        receives.push((pattern, number));
                     }
                 }
             }

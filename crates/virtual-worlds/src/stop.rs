@@ -28,7 +28,7 @@ impl Stop {
     }
 
     /// The same, for a run that records its progress in `progress`.
-    pub const fn telling(self, progress: &'static Progress) -> Stop {
+    pub const fn with_progress(self, progress: &'static Progress) -> Stop {
         Stop { progress: Some(progress), ..self }
     }
 

@@ -72,7 +72,7 @@ pub(super) fn run(experiment: Experiment, as_json: bool) -> Result<CommandOutput
 
 fn simulate(run: Run, as_json: bool) -> Result<CommandOutput, Failure> {
     let (progress, mut shown) = Shown::new(run.expected_messages());
-    let stop = Stop::NEVER.telling(progress);
+    let stop = Stop::NEVER.with_progress(progress);
     let ended = interrupt::unless_requested_while(move || run.run(stop), || shown.look());
     drop(shown);
     let ended: Ended = ended.ok_or(Failure::Interrupted)??;

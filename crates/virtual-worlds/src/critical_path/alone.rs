@@ -22,7 +22,7 @@ pub(super) struct Kind {
 
 /// What a message costs by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Alone {
+pub(super) struct IsolatedCost {
     /// From the start of the send until a receiver that is already waiting has the message.
     pub(super) whole: Duration,
     /// The send, if the receiver is already waiting.
@@ -35,9 +35,9 @@ pub(super) struct Alone {
 
 /// What a message costs by itself, and an empty one between the same ranks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Answered {
-    pub(super) full: Alone,
-    pub(super) empty: Alone,
+pub(super) struct IsolatedCosts {
+    pub(super) full: IsolatedCost,
+    pub(super) empty: IsolatedCost,
 }
 
 /// Each message is sent this often: full and empty, each to a receiver that waits for it and to one that asks after it has arrived.
@@ -129,14 +129,15 @@ pub(super) fn alone(
     on_arrival: bool,
     kinds: BTreeSet<Kind>,
     apart: Duration,
-) -> Result<BTreeMap<Kind, Answered>> {
+) -> Result<BTreeMap<Kind, IsolatedCosts>> {
     let Some(most) = kinds.iter().map(|kind| kind.from.max(kind.to).0 + 1).max() else { return Ok(BTreeMap::new()) };
     let ranks = if kinds.iter().any(|kind| kind.broadcast) { machine.nodes } else { most };
     let program = OneByOne::new(kinds.into_iter().collect(), ranks, apart);
     let world = Simulated::new(machine, Options { packet_log: false, timeline: on_arrival, ..options });
     let world = if on_arrival { world.on_arrival() } else { world };
     let (results, answer) = world.run(ranks, &program)?;
-    let mut answers: BTreeMap<Kind, Answered> = program.kinds.iter().map(|kind| (*kind, Answered::default())).collect();
+    let mut answers: BTreeMap<Kind, IsolatedCosts> =
+        program.kinds.iter().map(|kind| (*kind, IsolatedCosts::default())).collect();
     for parts in results {
         for (trial, sends, length) in parts? {
             let Some(answered) = answers.get_mut(program.kind(trial)) else { continue };
@@ -154,7 +155,7 @@ pub(super) fn alone(
 }
 
 /// A message that is taken in on arrival costs its receiver nothing later: its cost is known from the timeline.
-fn note_taking_in(answer: &Answer, program: &OneByOne, answers: &mut BTreeMap<Kind, Answered>) {
+fn note_taking_in(answer: &Answer, program: &OneByOne, answers: &mut BTreeMap<Kind, IsolatedCosts>) {
     for message in answer.timeline.iter().flat_map(|timeline| &timeline.messages) {
         let trial = message.sent.since(Time::ZERO).picoseconds() / program.apart.picoseconds().max(1);
         if is_late(trial) {

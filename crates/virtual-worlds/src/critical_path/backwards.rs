@@ -31,7 +31,7 @@ impl<'run> Backwards<'run> {
         let last = finish.iter().zip(0..).find(|(end, _)| **end == makespan);
         let (mut rank, mut time) = (last.map_or(Rank(0), |(_, rank)| Rank(rank)), makespan);
         while time > Time::ZERO {
-            let Some(operation) = self.last_until(rank, time) else {
+            let Some(operation) = self.last_ended_by(rank, time) else {
                 self.take(rank, Cause::Waiting, [Time::ZERO, time]);
                 break;
             };
@@ -42,7 +42,7 @@ impl<'run> Backwards<'run> {
     }
 
     /// The last operation of `rank` to end by `time`, of those that are left; it is removed from them.
-    fn last_until(&mut self, rank: Rank, time: Time) -> Option<u32> {
+    fn last_ended_by(&mut self, rank: Rank, time: Time) -> Option<u32> {
         let operations = self.trace.of_rank(rank);
         let left = &mut self.left[rank.0 as usize];
         while *left > 0 {
@@ -62,7 +62,7 @@ impl<'run> Backwards<'run> {
         let cause = match (span.activity, message) {
             (Activity::Compute, _) => Cause::Computing,
             (Activity::Receive, Some(message)) if self.trace.message(message).arrived > own => {
-                return self.came_late(message, span.end);
+                return self.late_receive(message, span.end);
             }
             (Activity::Receive, Some(message)) => self.cause(message, Stretch::Receiving),
             (Activity::Send, Some(message)) => match self.receiver_that_came_late(message, own, span.end) {
@@ -80,7 +80,7 @@ impl<'run> Backwards<'run> {
     }
 
     /// A receive that ended at `end` waited for its `message`, and so for the sender.
-    fn came_late(&mut self, message: u32, end: Time) -> (Rank, Time) {
+    fn late_receive(&mut self, message: u32, end: Time) -> (Rank, Time) {
         let &MessageRecord { from, sent, arrived, .. } = self.trace.message(message);
         let sender = self.trace.sender_of(message);
         let start = sender.map_or(sent, |send| self.own(send, arrived)).min(end);

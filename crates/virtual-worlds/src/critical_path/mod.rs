@@ -33,7 +33,7 @@ use endpoint::Result;
 use machines::model::Machine;
 use quantities::{Bytes, Duration, Rank, Time};
 
-use self::alone::{Alone, Answered, Kind, alone};
+use self::alone::{IsolatedCost, IsolatedCosts, Kind, alone};
 use self::backwards::Backwards;
 pub use self::trace::Trace;
 use crate::answer::Answer;
@@ -212,13 +212,13 @@ impl Step {
         self.end.since(self.start)
     }
 
-    fn split(&self, Answered { full, empty }: &Answered) -> Parts {
+    fn split(&self, IsolatedCosts { full, empty }: &IsolatedCosts) -> Parts {
         let length = self.length();
         match self.cause {
             Cause::Computing => Parts { computing: length, ..Parts::default() },
             Cause::Waiting => Parts { waiting: length, ..Parts::default() },
             Cause::Message { stretch, .. } => {
-                let of = |alone: &Alone| match stretch {
+                let of = |alone: &IsolatedCost| match stretch {
                     Stretch::Whole => alone.whole,
                     Stretch::Sending => alone.sending,
                     Stretch::Receiving => alone.receiving,

@@ -61,14 +61,14 @@ impl Line {
             return Fate::Lost;
         }
         if self.duplicated.falls(&mut self.stream) {
-            return Fate::ComesTwice(self.some_delay());
+            return Fate::ComesTwice(self.random_delay());
         }
         let late = self.delayed.falls(&mut self.stream);
-        Fate::Comes(if late { self.some_delay() } else { Duration::ZERO })
+        Fate::Comes(if late { self.random_delay() } else { Duration::ZERO })
     }
 
     /// From nothing to the longest delay, all times equally likely.
-    fn some_delay(&mut self) -> Duration {
+    fn random_delay(&mut self) -> Duration {
         let times = u128::from(self.delay.picoseconds()) + 1;
         Duration::from_picoseconds(((u128::from(self.stream.draw()) * times) >> 64) as u64)
     }

@@ -85,7 +85,7 @@ enum Event {
 
 impl Event {
     /// What ends when the event happens, in words.
-    fn ends(self) -> String {
+    fn describe(self) -> String {
         match self {
             Event::Wake(node) => format!("what rank {node} does"),
             _ => "the way of a frame".to_owned(),
@@ -208,10 +208,10 @@ impl<P: Clone> Network<P> {
                 return Ok(Some(notice));
             }
             if let Some(event) = self.events.beyond() {
-                return Err(beyond(event.ends(), Time::HORIZON));
+                return Err(beyond(event.describe(), Time::HORIZON));
             }
             let Some(event) = self.next_event() else { return Ok(None) };
-            self.happens(event);
+            self.handle(event);
         }
     }
 
@@ -237,7 +237,7 @@ impl<P: Clone> Network<P> {
         self.instant.pop()
     }
 
-    fn happens(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::Sent(node) => {
                 self.up[node as usize].free();
@@ -257,7 +257,7 @@ impl<P: Clone> Network<P> {
                 self.start_down(node);
             }
             Event::AtNode(node, id) => self.arrive(node, id),
-            Event::Comes(node, id) => self.come(node, id),
+            Event::Comes(node, id) => self.deliver(node, id),
             Event::Wake(node) => self.notices.push_back(Notice::Time(Rank(node))),
         }
     }
@@ -316,7 +316,7 @@ impl<P: Clone> Network<P> {
         let on_other = self.receivers(1 - switch, frame);
         for node in on_switch.filter(|&node| !(to_all && node == from)) {
             if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
-                self.ends(id, node, FrameFate::AtSwitch);
+                self.end_way(id, node, FrameFate::AtSwitch);
                 continue;
             }
             self.share(id);
@@ -333,7 +333,7 @@ impl<P: Clone> Network<P> {
     fn cross(&mut self, switch: usize, id: FrameId, size: u64, receivers: Range<u32>) {
         let Some(Trunk { queue, .. }) = self.ethernet.trunk else { return };
         if self.across[switch].queued() + size > queue.0 {
-            receivers.into_iter().for_each(|node| self.ends(id, node, FrameFate::AtSwitch));
+            receivers.into_iter().for_each(|node| self.end_way(id, node, FrameFate::AtSwitch));
             return;
         }
         self.share(id);
@@ -344,7 +344,7 @@ impl<P: Clone> Network<P> {
     fn arrive(&mut self, node: u32, id: FrameId) {
         match self.lines[node as usize].next() {
             Fate::Lost => {
-                self.ends(id, node, FrameFate::Lost);
+                self.end_way(id, node, FrameFate::Lost);
                 self.leave(id);
             }
             Fate::Comes(late) => self.events.put(self.now() + late, Event::Comes(node, id)),
@@ -356,9 +356,9 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    fn come(&mut self, node: u32, id: FrameId) {
+    fn deliver(&mut self, node: u32, id: FrameId) {
         let full = self.rings[node as usize].len() >= self.ethernet.receive_ring as usize;
-        self.ends(id, node, if full { FrameFate::AtRing } else { FrameFate::Received });
+        self.end_way(id, node, if full { FrameFate::AtRing } else { FrameFate::Received });
         if let Some(frame) = of(&self.frames, id).filter(|_| !full) {
             let broadcast = frame.to == Destination::All;
             let received = Received { from: frame.from, broadcast, size: frame.size, payload: frame.payload.clone() };
@@ -369,7 +369,7 @@ impl<P: Clone> Network<P> {
     }
 
     /// The way of a frame to `node` ends.
-    fn ends(&mut self, id: FrameId, node: u32, fate: FrameFate) {
+    fn end_way(&mut self, id: FrameId, node: u32, fate: FrameFate) {
         let (statistics, ended) = (&mut self.statistics, self.events.now());
         match fate {
             FrameFate::Received => statistics.received += 1,

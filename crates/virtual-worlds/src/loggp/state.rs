@@ -127,12 +127,12 @@ impl State {
     /// The next message from `from` with one of `tags`, if it was sent; otherwise `rank` waits for it.
     #[inline]
     pub(super) fn receive(&mut self, rank: Rank, from: Rank, tags: Tags) -> Option<Received> {
-        self.receive_asked(rank, from, tags, self.now(rank))
+        self.receive_since(rank, from, tags, self.now(rank))
     }
 
     /// The same, for a rank that asked for it at `asked`.
     #[inline]
-    fn receive_asked(&mut self, rank: Rank, from: Rank, tags: Tags, asked: Time) -> Option<Received> {
+    fn receive_since(&mut self, rank: Rank, from: Rank, tags: Tags, asked: Time) -> Option<Received> {
         let receiver = &mut self.ranks[rank.0 as usize];
         let Some(letter) = self.letters.take(rank, &mut receiver.mailbox, from, tags) else {
             receiver.waits_for = Some(WaitsFor::MessageFrom(from));
@@ -161,7 +161,7 @@ impl State {
     /// As [`State::receive`], as the other half of a sendrecv that was begun at `began`.
     #[inline]
     pub(super) fn receive_in_sendrecv(&mut self, rank: Rank, from: Rank, tags: Tags, began: Time) -> Option<Received> {
-        let received = self.receive_asked(rank, from, tags, began)?;
+        let received = self.receive_since(rank, from, tags, began)?;
         self.ranks[rank.0 as usize].waits_for = None;
         Some(received)
     }

@@ -36,7 +36,7 @@ fn ran<P: Program>(machine: &Machine, engine: Option<EngineKind>, program: &P) -
     run.map(|(_, answer)| answer)
 }
 
-fn says_so(outcome: &Result<Answer>, machine: &str) {
+fn assert_beyond_horizon(outcome: &Result<Answer>, machine: &str) {
     match outcome {
         Err(Error::Unfit(why)) => assert!(why.contains("that picoseconds can count"), "{machine}: {why}"),
         other => panic!("{machine}: {:?}", other.as_ref().map(Answer::makespan)),
@@ -68,7 +68,7 @@ fn computations_that_sum_to_too_much_are_an_error_in_every_world() {
     for name in MACHINES {
         for program in [Computes(1, Duration::LONGEST), Computes(2, wraps)] {
             for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &program)) {
-                says_so(&outcome, name);
+                assert_beyond_horizon(&outcome, name);
             }
         }
     }
@@ -101,7 +101,7 @@ impl Program for Waits {
 fn a_deadline_that_is_too_late_is_an_error_unless_something_comes_before_it() {
     for name in MACHINES {
         for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &Waits(Time::NEVER))) {
-            says_so(&outcome, name);
+            assert_beyond_horizon(&outcome, name);
         }
         for outcome in in_every_world(name, |machine, engine| ran(machine, engine, &ReceivesInTime)) {
             assert!(outcome.unwrap().makespan() < Time::ZERO + DAY, "{name}");
@@ -144,7 +144,7 @@ fn schedules_that_compute_for_too_long_are_an_error_in_every_world() {
     let text = format!("num_ranks 1\nrank 0 {{\n{calculations}{requirements}}}\n");
     for name in MACHINES {
         for outcome in in_every_world(name, |machine, engine| goal(machine, engine, &text)) {
-            says_so(&outcome, name);
+            assert_beyond_horizon(&outcome, name);
         }
     }
 }
@@ -157,7 +157,7 @@ fn sums_of_waiting_times_that_are_too_long_are_an_error() {
     let text = format!("num_ranks 2\nrank 0 {{\n  c: calc 8000000000000000\n{sends}}}\nrank 1 {{\n{receives}}}\n");
     for name in ["loggp", "torus-512", "moc-3-1"] {
         for outcome in in_every_world(name, |machine, engine| goal(machine, engine, &text)) {
-            says_so(&outcome, name);
+            assert_beyond_horizon(&outcome, name);
         }
     }
 }
@@ -182,7 +182,7 @@ fn packets_that_would_arrive_after_the_end_of_time_are_an_error() {
         let machine = machines::load(name).unwrap();
         for engine in [EngineKind::Fast, EngineKind::Reference] {
             let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
-            says_so(&world.run(16, &LateMessages).map(|(_, answer)| answer), name);
+            assert_beyond_horizon(&world.run(16, &LateMessages).map(|(_, answer)| answer), name);
         }
     }
 }

@@ -65,7 +65,7 @@ fn the_clock_world_ends() {
 
 /// Runs `run` with a progress of its own, and returns the progress at the end.
 fn progress_of(progress: &'static Progress, run: impl FnOnce(Stop) -> Answer) -> (Reached, Answer) {
-    let answer = run(Stop::NEVER.telling(progress));
+    let answer = run(Stop::NEVER.with_progress(progress));
     (progress.read(), answer)
 }
 

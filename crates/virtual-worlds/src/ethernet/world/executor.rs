@@ -57,7 +57,7 @@ struct BroadcastMemory {
 }
 
 impl BroadcastMemory {
-    fn look(&mut self, messengers: &[Messenger<Port<'_, Datagram>>]) {
+    fn update(&mut self, messengers: &[Messenger<Port<'_, Datagram>>]) {
         for rank in self.changed.drain(..) {
             if self.broadcasts[rank] {
                 let now = messengers[rank].engine().memory_of_broadcasts();
@@ -105,8 +105,8 @@ impl<'run> Running<'run> {
                 self.record.sends(now, None, others.map(|to| (rank, to, None)));
                 self.memory.broadcasts[place] = true;
             }
-            Operation::Compute(work) => self.ends(rank, now + work),
-            Operation::Sleep(until) => self.ends(rank, until),
+            Operation::Compute(work) => self.note_end(rank, now + work),
+            Operation::Sleep(until) => self.note_end(rank, until),
             Operation::Receive { .. } => begun.receives = Receives::Message,
             Operation::ReceiveMulticast(_) => begun.receives = Receives::Broadcast,
         }
@@ -114,7 +114,7 @@ impl<'run> Running<'run> {
     }
 
     /// Notes a rank whose operation would end later than can be counted.
-    fn ends(&mut self, rank: Rank, at: Time) {
+    fn note_end(&mut self, rank: Rank, at: Time) {
         if at > Time::HORIZON {
             self.record.beyond = Some(rank);
         }
@@ -200,7 +200,7 @@ impl Machine for Running<'_> {
                     None => continue,
                 }
             }
-            self.memory.look(self.messengers.all());
+            self.memory.update(self.messengers.all());
             self.stop.go_on(|| self.reached())?;
             if self.messengers.have_ended() || self.is_stuck() {
                 return Ok(None);

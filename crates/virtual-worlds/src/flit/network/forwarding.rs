@@ -41,7 +41,7 @@ impl Forwarding {
     }
 
     /// Whether packets wait to be served.
-    pub fn is_asked(&self) -> bool {
+    pub fn has_waiting(&self) -> bool {
         !self.asked.is_empty()
     }
 

@@ -14,7 +14,7 @@ use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests};
 use super::injection::{InjectionQueue, Queued};
-use super::selection::{Asked, Selector};
+use super::selection::{RequestedOutputs, Selector};
 use super::stuck::{Tally, Waiting};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
@@ -401,7 +401,7 @@ impl Reference {
                 && link.requests.is_empty()
                 && (network.idle_when == IdleWhen::Free || far.is_empty(&link.channel, now))
         };
-        let Asked { channels, virtual_channel } = self.selector.choose(&step, router, &order, number, idle);
+        let RequestedOutputs { channels, virtual_channel } = self.selector.choose(&step, router, &order, number, idle);
         let port = self.port(input);
         for &output in channels {
             let link = &mut self.links[output.0 as usize];
@@ -457,7 +457,7 @@ impl Reference {
         let chance = self.selector.chance(order, *number);
         let step = self.network.routing.step(router, order.source, order.destination, chance);
         let Step::Choose { options, .. } = step else { return };
-        self.selector.taken(router, options, granted);
+        self.selector.granted(router, options, granted);
         for other in options.iter().filter(|&&other| other != granted) {
             self.links[other.0 as usize].requests.withdraw(packet);
         }

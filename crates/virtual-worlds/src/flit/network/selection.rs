@@ -13,7 +13,7 @@ const NO_ROUTER: RouterId = RouterId(u32::MAX);
 
 /// What a header requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct RequestedOutputs<'a> {
     /// The channels: one, or all that it may take, in which case it takes the first that becomes free.
     pub channels: &'a [ChannelId],
     /// Which virtual channel of them, if they have several.
@@ -60,17 +60,20 @@ impl Selector {
         order: &Injection,
         number: u64,
         idle: impl Fn(ChannelId, u32) -> bool,
-    ) -> Asked<'a> {
+    ) -> RequestedOutputs<'a> {
         let set = if self.sets == 1 { 0 } else { order.destination.0 % self.sets };
         let first = self.set_size * set;
         match step {
-            Step::Only(channel) => Asked { channels: slice::from_ref(channel), virtual_channel: first },
+            Step::Only(channel) => RequestedOutputs { channels: slice::from_ref(channel), virtual_channel: first },
             Step::Virtual { channel, virtual_channel } => {
-                Asked { channels: slice::from_ref(channel), virtual_channel: first + virtual_channel }
+                RequestedOutputs { channels: slice::from_ref(channel), virtual_channel: first + virtual_channel }
             }
             Step::Choose { options, fixed } => {
                 let idle = |channel| idle(channel, first);
-                Asked { channels: self.among(options, *fixed, at, order, number, idle), virtual_channel: first }
+                RequestedOutputs {
+                    channels: self.among(options, *fixed, at, order, number, idle),
+                    virtual_channel: first,
+                }
             }
         }
     }
@@ -106,7 +109,7 @@ impl Selector {
     }
 
     /// Notes that a packet which requested all of `options` at router `at` was granted `channel`.
-    pub fn taken(&mut self, at: RouterId, options: &[ChannelId], channel: ChannelId) {
+    pub fn granted(&mut self, at: RouterId, options: &[ChannelId], channel: ChannelId) {
         if let Some(index) = options.iter().position(|&option| option == channel) {
             self.take(at, options, index);
         }

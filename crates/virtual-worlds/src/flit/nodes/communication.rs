@@ -99,7 +99,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     fn run_communication(&mut self, rank: u32) {
-        self.send_the_rest(rank);
+        self.send_remaining(rank);
         while let Some(task) = self.nodes[rank as usize].communication.next() {
             let time = self.time_of_task(task);
             let resource = &mut self.nodes[rank as usize].communication;
@@ -110,15 +110,15 @@ impl<E: Engine> Nodes<E> {
                 return;
             }
             resource.settle(true);
-            self.carry_out(rank, task);
+            self.perform(rank, task);
             self.nodes[rank as usize].communication.settle(false);
-            self.send_the_rest(rank);
+            self.send_remaining(rank);
         }
     }
 
     /// Where packets cost a communication processor nothing and its only work is to send some, all of them go at once, one of each
     /// message in turn: then they enter the injection queue as messages, to be cut later.
-    fn send_the_rest(&mut self, rank: u32) {
+    fn send_remaining(&mut self, rank: u32) {
         let NodeCosts { packet_send, packet_rate, message_send, waits_for_departure, .. } = self.costs;
         if !packet_send.is_zero() || packet_rate.is_some() || waits_for_departure {
             return;
@@ -152,7 +152,7 @@ impl<E: Engine> Nodes<E> {
 
     pub(super) fn communication_done(&mut self, rank: u32) {
         if let Some(task) = self.nodes[rank as usize].communication.end() {
-            self.carry_out(rank, task);
+            self.perform(rank, task);
         }
         self.run_communication(rank);
     }
@@ -160,7 +160,7 @@ impl<E: Engine> Nodes<E> {
     fn time_of_task(&self, task: Task) -> Duration {
         let costs = &self.costs;
         match task {
-            Task::SetUp(letter) => costs.message_send + costs.packet_send + self.moved(self.riding(letter)),
+            Task::SetUp(letter) => costs.message_send + costs.packet_send + self.moved(self.piggybacked_bytes(letter)),
             Task::SendPacket(letter, first) => {
                 let own = if first { costs.message_send } else { Duration::ZERO };
                 own + costs.packet_send + self.moved(self.next_payload(letter))
@@ -194,7 +194,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// Message bytes that ride on a set-up packet.
-    fn riding(&self, letter: u32) -> Bytes {
+    fn piggybacked_bytes(&self, letter: u32) -> Bytes {
         let size = self.letters[letter].message.size();
         match self.costs.protocol {
             Protocol::SetUp { piggyback } if size <= piggyback => size,
@@ -206,7 +206,7 @@ impl<E: Engine> Nodes<E> {
         if self.reorders { self.costs.reconstruction } else { Duration::ZERO }
     }
 
-    fn carry_out(&mut self, rank: u32, task: Task) {
+    fn perform(&mut self, rank: u32, task: Task) {
         match task {
             Task::SetUp(letter) => self.send_set_up(rank, letter),
             Task::SendPacket(letter, _) => {
@@ -308,7 +308,7 @@ impl<E: Engine> Nodes<E> {
             self.nodes[rank as usize].communication.add(Task::SendSystem(letter, System::Acknowledgement));
         }
         match self.letters[letter].asked.take() {
-            Some(receive) => self.met(receive, letter),
+            Some(receive) => self.start_completion(receive, letter),
             None => self.offer(rank, letter),
         }
     }
@@ -320,12 +320,12 @@ impl<E: Engine> Nodes<E> {
         self.letters[letter].there = true;
         let mut more = true;
         while more {
-            let coming = &mut self.nodes[rank as usize].coming;
-            let Some((first, others)) = coming.next(from, tag, |letter| self.letters[letter].there) else { return };
+            let in_transit = &mut self.nodes[rank as usize].in_transit;
+            let Some((first, others)) = in_transit.next(from, tag, |letter| self.letters[letter].there) else { return };
             more = others;
             self.letters[first].arrived = self.queue.now();
             let matching = &mut self.nodes[rank as usize].matching;
-            match matching.meet(from, tag) {
+            match matching.match_receive(from, tag) {
                 Some(receive) => self.matched(receive, first),
                 None => matching.keep(from, tag, first),
             }

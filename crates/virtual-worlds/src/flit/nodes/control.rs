@@ -10,7 +10,7 @@ use quantities::{Duration, Rank, Time};
 use super::processor::Work;
 use super::{Event, Nodes, Outcome, Receive};
 use crate::flit::network::Engine;
-use crate::matching::{Matching, Wanted};
+use crate::matching::{MatchPattern, Matching};
 
 /// The control network of a machine, in motion.
 #[derive(Debug)]
@@ -79,12 +79,12 @@ impl<E: Engine> Nodes<E> {
     /// Starts to receive the next broadcast of `from`.
     pub fn receive_multicast(&mut self, rank: Rank, from: Rank, operation: u32) {
         let receive = Receive { operation, processor: 0, posted: self.now(), deadline: None };
-        let wanted = Wanted { from: from.0, tag: 0 };
+        let pattern = MatchPattern { from: from.0, tag: 0 };
         let Some(control) = &mut self.control else { return };
         let matching = &mut control.matching[rank.0 as usize];
-        match matching.find(wanted) {
+        match matching.find(pattern) {
             Some(number) => self.process(rank, 0, Work::TakeBroadcast { number, operation }),
-            None => matching.post(wanted, receive),
+            None => matching.post(pattern, receive),
         }
     }
 
@@ -103,7 +103,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// A broadcast has reached every node.
-    pub(super) fn broadcast_there(&mut self, number: u32) {
+    pub(super) fn broadcast_arrived(&mut self, number: u32) {
         let now = self.now();
         let Some(control) = &mut self.control else { return };
         control.under_way -= 1;
@@ -115,7 +115,7 @@ impl<E: Engine> Nodes<E> {
             else {
                 return;
             };
-            match matching.meet(from.0, 0) {
+            match matching.match_receive(from.0, 0) {
                 Some(Receive { operation, posted, .. }) => {
                     self.nodes[rank as usize].statistics.receive_idle += now.since(posted);
                     self.process(Rank(rank), 0, Work::TakeBroadcast { number, operation });
@@ -126,7 +126,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// The program has its broadcast.
-    pub(super) fn broadcast_taken(&mut self, rank: u32, number: u32, operation: u32) {
+    pub(super) fn broadcast_received(&mut self, rank: u32, number: u32, operation: u32) {
         let Some(control) = &self.control else { return };
         let Broadcast { from, message, sent, arrived, .. } = &control.broadcasts[number as usize];
         let received = Received { from: *from, tag: Tag::default(), message: message.clone() };

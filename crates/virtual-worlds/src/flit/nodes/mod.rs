@@ -8,9 +8,9 @@
 //! [`Nodes`] offers operations that are started and later reported as done; the code that runs programs on it decides what follows.
 
 mod background;
-mod coming;
 mod communication;
 mod control;
+mod in_transit;
 mod messages;
 mod processor;
 mod serial;
@@ -22,8 +22,8 @@ use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
 use self::background::Background;
-use self::coming::Coming;
 use self::control::Control;
+use self::in_transit::InTransit;
 use self::messages::Letters;
 use self::serial::Serial;
 use crate::answer::RankStatistics;
@@ -33,7 +33,7 @@ use crate::flit::network::{Engine, NetworkEvent, Notice, Recorder};
 use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::beyond;
 use crate::matching::Matching;
-pub use crate::matching::{ANY, Wanted};
+pub use crate::matching::{ANY, MatchPattern};
 use crate::stop::Reached;
 
 /// An event: the network's or a node's.
@@ -56,7 +56,7 @@ enum Event {
 
 impl Event {
     /// What ends when the event happens, in words.
-    fn ends(self) -> String {
+    fn describe(self) -> String {
         match self {
             Event::Network(_) => "the way of a packet".to_owned(),
             Event::Processor(rank, _) => format!("what rank {rank} does"),
@@ -132,7 +132,7 @@ struct Node {
     cold_receive: Duration,
     communication: Serial<communication::Task>,
     matching: Matching<Receive>,
-    coming: Coming,
+    in_transit: InTransit,
     statistics: RankStatistics,
     /// When packets had left the node minus when they were ready, summed: modulo 2^128, since the terms come in any order. [ps]
     away: u128,
@@ -231,17 +231,24 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// Starts to receive a message, until `deadline` at the latest: if it has matched none by then, it ends with [`Outcome::Late`].
-    pub fn receive(&mut self, rank: Rank, processor: u16, wanted: Wanted, deadline: Option<Time>, operation: u32) {
+    pub fn receive(
+        &mut self,
+        rank: Rank,
+        processor: u16,
+        pattern: MatchPattern,
+        deadline: Option<Time>,
+        operation: u32,
+    ) {
         let now = self.now();
         let deadline = deadline.map(|deadline| deadline.max(now));
         let cold = std::mem::take(&mut self.nodes[rank.0 as usize].cold_receive);
         self.warm_up(rank, processor, cold);
         let receive = Receive { operation, processor, posted: now, deadline };
         let node = &mut self.nodes[rank.0 as usize];
-        match node.matching.find(wanted) {
+        match node.matching.find(pattern) {
             Some(letter) => self.matched(receive, letter),
             None => {
-                node.matching.post(wanted, receive);
+                node.matching.post(pattern, receive);
                 if let Some(deadline) = deadline.filter(|deadline| *deadline <= Time::HORIZON) {
                     self.queue.put(deadline, Event::Deadline(rank.0));
                 }
@@ -255,7 +262,7 @@ impl<E: Engine> Nodes<E> {
     /// If something would happen later than can be counted, or never.
     pub fn step(&mut self) -> Result<bool> {
         if let Some(event) = self.queue.beyond() {
-            return Err(beyond(event.ends(), Time::HORIZON));
+            return Err(beyond(event.describe(), Time::HORIZON));
         }
         if let Some(node) = self.starved {
             let reason = format!(
@@ -274,13 +281,13 @@ impl<E: Engine> Nodes<E> {
                 Event::Processor(rank, processor) => self.processor_done(rank, processor),
                 Event::Communication(rank) => self.communication_done(rank),
                 Event::Deadline(rank) => self.deadline_passed(rank),
-                Event::Broadcast(number) => self.broadcast_there(number),
+                Event::Broadcast(number) => self.broadcast_arrived(number),
                 Event::Wake(operation) => self.wake(operation),
                 Event::Birth(node) => self.source_ready(node),
             }
         }
         self.events = events;
-        if self.forwarding.is_asked() && self.queue.next_time() != Some(now) {
+        if self.forwarding.has_waiting() && self.queue.next_time() != Some(now) {
             self.forward(now);
         }
         if self.background.is_some() {
@@ -293,7 +300,7 @@ impl<E: Engine> Nodes<E> {
     fn check_no_deadline_is_left(&self) -> Result<bool> {
         let waits = |node: &Node| node.matching.posted().any(|receive| receive.deadline.is_some());
         match (0_u32..).zip(&self.nodes).find(|(_, node)| waits(node)) {
-            Some((rank, _)) => Err(beyond(Event::Deadline(rank).ends(), Time::HORIZON)),
+            Some((rank, _)) => Err(beyond(Event::Deadline(rank).describe(), Time::HORIZON)),
             None => Ok(false),
         }
     }

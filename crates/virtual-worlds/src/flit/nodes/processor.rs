@@ -53,7 +53,7 @@ impl<E: Engine> Nodes<E> {
             references: if acknowledged { 3 } else { 2 },
             message,
         });
-        self.nodes[to.0 as usize].coming.add(from.0, tag, number, letter);
+        self.nodes[to.0 as usize].in_transit.add(from.0, tag, number, letter);
         let cold = std::mem::take(&mut self.nodes[from.0 as usize].cold_send);
         self.warm_up(from, processor, cold);
         self.process(from, processor, Work::Send(letter));
@@ -152,14 +152,14 @@ impl<E: Engine> Nodes<E> {
             }
             Work::Receive(letter) => self.completed(rank, letter),
             Work::Broadcast(number) => self.broadcast(number),
-            Work::TakeBroadcast { number, operation } => self.broadcast_taken(rank, number, operation),
+            Work::TakeBroadcast { number, operation } => self.broadcast_received(rank, number, operation),
         }
     }
 
     /// A receive and a message have matched. Where only its announcement has arrived, its data is now requested.
     pub(super) fn matched(&mut self, receive: Receive, letter: u32) {
         if !self.is_announced(letter) {
-            self.met(receive, letter);
+            self.start_completion(receive, letter);
             return;
         }
         let Letter { to, asked, .. } = &mut self.letters[letter];
@@ -169,7 +169,7 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// A receive has its message: a processor has to complete it.
-    pub(super) fn met(&mut self, receive: Receive, letter: u32) {
+    pub(super) fn start_completion(&mut self, receive: Receive, letter: u32) {
         let now = self.now();
         let Letter { to, receiving, .. } = &mut self.letters[letter];
         *receiving = (receive.operation, receive.processor);

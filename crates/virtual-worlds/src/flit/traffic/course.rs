@@ -140,8 +140,8 @@ impl Course {
         if let Some(deadlock) = traffic.deadlock() {
             return Some(deadlock);
         }
-        let gives_up = self.windows.warm_up.is_none() || self.phase == Phase::Drain;
-        if gives_up && self.is_overloaded() {
+        let may_be_overloaded = self.windows.warm_up.is_none() || self.phase == Phase::Drain;
+        if may_be_overloaded && self.is_overloaded() {
             return Some(Verdict::Saturated(Sign::Latency));
         }
         let passed = self.cycles - self.phase_began;
@@ -180,12 +180,12 @@ impl Course {
     fn is_warm(&self, passed: u64) -> bool {
         match self.windows.warm_up {
             Some(length) => passed >= length,
-            None => self.is_like_before() || passed >= MOST_WARM_UP * self.period,
+            None => self.is_steady() || passed >= MOST_WARM_UP * self.period,
         }
     }
 
     /// Whether in the last period packets took as long as in the one before, and as many arrived.
-    fn is_like_before(&self) -> bool {
+    fn is_steady(&self) -> bool {
         let Some(before) = self.before else { return false };
         let (Some(old), Some(new)) = (before.mean_latency(), self.recent.mean_latency()) else { return false };
         let alike = |old: f64, new: f64| (new - old).abs() <= TOLERANCE * new;
@@ -214,7 +214,7 @@ impl Course {
             return None;
         }
         let (decision, evidence) = decide(&self.batches, (self.cycle * self.limit).picoseconds() as f64);
-        if decision == Decision::Undecided && self.may_go_on() {
+        if decision == Decision::Undecided && self.can_extend() {
             self.measure *= 2;
             self.begin_measurement(now, traffic);
             return None;
@@ -231,7 +231,7 @@ impl Course {
     }
 
     /// Whether a measurement twice as long as the last ends within the budget.
-    fn may_go_on(&self) -> bool {
+    fn can_extend(&self) -> bool {
         self.windows.measure.is_none() && self.cycles + 2 * self.measure <= self.budget
     }
 

@@ -264,14 +264,14 @@ fn route(network: &FlitNetwork, source: NodeId, destination: NodeId) -> impl Ite
 }
 
 /// The number of nodes whose packets' time through the empty network is averaged.
-const ASKED: usize = 64;
+const SAMPLED_NODES: usize = 64;
 
 /// The mean time of a packet through the empty network, from a sample of nodes to their destinations. [cycles]
 fn mean_zero_load(network: &FlitNetwork, offer: &Offer) -> f64 {
     let nodes = network.injection.len();
     let mut stream = Stream::new(0, 0);
     let (mut total, mut count) = (0.0, 0.0);
-    for node in (0..nodes).step_by(nodes.div_ceil(ASKED).max(1)) {
+    for node in (0..nodes).step_by(nodes.div_ceil(SAMPLED_NODES).max(1)) {
         let source = NodeId(node as u32);
         let way: Vec<ChannelId> = route(network, source, offer.destinations.draw(source, &mut stream)).collect();
         total += zero_load(network, &way, offer.flits).picoseconds() as f64;

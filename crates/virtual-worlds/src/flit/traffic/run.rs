@@ -154,8 +154,8 @@ impl<'a, E: Engine> Traffic<'a, E> {
             self.inject(now, self.free[index]);
         }
         self.free.clear();
-        let more = (self.ticks || self.forwarding.is_asked()) && self.queue.events.next_time() == Some(now);
-        if !more && self.forwarding.is_asked() {
+        let more = (self.ticks || self.forwarding.has_waiting()) && self.queue.events.next_time() == Some(now);
+        if !more && self.forwarding.has_waiting() {
             let (engine, queue) = (&mut self.engine, &mut self.queue);
             self.forwarding.serve(now, |_, waiting, time| engine.forwarded(waiting, time, queue));
         }
@@ -212,7 +212,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
 
     /// A deadlock: nothing moves in the network, but packets are in it.
     pub(super) fn deadlock(&self) -> Option<Verdict> {
-        let stuck = self.queue.network == 0 && !self.forwarding.is_asked() && self.engine.in_flight() > 0;
+        let stuck = self.queue.network == 0 && !self.forwarding.has_waiting() && self.engine.in_flight() > 0;
         stuck.then(|| Verdict::Deadlocked(stuck::describe(self.network, &self.engine.stuck(), PACKETS_DESCRIBED)))
     }
 }

@@ -8,7 +8,7 @@ use quantities::{Rank, Time};
 use super::{Options, Run, fits};
 use crate::answer::{Answer, Timeline, Unreceived};
 use crate::flit::network::{Engine, Recorder, stuck};
-use crate::flit::nodes::{self, Nodes, Wanted};
+use crate::flit::nodes::{self, MatchPattern, Nodes};
 use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::counted;
 use crate::stop::Stop;
@@ -90,7 +90,7 @@ impl<E: Engine> Running<'_, E> {
                 self.nodes.send(rank, processor, to, tag, message, number)
             }
             Operation::Receive { from, tags, deadline } => {
-                self.nodes.receive(rank, processor, Wanted::new(from, tags), deadline, number);
+                self.nodes.receive(rank, processor, MatchPattern::new(from, tags), deadline, number);
             }
             Operation::Compute(work) => self.nodes.compute(rank, processor, work, number),
             Operation::Sleep(until) => self.nodes.sleep(rank, until, number),

@@ -18,7 +18,7 @@ use crate::loggp::costs::{Costs, later, sum};
 use crate::loggp::free_from::FreeFrom;
 use crate::loggp::mailbox::Letter;
 use crate::loggp::no_hardware;
-use crate::matching::{Matching, Wanted};
+use crate::matching::{MatchPattern, Matching};
 use crate::stop::{Reached, Stop};
 
 /// All ranks and the operations and messages under way.
@@ -167,13 +167,13 @@ impl InOrder {
     fn check_no_deadline_is_left(&self) -> Result<()> {
         let waits = |rank: &RankState| rank.matching.posted().any(|posted| posted.deadline.is_some());
         match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
-            Some((rank, _)) => Err(beyond(self.what(Event::Deadline(rank)), Time::HORIZON)),
+            Some((rank, _)) => Err(beyond(self.describe(Event::Deadline(rank)), Time::HORIZON)),
             None => Ok(()),
         }
     }
 
     /// What `event` would end, in words.
-    fn what(&self, event: Event) -> String {
+    fn describe(&self, event: Event) -> String {
         let flight = |number: u32| match self.flights.look(number) {
             Some(Flight { to, letter, .. }) => format!("a message from rank {} to rank {to}", letter.from),
             None => "a message".to_owned(),
@@ -215,15 +215,15 @@ impl InOrder {
         self.queue.put(arrival, Event::Arrival(flight));
     }
 
-    fn receive(&mut self, receive: Served, wanted: Wanted, deadline: Option<Time>) {
+    fn receive(&mut self, receive: Served, pattern: MatchPattern, deadline: Option<Time>) {
         let (rank, now) = (receive.rank, self.queue.now());
         let deadline = deadline.map(|deadline| deadline.max(now));
         let posted = Posted { receive, at: now, deadline };
         let matching = &mut self.ranks[rank.0 as usize].matching;
-        match matching.find(wanted) {
+        match matching.find(pattern) {
             Some(flight) => self.deliver(posted, flight),
             None => {
-                matching.post(wanted, posted);
+                matching.post(pattern, posted);
                 if let Some(deadline) = deadline.filter(|deadline| *deadline <= Time::HORIZON) {
                     self.queue.put(deadline, Event::Deadline(rank));
                 }
@@ -246,7 +246,7 @@ impl InOrder {
         let Some(Flight { to, letter, .. }) = self.flights.look(number) else { return };
         let (from, tag) = (letter.from.0, letter.tag.0);
         let matching = &mut self.ranks[to.0 as usize].matching;
-        match matching.meet(from, tag) {
+        match matching.match_receive(from, tag) {
             Some(posted) => self.deliver(posted, number),
             None => matching.keep(from, tag, number),
         }
@@ -293,7 +293,7 @@ impl InOrder {
         any
     }
 
-    fn over(&mut self, event: Event) -> Option<OperationEvent> {
+    fn operation_event(&mut self, event: Event) -> Option<OperationEvent> {
         use endpoint::Event::{Completed as Ended, Started};
         let (rank, number, event) = match event {
             Event::Started(rank, number) => (rank, number, Started),
@@ -313,7 +313,7 @@ impl InOrder {
     fn begin_served(&mut self, operation: Operation, by: Served) {
         match operation {
             Operation::Send { to, tag, message } => self.send(by, to, tag, message),
-            Operation::Receive { from, tags, deadline } => self.receive(by, Wanted::new(from, tags), deadline),
+            Operation::Receive { from, tags, deadline } => self.receive(by, MatchPattern::new(from, tags), deadline),
             Operation::Compute(work) => self.compute(by, work),
             Operation::Sleep(until) => {
                 self.start_at(self.queue.now(), by);
@@ -358,7 +358,7 @@ impl Machine for InOrder {
         loop {
             self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             if let Some(event) = self.queue.beyond() {
-                return Err(beyond(self.what(event), Time::HORIZON));
+                return Err(beyond(self.describe(event), Time::HORIZON));
             }
             if self.queue.has_present() {
                 self.look();
@@ -366,7 +366,7 @@ impl Machine for InOrder {
             if let Some(flight) = self.instant.arrivals.pop_front() {
                 self.arrive(flight);
             } else if let Some(event) = self.instant.over.pop_front() {
-                if let Some(over) = self.over(event) {
+                if let Some(over) = self.operation_event(event) {
                     return Ok(Some(over));
                 }
             } else if let Some(rank) = self.instant.deadlines.pop_front() {

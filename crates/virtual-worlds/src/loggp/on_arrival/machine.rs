@@ -16,7 +16,7 @@ use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timel
 use crate::events::EventQueue;
 use crate::loggp::costs::{Costs, later, sum};
 use crate::loggp::no_hardware;
-use crate::matching::{Matching, Wanted};
+use crate::matching::{MatchPattern, Matching};
 use crate::stop::{Reached, Stop};
 
 /// All ranks, and their tasks.
@@ -61,17 +61,17 @@ struct Posted {
 struct Event {
     sequence: u64,
     task: u32,
-    what: What,
+    action: Action,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum Action {
     /// A task is to begin.
     Begin,
     /// The head of a queue tries again.
     TryAgain,
     /// A rank is notified that a task is over.
-    Tell,
+    Report,
     /// The deadline of one of a rank's receives passes: the rank's number stands in place of the task's.
     Deadline,
 }
@@ -184,7 +184,7 @@ impl OnArrival {
             let free = self.ranks[task.rank.0 as usize].resources.processor_free_from(task.processor);
             let time = task.time.max(free).max(self.queue.now());
             let sequence = self.next_sequence();
-            self.queue.put(time, Event { sequence, task: number, what: What::Begin });
+            self.queue.put(time, Event { sequence, task: number, action: Action::Begin });
         }
         self.begun.clear();
     }
@@ -200,20 +200,20 @@ impl OnArrival {
         if let Kind::Receive | Kind::ReceiveUntil = task.kind {
             return self.receive(number, task);
         }
-        let (needs, rank) = (task.needs(), task.doer());
+        let (needs, rank) = (task.needs(), task.processor_rank());
         let resources = &mut self.rank(rank).resources;
         let free_from = resources.free_from(needs);
         if free_from <= now {
             self.start_task(number, task, now);
         } else if resources.wait(needs, Waiting { sequence, task: number, since: now }) {
-            self.queue.put(free_from, Event { sequence, task: number, what: What::TryAgain });
+            self.queue.put(free_from, Event { sequence, task: number, action: Action::TryAgain });
         }
     }
 
     /// Begins the head of a queue, if it is still the task with that number and the resources it needs are now free.
     fn try_again(&mut self, event: Event) {
         let (now, task) = (self.queue.now(), self.tasks[event.task]);
-        let (needs, rank) = (task.needs(), task.doer());
+        let (needs, rank) = (task.needs(), task.processor_rank());
         let resources = &mut self.rank(rank).resources;
         let Some(head) = resources.head(needs).filter(|head| head.sequence == event.sequence) else { return };
         let free_from = resources.free_from(needs);
@@ -225,7 +225,7 @@ impl OnArrival {
         let resources = &self.rank(rank).resources;
         if let Some(next) = resources.head(needs) {
             let free_from = resources.free_from(needs).max(now);
-            self.queue.put(free_from, Event { sequence: next.sequence, task: next.task, what: What::TryAgain });
+            self.queue.put(free_from, Event { sequence: next.sequence, task: next.task, action: Action::TryAgain });
         }
     }
 
@@ -263,7 +263,7 @@ impl OnArrival {
         self.messages += 1;
         self.tasks[number] = Task { kind: Kind::Message, time: start, ..task };
         let sequence = self.next_sequence();
-        self.queue.put(costs.arrival(start), Event { sequence, task: number, what: What::Begin });
+        self.queue.put(costs.arrival(start), Event { sequence, task: number, action: Action::Begin });
         self.started(task);
         if !costs.waits_for_receiver(size) {
             self.finished(task, end);
@@ -277,7 +277,7 @@ impl OnArrival {
         let end = later(now, costs.receiving(size));
         let RankState { resources, matching, statistics } = self.rank(to);
         resources.keep(message.needs(), end, later(now, costs.occupying(size)));
-        let receive = matching.meet(message.rank.0, message.tag);
+        let receive = matching.match_receive(message.rank.0, message.tag);
         match receive {
             Some(posted) => statistics.receive_idle = sum(statistics.receive_idle, came.since(posted.at)),
             None => matching.keep(message.rank.0, message.tag, number),
@@ -296,16 +296,16 @@ impl OnArrival {
         let now = self.queue.now();
         self.tasks.release(number);
         self.started(task);
-        let wanted = task.wanted();
+        let pattern = task.pattern();
         let matching = &mut self.rank(task.rank).matching;
-        if let Some(message) = matching.find(wanted) {
+        if let Some(message) = matching.find(pattern) {
             return self.deliver(message, self.tasks[message], task.number, now);
         }
-        matching.post(wanted, Posted { number: task.number, at: now });
+        matching.post(pattern, Posted { number: task.number, at: now });
         if task.kind == Kind::ReceiveUntil {
             let deadline = Time::from_picoseconds(task.amount).max(now);
             self.deadlines.insert(task.number, deadline);
-            self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, what: What::Deadline });
+            self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, action: Action::Deadline });
         }
     }
 
@@ -324,8 +324,8 @@ impl OnArrival {
         }
         self.tasks[number] = Task { kind: Kind::Received, number: receive, ..message };
         match request_of(receive) {
-            Some(_) => self.tell(number, end),
-            None => self.tell_at(number, end),
+            Some(_) => self.report(number, end),
+            None => self.report_at(number, end),
         }
     }
 
@@ -370,17 +370,17 @@ impl OnArrival {
             });
         } else {
             let number = self.tasks.add(Task { kind: Kind::Over, ..task });
-            self.tell_at(number, end);
+            self.report_at(number, end);
         }
     }
 
-    fn tell_at(&mut self, task: u32, time: Time) {
+    fn report_at(&mut self, task: u32, time: Time) {
         let sequence = self.next_sequence();
-        self.queue.put(time, Event { sequence, task, what: What::Tell });
+        self.queue.put(time, Event { sequence, task, action: Action::Report });
     }
 
     /// Notifies the rank that began a task that it is over at `at`.
-    fn tell(&mut self, task: u32, at: Time) {
+    fn report(&mut self, task: u32, at: Time) {
         let Task { kind, rank, number, partner, tag, time: sent, .. } = self.tasks[task];
         let (rank, outcome) = if kind == Kind::Received {
             let received = Received { from: rank, tag: Tag(tag), message: self.tasks.take_message(task) };
@@ -411,7 +411,7 @@ impl OnArrival {
             {
                 // Nothing has happened yet, so no message can have arrived.
                 let posted = Posted { number, at: self.queue.now() };
-                self.rank(rank).matching.post(Wanted::new(from, tags), posted);
+                self.rank(rank).matching.post(MatchPattern::new(from, tags), posted);
             }
             operation => {
                 self.receives_wait |= matches!(operation, Operation::Receive { .. });
@@ -457,11 +457,11 @@ impl Machine for OnArrival {
             self.schedule_begun();
             self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             let Some(event) = self.instant.next(&mut self.queue) else { return Ok(None) };
-            match event.what {
-                What::Begin => self.begin_task(event.task, event.sequence),
-                What::TryAgain => self.try_again(event),
-                What::Tell => self.tell(event.task, self.queue.now()),
-                What::Deadline => self.deadline(Rank(event.task)),
+            match event.action {
+                Action::Begin => self.begin_task(event.task, event.sequence),
+                Action::TryAgain => self.try_again(event),
+                Action::Report => self.report(event.task, self.queue.now()),
+                Action::Deadline => self.deadline(Rank(event.task)),
             }
         }
     }

@@ -6,7 +6,7 @@ use endpoint::{Message, Operation, Source, Tag, Tags};
 use quantities::{Bytes, Rank, Time};
 
 use super::resources::{Interface, Needs};
-use crate::matching::{ANY, Wanted};
+use crate::matching::{ANY, MatchPattern};
 
 /// A task of a rank.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ impl Task {
 
     /// The rank whose processor does it: of a message, the receiver.
     #[inline]
-    pub(super) fn doer(&self) -> Rank {
+    pub(super) fn processor_rank(&self) -> Rank {
         if self.kind == Kind::Message { Rank(self.partner) } else { self.rank }
     }
 
@@ -82,8 +82,8 @@ impl Task {
         Bytes(self.amount)
     }
 
-    pub(super) fn wanted(&self) -> Wanted {
-        Wanted { from: self.partner, tag: self.tag }
+    pub(super) fn pattern(&self) -> MatchPattern {
+        MatchPattern { from: self.partner, tag: self.tag }
     }
 }
 

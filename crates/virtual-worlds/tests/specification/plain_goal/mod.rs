@@ -8,10 +8,10 @@ use programs::goal::{Block, OperationId, OperationKind, Schedule};
 use quantities::Time;
 
 /// Something that wants to happen: time, order of creation, rank, and what.
-type Wish = (u64, u64, usize, What);
+type Candidate = (u64, u64, usize, Action);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum Action {
     Operation(usize),
     /// A message: sender, its operation, size, tag.
     Message(usize, usize, u64, u32),
@@ -32,7 +32,7 @@ struct RankModel {
 struct Model<'a> {
     blocks: Vec<Block<'a>>,
     ranks: Vec<RankModel>,
-    wishes: Vec<Wish>,
+    candidates: Vec<Candidate>,
     created: u64,
     free: Vec<(usize, usize)>,
     costs: [u64; 5],
@@ -46,7 +46,7 @@ pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
     let mut model = Model {
         ranks: blocks.iter().map(|_| RankModel::default()).collect(),
         blocks,
-        wishes: Vec::new(),
+        candidates: Vec::new(),
         created: 0,
         free: Vec::new(),
         costs: costs.map(|cost| cost.picoseconds()),
@@ -61,13 +61,14 @@ pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
                 model.free.push((rank, operation));
             }
         }
-        model.wish_for_free();
+        model.add_candidates();
     }
-    while let Some(index) = (0..model.wishes.len()).min_by_key(|&index| (model.wishes[index].0, model.wishes[index].1))
+    while let Some(index) =
+        (0..model.candidates.len()).min_by_key(|&index| (model.candidates[index].0, model.candidates[index].1))
     {
-        let wish = model.wishes.swap_remove(index);
-        model.grant(wish);
-        model.wish_for_free();
+        let candidate = model.candidates.swap_remove(index);
+        model.grant(candidate);
+        model.add_candidates();
     }
     let done = |rank: usize| model.ranks[rank].finished == model.blocks[rank].operations().len();
     let all_done = (0..model.blocks.len()).all(done);
@@ -80,7 +81,7 @@ impl Model<'_> {
     }
 
     /// A freed operation asks to begin when its rank's processor is free; sends before receives before calculations.
-    fn wish_for_free(&mut self) {
+    fn add_candidates(&mut self) {
         let mut free = std::mem::take(&mut self.free);
         free.sort_by_key(|&(rank, operation)| {
             let order = match self.kind(rank, operation) {
@@ -92,11 +93,11 @@ impl Model<'_> {
         });
         for (rank, operation) in free {
             self.created += 1;
-            self.wishes.push((self.ranks[rank].processor, self.created, rank, What::Operation(operation)));
+            self.candidates.push((self.ranks[rank].processor, self.created, rank, Action::Operation(operation)));
         }
     }
 
-    fn happened(&mut self, rank: usize, operation: usize, only_started: bool) {
+    fn completed(&mut self, rank: usize, operation: usize, only_started: bool) {
         for requirement in self.blocks[rank].requirements() {
             if requirement.on.0 as usize == operation && requirement.only_started == only_started {
                 let waiting = requirement.operation.0 as usize;
@@ -111,23 +112,23 @@ impl Model<'_> {
         }
     }
 
-    fn grant(&mut self, (time, order, rank, what): Wish) {
+    fn grant(&mut self, (time, order, rank, action): Candidate) {
         let state = &self.ranks[rank];
-        let possible_from = match what {
-            What::Message(..) => state.processor.max(state.receives),
-            What::Operation(operation) => match self.kind(rank, operation) {
+        let possible_from = match action {
+            Action::Message(..) => state.processor.max(state.receives),
+            Action::Operation(operation) => match self.kind(rank, operation) {
                 OperationKind::Calculate(_) => state.processor,
                 OperationKind::Send { .. } => state.processor.max(state.sends),
                 OperationKind::Receive { .. } => 0,
             },
         };
         if possible_from > time {
-            self.wishes.push((possible_from, order, rank, what));
+            self.candidates.push((possible_from, order, rank, action));
             return;
         }
-        match what {
-            What::Message(from, send, size, tag) => self.arrive(time, rank, (from, send, size, tag)),
-            What::Operation(operation) => self.start(time, rank, operation),
+        match action {
+            Action::Message(from, send, size, tag) => self.arrive(time, rank, (from, send, size, tag)),
+            Action::Operation(operation) => self.start(time, rank, operation),
         }
     }
 
@@ -136,25 +137,25 @@ impl Model<'_> {
         match self.kind(rank, operation) {
             OperationKind::Calculate(work) => {
                 self.ranks[rank].processor = time + work.picoseconds();
-                self.happened(rank, operation, true);
-                self.happened(rank, operation, false);
+                self.completed(rank, operation, true);
+                self.completed(rank, operation, false);
             }
             OperationKind::Send { to, size, tag } => {
                 let more = size.0.saturating_sub(1);
                 self.ranks[rank].processor = time + overhead + more * overhead_per_byte;
                 self.ranks[rank].sends = time + gap + more * gap_per_byte;
                 self.created += 1;
-                let message = What::Message(rank, operation, size.0, tag);
-                self.wishes.push((time + overhead + latency, self.created, to.0 as usize, message));
-                self.happened(rank, operation, true);
+                let message = Action::Message(rank, operation, size.0, tag);
+                self.candidates.push((time + overhead + latency, self.created, to.0 as usize, message));
+                self.completed(rank, operation, true);
                 if size.0 < self.waits_from {
-                    self.happened(rank, operation, false);
+                    self.completed(rank, operation, false);
                 }
             }
             OperationKind::Receive { .. } => {
-                self.happened(rank, operation, true);
+                self.completed(rank, operation, true);
                 let early = &self.ranks[rank].early;
-                let Some(place) = early.iter().position(|&message| self.suits(rank, operation, message)) else {
+                let Some(place) = early.iter().position(|&message| self.matches(rank, operation, message)) else {
                     self.ranks[rank].posted.push_back(operation);
                     return;
                 };
@@ -171,7 +172,7 @@ impl Model<'_> {
         self.ranks[rank].processor = time + overhead + more * gap_per_byte.max(overhead_per_byte);
         self.ranks[rank].receives = time + gap + more * gap_per_byte;
         let posted = &self.ranks[rank].posted;
-        let Some(place) = posted.iter().position(|&operation| self.suits(rank, operation, message)) else {
+        let Some(place) = posted.iter().position(|&operation| self.matches(rank, operation, message)) else {
             self.ranks[rank].early.push_back(message);
             return;
         };
@@ -180,7 +181,7 @@ impl Model<'_> {
         }
     }
 
-    fn suits(&self, rank: usize, operation: usize, (sender, _, _, sent_tag): (usize, usize, u64, u32)) -> bool {
+    fn matches(&self, rank: usize, operation: usize, (sender, _, _, sent_tag): (usize, usize, u64, u32)) -> bool {
         match self.kind(rank, operation) {
             OperationKind::Receive { from, tag, .. } => {
                 from.is_none_or(|from| from.0 as usize == sender) && tag.is_none_or(|tag| tag == sent_tag)
@@ -193,8 +194,8 @@ impl Model<'_> {
         if size >= self.waits_from {
             self.ranks[sender].processor = self.ranks[sender].processor.max(time);
             self.ranks[sender].sends = self.ranks[sender].sends.max(time);
-            self.happened(sender, send, false);
+            self.completed(sender, send, false);
         }
-        self.happened(rank, operation, false);
+        self.completed(rank, operation, false);
     }
 }

@@ -6,7 +6,7 @@ use machines::model::{Channel, Place};
 use quantities::{Bytes, Time};
 
 use super::super::arbitration::Requests;
-use super::NOBODY;
+use super::NO_PACKET;
 use super::runs::{Loop, Runs};
 
 /// A virtual channel: a wire (that of virtual channel 0 is the one used) and the buffer at its far end. Times in picoseconds.
@@ -48,25 +48,25 @@ pub(super) struct Link {
 /// Packets one behind the other, from the one at the front of the buffer. Usually there is only one, which is stored inline.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// [`NOBODY`] if there is none.
+    /// [`NO_PACKET`] if there is none.
     pub first: u32,
     pub others: VecDeque<u32>,
 }
 
 impl Line {
     pub fn empty() -> Line {
-        Line { first: NOBODY, others: VecDeque::new() }
+        Line { first: NO_PACKET, others: VecDeque::new() }
     }
 
     pub fn push(&mut self, packet: u32) {
         match self.first {
-            NOBODY => self.first = packet,
+            NO_PACKET => self.first = packet,
             _ => self.others.push_back(packet),
         }
     }
 
     pub fn pop(&mut self) {
-        self.first = self.others.pop_front().unwrap_or(NOBODY);
+        self.first = self.others.pop_front().unwrap_or(NO_PACKET);
     }
 }
 
@@ -90,7 +90,7 @@ impl Link {
             to: channel.to,
             input_port: channel.input_port * virtual_channels + virtual_channel,
             shared: channel.virtual_channels > 1,
-            owner: NOBODY,
+            owner: NO_PACKET,
             granted: 0,
             free_at: 0,
             crossed: None,
@@ -109,7 +109,7 @@ impl Link {
 
     /// Whether no packet owns it at `now`.
     pub fn is_free(&self, now: Time) -> bool {
-        self.owner == NOBODY && self.free_at <= now.picoseconds()
+        self.owner == NO_PACKET && self.free_at <= now.picoseconds()
     }
 
     /// Whether at `now` no packet owns it or has requested it.

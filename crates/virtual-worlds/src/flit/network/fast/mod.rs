@@ -27,7 +27,7 @@ use self::runs::Run;
 use self::solve::{Path, Solution};
 use super::arbitration::Request;
 use super::injection::{InjectionQueue, Queued};
-use super::selection::{Asked, Selector};
+use super::selection::{RequestedOutputs, Selector};
 use super::stuck::{Tally, Waiting};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
@@ -45,7 +45,7 @@ const READY: u32 = 3;
 const GRANT: u32 = 4;
 
 /// No packet, in place of a packet's index.
-const NOBODY: u32 = u32::MAX;
+const NO_PACKET: u32 = u32::MAX;
 /// Not yet known.
 const UNKNOWN: u64 = u64::MAX;
 
@@ -120,7 +120,7 @@ impl Engine for Fast {
         self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;
         self.in_flight += 1;
-        self.look_at_source(now, order.source, schedule);
+        self.start_from_source(now, order.source, schedule);
     }
 
     fn inject_uncut<S: Schedule>(&mut self, now: Time, source: NodeId, messages: VecDeque<Uncut>, schedule: &mut S) {
@@ -128,7 +128,7 @@ impl Engine for Fast {
         self.sources[source.0 as usize].queue.put_uncut(source, messages, self.injected, now);
         self.injected += packets;
         self.in_flight += packets;
-        self.look_at_source(now, source, schedule);
+        self.start_from_source(now, source, schedule);
     }
 
     fn instant<S: Schedule>(
@@ -184,14 +184,14 @@ impl Engine for Fast {
         let mut tally = Tally::default();
         for (index, link) in (0..).zip(&self.links[..self.network.channels.len()]) {
             let channel = ChannelId(index);
-            let owner = (link.owner != NOBODY).then_some(link.owner);
+            let owner = (link.owner != NO_PACKET).then_some(link.owner);
             if let Some(owner) = owner {
                 tally.holds(owner, channel, Time::from_picoseconds(link.granted));
             }
             for request in link.requests.waiting() {
                 // Where the wire is free, there is no room behind it.
                 let first = self.links[self.link(index, request.virtual_channel) as usize].line.first;
-                let in_the_way = (first != NOBODY).then_some(first);
+                let in_the_way = (first != NO_PACKET).then_some(first);
                 tally.wants(request.packet, channel, request.at, owner.or(in_the_way));
             }
         }
@@ -253,7 +253,7 @@ impl Fast {
     /// The owner of a channel, with this order, releases it at `time`.
     fn set_free(&mut self, channel: u32, time: u64, order: Injection) {
         let link = &mut self.links[channel as usize];
-        (link.owner, link.free_at, link.crossed) = (NOBODY, time, Some((order.flits, order.bytes)));
+        (link.owner, link.free_at, link.crossed) = (NO_PACKET, time, Some((order.flits, order.bytes)));
     }
 
     /// Counts the packet that last had a channel, if it is not yet counted.
@@ -299,7 +299,7 @@ impl Fast {
             let far = &links[virtual_channel * network.channels.len() + channel.0 as usize];
             wire.is_idle(now) && (network.idle_when == IdleWhen::Free || far.is_empty(now))
         };
-        let Asked { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
+        let RequestedOutputs { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
         if let &[ChannelId(output)] = channels {
             let link = &mut self.links[output as usize];
@@ -317,7 +317,7 @@ impl Fast {
             link.requests.post(Request { at: now, port, packet, input, virtual_channel, any });
             if link.is_free(now) {
                 self.to_grant.push(output);
-            } else if link.owner == NOBODY && first {
+            } else if link.owner == NO_PACKET && first {
                 schedule.at(Time::from_picoseconds(link.free_at), NetworkEvent::new(GRANT, output));
             }
         }
@@ -325,9 +325,9 @@ impl Fast {
 
     /// A node's injection queue has become non-empty: the packet at its front begins to leave if the channel is free.
     #[inline]
-    fn look_at_source<S: Schedule>(&mut self, now: Time, source: NodeId, schedule: &mut S) {
+    fn start_from_source<S: Schedule>(&mut self, now: Time, source: NodeId, schedule: &mut S) {
         let channel = self.network.injection[source.0 as usize].0;
-        if self.links[channel as usize].owner == NOBODY {
+        if self.links[channel as usize].owner == NO_PACKET {
             self.grant_source(now, channel, source, schedule);
         }
     }
@@ -378,7 +378,7 @@ impl Fast {
         let chance = self.selector.chance(order, *number);
         let step = self.network.routing.step(router, order.source, order.destination, chance);
         let Step::Choose { options, .. } = step else { return };
-        self.selector.taken(router, options, ChannelId(granted));
+        self.selector.granted(router, options, ChannelId(granted));
         for &ChannelId(other) in options.iter().filter(|other| other.0 != granted) {
             self.links[other as usize].requests.withdraw(packet);
         }
@@ -454,7 +454,7 @@ impl Fast {
     fn waits_for_slots(&self, channel: u32, packet: u32) -> Option<u32> {
         let link = &self.links[channel as usize];
         // The owner of a shared wire has all the slots that it needs.
-        if link.owner == NOBODY || link.owner == packet || link.shared {
+        if link.owner == NO_PACKET || link.owner == packet || link.shared {
             return None;
         }
         let owner = &self.packets[link.owner as usize];
@@ -487,17 +487,17 @@ impl Fast {
             *header_at = start + link.advance;
             if link.line.first == packet {
                 let link = row.link;
-                self.come_to_front(link, schedule);
+                self.reach_front(link, schedule);
             }
         }
     }
 
     /// Rule 3: the header at the front of a buffer requests its output after the routing delay.
-    fn come_to_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
+    fn reach_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
         let link = &self.links[link as usize];
         let Place::Router(RouterId(router)) = link.to else { return };
         let packet = link.line.first;
-        if packet == NOBODY {
+        if packet == NO_PACKET {
             return;
         }
         let header_at = self.packets[packet as usize].header_at;
@@ -606,7 +606,7 @@ impl Fast {
         } else if stores_packets(self.network.switching) {
             self.packets[packet as usize].header_at = tail_at;
             if link.line.first == packet {
-                self.come_to_front(current.link, schedule);
+                self.reach_front(current.link, schedule);
             }
         }
         self.packets[packet as usize].first = row + 1;
@@ -615,7 +615,7 @@ impl Fast {
             let link = &mut self.links[input as usize];
             link.line.pop();
             link.front_free = current.last;
-            self.come_to_front(input, schedule);
+            self.reach_front(input, schedule);
         } else if let Place::Node(node) = link.from {
             self.sources[node.0 as usize].front_since = current.last;
         }

@@ -7,13 +7,13 @@ type Key = (u32, u32, u64);
 
 /// The messages on their way to a node. Each is let through only after those that the same source sent before it with the same tag.
 #[derive(Debug, Default)]
-pub struct Coming {
+pub struct InTransit {
     /// One of the messages. Often it is the only one, and then nothing is searched.
     one: Option<(Key, u32)>,
     others: BTreeMap<Key, u32>,
 }
 
-impl Coming {
+impl InTransit {
     /// Adds a message that was sent.
     pub fn add(&mut self, from: u32, tag: u32, number: u64, message: u32) {
         let key = (from, tag, number);
@@ -62,14 +62,14 @@ mod tests {
         /// as soon as it can be.
         #[test]
         fn lets_messages_through_in_order(steps in prop::collection::vec((any::<bool>(), 0u32..3, 0u32..2, any::<prop::sample::Index>()), 0..60)) {
-            let mut coming = Coming::default();
+            let mut in_transit = InTransit::default();
             // From, tag, whether it has arrived; by number.
             let mut sent: Vec<(u32, u32, bool)> = Vec::new();
             let mut expected: Vec<u32> = Vec::new();
             let mut through = Vec::new();
             for (sends, from, tag, which) in steps {
                 if sends || sent.is_empty() {
-                    coming.add(from, tag, sent.len() as u64, sent.len() as u32);
+                    in_transit.add(from, tag, sent.len() as u64, sent.len() as u32);
                     sent.push((from, tag, false));
                     continue;
                 }
@@ -78,7 +78,7 @@ mod tests {
                 let (from, tag, _) = sent[arriving];
                 let mut more = true;
                 while more {
-                    let Some((message, others)) = coming.next(from, tag, |message| sent[message as usize].2) else { break };
+                    let Some((message, others)) = in_transit.next(from, tag, |message| sent[message as usize].2) else { break };
                     through.push(message);
                     more = others;
                 }
