@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut scan, _) = Scan::begin::<(Key, Body)>((0, 0), client.image(), false, Duration::ZERO, Time::ZERO);
     for (from, message) in messages(bytes) {
         let size = Bytes(message.len() as u64);
-        let Ok(envelope) = Envelope::decode(&endpoint::Message::that_begins(message.to_vec(), size)) else { continue };
+        let Ok(envelope) = Envelope::decode(&endpoint::Message::beginning_with(message.to_vec(), size)) else { continue };
         let written = envelope.encode().expect("what was read is written");
         assert_eq!(Envelope::decode(&written).as_ref(), Ok(&envelope));
         match envelope {

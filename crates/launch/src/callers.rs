@@ -33,7 +33,7 @@ struct Stranger {
     stream: TcpStream,
     until: Instant,
     /// What it has sent so far.
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
 /// A rank that has connected.
@@ -85,7 +85,7 @@ impl Callers {
                 Ok((stream, _)) => {
                     // A socket on which this fails is not read, and is disconnected in time.
                     let _ = stream.set_nonblocking(true);
-                    self.strangers.push_back(Stranger { stream, until: now + HELLO, heard: Vec::new() });
+                    self.strangers.push_back(Stranger { stream, until: now + HELLO, received: Vec::new() });
                     ranks.extend(self.make_room(secret));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -124,13 +124,13 @@ impl Stranger {
     fn listen(mut self, secret: &Secret) -> Known {
         let mut room = [0; LONGEST_HELLO as usize];
         loop {
-            if let Some(end) = self.heard.iter().position(|&byte| byte == b'\n') {
+            if let Some(end) = self.received.iter().position(|&byte| byte == b'\n') {
                 return self.recognize(end + 1, secret);
             }
-            let left = room.len() - self.heard.len();
+            let left = room.len() - self.received.len();
             match self.stream.read(&mut room[..left]) {
                 Ok(0) => return Known::NoRank,
-                Ok(more) => self.heard.extend_from_slice(&room[..more]),
+                Ok(more) => self.received.extend_from_slice(&room[..more]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Known::NotYet(self),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Known::NoRank,
@@ -140,9 +140,9 @@ impl Stranger {
 
     /// Identifies it by the first `length` bytes that it has sent.
     fn recognize(self, length: usize, secret: &Secret) -> Known {
-        let Stranger { stream, mut heard, .. } = self;
-        let rest = heard.split_off(length);
-        let hello = read_line::<Hello>(&mut &heard[..], LONGEST_HELLO).ok().flatten();
+        let Stranger { stream, mut received, .. } = self;
+        let rest = received.split_off(length);
+        let hello = read_line::<Hello>(&mut &received[..], LONGEST_HELLO).ok().flatten();
         match hello.filter(|hello| secret.admits(hello)) {
             Some(hello) if stream.set_nonblocking(false).is_ok() => {
                 Known::Rank(Box::new(Caller { hello, rest, stream }))

@@ -138,9 +138,9 @@ mod tests {
             ("a 10.0.0.1 1000\nb 10.0.0.2 25", "hosts.txt:2: ranks: found `25`; allowed is 1024 on all hosts"),
             ("# nobody\n", "hosts.txt:1: name: found no host"),
         ];
-        for (text, told) in wrong {
+        for (text, complaint) in wrong {
             let error = read(text).unwrap_err();
-            assert!(error.starts_with(told), "{text:?}: {error}");
+            assert!(error.starts_with(complaint), "{text:?}: {error}");
         }
     }
 }

@@ -20,7 +20,7 @@ use super::wire::{Ended, Hello, LONGEST, Record, Roster, Tuning, read_line, writ
 /// How often to check whether a rank's process has ended, or another one connects.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// How long a rank's last message may take to arrive after its process has ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const FINAL_REPORT_WAIT: Duration = Duration::from_secs(1);
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ pub enum LaunchError {
 }
 
 /// A message from a caller.
-enum Heard {
+enum CallerMessage {
     Hello(Hello, TcpStream),
     Ended(u32, Ended),
 }
@@ -113,8 +113,8 @@ struct Launched<'a> {
     /// The host of each rank.
     places: Vec<&'a Host>,
     processes: Vec<Process>,
-    heard: Receiver<Heard>,
-    speak: Sender<Heard>,
+    messages: Receiver<CallerMessage>,
+    sender: Sender<CallerMessage>,
     deadline: Instant,
 }
 
@@ -128,9 +128,9 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
     let secret = Secret::random().map_err(system("random numbers"))?;
     let places: Vec<&Host> =
         launch.hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.ranks as usize)).collect();
-    let (speak, heard) = mpsc::channel();
+    let (sender, messages) = mpsc::channel();
     let deadline = now() + launch.timeout;
-    let mut launched = Launched { launch, callers, secret, places, processes: Vec::new(), heard, speak, deadline };
+    let mut launched = Launched { launch, callers, secret, places, processes: Vec::new(), messages, sender, deadline };
     launched.start()?;
     let (hellos, mut streams) = launched.gather(progress)?;
     launched.callers = None;
@@ -168,30 +168,30 @@ impl Launched<'_> {
             progress(there.iter().flatten().count(), 0);
             self.check(&there.iter().map(Option::is_some).collect::<Vec<bool>>(), "has not called")?;
             match self.next()? {
-                Some(Heard::Hello(hello, stream)) => {
+                Some(CallerMessage::Hello(hello, stream)) => {
                     if let Some(place) = there.get_mut(hello.rank as usize).filter(|place| place.is_none()) {
                         *place = Some((hello, stream));
                     }
                 }
-                Some(Heard::Ended(rank, Ended::Badly { problem, status })) => {
-                    return Err(self.bad(rank, problem, status));
+                Some(CallerMessage::Ended(rank, Ended::Badly { problem, status })) => {
+                    return Err(self.rank_error(rank, problem, status));
                 }
-                Some(Heard::Ended(_, Ended::Well(_))) | None => {}
+                Some(CallerMessage::Ended(_, Ended::Well(_))) | None => {}
             }
         }
         Ok(there.into_iter().flatten().unzip())
     }
 
     /// The next message, if it comes soon; also accepts connections.
-    fn next(&mut self) -> Result<Option<Heard>, LaunchError> {
+    fn next(&mut self) -> Result<Option<CallerMessage>, LaunchError> {
         let system = |cause| LaunchError::System { what: "the control socket", cause };
         let ranks = self.callers.as_mut().map(|callers| callers.ranks(now(), &self.secret));
         for caller in ranks.transpose().map_err(system)?.into_iter().flatten() {
-            let speak = self.speak.clone();
-            thread::spawn(move || drop(listen(caller, &speak)));
+            let sender = self.sender.clone();
+            thread::spawn(move || drop(listen(caller, &sender)));
         }
-        match self.heard.recv_timeout(BETWEEN_LOOKS) {
-            Ok(heard) => Ok(Some(heard)),
+        match self.messages.recv_timeout(BETWEEN_LOOKS) {
+            Ok(messages) => Ok(Some(messages)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
     }
@@ -201,7 +201,7 @@ impl Launched<'_> {
         let gone = self.processes.iter_mut().zip(done).enumerate().filter(|(_, (_, done))| !**done);
         let gone = gone.filter_map(|(rank, (process, _))| Some((rank, process.ended()?))).next();
         if let Some((rank, status)) = gone {
-            return self.last_words(rank as u32, status);
+            return self.await_final_report(rank as u32, status);
         }
         if now() < self.deadline {
             return Ok(());
@@ -214,24 +214,24 @@ impl Launched<'_> {
 
     /// Waits for what a rank reported before its process ended, which may still be on its way. It is an error if there is nothing, or if
     /// another rank reports why.
-    fn last_words(&mut self, rank: u32, status: ExitStatus) -> Result<(), LaunchError> {
-        let until = now() + LAST_WORDS;
+    fn await_final_report(&mut self, rank: u32, status: ExitStatus) -> Result<(), LaunchError> {
+        let until = now() + FINAL_REPORT_WAIT;
         let mut others = Vec::new();
         let mut is_done = false;
         while !is_done && now() < until {
             match self.next()? {
-                Some(Heard::Ended(rank, Ended::Badly { problem, status })) => {
-                    return Err(self.bad(rank, problem, status));
+                Some(CallerMessage::Ended(rank, Ended::Badly { problem, status })) => {
+                    return Err(self.rank_error(rank, problem, status));
                 }
                 Some(other) => {
-                    is_done = matches!(other, Heard::Ended(ended, _) if ended == rank);
+                    is_done = matches!(other, CallerMessage::Ended(ended, _) if ended == rank);
                     others.push(other);
                 }
                 None => {}
             }
         }
         // These have still to be handled; this end of the channel is open.
-        others.into_iter().for_each(|other| drop(self.speak.send(other)));
+        others.into_iter().for_each(|other| drop(self.sender.send(other)));
         if is_done { Ok(()) } else { Err(LaunchError::Gone { rank, host: self.host(rank), status }) }
     }
 
@@ -239,7 +239,7 @@ impl Launched<'_> {
         self.places.get(rank as usize).map_or_else(String::new, |host| host.name.clone())
     }
 
-    fn bad(&self, rank: u32, problem: String, status: i32) -> LaunchError {
+    fn rank_error(&self, rank: u32, problem: String, status: i32) -> LaunchError {
         LaunchError::Rank { rank, host: self.host(rank), problem, status }
     }
 
@@ -264,13 +264,13 @@ impl Launched<'_> {
             progress(records.len(), records.iter().flatten().count());
             self.check(&records.iter().map(Option::is_some).collect::<Vec<bool>>(), "has not ended")?;
             match self.next()? {
-                Some(Heard::Ended(rank, Ended::Well(record))) => {
+                Some(CallerMessage::Ended(rank, Ended::Well(record))) => {
                     records.get_mut(rank as usize).into_iter().for_each(|place| *place = Some(record.clone()));
                 }
-                Some(Heard::Ended(rank, Ended::Badly { problem, status })) => {
-                    return Err(self.bad(rank, problem, status));
+                Some(CallerMessage::Ended(rank, Ended::Badly { problem, status })) => {
+                    return Err(self.rank_error(rank, problem, status));
                 }
-                Some(Heard::Hello(..)) | None => {}
+                Some(CallerMessage::Hello(..)) | None => {}
             }
         }
         Ok(records.into_iter().flatten().collect())
@@ -278,13 +278,13 @@ impl Launched<'_> {
 }
 
 /// Passes on what a rank sends: first its identity, then how it has ended.
-fn listen(Caller { hello, rest, stream }: Caller, speak: &Sender<Heard>) -> io::Result<()> {
+fn listen(Caller { hello, rest, stream }: Caller, sender: &Sender<CallerMessage>) -> io::Result<()> {
     let mut lines = BufReader::new(io::Cursor::new(rest).chain(stream.try_clone()?));
     let rank = hello.rank;
     // The launcher may have given up.
-    let _ = speak.send(Heard::Hello(hello, stream));
+    let _ = sender.send(CallerMessage::Hello(hello, stream));
     if let Some(ended) = read_line::<Ended>(&mut lines, LONGEST)? {
-        let _ = speak.send(Heard::Ended(rank, ended));
+        let _ = sender.send(CallerMessage::Ended(rank, ended));
     }
     Ok(())
 }

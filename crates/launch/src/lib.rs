@@ -16,6 +16,7 @@
 //! datagram is sealed with a key derived from the [`secret`], unless the network is declared trusted.
 
 mod callers;
+mod control;
 pub mod hosts;
 mod launcher;
 mod preemption;
@@ -23,9 +24,8 @@ mod process;
 pub mod rank;
 mod sealing;
 pub mod secret;
-mod told;
 pub mod wire;
 
+pub use control::{all_gather, broadcast_from_first, receive_from_first};
 pub use launcher::{Launch, LaunchError, launch, random_group};
 pub use process::Shell;
-pub use told::{hear_from_first, tell_others, told_by_all};

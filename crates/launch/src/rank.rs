@@ -150,14 +150,14 @@ impl Running {
     /// # Errors
     /// When the roster is impossible, or the network can't be used.
     pub fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<Running> {
-        let link = udp::OverUdp::new(me, roster, socket, secret)?;
+        let link = udp::UdpRank::new(me, roster, socket, secret)?;
         Ok(Running { link: Box::new(link), tally: Tally::new(roster.ranks.len()), repeat: roster.repeat })
     }
 
     /// This process's rank of MPI, whose program runs `repeat` times.
     pub fn on_mpi(world: Rc<RefCell<MpiWorld>>, repeat: u32) -> Running {
         let ranks = world.borrow().size() as usize;
-        Running { link: Box::new(mpi::OverMpi::new(world)), tally: Tally::new(ranks), repeat }
+        Running { link: Box::new(mpi::MpiRank::new(world)), tally: Tally::new(ranks), repeat }
     }
 
     /// How many ranks there are.

@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use experiment::catalogue::Choice;
 use experiment::{Experiment, MachineChoice, USUAL_SEED};
+use launch::all_gather;
 use launch::rank::Running;
-use launch::told_by_all;
 use launch::wire::Record;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,7 +56,7 @@ fn world(library: Option<PathBuf>) -> PyResult<Rc<RefCell<MpiWorld>>> {
 fn launched(library: Option<PathBuf>, run: impl FnOnce(&mut Running) -> PyResult<Record>) -> PyResult<String> {
     let world = world(library)?;
     let done = run(&mut Running::on_mpi(Rc::clone(&world), 1)).and_then(|record| {
-        let all = told_by_all(&mut world.borrow_mut(), &record).map_err(|error| of_program(&error))?;
+        let all = all_gather(&mut world.borrow_mut(), &record).map_err(|error| of_program(&error))?;
         serde_json::to_string(&all).map_err(|error| MaquetteError::new_err(error.to_string()))
     });
     if done.is_err() {

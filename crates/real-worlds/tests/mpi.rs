@@ -29,16 +29,16 @@ impl conformance::Subject for Processes<'_> {
         let result = world.run(program);
         world.set_patience(UNTIL_ALL_ARE_DONE);
         let deadlock = if let Err(Error::Deadlock(text)) = &result { text.clone() } else { String::new() };
-        let text = world.run_between(&TellAll(&deadlock)).expect("all ranks are there");
+        let text = world.run_isolated(&ShareReports(&deadlock)).expect("all ranks are there");
         world.forget_messages();
         if text.is_empty() { Ok(vec![(world.rank(), result)]) } else { Err(Error::Deadlock(text)) }
     }
 }
 
 /// All ranks learn what each reports.
-struct TellAll<'a>(&'a str);
+struct ShareReports<'a>(&'a str);
 
-impl Program for TellAll<'_> {
+impl Program for ShareReports<'_> {
     type Output = String;
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<String> {
         let text = |message: Message| String::from_utf8(message.content().unwrap().to_vec()).unwrap();
@@ -114,7 +114,7 @@ fn conform() {
     println!("rank {} of {ranks} conforms", world.borrow().rank());
     // Checks that end in a deadlock leave operations in progress, so that MPI can't end properly; and then mpiexec needs time to pass on
     // the output.
-    world.borrow_mut().run_between(&TellAll("")).expect("all ranks are there");
+    world.borrow_mut().run_isolated(&ShareReports("")).expect("all ranks are there");
     world.borrow().abort(0);
 }
 

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::{process, thread};
 
+use launch::all_gather;
 use launch::rank::Running;
-use launch::told_by_all;
 use launch::wire::Record;
 use quantities::Rank;
 use real_worlds::MpiWorld;
@@ -59,7 +59,7 @@ pub(super) fn execute(
     let mut running = Running::on_mpi(Rc::clone(&world), options.repeat);
     let record = program.run(&mut running, own).unwrap_or_else(|failure| end_all(&world.borrow(), &failure));
     drop(running);
-    let records: Vec<Record> = told_by_all(&mut world.borrow_mut(), &record)?;
+    let records: Vec<Record> = all_gather(&mut world.borrow_mut(), &record)?;
     let provenance = launched(provenance, options, &library);
     if let Ok(world) = Rc::try_unwrap(world) {
         world.into_inner().end().map_err(|error| Failure::Mpi(Box::new(error.into())))?;
@@ -114,7 +114,7 @@ impl Program {
 /// The reason of the first rank that cannot.
 pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<String>, Failure> {
     let problem = problem.map(|failure| (failure.to_string(), failure.status()));
-    let all = told_by_all(world, &Begins { computer: world.computer(), problem })?;
+    let all = all_gather(world, &Begins { computer: world.computer(), problem })?;
     let first = (0u32..).zip(&all).find_map(|(rank, begins)| Some((rank, &begins.computer, begins.problem.as_ref()?)));
     if let Some((rank, computer, (problem, status))) = first {
         let problem = format!("rank {rank} on {computer}: {problem}");

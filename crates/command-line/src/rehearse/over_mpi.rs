@@ -12,7 +12,7 @@ use std::rc::Rc;
 use experiment::{Experiment, Provenance};
 use launch::rank::Running;
 use launch::wire::Record;
-use launch::{hear_from_first, tell_others, told_by_all};
+use launch::{all_gather, broadcast_from_first, receive_from_first};
 use quantities::{Duration, Rank};
 use real_worlds::{MpiStartError, MpiWorld};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub(super) fn on_all_ranks(
     let result = if ranks.all.rank() == Rank(0) {
         let result = rehearse(&mut ranks);
         let status = result.as_ref().map_or_else(Failure::status, |output| output.status);
-        tell_others(&mut ranks.all, &Order::End { status })?;
+        broadcast_from_first(&mut ranks.all, &Order::End { status })?;
         result
     } else {
         ranks.obey()
@@ -64,7 +64,7 @@ impl OverMpi {
     /// Follows the orders of rank 0, to the end.
     fn obey(&mut self) -> Result<CommandOutput, Failure> {
         loop {
-            match hear_from_first(&mut self.all)? {
+            match receive_from_first(&mut self.all)? {
                 Order::Run { experiment, ranks, repeat } => match self.take_part(&experiment, ranks, repeat) {
                     Ok(_) => {}
                     // Rank 0 knows this, too, and ends the rehearsal.
@@ -86,7 +86,7 @@ impl OverMpi {
         let mut running = Running::on_mpi(Rc::clone(&part), repeat);
         let record = program.run(&mut running).unwrap_or_else(|error| end_all(&part.borrow(), &error.into()));
         drop(running);
-        let told = told_by_all(&mut part.borrow_mut(), &record);
+        let told = all_gather(&mut part.borrow_mut(), &record);
         Ok(told.unwrap_or_else(|error| end_all(&part.borrow(), &error.into())))
     }
 
@@ -128,7 +128,7 @@ impl Processes for OverMpi {
 
     fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
         let (experiment, ranks) = (Box::new(question.experiment.clone()), question.ranks);
-        tell_others(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
+        broadcast_from_first(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
         self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {
             NotRun::NobodyBegins(failure) => failure,
             // The others may be in the middle of creating it.

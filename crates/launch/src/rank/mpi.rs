@@ -13,17 +13,17 @@ use crate::wire::Record;
 
 /// This process's rank of MPI.
 #[derive(Debug)]
-pub(super) struct OverMpi {
+pub(super) struct MpiRank {
     world: Rc<RefCell<MpiWorld>>,
 }
 
-impl OverMpi {
-    pub(super) const fn new(world: Rc<RefCell<MpiWorld>>) -> OverMpi {
-        OverMpi { world }
+impl MpiRank {
+    pub(super) const fn new(world: Rc<RefCell<MpiWorld>>) -> MpiRank {
+        MpiRank { world }
     }
 }
 
-impl Link for OverMpi {
+impl Link for MpiRank {
     fn rank(&self) -> Rank {
         self.world.borrow().rank()
     }
@@ -41,7 +41,7 @@ impl Link for OverMpi {
         // What the last run has left, this one is not to have. Nothing of this one has come: whoever begins it has met this rank.
         world.forget_messages();
         let same_clock = world.same_clock();
-        world.run_between(&Meeting { same_clock, first })
+        world.run_isolated(&Meeting { same_clock, first })
     }
 
     fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()> {
@@ -49,7 +49,7 @@ impl Link for OverMpi {
     }
 
     fn rest(&mut self) -> Result<()> {
-        self.world.borrow_mut().run_between(&Rest)
+        self.world.borrow_mut().run_isolated(&Rest)
     }
 
     fn end(&mut self, _: &mut Record) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::wire::{Record, Roster, Tuning};
 
 /// How much of what a rank sends may be in its host's queue, as the kernel counts: some sixty packets. Nothing in that queue can be
 /// called late, and at 100 Mbit/s it stays there for less than half of the least retransmission time. [B]
-const HELD_BACK: usize = 128 << 10;
+const MOST_BACKLOG: usize = 128 << 10;
 /// How long a rank waits for a message by default.
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 /// The tag for messages between two runs of a program, which no program uses: some ranks are done before others, which may still
@@ -25,7 +25,7 @@ const MEETING: Tag = Tag(u32::MAX);
 
 /// A rank's messenger.
 #[derive(Debug)]
-pub(super) struct OverUdp {
+pub(super) struct UdpRank {
     messenger: Messenger<Network>,
     same_clock: bool,
     /// The counters of the network when the last run began.
@@ -35,8 +35,8 @@ pub(super) struct OverUdp {
     copied: u64,
 }
 
-impl OverUdp {
-    pub(super) fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<OverUdp> {
+impl UdpRank {
+    pub(super) fn new(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret) -> Result<UdpRank> {
         let address = socket.local_addr().map_err(|error| Error::Network(error.to_string()))?.ip();
         let has_local_peers = roster.ranks.iter().filter(|rank| rank.ip() == address).count() > 1;
         let interface = match address {
@@ -57,13 +57,13 @@ impl OverUdp {
             longest: usual.datagram,
             clock,
         })?;
-        let held_back = network.port().hold_back_at_most(HELD_BACK);
+        let held_back = network.port().limit_backlog(MOST_BACKLOG);
         held_back.map_err(|error| Error::Network(error.to_string()))?;
         let size = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
         let network = Network::new(network, (me, size), roster.session, secret);
         let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
         let messenger = Messenger::new(network, me, size, parameters)?.with_patience(patience);
-        Ok(OverUdp {
+        Ok(UdpRank {
             messenger,
             same_clock: roster.zero.is_some(),
             before: UdpCounts::default(),
@@ -78,7 +78,7 @@ impl OverUdp {
     }
 }
 
-impl Link for OverUdp {
+impl Link for UdpRank {
     fn rank(&self) -> Rank {
         self.messenger.rank()
     }

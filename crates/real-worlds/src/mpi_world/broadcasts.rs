@@ -36,7 +36,7 @@ enum Part {
 
 /// A completed broadcast.
 #[derive(Debug)]
-pub(super) struct IsOver {
+pub(super) struct CompletedBroadcast {
     /// The operation.
     pub(super) number: u32,
     /// The message received, and its root; nothing at the root itself.
@@ -108,7 +108,7 @@ impl Broadcasts {
     }
 
     /// A completed operation, if there is one.
-    pub(super) fn poll(&mut self) -> Result<Option<IsOver>> {
+    pub(super) fn poll(&mut self) -> Result<Option<CompletedBroadcast>> {
         for root in 0..self.under_way.len() {
             let communicator = &self.of_root[root];
             let Some((number, part)) = self.under_way[root].front_mut() else { continue };
@@ -116,7 +116,7 @@ impl Broadcasts {
             let Some(message) = advance(part, communicator, root)? else { continue };
             self.under_way[root.0 as usize].pop_front();
             self.begin_next(root)?;
-            return Ok(Some(IsOver { number, received: message.map(|message| (root, message)) }));
+            return Ok(Some(CompletedBroadcast { number, received: message.map(|message| (root, message)) }));
         }
         Ok(None)
     }

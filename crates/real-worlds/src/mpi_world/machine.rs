@@ -17,15 +17,15 @@ use endpoint::{
 };
 use quantities::{Duration, Rank, Time};
 
-use super::broadcasts::{Broadcasts, IsOver, MOST_RANKS};
+use super::broadcasts::{Broadcasts, CompletedBroadcast, MOST_RANKS};
 use super::polling::{Polling, Waiting};
 use super::transport::{Body, Incoming, Sending, Transfer, Transport};
 use crate::Clock;
 
 /// Polls between two looks at the clock, where no operation waits for a time.
-const POLLS_BETWEEN_LOOKS: u32 = 256;
+const POLLS_BETWEEN_CLOCK_READINGS: u32 = 256;
 /// How often MPI is polled before a receive is late: the library may need several calls to notice a message that has arrived.
-const LOOKS_BEFORE_LATE: u32 = 16;
+const POLLS_BEFORE_LATE: u32 = 16;
 /// A rank that only waits for a time wakes this long before it. [ps]
 const WAKE_BEFORE: Duration = Duration::from_microseconds(150);
 
@@ -67,7 +67,7 @@ enum Stage {
     Broadcasts,
     /// It ends at this time.
     Ends(Time, Result<Outcome>),
-    IsOver,
+    CompletedBroadcast,
 }
 
 /// A receive that has matched no message.
@@ -150,11 +150,11 @@ impl<'world> MpiMachine<'world> {
     /// Sends from a processor that is free: a small message is over when this returns.
     fn send_at_once(&mut self, number: u32, processor: u8, (to, tag): (Rank, Tag), message: &Message) {
         match self.transport.send(to, tag, message) {
-            Ok(None) => self.tell(number, Event::Completed(Ok(Outcome::Done))),
+            Ok(None) => self.report(number, Event::Completed(Ok(Outcome::Done))),
             Ok(Some(sending)) => {
                 self.under_way.push(UnderWay { number, processor, start: None, stage: Stage::Sends(sending) });
             }
-            Err(error) => self.tell(number, Event::Completed(Err(error))),
+            Err(error) => self.report(number, Event::Completed(Err(error))),
         }
     }
 
@@ -171,11 +171,11 @@ impl<'world> MpiMachine<'world> {
     /// Polls MPI once for the message of the only operation under way: less work than a [`MpiMachine::poll`], since a message of 8 B takes no
     /// longer than a few of these steps.
     fn poll_only_receive(&mut self, from: Source, tags: Tags) -> Result<()> {
-        self.transport.poll_leaving()?;
-        match self.transport.poll(only(from))? {
+        self.transport.poll_unfinished()?;
+        match self.transport.poll(source_rank(from))? {
             Some(incoming) if incoming.fits(from, tags) => {
-                self.meet(0, incoming);
-                self.forget_what_is_over();
+                self.match_receive(0, incoming);
+                self.remove_completed();
             }
             Some(incoming) => self.transport.keep(incoming),
             None => {}
@@ -191,20 +191,20 @@ impl<'world> MpiMachine<'world> {
             Stage::Waits(Time::ZERO, _) => self.step(place, Time::ZERO),
             Stage::Receives(Posted { from, tags, .. }) => {
                 if let Some(incoming) = self.transport.take_unexpected(from, tags) {
-                    self.meet(place, incoming);
+                    self.match_receive(place, incoming);
                 }
             }
             _ => {}
         }
-        self.forget_what_is_over();
+        self.remove_completed();
     }
 
-    fn forget_what_is_over(&mut self) {
-        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
+    fn remove_completed(&mut self) {
+        self.under_way.retain(|it| !matches!(it.stage, Stage::CompletedBroadcast));
     }
 
     /// Matches a message with a receive.
-    fn meet(&mut self, place: usize, Incoming { from, tag, body }: Incoming) {
+    fn match_receive(&mut self, place: usize, Incoming { from, tag, body }: Incoming) {
         match body {
             Body::Here(message) => self.received(place, Ok(Received { from, tag, message })),
             Body::Announced(envelope, number) => match self.transport.transfer(from, envelope, number) {
@@ -224,11 +224,11 @@ impl<'world> MpiMachine<'world> {
     }
 
     fn finish(&mut self, place: usize, result: Result<Outcome>) {
-        self.under_way[place].stage = Stage::IsOver;
-        self.tell(self.under_way[place].number, Event::Completed(result));
+        self.under_way[place].stage = Stage::CompletedBroadcast;
+        self.report(self.under_way[place].number, Event::Completed(result));
     }
 
-    fn tell(&mut self, number: u32, event: Event) {
+    fn report(&mut self, number: u32, event: Event) {
         self.quiet_since = None;
         // For operations other than requests, the caller reads the clock itself.
         let at = if request_of(number).is_some() { self.clock.now() } else { Time::ZERO };
@@ -257,7 +257,7 @@ impl<'world> MpiMachine<'world> {
             Stage::Receives(posted) => {
                 posted.looks = posted.looks.saturating_add(1);
                 if let Some(deadline) = posted.deadline.filter(|&deadline| deadline <= now)
-                    && posted.looks > LOOKS_BEFORE_LATE
+                    && posted.looks > POLLS_BEFORE_LATE
                 {
                     self.received(place, Err(Error::Deadline(deadline)));
                 }
@@ -268,11 +268,13 @@ impl<'world> MpiMachine<'world> {
                 Err(error) => self.received(place, Err(error)),
             },
             Stage::Ends(until, _) if *until <= now => {
-                if let Stage::Ends(_, result) = std::mem::replace(&mut self.under_way[place].stage, Stage::IsOver) {
+                if let Stage::Ends(_, result) =
+                    std::mem::replace(&mut self.under_way[place].stage, Stage::CompletedBroadcast)
+                {
                     self.finish(place, result);
                 }
             }
-            Stage::Waits(..) | Stage::Ends(..) | Stage::Broadcasts | Stage::IsOver => {}
+            Stage::Waits(..) | Stage::Ends(..) | Stage::Broadcasts | Stage::CompletedBroadcast => {}
         }
     }
 
@@ -309,8 +311,8 @@ impl<'world> MpiMachine<'world> {
 
     /// Polls MPI once for everything under way.
     fn poll(&mut self) -> Result<()> {
-        self.transport.poll_leaving()?;
-        if let Some(wanted) = self.wanted()
+        self.transport.poll_unfinished()?;
+        if let Some(wanted) = self.awaited_source()
             && let Some(incoming) = self.transport.poll(wanted)?
         {
             let takes = |it: &UnderWay| match it.stage {
@@ -318,13 +320,13 @@ impl<'world> MpiMachine<'world> {
                 _ => false,
             };
             match self.under_way.iter().position(takes) {
-                Some(place) => self.meet(place, incoming),
+                Some(place) => self.match_receive(place, incoming),
                 None => self.transport.keep(incoming),
             }
             self.polling.success();
         }
         if let Some(broadcasts) = self.broadcasts.as_deref_mut()
-            && let Some(IsOver { number, received }) = broadcasts.poll()?
+            && let Some(CompletedBroadcast { number, received }) = broadcasts.poll()?
             && let Some(place) = self.under_way.iter().position(|it| it.number == number)
         {
             match received {
@@ -332,24 +334,24 @@ impl<'world> MpiMachine<'world> {
                 None => self.finish(place, Ok(Outcome::Done)),
             }
         }
-        let now = if self.waits_for_a_time() { self.clock.now() } else { Time::ZERO };
+        let now = if self.only_waits_for_time() { self.clock.now() } else { Time::ZERO };
         (0..self.under_way.len()).for_each(|place| self.step(place, now));
         if !self.events.is_empty() {
-            self.forget_what_is_over();
+            self.remove_completed();
         }
         Ok(())
     }
 
     /// Whether receives wait for messages, and for which rank's, if all of them name the same one.
-    fn wanted(&self) -> Option<Option<Rank>> {
+    fn awaited_source(&self) -> Option<Option<Rank>> {
         let sources = self.under_way.iter().filter_map(|it| match it.stage {
-            Stage::Receives(Posted { from, .. }) => Some(only(from)),
+            Stage::Receives(Posted { from, .. }) => Some(source_rank(from)),
             _ => None,
         });
         sources.reduce(|one, other| if one == other { one } else { None })
     }
 
-    fn waits_for_a_time(&self) -> bool {
+    fn only_waits_for_time(&self) -> bool {
         self.under_way.iter().any(|it| match &it.stage {
             Stage::Receives(Posted { deadline, .. }) => deadline.is_some(),
             Stage::Waits(..) | Stage::Ends(..) => true,
@@ -368,7 +370,7 @@ impl<'world> MpiMachine<'world> {
 
     /// Nothing has arrived: waits in the best way, and returns whether patience has run out.
     fn wait(&mut self) -> bool {
-        if !self.transport.is_leaving()
+        if !self.transport.has_unfinished_sends()
             && let Some(first) = self.first_end()
         {
             let left = first.since(self.clock.now().min(first));
@@ -377,10 +379,10 @@ impl<'world> MpiMachine<'world> {
                 std::thread::sleep(std::time::Duration::from_nanos(left));
             }
         }
-        if !self.polling.failure().is_multiple_of(POLLS_BETWEEN_LOOKS) {
+        if !self.polling.failure().is_multiple_of(POLLS_BETWEEN_CLOCK_READINGS) {
             return false;
         }
-        if self.waits_for_a_time() {
+        if self.only_waits_for_time() {
             self.quiet_since = None;
             return false;
         }
@@ -453,7 +455,10 @@ impl Machine for MpiMachine<'_> {
             _ => false,
         };
         self.under_way.retain(sends);
-        while (!self.under_way.is_empty() || self.transport.is_leaving()) && self.poll().is_ok() && !self.wait() {}
+        while (!self.under_way.is_empty() || self.transport.has_unfinished_sends())
+            && self.poll().is_ok()
+            && !self.wait()
+        {}
     }
 }
 
@@ -463,7 +468,7 @@ fn outcome_of(received: Result<Received>) -> Result<Outcome> {
 }
 
 /// The one rank from which a receive takes a message, if it names one.
-const fn only(from: Source) -> Option<Rank> {
+const fn source_rank(from: Source) -> Option<Rank> {
     match from {
         Source::Rank(from) => Some(from),
         Source::Any => None,

@@ -38,7 +38,7 @@ use crate::{Clock, machine_time};
 const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 
 /// How long a rank waits before it aborts all others: mpiexec loses output that is still on its way when a job is aborted.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
+const ABORT_DELAY: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Why the world of MPI could not begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -186,7 +186,7 @@ impl MpiWorld {
     ///
     /// # Errors
     /// As [`MpiWorld::run`].
-    pub fn run_between<P: Program>(&mut self, program: &P) -> Result<P::Output> {
+    pub fn run_isolated<P: Program>(&mut self, program: &P) -> Result<P::Output> {
         let (rank, size) = (self.rank(), self.size());
         let mut machine = MpiMachine::new(&mut self.between, None, self.clock, self.patience, self.waiting);
         executor::run_one(&mut machine, rank, size, program)
@@ -224,7 +224,7 @@ impl MpiWorld {
 
     /// Ends all ranks with this exit status, soon.
     pub fn abort(&self, status: i32) -> ! {
-        std::thread::sleep(LAST_WORDS);
+        std::thread::sleep(ABORT_DELAY);
         self.process.abort(status)
     }
 
@@ -235,7 +235,7 @@ impl MpiWorld {
     /// As [`MpiWorld::run`].
     pub fn begin_time(&mut self) -> Result<()> {
         let machine = machine_id(&self.computer());
-        let Agreed { zero, beside } = self.run_between(&Greeting { machine: &machine })?;
+        let Agreed { zero, beside } = self.run_isolated(&Greeting { machine: &machine })?;
         let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
         self.waiting = if beside > processors { Waiting::Yielding } else { Waiting::Busy };
         self.same_clock = zero.is_some();

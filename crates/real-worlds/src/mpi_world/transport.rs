@@ -11,7 +11,7 @@ use quantities::Rank;
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
 
 /// The number of small messages that MPI may still hold after their sends are over.
-const MOST_LEAVING: usize = 16;
+const MOST_UNFINISHED_SENDS: usize = 16;
 /// The content of small messages that are only a size.
 static ZEROS: [u8; SMALL] = [0; SMALL];
 
@@ -133,7 +133,7 @@ impl Transport {
         let labels = Labels { largest: small.largest_tag() };
         let announced = vec![0; small.size() as usize];
         let (buffer, unexpected, zeros) = (Vec::new(), VecDeque::new(), Bytes::new());
-        let (posted, leaving, places) = (None, VecDeque::with_capacity(MOST_LEAVING), Vec::new());
+        let (posted, leaving, places) = (None, VecDeque::with_capacity(MOST_UNFINISHED_SENDS), Vec::new());
         Transport { small, large, labels, posted, buffer, leaving, unexpected, announced, zeros, places }
     }
 
@@ -160,24 +160,24 @@ impl Transport {
             Some(tag) if is_plain && size <= SMALL => {
                 let content = self.bytes_of(message, size);
                 let send = self.small.isend(to.0, tag, content).map_err(failed)?;
-                self.leave(send)
+                self.keep_unfinished(send)
             }
             _ if ENVELOPE + size <= SMALL => {
                 let mut content = Envelope::of(tag, message, None).to_bytes().to_vec();
                 content.extend_from_slice(&self.bytes_of(message, size));
                 let send = self.small.isend(to.0, self.labels.largest, content.into()).map_err(failed)?;
-                self.leave(send)
+                self.keep_unfinished(send)
             }
             _ => self.send_large(to, tag, message, size).map(Some),
         }
     }
 
     /// Keeps the request of a small message, unless too many are kept: then the sender must wait for this one.
-    fn leave(&mut self, send: Send) -> Result<Option<Sending>> {
-        if self.leaving.len() == MOST_LEAVING {
-            while self.poll_leaving()? {}
+    fn keep_unfinished(&mut self, send: Send) -> Result<Option<Sending>> {
+        if self.leaving.len() == MOST_UNFINISHED_SENDS {
+            while self.poll_unfinished()? {}
         }
-        if self.leaving.len() == MOST_LEAVING {
+        if self.leaving.len() == MOST_UNFINISHED_SENDS {
             return Ok(Some(Sending { small: Some(send), large: None }));
         }
         self.leaving.push_back(send);
@@ -185,12 +185,12 @@ impl Transport {
     }
 
     /// Whether MPI still holds messages whose sends are over.
-    pub(super) fn is_leaving(&self) -> bool {
+    pub(super) fn has_unfinished_sends(&self) -> bool {
         !self.leaving.is_empty()
     }
 
     /// Tests the first of the kept requests. Returns whether its message has left.
-    pub(super) fn poll_leaving(&mut self) -> Result<bool> {
+    pub(super) fn poll_unfinished(&mut self) -> Result<bool> {
         let Some(first) = self.leaving.front_mut() else { return Ok(false) };
         let has_left = first.test().map_err(failed)?;
         if has_left {

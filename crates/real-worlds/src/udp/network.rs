@@ -69,7 +69,7 @@ impl UdpNetwork {
     ///
     /// # Errors
     /// [`Error::Network`].
-    pub fn take_what_is_there(&self, arrived: &mut Vec<Datagram>) -> Result<()> {
+    pub fn take_arrived(&self, arrived: &mut Vec<Datagram>) -> Result<()> {
         self.wait(Some(Time::ZERO), arrived)
     }
 

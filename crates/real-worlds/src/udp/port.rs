@@ -81,7 +81,7 @@ impl UdpPort {
     ///
     /// # Errors
     /// Errors of the system.
-    pub fn hold_back_at_most(&self, bytes: usize) -> io::Result<()> {
+    pub fn limit_backlog(&self, bytes: usize) -> io::Result<()> {
         // The kernel takes twice what it is asked for.
         SockRef::from(&self.own).set_send_buffer_size(bytes / 2)
     }

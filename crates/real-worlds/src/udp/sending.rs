@@ -46,7 +46,7 @@ impl<'a> Piece<'a> {
 }
 
 /// The result of a call.
-enum Handed {
+enum SendProgress {
     Over,
     /// The kernel does not split pieces for this destination.
     NotCut,
@@ -64,8 +64,8 @@ impl UdpPort {
             let (together, after) = rest.split_at(self.together(rest));
             self.keep_pace(together);
             match self.hand_over(&address, together)? {
-                Handed::Over => rest = after,
-                Handed::NotCut => self.cuts.set(false),
+                SendProgress::Over => rest = after,
+                SendProgress::NotCut => self.cuts.set(false),
             }
         }
         Ok(())
@@ -94,7 +94,7 @@ impl UdpPort {
         }
     }
 
-    fn hand_over(&self, to: &SockaddrStorage, pieces: &[Piece<'_>]) -> io::Result<Handed> {
+    fn hand_over(&self, to: &SockaddrStorage, pieces: &[Piece<'_>]) -> io::Result<SendProgress> {
         let parts: Vec<IoSlice<'_>> = pieces.iter().flat_map(Piece::parts).collect();
         // A size below MOST_BYTES fits.
         let size = pieces.first().and_then(|piece| u16::try_from(piece.size()).ok()).unwrap_or(u16::MAX);
@@ -111,10 +111,10 @@ impl UdpPort {
             match sent {
                 Ok(_) => {
                     self.handed_over(pieces);
-                    return Ok(Handed::Over);
+                    return Ok(SendProgress::Over);
                 }
                 Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::EOPNOTSUPP) if pieces.len() > 1 => {
-                    return Ok(Handed::NotCut);
+                    return Ok(SendProgress::NotCut);
                 }
                 // An error of an earlier datagram: its receiver was unreachable.
                 Err(Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::EPERM) => {
@@ -124,7 +124,7 @@ impl UdpPort {
             }
         }
         self.count(|counts| counts.refused += pieces.len() as u64);
-        Ok(Handed::Over)
+        Ok(SendProgress::Over)
     }
 
     fn handed_over(&self, pieces: &[Piece<'_>]) {

@@ -55,17 +55,17 @@ impl UdpWorld {
         self.refused.as_deref()
     }
 
-    /// Runs `program` on `ranks` ranks as long as `goes_on`, which is called at least every 50 ms, returns true.
+    /// Runs `program` on `ranks` ranks as long as `should_continue`, which is called at least every 50 ms, returns true.
     ///
     /// # Errors
-    /// Those of [`World::run`]; [`Error::Stopped`] when `goes_on` returned false.
+    /// Those of [`World::run`]; [`Error::Stopped`] when `should_continue` returned false.
     pub fn run_while<P: Program>(
         &self,
-        goes_on: &dyn Fn() -> bool,
+        should_continue: &dyn Fn() -> bool,
         ranks: u32,
         program: &P,
     ) -> Result<Vec<Result<P::Output>>> {
-        self.setting(ranks)?.run(program, Some(goes_on))
+        self.setting(ranks)?.run(program, Some(should_continue))
     }
 
     fn setting(&self, ranks: u32) -> Result<ranks::Setting> {

@@ -42,7 +42,7 @@ impl Datagrams for Polled {
         let before = arrived.len();
         poll_fn(|_| {
             let now = self.now();
-            let taken = self.network.take_what_is_there(arrived);
+            let taken = self.network.take_arrived(arrived);
             self.until.set(until);
             if taken.is_err() || arrived.len() > before || until.is_some_and(|until| until <= now) {
                 return Poll::Ready(taken);

@@ -12,13 +12,13 @@ use crate::Clock;
 use crate::udp::{Group, UdpNetwork, UdpPort, UdpSettings, wait_for_any};
 
 /// After this many waits, checks whether all ranks wait for messages that nobody has sent.
-const WAITS_BETWEEN_LOOKS: u64 = 256;
+const WAITS_BETWEEN_CHECKS: u64 = 256;
 
 /// How long to wait at most before asking whether to continue.
 const BETWEEN_QUESTIONS: Duration = Duration::from_microseconds(50_000);
 
 /// Tells whether a run is to continue.
-type GoesOn<'run> = &'run dyn Fn() -> bool;
+type ShouldContinue<'run> = &'run dyn Fn() -> bool;
 
 /// The setting of a run.
 pub(super) struct Setting {
@@ -30,7 +30,11 @@ pub(super) struct Setting {
 
 impl Setting {
     /// Runs `program` on every rank until all have ended.
-    pub(super) fn run<P: Program>(self, program: &P, goes_on: Option<GoesOn<'_>>) -> Result<Vec<Result<P::Output>>> {
+    pub(super) fn run<P: Program>(
+        self,
+        program: &P,
+        should_continue: Option<ShouldContinue<'_>>,
+    ) -> Result<Vec<Result<P::Output>>> {
         let parameters = self.parameters;
         let clock = Clock::starting_now();
         let networks = self.networks(clock)?;
@@ -43,7 +47,7 @@ impl Setting {
             messengers: Messengers::new(&messengers),
             silent: false,
             waits: 0,
-            goes_on,
+            should_continue,
         };
         let ended = executor::run(&mut running, ranks, program, false)?;
         ended.all_checked(program)
@@ -75,7 +79,7 @@ struct Running<'run> {
     /// Whether the last wait ended without anything arriving.
     silent: bool,
     waits: u64,
-    goes_on: Option<GoesOn<'run>>,
+    should_continue: Option<ShouldContinue<'run>>,
 }
 
 impl Machine for Running<'_> {
@@ -111,12 +115,12 @@ impl Machine for Running<'_> {
             let first = until().flatten().min();
             self.waits += 1;
             // If no rank waits for a time, nothing may ever arrive.
-            let looks = first.is_none() || self.silent || self.waits.is_multiple_of(WAITS_BETWEEN_LOOKS);
+            let looks = first.is_none() || self.silent || self.waits.is_multiple_of(WAITS_BETWEEN_CHECKS);
             if looks && self.messengers.are_stuck() {
                 return Ok(None);
             }
-            let until_asked = match self.goes_on {
-                Some(goes_on) if !goes_on() => return Err(Error::Stopped),
+            let until_asked = match self.should_continue {
+                Some(should_continue) if !should_continue() => return Err(Error::Stopped),
                 Some(_) => Some(self.now() + BETWEEN_QUESTIONS),
                 None => None,
             };

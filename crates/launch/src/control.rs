@@ -9,31 +9,31 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// How long an idle rank yields its processor between two checks for messages.
-const NAP: Duration = Duration::from_microseconds(10_000);
+const IDLE_PAUSE: Duration = Duration::from_microseconds(10_000);
 
 /// Collects a value from every rank, in order of rank, at all of them; all ranks call it together.
 ///
 /// # Errors
 /// Those of [`MpiWorld::run`].
-pub fn told_by_all<T: Serialize + DeserializeOwned>(world: &mut MpiWorld, told: &T) -> Result<Vec<T>> {
-    let own = serde_json::to_vec(told).map_err(unreadable)?;
-    world.run_between(&TellAll(own))?.iter().map(|line| serde_json::from_slice(line).map_err(unreadable)).collect()
+pub fn all_gather<T: Serialize + DeserializeOwned>(world: &mut MpiWorld, value: &T) -> Result<Vec<T>> {
+    let own = serde_json::to_vec(value).map_err(unreadable)?;
+    world.run_isolated(&AllGather(own))?.iter().map(|line| serde_json::from_slice(line).map_err(unreadable)).collect()
 }
 
-/// Rank 0 tells all others, which wait in [`hear_from_first`].
+/// Rank 0 tells all others, which wait in [`receive_from_first`].
 ///
 /// # Errors
 /// Those of [`MpiWorld::run`].
-pub fn tell_others<T: Serialize>(world: &mut MpiWorld, told: &T) -> Result<()> {
-    world.run_between(&TellOthers(serde_json::to_vec(told).map_err(unreadable)?))
+pub fn broadcast_from_first<T: Serialize>(world: &mut MpiWorld, value: &T) -> Result<()> {
+    world.run_isolated(&BroadcastFromFirst(serde_json::to_vec(value).map_err(unreadable)?))
 }
 
 /// The next message from rank 0, for which the others wait as long as it takes, with little use of their processors.
 ///
 /// # Errors
 /// Those of [`MpiWorld::run`].
-pub fn hear_from_first<T: DeserializeOwned>(world: &mut MpiWorld) -> Result<T> {
-    serde_json::from_slice(&world.run_between(&HearFromFirst)?).map_err(unreadable)
+pub fn receive_from_first<T: DeserializeOwned>(world: &mut MpiWorld) -> Result<T> {
+    serde_json::from_slice(&world.run_isolated(&ReceiveFromFirst)?).map_err(unreadable)
 }
 
 fn unreadable(error: serde_json::Error) -> Error {
@@ -46,9 +46,9 @@ fn bytes(message: &Message) -> Vec<u8> {
 }
 
 /// Rank 0 tells each other rank the same.
-struct TellOthers(Vec<u8>);
+struct BroadcastFromFirst(Vec<u8>);
 
-impl Program for TellOthers {
+impl Program for BroadcastFromFirst {
     type Output = ();
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
@@ -60,9 +60,9 @@ impl Program for TellOthers {
 }
 
 /// A rank checks from time to time for a message from rank 0.
-struct HearFromFirst;
+struct ReceiveFromFirst;
 
-impl Program for HearFromFirst {
+impl Program for ReceiveFromFirst {
     type Output = Vec<u8>;
     /// For the deadlines.
     const NEEDS: Needs = Needs::ANY_SOURCE;
@@ -70,17 +70,17 @@ impl Program for HearFromFirst {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<u8>> {
         loop {
             match endpoint.receive_matching(Source::Rank(Rank(0)), Tags::Any, Some(endpoint.now())).await {
-                Err(Error::Deadline(_)) => endpoint.compute(NAP).await,
-                told => return told.map(|told| bytes(&told.message)),
+                Err(Error::Deadline(_)) => endpoint.compute(IDLE_PAUSE).await,
+                value => return value.map(|value| bytes(&value.message)),
             }
         }
     }
 }
 
 /// All ranks tell rank 0, which sends all of them what all have told.
-struct TellAll(Vec<u8>);
+struct AllGather(Vec<u8>);
 
-impl Program for TellAll {
+impl Program for AllGather {
     type Output = Vec<Vec<u8>>;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Vec<u8>>> {
@@ -98,8 +98,8 @@ impl Program for TellAll {
             all.push(bytes(&endpoint.receive(rank).await?));
         }
         for rank in others() {
-            for told in &all {
-                endpoint.send(rank, Message::from(told.clone())).await?;
+            for value in &all {
+                endpoint.send(rank, Message::from(value.clone())).await?;
             }
         }
         Ok(all)
