@@ -181,25 +181,25 @@ impl Failure {
             let _ = error.print();
             return;
         }
-        tell("error", AnsiColor::Red, &self.to_string());
+        print_labelled("error", AnsiColor::Red, &self.to_string());
         if let Some(hint) = self.hint() {
-            tell("hint", AnsiColor::Cyan, &hint);
+            print_labelled("hint", AnsiColor::Cyan, &hint);
         }
     }
 }
 
 /// Prints a warning on standard error.
 pub(super) fn warn(text: &str) {
-    tell("warning", AnsiColor::Yellow, text);
+    print_labelled("warning", AnsiColor::Yellow, text);
 }
 
 /// Prints a note on standard error.
 pub(super) fn note(text: &str) {
-    tell("note", AnsiColor::Cyan, text);
+    print_labelled("note", AnsiColor::Cyan, text);
 }
 
 /// Prints something on standard error, in colour on a terminal.
-fn tell(what: &str, colour: AnsiColor, text: &str) {
+fn print_labelled(what: &str, colour: AnsiColor, text: &str) {
     let style = Style::new().bold().fg_color(Some(colour.into()));
     // In one piece, since other ranks may print at the same time.
     let mut line = AutoStream::new(Vec::new(), AutoStream::choice(&io::stderr()));

@@ -52,20 +52,20 @@ struct Algorithm {
     name: &'static str,
     about: &'static str,
     formula: &'static str,
-    told: Vec<&'static str>,
+    parameters: Vec<&'static str>,
 }
 
 impl<A> From<&Entry<A>> for Algorithm {
     fn from(entry: &Entry<A>) -> Algorithm {
-        let Entry { name, about, formula, told, .. } = *entry;
-        Algorithm { name, about, formula, told: told.iter().map(|parameter| parameter.name()).collect() }
+        let Entry { name, about, formula, parameters, .. } = *entry;
+        Algorithm { name, about, formula, parameters: parameters.iter().map(|parameter| parameter.name()).collect() }
     }
 }
 
 impl From<Exchange> for Algorithm {
     fn from(exchange: Exchange) -> Algorithm {
-        let told = if let Exchange::Forwarding(_) = exchange { vec!["reshuffle"] } else { Vec::new() };
-        Algorithm { name: exchange.name(), about: exchange.about(), formula: exchange.formula(), told }
+        let parameters = if let Exchange::Forwarding(_) = exchange { vec!["reshuffle"] } else { Vec::new() };
+        Algorithm { name: exchange.name(), about: exchange.about(), formula: exchange.formula(), parameters }
     }
 }
 
@@ -137,7 +137,7 @@ fn as_value(program: &Description) -> Value {
         };
         json!({"name": parameter.name, "about": parameter.about, "default": parameter.default, "names": names})
     };
-    let algorithm = |Algorithm { name, about, formula, told }: Algorithm| json!({"name": name, "about": about, "formula": formula, "parameters": told});
+    let algorithm = |Algorithm { name, about, formula, parameters }: Algorithm| json!({"name": name, "about": about, "formula": formula, "parameters": parameters});
     json!({
         "name": program.name,
         "aliases": program.aliases,

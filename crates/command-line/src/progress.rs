@@ -107,8 +107,8 @@ impl DataBar {
     }
 
     /// Prints something on standard error meanwhile.
-    pub(super) fn aside(&self, tell: impl FnOnce()) {
-        self.0.suspend(tell);
+    pub(super) fn aside(&self, print: impl FnOnce()) {
+        self.0.suspend(print);
     }
 }
 

@@ -23,7 +23,7 @@ use experiment::Provenance;
 use experiment::catalogue::Exchange;
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use tuning::exchange::{Checked, Messages, Name, Told, USUAL_SIZE, branch_of, check, root_branch};
+use tuning::exchange::{Checked, Messages, Name, ScheduleSummary, USUAL_SIZE, branch_of, check, root_branch};
 
 /// Make the schedule of an exchange: which rank sends to which in each step.
 ///
@@ -128,7 +128,7 @@ struct Made {
     traffic: Messages,
     /// The file that the schedule is from.
     file: Option<InputFile>,
-    told: Told,
+    summary: ScheduleSummary,
     table: Option<String>,
     checked: Option<Checked>,
     contents: Vec<String>,
@@ -147,9 +147,9 @@ impl Arguments {
         if self.read.is_none() && algorithm.is_none() {
             let Some(source) = source else { return Err(nothing()) };
             let traffic = Arc::new(working("making the messages", move || source.traffic(bytes))?);
-            let told = compared(&traffic, branch.of(traffic.pattern.ranks())?)?;
+            let summary = compared(&traffic, branch.of(traffic.pattern.ranks())?)?;
             let experiment = traffic.read_by(experiment);
-            return Ok(text::comparison(&traffic, &told, &experiment, as_json).into());
+            return Ok(text::comparison(&traffic, &summary, &experiment, as_json).into());
         }
         let formats = files.iter().map(|file| file.format).collect();
         let Arguments { print, check, read, .. } = self;
@@ -309,7 +309,7 @@ impl Wanted {
         let content = |format: &Format| format.content(schedule, name.text(), pacing, order);
         Ok(Made {
             contents: self.formats.iter().map(content).collect::<Result<Vec<String>, Failure>>()?,
-            told: Told::new(name, schedule, self.branch.of(schedule.ranks)?).on(self.branch.machine()),
+            summary: ScheduleSummary::new(name, schedule, self.branch.of(schedule.ranks)?).on(self.branch.machine()),
             table: self.print.then(|| schedule.table(text::WIDTH)),
             checked: self.check.then(|| check(schedule, (!forwards).then_some(&traffic.pattern))),
             traffic,
@@ -340,13 +340,13 @@ impl Source {
 }
 
 /// The figures of the schedules of all algorithms that work for any messages.
-fn compared(traffic: &Arc<Messages>, branch: u32) -> Result<Vec<Told>, Failure> {
+fn compared(traffic: &Arc<Messages>, branch: u32) -> Result<Vec<ScheduleSummary>, Failure> {
     let spinner = Spinner::new();
-    let told = traffic.algorithms().map(|algorithm| {
+    let summary = traffic.algorithms().map(|algorithm| {
         spinner.show(algorithm.name().to_owned());
         let traffic = Arc::clone(traffic);
         let name = Name::Algorithm(algorithm.name());
-        unless_interrupted(move || Ok(Told::new(name, &algorithm.schedule(&traffic.pattern), branch)))
+        unless_interrupted(move || Ok(ScheduleSummary::new(name, &algorithm.schedule(&traffic.pattern), branch)))
     });
-    told.collect()
+    summary.collect()
 }

@@ -9,7 +9,7 @@ use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 use virtual_worlds::jobs::{self, Background, JobRun, JobsRun};
 
 use crate::catalogue::{AnyOutput, AnyProgram};
-use crate::prepared::{AnyJob, TellAny};
+use crate::prepared::{AnyJob, DeriveAny};
 use crate::simulate::simulated;
 use crate::{Error, Experiment, Finding, Job, Notes, Ready, Site};
 
@@ -110,24 +110,24 @@ pub(crate) fn run(
     (machine, options): (&Machine, Options),
 ) -> Result<(Vec<JobEnded>, Answer), Error> {
     let mut programs: Vec<jobs::Job<AnyProgram>> = Vec::new();
-    let mut rest: Vec<(&'static str, Notes, TellAny)> = Vec::new();
+    let mut rest: Vec<(&'static str, Notes, DeriveAny)> = Vec::new();
     for Placed { name, program, ready, nodes, start, .. } in placed {
         let notes = ready.notes().clone();
-        let AnyJob { program: any, tell } = ready.into_job();
+        let AnyJob { program: any, derive_findings } = ready.into_job();
         programs.push(jobs::Job { name, program: any, nodes, start });
-        rest.push((program, notes, tell));
+        rest.push((program, notes, derive_findings));
     }
     let world = simulated(machine, options);
     let JobsRun { jobs: ran, answer } = world.run_jobs(&programs, background)?;
     let mut ended = Vec::new();
-    for ((job, ran), (program, notes, tell)) in programs.iter().zip(ran).zip(rest) {
+    for ((job, ran), (program, notes, derive_findings)) in programs.iter().zip(ran).zip(rest) {
         let alone = if alone { Some(by_itself(machine, options, job)?) } else { None };
         let makespan = ran.makespan();
         let JobRun { results, start, finish } = ran;
         let outputs = results.into_iter().collect::<endpoint::Result<Vec<AnyOutput>>>()?;
         // A program's findings are in its own time.
         let own = finish.iter().map(|time| Time::ZERO + time.since(start)).collect();
-        let findings = tell(outputs, &Answer { finish: own, ..Answer::default() });
+        let findings = derive_findings(outputs, &Answer { finish: own, ..Answer::default() });
         let nodes = job.nodes.iter().map(|node| node.0).collect();
         ended.push(JobEnded {
             name: job.name.clone(),

@@ -30,7 +30,7 @@ pub struct Finding {
 }
 
 /// Derives a program's findings from the result of each rank and what the machine did.
-pub type Tell<P> = Box<dyn FnOnce(&[<P as Program>::Output], &Answer) -> Vec<Finding> + Send>;
+pub type DeriveFindings<P> = Box<dyn FnOnce(&[<P as Program>::Output], &Answer) -> Vec<Finding> + Send>;
 
 /// A program that can begin.
 pub struct Prepared<P: Program> {
@@ -41,7 +41,7 @@ pub struct Prepared<P: Program> {
     /// What is known about it before it runs.
     pub notes: Notes,
     /// Derives its findings.
-    pub tell: Tell<P>,
+    pub derive_findings: DeriveFindings<P>,
 }
 
 /// What is known about a program before it runs.
@@ -67,7 +67,7 @@ impl<P: Program> Prepared<P> {
     /// A program of `ranks` ranks with `parameters` and no findings except its time.
     pub fn new(program: P, ranks: u32, parameters: Value) -> Prepared<P> {
         let notes = Notes { parameters, ..Notes::default() };
-        Prepared { program, ranks, notes, tell: Box::new(|_, _| Vec::new()) }
+        Prepared { program, ranks, notes, derive_findings: Box::new(|_, _| Vec::new()) }
     }
 
     /// The same, with a known number of messages.
@@ -77,8 +77,11 @@ impl<P: Program> Prepared<P> {
     }
 
     /// The same, with findings.
-    pub fn telling(mut self, tell: impl FnOnce(&[P::Output], &Answer) -> Vec<Finding> + Send + 'static) -> Prepared<P> {
-        self.tell = Box::new(tell);
+    pub fn with_findings(
+        mut self,
+        derive_findings: impl FnOnce(&[P::Output], &Answer) -> Vec<Finding> + Send + 'static,
+    ) -> Prepared<P> {
+        self.derive_findings = Box::new(derive_findings);
         self
     }
 }
@@ -132,14 +135,14 @@ pub trait Ready: Send {
 }
 
 /// Derives the findings of a program that ran beside others, from the result of each rank and its time.
-pub type TellAny = Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>;
+pub type DeriveAny = Box<dyn FnOnce(Vec<AnyOutput>, &Answer) -> Vec<Finding> + Send>;
 
 /// A program that runs beside others, and its findings.
 pub struct AnyJob {
     /// The program.
     pub program: AnyProgram,
     /// Derives its findings.
-    pub tell: TellAny,
+    pub derive_findings: DeriveAny,
 }
 
 impl<P> Ready for Prepared<P>
@@ -159,7 +162,7 @@ where
         let (results, answer) = simulated(machine, options).run(self.ranks, &self.program)?;
         let outputs = results.into_iter().collect::<Result<Vec<P::Output>>>()?;
         let warnings = warnings(&answer);
-        Ok(Outcome { findings: (self.tell)(&outputs, &answer), warnings, answer })
+        Ok(Outcome { findings: (self.derive_findings)(&outputs, &answer), warnings, answer })
     }
 
     fn launch(&self, rank: &mut Running) -> Result<Record> {
@@ -167,11 +170,11 @@ where
     }
 
     fn into_job(self: Box<Self>) -> AnyJob {
-        let Prepared { program, tell, .. } = *self;
-        let tell = move |outputs: Vec<AnyOutput>, answer: &Answer| {
+        let Prepared { program, derive_findings, .. } = *self;
+        let derive_findings = move |outputs: Vec<AnyOutput>, answer: &Answer| {
             let outputs: Vec<P::Output> = outputs.into_iter().filter_map(P::output).collect();
-            tell(&outputs, answer)
+            derive_findings(&outputs, answer)
         };
-        AnyJob { program: program.into_any(), tell: Box::new(tell) }
+        AnyJob { program: program.into_any(), derive_findings: Box::new(derive_findings) }
     }
 }

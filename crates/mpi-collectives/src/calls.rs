@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use mpi_abi::{MPI_Comm, MPI_SUCCESS};
 use mpi_preload::{Address, Count, function};
 
-use crate::choice::{Call, GivenBlocks};
+use crate::choice::{BufferBlocks, Call};
 use crate::communicators::{Communicator, complain};
 use crate::session::Session;
 use crate::statistics::Reason;
@@ -61,10 +61,10 @@ collective! {
             received: Address, receive_counts: Counts, receive_places: Counts, receive_type: Handle
         )
         => Call::AllToAllv {
-            sent: GivenBlocks {
+            sent: BufferBlocks {
                 address: sent, counts: send_counts.into(), displacements: send_places.into(), datatype: send_type,
             },
-            received: GivenBlocks {
+            received: BufferBlocks {
                 address: received, counts: receive_counts.into(), displacements: receive_places.into(), datatype: receive_type,
             },
         };
@@ -81,7 +81,7 @@ unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_i
     // SAFETY: guaranteed by the caller.
     match unsafe { call.choose(&known, session) } {
         Err(reason) => {
-            session.statistics.passed_on(collective, reason);
+            session.statistics.count_passed_on(collective, reason);
             library()
         }
         Ok(chosen) => {
@@ -105,9 +105,9 @@ unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: i
     let threads = if session.has_threads { Ok(()) } else { Err(Reason::Threads) };
     // SAFETY: guaranteed by the caller.
     let chosen = threads.and_then(|()| unsafe { call.choose(&known, session) });
-    match chosen.and_then(|chosen| Ok((chosen.entry, chosen.kept()?))) {
+    match chosen.and_then(|chosen| Ok((chosen.entry, chosen.retained()?))) {
         Err(reason) => {
-            session.statistics.passed_on(collective, reason);
+            session.statistics.count_passed_on(collective, reason);
             library()
         }
         Ok((entry, (chosen, kept))) => {

@@ -19,11 +19,11 @@ use crate::statistics::{Collective, Reason};
 const IN_PLACE: usize = 1;
 
 /// The data of a call: address, count, datatype.
-pub(crate) type Given = (Address, u64, Handle);
+pub(crate) type Buffer = (Address, u64, Handle);
 
 /// The data of a call for each rank.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct GivenBlocks {
+pub(crate) struct BufferBlocks {
     pub(crate) address: Address,
     pub(crate) counts: Numbers,
     pub(crate) displacements: Numbers,
@@ -68,20 +68,20 @@ impl Numbers {
 /// A collective that the program calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
-    Broadcast { data: Given, root: c_int },
-    AllReduce { sent: Address, received: Given, operator: Handle },
-    AllToAll { sent: Given, received: Given },
-    AllToAllv { sent: GivenBlocks, received: GivenBlocks },
+    Broadcast { data: Buffer, root: c_int },
+    AllReduce { sent: Address, received: Buffer, operator: Handle },
+    AllToAll { sent: Buffer, received: Buffer },
+    AllToAllv { sent: BufferBlocks, received: BufferBlocks },
 }
 
 /// A call that is done as planned.
-pub(crate) struct Chosen {
+pub(crate) struct PlannedCall {
     pub(crate) job: Job,
     /// The number of its entry in the plan.
     pub(crate) entry: usize,
 }
 
-type Choice = Result<Chosen, Reason>;
+type Choice = Result<PlannedCall, Reason>;
 
 impl Call {
     pub(crate) const fn collective(&self) -> Collective {
@@ -115,7 +115,7 @@ impl Call {
 }
 
 /// The data of a call.
-fn elements((address, count, datatype): Given) -> Result<Elements, Reason> {
+fn elements((address, count, datatype): Buffer) -> Result<Elements, Reason> {
     let layout = Layout::of(MPI_Datatype(datatype)).ok_or(Reason::Arguments)?;
     Ok(Elements { address, count, layout })
 }
@@ -124,15 +124,15 @@ fn is_in_place(address: Address) -> bool {
     address.addr() == IN_PLACE
 }
 
-fn broadcast(data: Given, root: c_int, communicator: &Communicator, session: &'static Session) -> Choice {
+fn broadcast(data: Buffer, root: c_int, communicator: &Communicator, session: &'static Session) -> Choice {
     let data = elements(data)?;
     let root = u32::try_from(root).ok().filter(|&root| root < communicator.ranks).ok_or(Reason::Arguments)?;
     let entry = place_of(&session.plan.broadcast, data.bytes())?;
     let algorithm = &session.plan.broadcast[entry].algorithm;
-    Ok(Chosen { job: Job::Broadcast { algorithm, root: Rank(root), data }, entry })
+    Ok(PlannedCall { job: Job::Broadcast { algorithm, root: Rank(root), data }, entry })
 }
 
-fn all_reduce(sent: Address, received: Given, operator: MPI_Op, session: &'static Session) -> Choice {
+fn all_reduce(sent: Address, received: Buffer, operator: MPI_Op, session: &'static Session) -> Choice {
     let received = elements(received)?;
     let entry = place_of(&session.plan.all_reduce, received.bytes())?;
     if !received.layout.is_plain {
@@ -144,10 +144,10 @@ fn all_reduce(sent: Address, received: Given, operator: MPI_Op, session: &'stati
     }
     let sent = if is_in_place(sent) { received } else { Elements { address: sent, ..received } };
     let algorithm = &session.plan.all_reduce[entry].algorithm;
-    Ok(Chosen { job: Job::AllReduce { algorithm, reduction, sent, received }, entry })
+    Ok(PlannedCall { job: Job::AllReduce { algorithm, reduction, sent, received }, entry })
 }
 
-fn all_to_all(sent: Given, received: Given, communicator: &Communicator, session: &'static Session) -> Choice {
+fn all_to_all(sent: Buffer, received: Buffer, communicator: &Communicator, session: &'static Session) -> Choice {
     let received = elements(received)?;
     let entry = place_of(&session.plan.all_to_all, received.bytes())?;
     let each = |data: Elements| {
@@ -157,19 +157,19 @@ fn all_to_all(sent: Given, received: Given, communicator: &Communicator, session
     };
     let sent = if is_in_place(sent.0) { None } else { Some(each(elements(sent)?)) };
     let blocks = Blocks { sent, received: each(received) };
-    Ok(Chosen { job: Job::AllToAll { exchange: session.plan.all_to_all[entry].algorithm, blocks }, entry })
+    Ok(PlannedCall { job: Job::AllToAll { exchange: session.plan.all_to_all[entry].algorithm, blocks }, entry })
 }
 
 /// # Safety
 /// Every array of numbers has one for each rank.
 unsafe fn all_to_allv(
-    sent: GivenBlocks,
-    received: GivenBlocks,
+    sent: BufferBlocks,
+    received: BufferBlocks,
     communicator: &Communicator,
     session: &'static Session,
 ) -> Choice {
     let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
-    let each = |GivenBlocks { address, counts, displacements, datatype }: GivenBlocks| {
+    let each = |BufferBlocks { address, counts, displacements, datatype }: BufferBlocks| {
         let all = elements((address, 0, datatype))?;
         // SAFETY: guaranteed by the caller.
         let block = |rank: u32| unsafe { (displacements.at(rank as usize), counts.at(rank as usize)) };
@@ -182,7 +182,7 @@ unsafe fn all_to_allv(
     let sent = if is_in_place(sent.address) { None } else { Some(each(sent)?) };
     let blocks = Blocks { sent, received: each(received)? };
     let schedules = Arc::clone(&communicator.schedules);
-    Ok(Chosen { job: Job::AllToAllv { exchange: entry.algorithm, blocks, schedules }, entry: 0 })
+    Ok(PlannedCall { job: Job::AllToAllv { exchange: entry.algorithm, blocks, schedules }, entry: 0 })
 }
 
 /// The index of the entry for this many bytes.
@@ -193,10 +193,10 @@ fn place_of<A>(entries: &[plan_format::Entry<A>], bytes: u64) -> Result<usize, R
     place_for(entries, Bytes(bytes)).ok_or(Reason::NotPlanned)
 }
 
-impl Chosen {
+impl PlannedCall {
     /// The same for later use, when the program may have freed its datatypes and operators; with the handles that were created for
     /// it.
-    pub(crate) fn kept(mut self) -> Result<(Chosen, Vec<Layout>), Reason> {
+    pub(crate) fn retained(mut self) -> Result<(PlannedCall, Vec<Layout>), Reason> {
         let mut kept: Vec<(Layout, Layout)> = Vec::new();
         let mut keep = |elements: &mut Elements| {
             let given = elements.layout;
@@ -204,7 +204,7 @@ impl Chosen {
                 elements.layout = *own;
                 return Some(());
             }
-            elements.layout = given.kept()?;
+            elements.layout = given.retained()?;
             kept.push((given, elements.layout));
             Some(())
         };

@@ -47,7 +47,7 @@ impl Layout {
     }
 
     /// The same with our own handle, which remains when the program has freed its own.
-    pub(crate) fn kept(self) -> Option<Layout> {
+    pub(crate) fn retained(self) -> Option<Layout> {
         if self.is_plain {
             return Some(self);
         }
@@ -90,7 +90,7 @@ impl Elements {
     ///
     /// # Safety
     /// The elements exist, and nothing changes them as long as the message exists.
-    pub(crate) unsafe fn lent(&self) -> Message {
+    pub(crate) unsafe fn as_message(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
             return Message::from(Vec::new());
@@ -101,14 +101,14 @@ impl Elements {
             return Message::from(Bytes::from_owner(place));
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.copied() }
+        unsafe { self.to_message() }
     }
 
     /// The elements as a message that is a copy.
     ///
     /// # Safety
     /// The elements exist.
-    pub(crate) unsafe fn copied(&self) -> Message {
+    pub(crate) unsafe fn to_message(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
             return Message::from(Vec::new());

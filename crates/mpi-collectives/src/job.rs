@@ -55,12 +55,12 @@ impl Program for Job {
                 // The result goes where the program has its own data, which may still be in use for sends to others.
                 let is_in_place = sent.address == received.address;
                 // SAFETY: the program leaves its data alone, see [`Job`].
-                let mut message = unsafe { if is_in_place { sent.copied() } else { sent.lent() } };
+                let mut message = unsafe { if is_in_place { sent.to_message() } else { sent.as_message() } };
                 algorithm.all_reduce(endpoint, &context, &mut message).await?;
                 if reduction.code() != MPI_SUCCESS {
                     return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));
                 }
-                lay(received, &message)
+                copy_into(received, &message)
             }
             Job::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
             Job::AllToAllv { exchange, blocks, schedules } => blocks.exchange(endpoint, *exchange, schedules).await,
@@ -95,13 +95,13 @@ async fn broadcast_from<E: Endpoint>(
 ) -> Result<()> {
     let (group, is_root) = (Group::from_source(root, endpoint.size())?, endpoint.rank() == root);
     // SAFETY: the program leaves its data alone, see [`Job`].
-    let mut message = if is_root { unsafe { data.lent() } } else { Message::default() };
+    let mut message = if is_root { unsafe { data.as_message() } } else { Message::default() };
     algorithm.broadcast(endpoint, &group, Bytes(data.bytes()), &mut message).await?;
-    if is_root { Ok(()) } else { lay(data, &message) }
+    if is_root { Ok(()) } else { copy_into(data, &message) }
 }
 
 /// Copies a message to its place.
-fn lay(place: &Elements, message: &Message) -> Result<()> {
+fn copy_into(place: &Elements, message: &Message) -> Result<()> {
     // SAFETY: the program leaves its data alone, see [`Job`].
     if unsafe { place.put(message) } { Ok(()) } else { Err(too_long(place, message)) }
 }
@@ -183,11 +183,11 @@ impl Blocks {
     /// The state of the exchange; what the rank has for itself is copied at once.
     fn begin(&self, Rank(me): Rank) -> Result<Transit<'_>> {
         // SAFETY: the program leaves its data alone, see [`Job`].
-        let copies = || self.received.iter().map(|block| unsafe { block.copied() }).collect();
+        let copies = || self.received.iter().map(|block| unsafe { block.to_message() }).collect();
         let own = self.sent.is_none().then(copies);
         if let Some(sent) = &self.sent {
             // SAFETY: the program leaves its data alone, see [`Job`].
-            lay(&self.received[me as usize], &unsafe { sent[me as usize].lent() })?;
+            copy_into(&self.received[me as usize], &unsafe { sent[me as usize].as_message() })?;
         }
         Ok(Transit { blocks: self, own, wrong: Cell::new(None) })
     }
@@ -206,13 +206,13 @@ impl Transit<'_> {
         match (&self.own, &self.blocks.sent) {
             (Some(own), _) => own[to as usize].clone(),
             // SAFETY: the program leaves its data alone, see [`Job`].
-            (None, Some(sent)) => unsafe { sent[to as usize].lent() },
+            (None, Some(sent)) => unsafe { sent[to as usize].as_message() },
             (None, None) => Message::default(),
         }
     }
 
     fn take(&self, Rank(from): Rank, message: &Message) {
-        if let Err(error) = lay(&self.blocks.received[from as usize], message) {
+        if let Err(error) = copy_into(&self.blocks.received[from as usize], message) {
             self.wrong.set(Some(error));
         }
     }

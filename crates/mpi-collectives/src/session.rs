@@ -25,7 +25,7 @@ const BAD_INPUT: c_int = 2;
 /// The variables in which process managers give a process its rank.
 const RANK_VARIABLES: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
 /// How long a rank waits before it aborts all others: by then its message has reached mpiexec, which loses what is still on its way.
-const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(200);
+const ABORT_DELAY: std::time::Duration = std::time::Duration::from_millis(200);
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
@@ -56,7 +56,7 @@ impl Prepared {
             // If many ranks would print the same message, one is enough.
             let rank = RANK_VARIABLES.into_iter().find_map(std::env::var_os);
             if rank.is_none_or(|rank| rank == "0") {
-                say(&problem);
+                print_problem(&problem);
             }
             std::process::exit(BAD_INPUT)
         };
@@ -90,9 +90,9 @@ impl Prepared {
         }
         let refused = |problem: String| -> ! {
             if rank == 0 {
-                say(&problem);
+                print_problem(&problem);
             }
-            std::thread::sleep(LAST_WORDS);
+            std::thread::sleep(ABORT_DELAY);
             // SAFETY: as above; it aborts all ranks.
             unsafe { functions::abort(MPI_COMM_WORLD, BAD_INPUT) };
             std::process::exit(BAD_INPUT)
@@ -104,9 +104,9 @@ impl Prepared {
             ));
         }
         let digest = digest(plan.to_toml().as_bytes());
-        let tells = u64::from(report.is_some());
-        let own = [digest, !digest, provided as u64, !(provided as u64), tells, !tells];
-        if own != largest(own) {
+        let reports = u64::from(report.is_some());
+        let own = [digest, !digest, provided as u64, !(provided as u64), reports, !reports];
+        if own != element_wise_maximum(own) {
             let shown = quantities::shown_path(&path);
             refused(format!(
                 "{shown}: found different plans, or settings, on different ranks; allowed is one file, the same on all hosts"
@@ -125,26 +125,26 @@ impl Prepared {
 }
 
 /// Prints a problem in one write: other ranks may print at the same time.
-fn say(problem: &str) {
+fn print_problem(problem: &str) {
     // If standard error is closed, the problem can't be reported.
     let _ = std::io::stderr().write_all(format!("error: {problem}\n").as_bytes());
 }
 
 /// The largest of the numbers of all ranks, element by element.
-fn largest(own: [u64; 6]) -> [u64; 6] {
-    let mut largest = [0_u64; 6];
+fn element_wise_maximum(own: [u64; 6]) -> [u64; 6] {
+    let mut element_wise_maximum = [0_u64; 6];
     // SAFETY: MPI has begun, and both have this many numbers.
     unsafe {
         functions::allreduce(
             own.as_ptr().cast(),
-            largest.as_mut_ptr().cast(),
+            element_wise_maximum.as_mut_ptr().cast(),
             own.len() as c_int,
             MPI_UINT64_T,
             MPI_MAX,
             MPI_COMM_WORLD,
         );
     }
-    largest
+    element_wise_maximum
 }
 
 /// A number that distinguishes texts: the first eight bytes of their digest.

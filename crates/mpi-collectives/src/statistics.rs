@@ -75,7 +75,7 @@ impl Reason {
         Reason::Threads,
     ];
 
-    const fn in_words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Reason::NotPlanned => "not in the plan",
             Reason::Ranks => "another number of ranks",
@@ -116,7 +116,7 @@ impl Statistics {
         for collective in Collective::ALL {
             let line = |planned, by| Line { function: collective.name(), planned, by, calls: 0 };
             begins[collective as usize] = lines.len();
-            lines.extend(Reason::ALL.map(|reason| line(false, reason.in_words().to_owned())));
+            lines.extend(Reason::ALL.map(|reason| line(false, reason.description().to_owned())));
             lines.extend(collective.entries(plan).into_iter().map(|by| line(true, by)));
         }
         let counts = lines.iter().map(|_| AtomicU64::new(0)).collect();
@@ -129,7 +129,7 @@ impl Statistics {
     }
 
     /// Counts a call that goes to the library.
-    pub(crate) fn passed_on(&self, collective: Collective, reason: Reason) {
+    pub(crate) fn count_passed_on(&self, collective: Collective, reason: Reason) {
         self.add(self.begins[collective as usize] + reason as usize);
     }
 

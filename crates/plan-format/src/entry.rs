@@ -30,7 +30,7 @@ impl Sizes {
 /// An algorithm as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Told {
+pub struct AlgorithmSpec {
     /// Only for larger sizes. [B]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<Bytes>,
@@ -56,33 +56,42 @@ pub struct Told {
     pub pacing: Option<Pacing>,
 }
 
-impl Told {
+impl AlgorithmSpec {
     /// Only the name of an algorithm.
-    pub fn name(algorithm: &str) -> Told {
+    pub fn name(algorithm: &str) -> AlgorithmSpec {
         let algorithm = Spanned::new(0..0, algorithm.to_owned());
-        Told { above: None, to: None, algorithm, segment: None, lambda: None, t0: None, alpha: None, pacing: None }
+        AlgorithmSpec {
+            above: None,
+            to: None,
+            algorithm,
+            segment: None,
+            lambda: None,
+            t0: None,
+            alpha: None,
+            pacing: None,
+        }
     }
 
     /// The name of an algorithm of a catalogue, and the parameters that it has used.
-    pub fn used(algorithm: &str, parameters: &Parameters) -> Told {
+    pub fn used(algorithm: &str, parameters: &Parameters) -> AlgorithmSpec {
         let used = |parameter| parameters.has_used(parameter);
-        Told {
+        AlgorithmSpec {
             segment: parameters.segment.filter(|_| used(Parameter::Segment)),
             lambda: parameters.lambda.filter(|_| used(Parameter::Lambda)),
             t0: parameters.t0.filter(|_| used(Parameter::T0)),
             alpha: parameters.alpha.filter(|_| used(Parameter::Alpha)),
-            ..Told::name(algorithm)
+            ..AlgorithmSpec::name(algorithm)
         }
     }
 
     /// The same for these sizes.
     #[must_use]
-    pub fn of_sizes(self, Sizes { above, to }: Sizes) -> Told {
-        Told { above, to, ..self }
+    pub fn of_sizes(self, Sizes { above, to }: Sizes) -> AlgorithmSpec {
+        AlgorithmSpec { above, to, ..self }
     }
 
     /// A short description: `pipeline, segment 4 KiB`.
-    pub(crate) fn in_words(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let words = [
             Some(self.algorithm.get_ref().clone()),
             self.segment.map(|segment| format!("segment {segment}")),
@@ -98,24 +107,24 @@ impl Told {
 /// An algorithm that a plan can name.
 pub(crate) trait Planned: Sized {
     /// Constructs it from what is written in `field`, for this many ranks.
-    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError>;
+    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError>;
 }
 
 impl Planned for broadcast::Algorithm {
-    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
-        catalogued(told, ranks, place, field)
+    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        catalogued(spec, ranks, place, field)
     }
 }
 
 impl Planned for all_reduce::Algorithm {
-    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
-        catalogued(told, ranks, place, field)
+    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        catalogued(spec, ranks, place, field)
     }
 }
 
 /// An algorithm of a catalogue; parameters that it does not use must not be given.
-fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<A, PlanError> {
-    let Told { algorithm: name, segment, lambda, t0, alpha, .. } = told;
+fn catalogued<A: Catalogue>(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<A, PlanError> {
+    let AlgorithmSpec { algorithm: name, segment, lambda, t0, alpha, .. } = spec;
     let (span, of_name) = (name.span(), format!("{field}.algorithm"));
     // No message-passing library has those that the machine's own network does.
     let known: Vec<&str> =
@@ -125,8 +134,8 @@ fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &s
     let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
     let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
     let made = (entry.make)(&mut parameters);
-    let algorithm = made.map_err(|untold| {
-        place.found(span.clone(), field, &format!("`{}`: {untold}", entry.name), "an algorithm with that parameter")
+    let algorithm = made.map_err(|missing| {
+        place.found(span.clone(), field, &format!("`{}`: {missing}", entry.name), "an algorithm with that parameter")
     })?;
     let given = [
         (Parameter::Segment, segment.is_some()),
@@ -135,7 +144,7 @@ fn catalogued<A: Catalogue>(told: &Told, ranks: u32, place: Place<'_>, field: &s
         (Parameter::Alpha, alpha.is_some()),
     ];
     let idle = given.into_iter().find(|&(parameter, given)| given && !parameters.has_used(parameter));
-    let idle = idle.map(|(parameter, _)| parameter.name()).or(told.pacing.map(|_| "pacing"));
+    let idle = idle.map(|(parameter, _)| parameter.name()).or(spec.pacing.map(|_| "pacing"));
     match idle {
         Some(idle) => Err(without_effect(place, span, field, idle, entry.name)),
         None => Ok(algorithm),
@@ -148,25 +157,25 @@ fn without_effect(place: Place<'_>, span: std::ops::Range<usize>, field: &str, i
 }
 
 /// Checks that nothing but a pacing is given besides the name.
-fn only_pacing(told: &Told, place: Place<'_>, field: &str) -> Result<(), PlanError> {
+fn only_pacing(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<(), PlanError> {
     let given = [
-        ("segment", told.segment.is_some()),
-        ("lambda", told.lambda.is_some()),
-        ("t0", told.t0.is_some()),
-        ("alpha", told.alpha.is_some()),
+        ("segment", spec.segment.is_some()),
+        ("lambda", spec.lambda.is_some()),
+        ("t0", spec.t0.is_some()),
+        ("alpha", spec.alpha.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
-        Some((idle, _)) => Err(without_effect(place, told.algorithm.span(), field, idle, told.algorithm.get_ref())),
+        Some((idle, _)) => Err(without_effect(place, spec.algorithm.span(), field, idle, spec.algorithm.get_ref())),
         None => Ok(()),
     }
 }
 
 impl Planned for Exchange {
-    fn of(told: &Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
-        only_pacing(told, place, field)?;
-        let (name, span, of_name) = (told.algorithm.get_ref(), told.algorithm.span(), format!("{field}.algorithm"));
+    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        only_pacing(spec, place, field)?;
+        let (name, span, of_name) = (spec.algorithm.get_ref(), spec.algorithm.span(), format!("{field}.algorithm"));
         let complete = all_to_all::Complete::all();
-        if let Some(pacing) = told.pacing {
+        if let Some(pacing) = spec.pacing {
             let irregular = all_to_all::Irregular::all();
             let known: Vec<&str> = irregular.iter().map(|it| it.name()).collect();
             let found = irregular.into_iter().find(|it| it.name() == name);
@@ -191,15 +200,15 @@ impl Planned for Exchange {
 }
 
 impl Planned for MatrixExchange {
-    fn of(told: &Told, _: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
-        only_pacing(told, place, field)?;
-        let (name, span) = (told.algorithm.get_ref(), told.algorithm.span());
-        if let Some(size) = told.above.or(told.to) {
+    fn of(spec: &AlgorithmSpec, _: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+        only_pacing(spec, place, field)?;
+        let (name, span) = (spec.algorithm.get_ref(), spec.algorithm.span());
+        if let Some(size) = spec.above.or(spec.to) {
             let allowed = "no size: no rank knows what the others have for each other";
             return Err(place.found(span, field, &size.to_string(), allowed));
         }
         if name == POSTED {
-            return match told.pacing {
+            return match spec.pacing {
                 None => Ok(MatrixExchange::Posted),
                 Some(_) => Err(without_effect(place, span, field, "pacing", POSTED)),
             };
@@ -207,7 +216,7 @@ impl Planned for MatrixExchange {
         let irregular = all_to_all::Irregular::all();
         let known: Vec<&str> = [POSTED].into_iter().chain(irregular.iter().map(|it| it.name())).collect();
         let found = irregular.into_iter().find(|it| it.name() == name);
-        let pacing = told.pacing.unwrap_or_default();
+        let pacing = spec.pacing.unwrap_or_default();
         found
             .map(|algorithm| MatrixExchange::Scheduled(algorithm, pacing))
             .ok_or_else(|| place.unknown(span, &format!("{field}.algorithm"), name, &known))
@@ -215,7 +224,12 @@ impl Planned for MatrixExchange {
 }
 
 /// Constructs an entry from what is written in `field`.
-pub(crate) fn entry<A: Planned>(told: Told, ranks: u32, place: Place<'_>, field: &str) -> Result<Entry<A>, PlanError> {
-    let algorithm = A::of(&told, ranks, place, field)?;
-    Ok(Entry { sizes: Sizes { above: told.above, to: told.to }, algorithm, told })
+pub(crate) fn entry<A: Planned>(
+    spec: AlgorithmSpec,
+    ranks: u32,
+    place: Place<'_>,
+    field: &str,
+) -> Result<Entry<A>, PlanError> {
+    let algorithm = A::of(&spec, ranks, place, field)?;
+    Ok(Entry { sizes: Sizes { above: spec.above, to: spec.to }, algorithm, spec })
 }

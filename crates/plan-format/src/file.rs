@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::entry::{Planned, Told, entry};
+use crate::entry::{AlgorithmSpec, Planned, entry};
 use crate::error::{Place, PlanError};
 use crate::{Entry, MadeFor, Plan, VERSION, Written};
 
@@ -19,13 +19,13 @@ struct Form {
     set: Vec<String>,
     ranks: Spanned<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    broadcast: Vec<Spanned<Told>>,
+    broadcast: Vec<Spanned<AlgorithmSpec>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    all_reduce: Vec<Spanned<Told>>,
+    all_reduce: Vec<Spanned<AlgorithmSpec>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    all_to_all: Vec<Spanned<Told>>,
+    all_to_all: Vec<Spanned<AlgorithmSpec>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    all_to_allv: Option<Spanned<Told>>,
+    all_to_allv: Option<Spanned<AlgorithmSpec>>,
     end: Option<End>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
         let allowed = "`[end]` as the last line, without which the plan was cut short";
         return Err(place.found(text.len()..text.len(), "end", "the end of the file", allowed));
     }
-    let matrix = form.all_to_allv.map(|told| entry(told.into_inner(), ranks, place, "all_to_allv"));
+    let matrix = form.all_to_allv.map(|spec| entry(spec.into_inner(), ranks, place, "all_to_allv"));
     Ok(Plan {
         machine: form.machine,
         blake3: form.blake3,
@@ -64,15 +64,15 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
 
 /// The entries of a collective, whose sizes increase and do not overlap.
 fn entries<A: Planned>(
-    written: Vec<Spanned<Told>>,
+    written: Vec<Spanned<AlgorithmSpec>>,
     ranks: u32,
     place: Place<'_>,
     collective: &str,
 ) -> Result<Vec<Entry<A>>, PlanError> {
     let mut entries: Vec<Entry<A>> = Vec::with_capacity(written.len());
-    for (number, told) in written.into_iter().enumerate() {
-        let (field, span) = (format!("{collective}[{number}]"), told.span());
-        let entry: Entry<A> = entry(told.into_inner(), ranks, place, &field)?;
+    for (number, spec) in written.into_iter().enumerate() {
+        let (field, span) = (format!("{collective}[{number}]"), spec.span());
+        let entry: Entry<A> = entry(spec.into_inner(), ranks, place, &field)?;
         let sizes = entry.sizes;
         if let (Some(above), Some(to)) = (sizes.above, sizes.to)
             && above >= to
@@ -96,8 +96,8 @@ fn entries<A: Planned>(
 
 /// A plan as text.
 pub(crate) fn write(plan: &Plan) -> String {
-    fn algorithms<A>(entries: &[Entry<A>]) -> Vec<Told> {
-        entries.iter().map(|entry| entry.told.clone()).collect()
+    fn algorithms<A>(entries: &[Entry<A>]) -> Vec<AlgorithmSpec> {
+        entries.iter().map(|entry| entry.spec.clone()).collect()
     }
     let Plan { machine, blake3, set, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
     let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), set: set.clone(), ranks: *ranks };
@@ -105,7 +105,7 @@ pub(crate) fn write(plan: &Plan) -> String {
         broadcast: algorithms(broadcast),
         all_reduce: algorithms(all_reduce),
         all_to_all: algorithms(all_to_all),
-        all_to_allv: all_to_allv.as_ref().map(|entry| entry.told.clone()),
+        all_to_allv: all_to_allv.as_ref().map(|entry| entry.spec.clone()),
     };
     text_of(made_for, written)
 }

@@ -38,7 +38,7 @@ use programs::broadcast;
 use programs::schedule::Pacing;
 use quantities::{Bytes, read_at_most};
 
-pub use entry::{Sizes, Told};
+pub use entry::{AlgorithmSpec, Sizes};
 pub use error::PlanError;
 
 /// The version of the format that is written and read.
@@ -84,13 +84,13 @@ pub struct MadeFor {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     /// For broadcasts, by the size of the message.
-    pub broadcast: Vec<Told>,
+    pub broadcast: Vec<AlgorithmSpec>,
     /// For all-reduces, by the size of a rank's data.
-    pub all_reduce: Vec<Told>,
+    pub all_reduce: Vec<AlgorithmSpec>,
     /// For complete exchanges, by what goes from one rank to another.
-    pub all_to_all: Vec<Told>,
+    pub all_to_all: Vec<AlgorithmSpec>,
     /// For exchanges by a matrix.
-    pub all_to_allv: Option<Told>,
+    pub all_to_allv: Option<AlgorithmSpec>,
 }
 
 /// An algorithm, and the sizes for which it is used.
@@ -101,7 +101,7 @@ pub struct Entry<A> {
     /// The algorithm, with its parameters.
     pub algorithm: A,
     /// The algorithm as it is written.
-    pub told: Told,
+    pub spec: AlgorithmSpec,
 }
 
 /// How ranks exchange when all have data for each other.
@@ -170,6 +170,6 @@ pub fn place_for<A>(entries: &[Entry<A>], size: Bytes) -> Option<usize> {
 impl<A> Entry<A> {
     /// Its name, with its parameters.
     pub fn name(&self) -> String {
-        self.told.in_words()
+        self.spec.describe()
     }
 }

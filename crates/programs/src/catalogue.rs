@@ -22,11 +22,11 @@ pub struct Entry<A> {
     /// lambda steps.
     pub formula: &'static str,
     /// The parameters that it uses. If it takes either a share or a latency, both are listed.
-    pub told: &'static [Parameter],
+    pub parameters: &'static [Parameter],
     /// What it needs of its world besides sends and receives.
     pub needs: Needs,
     /// Makes it from the parameters.
-    pub make: fn(&mut Parameters) -> Result<A, Untold>,
+    pub make: fn(&mut Parameters) -> Result<A, MissingParameter>,
 }
 
 /// All algorithms of a collective.
@@ -59,11 +59,11 @@ pub trait Catalogue: Sized + 'static {
     ///
     /// # Errors
     /// The parameter that one of them lacks.
-    fn all(parameters: &Parameters) -> Result<Vec<Self>, Untold> {
+    fn all(parameters: &Parameters) -> Result<Vec<Self>, MissingParameter> {
         let made = Self::entries().into_iter().map(|entry| (entry.name, (entry.make)(&mut parameters.clone())));
         made.filter_map(|(name, made)| match made {
             Ok(algorithm) => (algorithm.name() == name).then_some(Ok(algorithm)),
-            Err(untold) => Some(Err(untold)),
+            Err(missing) => Some(Err(missing)),
         })
         .collect()
     }
@@ -165,30 +165,30 @@ impl Parameters {
     ///
     /// # Errors
     /// When it is not given.
-    pub fn lambda(&mut self) -> Result<Lambda, Untold> {
+    pub fn lambda(&mut self) -> Result<Lambda, MissingParameter> {
         self.used.insert(Parameter::Lambda);
-        self.lambda.ok_or(Untold::of(Parameter::Lambda))
+        self.lambda.ok_or(MissingParameter::of(Parameter::Lambda))
     }
 
     /// The length of a step, for an algorithm that requires it.
     ///
     /// # Errors
     /// When it is not given.
-    pub fn t0(&mut self) -> Result<Duration, Untold> {
+    pub fn t0(&mut self) -> Result<Duration, MissingParameter> {
         self.used.insert(Parameter::T0);
-        self.t0.ok_or(Untold::of(Parameter::T0))
+        self.t0.ok_or(MissingParameter::of(Parameter::T0))
     }
 
     /// How a tree by splitting splits: always by the same share if one is given, otherwise optimally for the latency.
     ///
     /// # Errors
     /// When neither is given.
-    pub fn splitting(&mut self) -> Result<Splitting, Untold> {
+    pub fn splitting(&mut self) -> Result<Splitting, MissingParameter> {
         if let Some(alpha) = self.alpha {
             self.used.insert(Parameter::Alpha);
             return Ok(Splitting::Fixed(alpha));
         }
-        let lambda = self.lambda().map_err(|_| Untold::of(Parameter::Alpha))?;
+        let lambda = self.lambda().map_err(|_| MissingParameter::of(Parameter::Alpha))?;
         Ok(Splitting::optimal(lambda, u64::from(self.ranks)))
     }
 
@@ -206,20 +206,20 @@ impl Parameters {
 
 /// An algorithm lacks a parameter that it requires; a latency can stand in for a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Untold {
+pub struct MissingParameter {
     /// The parameter that it lacks.
     pub parameter: Parameter,
     /// The algorithm that was chosen, if the name that was given stands for a choice.
     pub chosen: Option<&'static str>,
 }
 
-impl Untold {
-    const fn of(parameter: Parameter) -> Untold {
-        Untold { parameter, chosen: None }
+impl MissingParameter {
+    const fn of(parameter: Parameter) -> MissingParameter {
+        MissingParameter { parameter, chosen: None }
     }
 }
 
-impl fmt::Display for Untold {
+impl fmt::Display for MissingParameter {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parameter {
             Parameter::Alpha => write!(out, "found neither alpha nor lambda; allowed is one of them"),
@@ -228,7 +228,7 @@ impl fmt::Display for Untold {
     }
 }
 
-impl std::error::Error for Untold {}
+impl std::error::Error for MissingParameter {}
 
 /// The approximate cost of an algorithm, without contention.
 #[derive(Clone, Debug, Default, PartialEq)]

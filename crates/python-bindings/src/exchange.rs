@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quantities::Bytes;
 use serde_json::json;
-use tuning::exchange::{Messages, Name, Told, USUAL_SIZE, branch_of, check};
+use tuning::exchange::{Messages, Name, ScheduleSummary, USUAL_SIZE, branch_of, check};
 
 use crate::command::unless_interrupted;
 use crate::errors::of_experiment;
@@ -28,7 +28,7 @@ const WIDTH: usize = 100;
 pub struct Schedule {
     schedule: schedule::Schedule,
     messages: Arc<Messages>,
-    told: Told,
+    summary: ScheduleSummary,
     forwards: bool,
     provenance: Provenance,
 }
@@ -37,7 +37,7 @@ pub struct Schedule {
 impl Schedule {
     /// Its figures, as JSON.
     fn json(&self) -> String {
-        let mut object = self.told.json();
+        let mut object = self.summary.json();
         object["traffic"] = json!(self.messages.title);
         self.provenance.beside(object).to_string()
     }
@@ -76,7 +76,7 @@ impl Schedule {
 
     /// The schedule as MSCCL XML.
     fn to_msccl(&self) -> PyResult<String> {
-        let text = self.schedule.to_msccl(self.told.name.text());
+        let text = self.schedule.to_msccl(self.summary.name.text());
         text.map_err(|error| PyValueError::new_err(format!("{error}; allowed is a schedule that MSCCL XML can hold")))
     }
 }
@@ -143,10 +143,11 @@ impl Question {
         let algorithms: Vec<Exchange> = self.algorithm.map_or_else(all, |algorithm| vec![algorithm]);
         let made = algorithms.into_iter().map(|algorithm| {
             let schedule = messages.schedule(algorithm)?;
-            let told = Told::new(Name::Algorithm(algorithm.name()), &schedule, branch).on(self.model.as_deref());
+            let summary =
+                ScheduleSummary::new(Name::Algorithm(algorithm.name()), &schedule, branch).on(self.model.as_deref());
             let provenance = self.provenance(&messages, algorithm);
             let forwards = matches!(algorithm, Exchange::Forwarding(_));
-            Ok(Schedule { schedule, messages: Arc::clone(&messages), told, forwards, provenance })
+            Ok(Schedule { schedule, messages: Arc::clone(&messages), summary, forwards, provenance })
         });
         made.collect()
     }

@@ -121,7 +121,7 @@ pub fn launch_named(
         let goes_on = || !interrupt::requested();
         let results = UdpWorld::default().run_while(&goes_on, ranks, &job.program)?;
         let outputs = results.into_iter().collect::<Result<Vec<_>, ProgramError>>()?;
-        let found = (job.tell)(outputs, &Answer::default());
+        let found = (job.derive_findings)(outputs, &Answer::default());
         let found: Map<String, Value> = found.into_iter().map(|it| (it.key.to_owned(), it.value)).collect();
         Ok::<String, experiment::Error>(Value::Object(found).to_string())
     };

@@ -113,7 +113,7 @@ impl Name {
 
 /// The properties of a schedule.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ScheduleSummary {
     /// Its name.
     pub name: Name,
     /// The number of ranks.
@@ -130,19 +130,19 @@ pub struct Told {
     pub bound: Option<Bound>,
 }
 
-impl Told {
+impl ScheduleSummary {
     /// The properties of `schedule`, for a tree with `branch` ranks in each branch below the root.
-    pub fn new(name: Name, schedule: &Schedule, branch: u32) -> Told {
+    pub fn new(name: Name, schedule: &Schedule, branch: u32) -> ScheduleSummary {
         let (ranks, rule) = (schedule.ranks, schedule.rule);
         let (measures, crossings) = (schedule.measures(), schedule.root_crossings(branch));
-        Told { name, ranks, rule, measures, branch, crossings, bound: None }
+        ScheduleSummary { name, ranks, rule, measures, branch, crossings, bound: None }
     }
 
     /// The same, with the lower bound on `machine`.
-    pub fn on(self, machine: Option<&Machine>) -> Told {
+    pub fn on(self, machine: Option<&Machine>) -> ScheduleSummary {
         let Measures { least_steps, most_bytes_of_a_rank, .. } = self.measures;
         let bound = |machine| busiest(machine, u64::from(least_steps), most_bytes_of_a_rank);
-        Told { bound: machine.map(bound), ..self }
+        ScheduleSummary { bound: machine.map(bound), ..self }
     }
 
     /// How many times as long as the busiest rank's bytes the steps take, if the ranks stay in step and only bytes count.

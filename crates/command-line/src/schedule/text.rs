@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 use super::Made;
 use experiment::Provenance;
 use report::terminal::{Side, columns, rounded};
-use tuning::exchange::{Messages, Name, Told};
+use tuning::exchange::{Messages, Name, ScheduleSummary};
 use tuning::planner::Bound;
 
 /// The width of a printed schedule. [characters]
 pub(super) const WIDTH: usize = 100;
 
 /// The figures of a schedule, as text.
-fn rows(told: &Told) -> [[String; 2]; 4] {
-    let Measures { steps, carrying_steps, least_steps, messages, transfers, .. } = told.measures;
-    let Measures { bytes, bytes_in_step, most_bytes_of_a_rank: least, .. } = told.measures;
+fn rows(summary: &ScheduleSummary) -> [[String; 2]; 4] {
+    let Measures { steps, carrying_steps, least_steps, messages, transfers, .. } = summary.measures;
+    let Measures { bytes, bytes_in_step, most_bytes_of_a_rank: least, .. } = summary.measures;
     let idle = steps - carrying_steps;
     let idle = if idle > 0 { format!(", and {idle} that carry nothing") } else { String::new() };
     let parts = if transfers > messages { format!(" in {transfers} parts") } else { String::new() };
-    let (through, most) = (told.crossings.iter().sum::<usize>(), told.most_crossings());
-    let branches = format!("branches of {} {}", told.branch, if told.branch == 1 { "rank" } else { "ranks" });
+    let (through, most) = (summary.crossings.iter().sum::<usize>(), summary.most_crossings());
+    let branches = format!("branches of {} {}", summary.branch, if summary.branch == 1 { "rank" } else { "ranks" });
     [
         ("steps", format!("{carrying_steps}{idle}; at least {least_steps} for these messages")),
         ("messages", format!("{messages}{parts}, {bytes} in total")),
@@ -41,17 +41,17 @@ fn heading(traffic: &Messages) -> String {
 
 /// One schedule, with its table and its check, if these were asked for.
 pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String {
-    let Made { traffic, told, table, checked, .. } = made;
+    let Made { traffic, summary, table, checked, .. } = made;
     if as_json {
-        let mut object = told.json();
+        let mut object = summary.json();
         object["traffic"] = json!(traffic.title);
         if let Some(checked) = checked {
             object["check"] = json!({"right": checked.wrong.is_none(), "wrong": checked.wrong});
         }
         return crate::json(&experiment.beside(object));
     }
-    let mut rows = rows(told).to_vec();
-    if let Some(Bound { time, reason }) = &told.bound {
+    let mut rows = rows(summary).to_vec();
+    if let Some(Bound { time, reason }) = &summary.bound {
         rows.push(["lower bound".to_owned(), format!("{}: {reason}", rounded(*time))]);
     }
     if let Some(checked) = checked {
@@ -60,7 +60,7 @@ pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String
     }
     let rows = columns([Side::Left, Side::Left], &rows);
     let table = table.as_ref().map_or(String::new(), |table| format!("\n{table}"));
-    let title = match &told.name {
+    let title = match &summary.name {
         Name::Algorithm(name) => format!("{name} schedule of {}", heading(traffic)),
         Name::File(name) if *name == traffic.title => format!("schedule {}", heading(traffic)),
         Name::File(name) => format!("schedule {name} for {}", heading(traffic)),
@@ -69,26 +69,31 @@ pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String
 }
 
 /// Several schedules.
-pub(super) fn comparison(traffic: &Messages, told: &[Told], experiment: &Provenance, as_json: bool) -> String {
+pub(super) fn comparison(
+    traffic: &Messages,
+    summary: &[ScheduleSummary],
+    experiment: &Provenance,
+    as_json: bool,
+) -> String {
     if as_json {
-        let schedules: Vec<Value> = told.iter().map(Told::json).collect();
+        let schedules: Vec<Value> = summary.iter().map(ScheduleSummary::json).collect();
         let object = json!({"traffic": traffic.title, "schedules": schedules});
         return crate::json(&experiment.beside(object));
     }
     let names = ["algorithm", "steps", "in step", "ratio to min", "through root, at most"];
     let mut rows = vec![names.map(str::to_string)];
-    rows.extend(told.iter().map(|told| {
+    rows.extend(summary.iter().map(|summary| {
         [
-            told.name.text().to_owned(),
-            told.measures.carrying_steps.to_string(),
-            told.measures.bytes_in_step.to_string(),
-            format!("{:.2}", told.stretch()),
-            told.most_crossings().to_string(),
+            summary.name.text().to_owned(),
+            summary.measures.carrying_steps.to_string(),
+            summary.measures.bytes_in_step.to_string(),
+            format!("{:.2}", summary.stretch()),
+            summary.most_crossings().to_string(),
         ]
     }));
     let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right];
     let (steps, bytes) = (traffic.pattern.most_messages_of_a_rank(), traffic.pattern.most_bytes_of_a_rank());
-    let branch = told.first().map_or(0, |told| told.branch);
+    let branch = summary.first().map_or(0, |summary| summary.branch);
     format!(
         "{}\n{}\n{}\nAt least {steps} steps are needed. In step: the sum of the steps' largest messages, at least the \
          {bytes} of\nthe busiest rank. Through root: the most in one step, for a tree whose branches below the root \

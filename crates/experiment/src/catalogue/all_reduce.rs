@@ -73,16 +73,16 @@ impl Entry for AllReduce {
         let program = all_reduce::AllReduce { algorithm, group: setup.group, operator, inputs, sends };
         let mut prepared = Prepared::new(program, setup.ranks, Value::Object(setup.parameters));
         prepared.notes.draws = draws;
-        Ok(Box::new(prepared.telling(move |_, _| bound.into_iter().collect())))
+        Ok(Box::new(prepared.with_findings(move |_, _| bound.into_iter().collect())))
     }
 }
 
 impl AllReduce {
-    /// The algorithm, told what it has to be told, and who takes part.
+    /// The algorithm, made from its parameters, and who takes part.
     pub(super) fn algorithm(&self, site: &Site) -> Result<(all_reduce::Algorithm, Setup), Error> {
         let &AllReduce { bytes: Size(bytes), algorithm, lambda, t0, alpha, root, order, .. } = self;
         let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment: None }.setup(site)?;
-        let usual = if setup.told.lambda.is_some() { "census" } else { "recursive-doubling" };
+        let usual = if setup.inputs.lambda.is_some() { "census" } else { "recursive-doubling" };
         let entry = algorithm.map(|Named(entry)| entry).or_else(|| all_reduce::Algorithm::by_name(usual));
         let entry = entry.ok_or_else(|| Error::parameter("algorithm", usual, "an algorithm"))?;
         let algorithm = setup.algorithm(entry)?;

@@ -128,7 +128,10 @@ impl AllToAll {
     ///
     /// # Errors
     /// What does not fit together; a matrix, which says by itself who sends.
-    pub(super) fn told(&self, site: &Site) -> Result<(Exchange, Pacing, Option<SendReceiveOrder>, Duration), Error> {
+    pub(super) fn resolved(
+        &self,
+        site: &Site,
+    ) -> Result<(Exchange, Pacing, Option<SendReceiveOrder>, Duration), Error> {
         if let Some(path) = &self.traffic {
             return Err(Error::parameter("traffic", path.display(), "none, as each rank says what it sends"));
         }
@@ -210,7 +213,7 @@ impl AllToAll {
         // What is forwarded goes in as few messages as one likes.
         let least = if algorithm.forwards() { others.min(1) } else { others };
         prepared.notes.busiest = Some((least, Bytes(others.saturating_mul(bytes.0))));
-        Ok(Box::new(prepared.telling(|received, _| {
+        Ok(Box::new(prepared.with_findings(|received, _| {
             let most = received.iter().map(|bytes| bytes.0).max().unwrap_or(0);
             vec![Finding {
                 name: "received",

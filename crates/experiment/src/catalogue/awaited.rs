@@ -60,7 +60,7 @@ impl Awaited {
                 Kind::AllReduce { algorithm, group: setup.group, operator: it.operator() }
             }
             Choice::AllToAll(it) => {
-                let (algorithm, pacing, order, reshuffle) = it.told(site)?;
+                let (algorithm, pacing, order, reshuffle) = it.resolved(site)?;
                 Kind::AllToAll(ToAll { algorithm, pacing, order, reshuffle, schedules: RefCell::default() })
             }
             other => {
@@ -113,9 +113,9 @@ fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: b
         }
         None if algorithm.cuts() => {
             let name = algorithm.name();
-            let told =
+            let problem =
                 format!("size: found nothing; allowed is the size of the message at every rank, as {name} cuts it");
-            Err(ProgramError::Unfit(told))
+            Err(ProgramError::Unfit(problem))
         }
         None => Ok(Bytes(0)),
     }
@@ -130,8 +130,9 @@ impl ToAll {
     ) -> ProgramResult<Vec<Option<Message>>> {
         let ranks = endpoint.size();
         if messages.len() != ranks as usize {
-            let told = format!("data: found {} messages; allowed is one for each of the {ranks} ranks", messages.len());
-            return Err(ProgramError::Unfit(told));
+            let problem =
+                format!("data: found {} messages; allowed is one for each of the {ranks} ranks", messages.len());
+            return Err(ProgramError::Unfit(problem));
         }
         let largest = messages.iter().flatten().map(Message::size).max().unwrap_or_default();
         let message_for = |to: Rank| messages[to.0 as usize].clone().unwrap_or_default();

@@ -77,22 +77,22 @@ impl Entry for Broadcast {
         let group = setup.group.clone();
         let program = broadcast::Broadcast { algorithm, group, message: message.clone() };
         let mut prepared = reached(program, message, messages, setup);
-        prepared.tell = Box::new(move |_, _| bound.into_iter().collect());
+        prepared.derive_findings = Box::new(move |_, _| bound.into_iter().collect());
         Ok(Box::new(prepared))
     }
 }
 
 impl Broadcast {
-    /// The algorithm, told what it has to be told, and who takes part.
+    /// The algorithm, made from its parameters, and who takes part.
     pub(super) fn algorithm(&self, site: &Site) -> Result<(broadcast::Algorithm, Setup), Error> {
         let &Broadcast { bytes: Size(bytes), algorithm, lambda, t0, alpha, segment, root, order } = self;
         let segment = segment.map(|Size(bytes)| bytes);
         let mut setup = Collective { bytes, root, order, lambda, t0, alpha, segment }.setup(site)?;
-        let by_share = setup.told.lambda.is_some() || alpha.is_some();
+        let by_share = setup.inputs.lambda.is_some() || alpha.is_some();
         let usual = if by_share { "lambda-tree" } else { "binomial" };
         let entry = algorithm.map(|Named(entry)| entry).or_else(|| broadcast::Algorithm::by_name(usual));
         let entry = entry.ok_or_else(|| Error::parameter("algorithm", usual, "an algorithm"))?;
-        if segment.is_some() && !entry.told.contains(&Parameter::Segment) {
+        if segment.is_some() && !entry.parameters.contains(&Parameter::Segment) {
             let allowed = format!("none, as {} does not cut messages", entry.name);
             return Err(Error::parameter("segment", "a size", allowed));
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use programs::Group;
 use programs::all_reduce::Sends;
-use programs::catalogue::{Catalogue, Entry, Parameter, Parameters, Untold};
+use programs::catalogue::{Catalogue, Entry, MissingParameter, Parameter, Parameters};
 use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::rounded;
@@ -88,7 +88,7 @@ impl<A: Catalogue> JsonSchema for Named<A> {
     }
 }
 
-/// Who takes part, with how much data, and what the algorithm may be told.
+/// Who takes part, with how much data, and what parameters the algorithm may use.
 pub(super) struct Collective {
     pub(super) bytes: Bytes,
     pub(super) root: Rank,
@@ -99,12 +99,12 @@ pub(super) struct Collective {
     pub(super) segment: Option<Bytes>,
 }
 
-/// A collective whose algorithm is still to be told what it has to be told.
+/// A collective whose algorithm has still to be made from its parameters.
 pub(super) struct Setup {
     pub(super) group: Group,
     pub(super) ranks: u32,
-    /// What the algorithm may be told.
-    pub(super) told: Parameters,
+    /// The parameters that the algorithm may use.
+    pub(super) inputs: Parameters,
     asked_t0: Option<Duration>,
     is_permuted: bool,
     is_postal: bool,
@@ -135,33 +135,34 @@ impl Collective {
             parameters.insert("order".to_owned(), json!(order.name()));
         }
         let (model_lambda, model_t0) = site.postal.unzip();
-        let told = Parameters {
+        let inputs = Parameters {
             lambda: lambda.or(model_lambda),
             t0: asked_t0.or(model_t0),
             alpha,
             segment,
             ..Parameters::of(ranks)
         };
-        Ok(Setup { group, ranks, told, asked_t0, is_permuted, is_postal: site.postal.is_some(), parameters })
+        Ok(Setup { group, ranks, inputs, asked_t0, is_permuted, is_postal: site.postal.is_some(), parameters })
     }
 }
 
 impl Setup {
-    /// The algorithm, told what it has to be told. The result repeats that; what it has made no use of is not allowed.
+    /// The algorithm, made from its parameters. The result repeats these; one that it has not used is not allowed.
     ///
     /// # Errors
-    /// What it was not told; what it was told in vain.
+    /// A parameter that it lacks; one without effect.
     pub(super) fn algorithm<A: Catalogue>(&mut self, entry: &Entry<A>) -> Result<A, Error> {
-        let algorithm = (entry.make)(&mut self.told)
-            .map_err(|Untold { parameter, chosen }| untold(parameter, chosen.unwrap_or(entry.name)))?;
+        let algorithm = (entry.make)(&mut self.inputs).map_err(|MissingParameter { parameter, chosen }| {
+            missing_parameter(parameter, chosen.unwrap_or(entry.name))
+        })?;
         self.check_used(algorithm.name())?;
-        let told = &self.told;
-        let used = |parameter: Parameter, value: Value| (told.has_used(parameter), parameter.name(), value);
+        let inputs = &self.inputs;
+        let used = |parameter: Parameter, value: Value| (inputs.has_used(parameter), parameter.name(), value);
         let values = [
-            used(Parameter::Alpha, json!(told.alpha.map(Alpha::as_f64))),
-            used(Parameter::Lambda, json!(told.lambda.map(|lambda| lambda.to_string()))),
-            used(Parameter::T0, json!(told.t0.map(|t0| t0.to_string()))),
-            used(Parameter::Segment, json!(told.segment.map(|segment| segment.0))),
+            used(Parameter::Alpha, json!(inputs.alpha.map(Alpha::as_f64))),
+            used(Parameter::Lambda, json!(inputs.lambda.map(|lambda| lambda.to_string()))),
+            used(Parameter::T0, json!(inputs.t0.map(|t0| t0.to_string()))),
+            used(Parameter::Segment, json!(inputs.segment.map(|segment| segment.0))),
         ];
         for (_, name, value) in values.into_iter().filter(|(used, ..)| *used) {
             self.parameters.insert(name.to_owned(), value);
@@ -173,15 +174,15 @@ impl Setup {
     /// Says whether the algorithm makes use of alpha, lambda and t0, where these were given. In the postal model the latter two are
     /// the machine's.
     fn check_used(&self, algorithm: &str) -> Result<(), Error> {
-        let unused = |parameter| !self.told.has_used(parameter);
-        if let Some(alpha) = self.told.alpha.filter(|_| unused(Parameter::Alpha)) {
+        let unused = |parameter| !self.inputs.has_used(parameter);
+        if let Some(alpha) = self.inputs.alpha.filter(|_| unused(Parameter::Alpha)) {
             return Err(Error::parameter("alpha", alpha, format!("none, as {algorithm} does not split by shares")));
         }
         if self.is_postal {
             return Ok(());
         }
-        if let Some(lambda) = self.told.lambda.filter(|_| unused(Parameter::Lambda)) {
-            let allowed = match self.told.alpha {
+        if let Some(lambda) = self.inputs.lambda.filter(|_| unused(Parameter::Lambda)) {
+            let allowed = match self.inputs.alpha {
                 Some(_) => "none beside an alpha, by which the tree splits".to_owned(),
                 None => format!("none on a machine, as {algorithm} is not made for a latency"),
             };
@@ -209,7 +210,7 @@ impl Setup {
 
     /// In the postal model, the least time in which all ranks can hear of the first.
     pub(super) fn lower_bound(&self) -> Option<Finding> {
-        let (lambda, t0) = (self.told.lambda.filter(|_| self.is_postal)?, self.told.t0?);
+        let (lambda, t0) = (self.inputs.lambda.filter(|_| self.is_postal)?, self.inputs.t0?);
         let bound: Steps = broadcast_time(lambda, u64::from(self.group.len()));
         Some(Finding {
             name: "lower bound",
@@ -225,8 +226,8 @@ pub(super) fn sends(site: &Site, size: Bytes) -> Sends {
     if site.waits_for_receivers(size) { Sends::Synchronous } else { Sends::Early }
 }
 
-/// What an algorithm has not been told.
-fn untold(parameter: Parameter, algorithm: &str) -> Error {
+/// The error of a parameter that an algorithm lacks.
+fn missing_parameter(parameter: Parameter, algorithm: &str) -> Error {
     let allowed = match parameter {
         Parameter::Alpha => "a share, or a lambda, for a tree by splitting".to_owned(),
         Parameter::Lambda => format!("a latency, which {algorithm} needs"),

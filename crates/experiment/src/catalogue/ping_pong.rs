@@ -44,7 +44,8 @@ impl Entry for PingPong {
         let program = benchmarks::PingPong { first: from, second: to, bytes, rounds };
         let prepared = Prepared::new(program, ranks, parameters).expecting(Some(2 * u64::from(rounds)));
         Ok(Box::new(
-            prepared.telling(move |times, _| vec![round_trip(times.get(from.0 as usize).map_or(&[], Vec::as_slice))]),
+            prepared
+                .with_findings(move |times, _| vec![round_trip(times.get(from.0 as usize).map_or(&[], Vec::as_slice))]),
         ))
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn measured(
     let messages = (pacing == Pacing::FreeRunning).then_some(measures.transfers);
     let mut prepared = Prepared::new(program, schedule.ranks, parameters).expecting(messages);
     prepared.notes.busiest = Some(busiest);
-    prepared.telling(move |_, _| findings(&measures))
+    prepared.with_findings(move |_, _| findings(&measures))
 }
 
 /// What is printed about the schedule itself.

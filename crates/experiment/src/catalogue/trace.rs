@@ -60,8 +60,8 @@ impl Entry for Trace {
         let ranks = site.exactly(trace.size(), "as many as the trace has")?;
         let largest = trace.largest();
         if site.has_network() && largest > LARGEST_MESSAGE {
-            let told = format!("found a message of {largest}; allowed is at most {LARGEST_MESSAGE} on a network");
-            return Err(TraceError::of_file(&self.file.display().to_string(), told).into());
+            let problem = format!("found a message of {largest}; allowed is at most {LARGEST_MESSAGE} on a network");
+            return Err(TraceError::of_file(&self.file.display().to_string(), problem).into());
         }
         let algorithms = self.algorithms(ranks)?;
         let parameters = self.parameters()?;
@@ -69,7 +69,7 @@ impl Entry for Trace {
         let replay = Replay::new(Arc::clone(&trace), algorithms, self.compute_scale);
         let mut prepared = Prepared::new(replay, ranks, parameters);
         prepared.notes.files.push(file);
-        Ok(Box::new(prepared.telling(move |computed, answer| findings(&trace, computed, answer))))
+        Ok(Box::new(prepared.with_findings(move |computed, answer| findings(&trace, computed, answer))))
     }
 }
 

@@ -80,7 +80,7 @@ impl AllReduceAlgorithm for Rabenseifner {
         name: "rabenseifner",
         about: "Pairs exchange halves, quarters and so on, and then the other way",
         formula: "2 log2 n (o + L + o) + 2 s (n - 1) / n G",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(Rabenseifner.into()),
     }];

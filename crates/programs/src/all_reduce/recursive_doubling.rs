@@ -59,7 +59,7 @@ impl AllReduceAlgorithm for RecursiveDoubling {
         name: "recursive-doubling",
         about: "Pairs exchange all that they have",
         formula: "log2 n (o + (s-1) G + L + o)",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(RecursiveDoubling.into()),
     }];

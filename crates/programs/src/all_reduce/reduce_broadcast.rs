@@ -58,7 +58,7 @@ impl AllReduceAlgorithm for ReduceBroadcast {
         name: "reduce-broadcast",
         about: "To the root along the tree by splitting, and back",
         formula: "2 T_lambda(n) t0 with the look-up table for lambda",
-        told: &[Parameter::Alpha, Parameter::Lambda],
+        parameters: &[Parameter::Alpha, Parameter::Lambda],
         needs: Needs::NOTHING,
         make: |parameters| Ok(ReduceBroadcast(parameters.splitting()?).into()),
     }];

@@ -71,7 +71,7 @@ impl AllReduceAlgorithm for Ring {
         name: "ring",
         about: "Blocks go twice round the ring of all nodes",
         formula: "2 (n - 1) (o + L + o) + 2 s (n - 1) / n G",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(Ring.into()),
     }];

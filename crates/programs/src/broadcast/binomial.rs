@@ -83,7 +83,7 @@ impl BroadcastAlgorithm for Binomial {
         name: "binomial",
         about: "Whoever has the message sends it on, twice as far in every round",
         formula: "ceil(log2 n) lambda t0",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(Binomial.into()),
     }];

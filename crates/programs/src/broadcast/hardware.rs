@@ -56,7 +56,7 @@ impl BroadcastAlgorithm for Hardware {
         name: "hardware",
         about: "By the machine's control network",
         formula: "o + s / r + L + o with the rate r and the latency L of the control network",
-        told: &[],
+        parameters: &[],
         needs: Needs::MULTICAST,
         make: |_| Ok(Hardware.into()),
     }];

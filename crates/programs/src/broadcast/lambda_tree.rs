@@ -72,7 +72,7 @@ impl BroadcastAlgorithm for LambdaTree {
         name: "lambda-tree",
         about: "By splitting the nodes again and again, as --alpha or the look-up table for --lambda says",
         formula: "T_lambda(n) t0 with the look-up table for lambda",
-        told: &[Parameter::Alpha, Parameter::Lambda],
+        parameters: &[Parameter::Alpha, Parameter::Lambda],
         needs: Needs::NOTHING,
         make: |parameters| Ok(LambdaTree(parameters.splitting()?).into()),
     }];

@@ -44,7 +44,7 @@ impl BroadcastAlgorithm for Linear {
         name: "linear",
         about: "The source sends to all others, one by one",
         formula: "(n - 2 + lambda) t0",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(Linear.into()),
     }];

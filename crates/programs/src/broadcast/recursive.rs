@@ -57,7 +57,7 @@ impl BroadcastAlgorithm for Recursive {
         name: "recursive",
         about: "Whoever has the message sends it on, half as far in every step",
         formula: "ceil(log2 n) lambda t0",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(Recursive.into()),
     }];

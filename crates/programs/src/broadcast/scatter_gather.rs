@@ -93,7 +93,7 @@ impl BroadcastAlgorithm for ScatterGather {
         name: "scatter-gather",
         about: "A block to each node; then the blocks go round",
         formula: "(ceil(log2 n) + n - 1) (o + L + o) + about 2 s G",
-        told: &[],
+        parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(ScatterGather.into()),
     }];

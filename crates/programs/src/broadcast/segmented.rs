@@ -110,7 +110,7 @@ impl BroadcastAlgorithm for Segmented {
             name: "pipeline",
             about: "In segments along a chain of all nodes",
             formula: "(m - 1 + (n - 1) lambda) t0 with m segments, lambda and t0 being those of a segment",
-            told: &[Parameter::Segment],
+            parameters: &[Parameter::Segment],
             needs: Needs::NOTHING,
             make: |parameters| Ok(Segmented { pipe: Pipe::Chain, segment: parameters.segment() }.into()),
         },
@@ -118,7 +118,7 @@ impl BroadcastAlgorithm for Segmented {
             name: "segmented-tree",
             about: "In segments along the tree by splitting",
             formula: "(T_lambda(n) + (m - 1) d) t0 with m segments, lambda and t0 being those of a segment, d children at most",
-            told: &[Parameter::Alpha, Parameter::Lambda, Parameter::Segment],
+            parameters: &[Parameter::Alpha, Parameter::Lambda, Parameter::Segment],
             needs: Needs::NOTHING,
             make: |parameters| {
                 let pipe = Pipe::Tree(parameters.splitting()?);

@@ -106,7 +106,7 @@ impl BroadcastAlgorithm for TwoQueue {
         name: "two-queue",
         about: "The lambda tree for --lambda, built node by node",
         formula: "T_lambda(n) t0",
-        told: &[Parameter::Lambda],
+        parameters: &[Parameter::Lambda],
         needs: Needs::NOTHING,
         make: |parameters| Ok(TwoQueue(Tree::two_queue(parameters.lambda()?, parameters.ranks)).into()),
     }];

@@ -6,11 +6,11 @@
 
 mod calibration;
 mod cells_by_name;
+mod json;
 mod parameter;
 mod program;
 pub mod simplex;
 mod times;
-mod told;
 pub mod uncertainty;
 
 pub use calibration::{Calibration, CalibrationError, Effort, Estimate, Fitted, Outcome, Progress};

@@ -6,7 +6,7 @@ use programs::Group;
 use programs::all_to_all::{Complete, Irregular};
 use programs::benchmarks::PingPong;
 use programs::broadcast;
-use programs::catalogue::{Catalogue, Parameter, Parameters, Untold};
+use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
 use programs::measure::MOST_PARTNERS;
 use programs::postal::{Alpha, Lambda, LambdaError};
 use programs::schedule::{Pacing, Pattern};
@@ -78,7 +78,7 @@ pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String,
 }
 
 /// The name of the program in a report.
-pub(super) fn in_words(row: &Row<'_>, name: &str) -> String {
+pub(super) fn describe(row: &Row<'_>, name: &str) -> String {
     let algorithm = row.optional("algorithm").map(|algorithm| format!(" {algorithm}"));
     let density = row.optional("density").map(|density| format!(" {density}%"));
     format!("{name}{}{}", algorithm.unwrap_or_default(), density.unwrap_or_default())
@@ -151,7 +151,7 @@ fn all_reduce(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, Time
 fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A, TimesProblem> {
     let entry = row.one_of("algorithm", None, A::entries().into_iter().map(|entry| (entry.name, entry)))?;
     let mut parameters = Parameters::of(ranks);
-    for &parameter in entry.told {
+    for &parameter in entry.parameters {
         let Some(cell) = row.optional(parameter.name()) else { continue };
         match parameter {
             Parameter::Alpha => parameters.alpha = Some(alpha(cell)?),
@@ -161,8 +161,8 @@ fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A
         }
     }
     let made = (entry.make)(&mut parameters)
-        .map_err(|Untold { parameter, chosen }| untold(parameter, chosen.unwrap_or(entry.name)))?;
-    let idle = entry.told.iter().find_map(|&parameter| {
+        .map_err(|MissingParameter { parameter, chosen }| missing_parameter(parameter, chosen.unwrap_or(entry.name)))?;
+    let idle = entry.parameters.iter().find_map(|&parameter| {
         let cell = row.optional(parameter.name()).filter(|_| !parameters.has_used(parameter))?;
         Some(TimesProblem::idle(parameter.name(), cell, program))
     });
@@ -170,7 +170,7 @@ fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A
 }
 
 /// The error that a row lacks a parameter that an algorithm needs.
-fn untold(parameter: Parameter, algorithm: &str) -> TimesProblem {
+fn missing_parameter(parameter: Parameter, algorithm: &str) -> TimesProblem {
     let allowed = match parameter {
         Parameter::Alpha => "an alpha, or a lambda in its column".to_string(),
         Parameter::Lambda => format!("a latency such as `1.8` or `9/5`, which {algorithm} needs"),

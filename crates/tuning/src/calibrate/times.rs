@@ -245,6 +245,6 @@ fn measurement(
     let held = row.one_of("held", Some(every_other && !has_column), truths)?;
     let (name, trials) = program::trials(&row, ranks, bytes)?;
     row.check_rest(&name)?;
-    let what = format!("{} on {ranks}, {bytes}", program::in_words(&row, &name));
+    let what = format!("{} on {ranks}, {bytes}", program::describe(&row, &name));
     Ok(Measurement { line, what, ranks, trials, time, held })
 }

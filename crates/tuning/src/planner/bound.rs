@@ -29,7 +29,7 @@ pub struct Bound {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     /// Each message informs one more rank, and takes at least as long as an empty one.
-    Telling {
+    Dissemination {
         /// How many ranks have to be informed.
         ranks: u32,
     },
@@ -52,7 +52,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Telling { ranks } => write!(out, "each message informs one more of {ranks} ranks"),
+            Reason::Dissemination { ranks } => write!(out, "each message informs one more of {ranks} ranks"),
             Reason::Messages { messages: 1 } => write!(out, "one message of the busiest rank"),
             Reason::Messages { messages } => write!(out, "{messages} messages of the busiest rank"),
             Reason::Processors => write!(out, "processor time of the busiest rank for its messages"),
@@ -69,26 +69,26 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let others = u64::from(ranks.saturating_sub(1));
     let bounds = match question {
         Question::Broadcast { bytes, .. } => {
-            let heard = processors(machine, Traffic::default(), Traffic::of(others.min(1), *bytes));
-            [least.telling(ranks), channel(machine, ranks, *bytes), heard]
+            let receiving = processors(machine, Traffic::default(), Traffic::of(others.min(1), *bytes));
+            [least.dissemination(ranks), channel(machine, ranks, *bytes), receiving]
         }
         Question::AllReduce { bytes, .. } => {
             let own = Traffic::of(others.min(1), *bytes);
-            [least.telling(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
+            [least.dissemination(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
         }
         Question::Complete { bytes, .. } => {
             // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends as many.
             let all = Bytes(others.saturating_mul(bytes.0));
             let own = Traffic::of(others.min(1), all);
-            [least.telling(ranks), channel(machine, ranks, all), processors(machine, own, own)]
+            [least.dissemination(ranks), channel(machine, ranks, all), processors(machine, own, own)]
         }
         Question::Irregular(pattern) => {
             let messages = u64::from(pattern.most_messages_of_a_rank());
             let bytes = pattern.most_bytes_of_a_rank();
-            [busiest(machine, messages, bytes), busiest_processors(machine, pattern), least.telling(1)]
+            [busiest(machine, messages, bytes), busiest_processors(machine, pattern), least.dissemination(1)]
         }
     };
-    let bound = bounds.into_iter().fold(least.telling(1), larger);
+    let bound = bounds.into_iter().fold(least.dissemination(1), larger);
     match (question, by_hardware(machine, question.bytes())) {
         (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },
         _ => bound,
@@ -233,15 +233,15 @@ impl Least {
     /// ```
     ///
     /// In the postal model that is T(n).
-    fn telling(&self, ranks: u32) -> Bound {
-        let reason = Reason::Telling { ranks };
+    fn dissemination(&self, ranks: u32) -> Bound {
+        let reason = Reason::Dissemination { ranks };
         let mut next = BinaryHeap::from([Reverse(self.latency)]);
         let mut time = 0;
         for _ in 1..ranks {
-            let Some(Reverse(told)) = next.pop() else { break };
-            next.push(Reverse(told.saturating_add(self.latency)));
-            next.push(Reverse(told.saturating_add(self.gap)));
-            time = told;
+            let Some(Reverse(informed)) = next.pop() else { break };
+            next.push(Reverse(informed.saturating_add(self.latency)));
+            next.push(Reverse(informed.saturating_add(self.gap)));
+            time = informed;
         }
         Bound { time: Duration::from_picoseconds(time), reason }
     }

@@ -11,7 +11,7 @@ use quantities::{Bytes, Duration};
 
 use super::bound::{self, Bound};
 use super::candidates::{self, Candidate, Candidates};
-use super::model::{Model, goes_ahead};
+use super::model::{Model, arrives_before_receive};
 use super::question::Question;
 use experiment::parallel::{Watch, map};
 
@@ -258,7 +258,7 @@ impl Estimates<'_> {
         match by_hardware(machine, question.bytes()) {
             Some(time) if candidate.is_hardware() => Ok(time),
             // Many ranks with messages ready for one receiver keep it busy, and the busiest rank determines the time.
-            _ if candidate.runs_many_to_one() && goes_ahead(machine) => {
+            _ if candidate.runs_many_to_one() && arrives_before_receive(machine) => {
                 Ok(bound::without_forwarding(question, machine).time + model.receive_time(Bytes(0)))
             }
             _ if candidate.cost().messages <= MOST_RUN => candidate.time(simple, question.ranks()),

@@ -2,7 +2,7 @@
 
 use endpoint::Result;
 use machines::model::Machine;
-use plan_format::{POSTED, PlanError, Sizes, Told};
+use plan_format::{AlgorithmSpec, POSTED, PlanError, Sizes};
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
@@ -63,7 +63,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
     let of =
         |name: &str| entries(picks.iter().filter(|pick| pick.question.command() == name && pick.bytes().is_some()));
     let matrix = picks.iter().find(|pick| pick.bytes().is_none()).and_then(|pick| pick.best.as_ref());
-    let matrix = matrix.map_or_else(|| Told::name(POSTED), |best| best.candidate.told().clone());
+    let matrix = matrix.map_or_else(|| AlgorithmSpec::name(POSTED), |best| best.candidate.spec().clone());
     plan_format::Plan::of(
         plan_format::MadeFor {
             machine: machine.name.clone(),
@@ -91,18 +91,18 @@ impl Pick {
 }
 
 /// The entries of a plan for the picks of one collective.
-fn entries<'a>(picks: impl Iterator<Item = &'a Pick>) -> Vec<Told> {
-    let picks: Vec<(Bytes, &Told)> =
-        picks.filter_map(|pick| Some((pick.bytes()?, pick.best.as_ref()?.candidate.told()))).collect();
+fn entries<'a>(picks: impl Iterator<Item = &'a Pick>) -> Vec<AlgorithmSpec> {
+    let picks: Vec<(Bytes, &AlgorithmSpec)> =
+        picks.filter_map(|pick| Some((pick.bytes()?, pick.best.as_ref()?.candidate.spec()))).collect();
     let mut entries = Vec::new();
     let mut above = None;
-    for (place, (bytes, told)) in picks.iter().enumerate() {
+    for (place, (bytes, spec)) in picks.iter().enumerate() {
         let next = picks.get(place + 1);
-        if next.is_some_and(|(_, next)| next == told) {
+        if next.is_some_and(|(_, next)| next == spec) {
             continue;
         }
         let to = next.map_or(*bytes, |(next, _)| between(*bytes, *next));
-        entries.push((*told).clone().of_sizes(Sizes { above, to: Some(to) }));
+        entries.push((*spec).clone().of_sizes(Sizes { above, to: Some(to) }));
         above = Some(to);
     }
     entries

@@ -8,16 +8,16 @@ mod candidates;
 pub mod check;
 mod choice;
 pub mod collectives;
+mod json;
 mod model;
 mod question;
 mod recorded;
 #[cfg(test)]
 mod tests;
-mod told;
 
 pub use bound::{Bound, Reason, busiest};
 pub use candidates::Candidate;
 pub use choice::{BUDGET, Effort, Plan, Prediction, Source, plan};
+pub use json::ranks_on;
 pub use model::Model;
 pub use question::Question;
-pub use told::ranks_on;

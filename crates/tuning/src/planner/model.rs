@@ -101,7 +101,7 @@ impl Model {
             gap: length(self.send[0]),
             gap_per_byte: length(gap_per_byte),
             overhead_per_byte: length(per_byte),
-            rendezvous: waiting_from(machine),
+            rendezvous: rendezvous_size(machine),
         };
         Machine { interconnect: Interconnect::LogGp(costs), control_network: None, ..machine.clone() }
     }
@@ -109,13 +109,13 @@ impl Model {
 
 /// Whether messages whose senders wait for a receiver reach it before it asks for them. On the machine without contention they start
 /// only then.
-pub(super) fn goes_ahead(machine: &Machine) -> bool {
+pub(super) fn arrives_before_receive(machine: &Machine) -> bool {
     let announced = matches!(machine.node.protocol, Protocol::Rendezvous { .. });
     matches!(machine.interconnect, Interconnect::Flits(_)) && !announced && waits_for_receivers(machine, Bytes(0))
 }
 
 /// The size from which a send waits for its receiver.
-fn waiting_from(machine: &Machine) -> Option<Bytes> {
+fn rendezvous_size(machine: &Machine) -> Option<Bytes> {
     if waits_for_receivers(machine, Bytes(0)) {
         return Some(Bytes(0));
     }

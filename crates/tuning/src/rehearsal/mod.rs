@@ -166,7 +166,7 @@ impl Series {
         let missing = || Error::parameter("ranks", format!("nothing for {name}"), "its number of ranks, 1 or more");
         let ranks = experiment.jobs[0].ranks.filter(|&ranks| ranks > 0).ok_or_else(missing)?;
         let values: Vec<(&String, String)> =
-            self.over.keys().zip(sweep.values(point).into_iter().map(in_words)).collect();
+            self.over.keys().zip(sweep.values(point).into_iter().map(value_text)).collect();
         let words = |without: &str| {
             let parameters = values.iter().filter(|(name, _)| *name != without && *name != "ranks");
             let parameters: String = parameters.map(|(name, value)| format!(" {name} {value}")).collect();
@@ -177,7 +177,7 @@ impl Series {
     }
 }
 
-fn in_words(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

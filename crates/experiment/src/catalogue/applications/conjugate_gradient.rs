@@ -83,7 +83,7 @@ impl Entry for ConjugateGradient {
         });
         let mut prepared = Prepared::new(program, ranks, parameters);
         prepared.notes.draws = true;
-        Ok(Box::new(prepared.telling(move |parts, answer| {
+        Ok(Box::new(prepared.with_findings(move |parts, answer| {
             let residuals = parts.first().map_or(&[][..], |part| &part.residuals);
             let spent = parts.iter().map(|part| part.communication);
             vec![

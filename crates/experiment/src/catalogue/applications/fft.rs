@@ -71,7 +71,7 @@ impl Entry for Fft {
         }
         let mut prepared = Prepared::new(program, ranks, parameters);
         prepared.notes.draws = !only_sizes;
-        Ok(Box::new(prepared.telling(move |parts, answer| {
+        Ok(Box::new(prepared.with_findings(move |parts, answer| {
             let spent = parts.iter().map(|part| part.communication);
             let mut findings = vec![exchanged(block), communication(answer, spent)];
             if let Array::Seeded(seed) = array {

@@ -131,7 +131,7 @@ impl Entry for LinearHashGrowth {
         let messages = (2.0 * f64::from(keys) * (1.0 + reads)) as u64;
         let mut prepared = Prepared::new(program, ranks, parameters).expecting(Some(messages));
         prepared.notes.draws = true;
-        Ok(Box::new(prepared.telling(move |ends, _| findings(ends, routing))))
+        Ok(Box::new(prepared.with_findings(move |ends, _| findings(ends, routing))))
     }
 }
 
@@ -140,12 +140,12 @@ impl LinearHashGrowth {
     fn costs(&self) -> Result<Costs, Error> {
         if self.routing != Routing::Refresh {
             let allowed = "none, unless routing is refresh: nobody asks for the map";
-            let told = [
+            let given = [
                 ("map_time", self.map_time.map(|time| time.to_string())),
                 ("map_size", self.map_size.map(|Size(size)| size.to_string())),
                 ("asked_for_map", self.asked_for_map.map(|servers| servers.to_string())),
             ];
-            if let Some((name, found)) = told.into_iter().find_map(|(name, found)| Some((name, found?))) {
+            if let Some((name, found)) = given.into_iter().find_map(|(name, found)| Some((name, found?))) {
                 return Err(Error::parameter(name, found, allowed));
             }
         }

@@ -151,7 +151,7 @@ impl Entry for LinearHash {
         let mut prepared = Prepared::new(program, ranks, parameters);
         prepared.notes.files.extend(keys.file);
         prepared.notes.draws = keys.are_random;
-        Ok(Box::new(prepared.telling(move |ends, _| {
+        Ok(Box::new(prepared.with_findings(move |ends, _| {
             let mut findings = findings(&Built::new(ends), growth.capacity);
             findings.extend(phases::findings(&phases, ends));
             findings

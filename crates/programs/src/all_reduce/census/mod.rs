@@ -12,7 +12,7 @@ pub use plan::{Carries, Census, Exchange};
 use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::operator::combined;
 use super::{AllReduceContext, Combine, Sends};
-use crate::catalogue::{Cost, Entry, Parameter, Stretch, Untold};
+use crate::catalogue::{Cost, Entry, MissingParameter, Parameter, Stretch};
 use crate::postal::{Delay, Lambda};
 use crate::shift::Shift;
 
@@ -129,7 +129,7 @@ impl AllReduceAlgorithm for Census {
             name: "census",
             about: "That of the postal model for --lambda: delay-send or delay-receive, by the break-even point",
             formula: "that of delay-send or delay-receive",
-            told: &[Parameter::Lambda, Parameter::T0],
+            parameters: &[Parameter::Lambda, Parameter::T0],
             needs: Needs::NOTHING,
             make: |parameters| {
                 let lambda = parameters.lambda()?;
@@ -137,7 +137,7 @@ impl AllReduceAlgorithm for Census {
                     Delay::Receive => Census::delay_receive(lambda, parameters.ranks),
                     Delay::Send => {
                         let chosen = Some(Self::ENTRIES[2].name);
-                        let t0 = parameters.t0().map_err(|untold| Untold { chosen, ..untold })?;
+                        let t0 = parameters.t0().map_err(|missing| MissingParameter { chosen, ..missing })?;
                         Census::delay_send(lambda, t0, parameters.ranks)
                     }
                 }
@@ -148,7 +148,7 @@ impl AllReduceAlgorithm for Census {
             name: "delay-receive",
             about: "The census, a message counting as under way for lambda rounds, rounded up",
             formula: "T_ceil(lambda)(n) t0",
-            told: &[Parameter::Lambda],
+            parameters: &[Parameter::Lambda],
             needs: Needs::NOTHING,
             make: |parameters| Ok(Census::delay_receive(parameters.lambda()?, parameters.ranks).into()),
         },
@@ -156,7 +156,7 @@ impl AllReduceAlgorithm for Census {
             name: "delay-send",
             about: "The census, a message counting as under way for lambda rounds, rounded down, which are stretched",
             formula: "T_floor(lambda)(n) lambda / floor(lambda) t0",
-            told: &[Parameter::Lambda, Parameter::T0],
+            parameters: &[Parameter::Lambda, Parameter::T0],
             needs: Needs::NOTHING,
             make: |parameters| Ok(Census::delay_send(parameters.lambda()?, parameters.t0()?, parameters.ranks).into()),
         },

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use machines::model::LogGp;
 use maquette_programs::Group;
-use maquette_programs::catalogue::{Catalogue, Parameters, Untold};
+use maquette_programs::catalogue::{Catalogue, MissingParameter, Parameters};
 use maquette_programs::postal::{Alpha, Lambda};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
@@ -62,10 +62,10 @@ pub fn check_catalogue<A: Catalogue>() {
                 used.extend(told.used);
             }
         }
-        assert!(used.iter().eq(entry.told.iter().collect::<BTreeSet<_>>()), "{name} uses {used:?}");
+        assert!(used.iter().eq(entry.parameters.iter().collect::<BTreeSet<_>>()), "{name} uses {used:?}");
         let untold = (entry.make)(&mut Parameters::of(16)).err();
         assert!(
-            untold.is_none_or(|Untold { parameter, .. }| entry.told.contains(&parameter)),
+            untold.is_none_or(|MissingParameter { parameter, .. }| entry.parameters.contains(&parameter)),
             "{name} lacks {untold:?}"
         );
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use machines::model::Machine;
-use plan_format::{POSTED, Told};
+use plan_format::{AlgorithmSpec, POSTED};
 use programs::all_to_all::{Complete, Irregular, Unscheduled};
 use programs::catalogue::{Cost, Stretch, halvings};
 use programs::schedule::{Measures, Pacing, Pattern, Schedule};
@@ -39,7 +39,7 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
             name: algorithm.name().to_string(),
             benchmark: Benchmark::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
             cost: Cost { messages, bytes: messages * size.0 as f64, chain: vec![stretch] },
-            told: Told::name(algorithm.name()),
+            spec: AlgorithmSpec::name(algorithm.name()),
         });
         let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
         if let Some(irregular) = algorithm.irregular().filter(|_| is_small)
@@ -82,7 +82,7 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
             name: "no schedule".to_string(),
             benchmark: Benchmark::Unscheduled(Unscheduled::new(pattern)),
             cost: Cost { messages: messages as f64, bytes: bytes as f64, chain: vec![Stretch::of(degree, 1.0, mean)] },
-            told: Told::name(POSTED),
+            spec: AlgorithmSpec::name(POSTED),
         });
     }
     found
@@ -109,7 +109,7 @@ fn in_paces(algorithm: Irregular, schedule: Arc<Schedule>, paces: &[Pacing]) -> 
                 bytes: bytes.0 as f64,
                 chain: vec![Stretch::of(0.0, steps, mean), Stretch::of(0.0, empty, Bytes(0))],
             },
-            told: Told { pacing: Some(pacing), ..Told::name(algorithm.name()) },
+            spec: AlgorithmSpec { pacing: Some(pacing), ..AlgorithmSpec::name(algorithm.name()) },
         }
     };
     paces.iter().map(candidate).collect()

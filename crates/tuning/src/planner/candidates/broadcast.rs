@@ -8,7 +8,7 @@ use programs::catalogue::Catalogue;
 use programs::postal::Alpha;
 use quantities::{Bytes, Rank};
 
-use super::catalogued::{self, Tried};
+use super::catalogued::{self, CatalogueCandidate};
 use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
 use crate::planner::model::Model;
@@ -21,12 +21,13 @@ pub(super) fn candidates(ranks: u32, bytes: Bytes, machine: &Machine, model: &Mo
     let alphas: Vec<Alpha> = ALPHAS.into_iter().filter_map(|alpha| Alpha::new(alpha).ok()).collect();
     let all = catalogued::all(ranks, bytes, model, &alphas)?.into_iter();
     let has_hardware = machine.control_network.is_some();
-    let possible = all.filter(|tried: &Tried<Algorithm>| has_hardware || !tried.algorithm.entry().needs.multicast());
-    let candidate = |Tried { name, algorithm, cost, told }| Candidate {
+    let possible =
+        all.filter(|tried: &CatalogueCandidate<Algorithm>| has_hardware || !tried.algorithm.entry().needs.multicast());
+    let candidate = |CatalogueCandidate { name, algorithm, cost, spec }| Candidate {
         name,
         benchmark: Benchmark::Broadcast(algorithm, group.clone(), bytes),
         cost,
-        told,
+        spec,
     };
     Ok(Candidates { all: possible.map(candidate).collect(), left_out: Vec::new() })
 }

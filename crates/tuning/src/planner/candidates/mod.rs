@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use endpoint::Result;
 use machines::model::Machine;
-use plan_format::Told;
+use plan_format::AlgorithmSpec;
 use programs::all_to_all::Complete;
 use programs::catalogue::{Catalogue, Cost, Stretch};
 use programs::schedule::{Pacing, Rule, Schedule, SendReceiveOrder};
@@ -26,7 +26,7 @@ pub struct Candidate {
     pub name: String,
     benchmark: Benchmark,
     cost: Cost,
-    told: Told,
+    spec: AlgorithmSpec,
 }
 
 /// The candidates, and the algorithms that are excluded, with the reason.
@@ -71,8 +71,8 @@ impl Candidate {
     }
 
     /// Its description in a plan.
-    pub fn told(&self) -> &Told {
-        &self.told
+    pub fn spec(&self) -> &AlgorithmSpec {
+        &self.spec
     }
 
     /// The order of one of `ranks` ranks that both sends and receives in a step.
