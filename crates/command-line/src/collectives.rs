@@ -81,10 +81,10 @@ impl Arguments {
         let unreadable = |cause| Failure::Unreadable { path: self.plan.clone(), cause };
         // By its full name, since ranks may run in other folders.
         let path = fs::canonicalize(&self.plan).map_err(unreadable)?;
-        let folder = own_folder()?;
+        let folder = private_folder()?;
         let report = folder.join("calls.json");
-        let told = [(PLAN_VARIABLE, path.as_os_str()), (REPORT_VARIABLE, report.as_os_str())];
-        let ended = preloaded::run(&self.command, &library, &told);
+        let variables = [(PLAN_VARIABLE, path.as_os_str()), (REPORT_VARIABLE, report.as_os_str())];
+        let ended = preloaded::run(&self.command, &library, &variables);
         let calls = reported(&report);
         // Nothing else uses it.
         let _ = fs::remove_dir_all(folder);
@@ -103,7 +103,7 @@ impl Arguments {
             status,
             calls: calls.unwrap_or_default(),
         };
-        Ok(CommandOutput { text: if json { super::json(&done) } else { done.in_words() }, status })
+        Ok(CommandOutput { text: if json { super::json(&done) } else { done.text() }, status })
     }
 
     /// Checks that the plan was made for the named machine.
@@ -137,7 +137,7 @@ fn reported(path: &Path) -> Option<Vec<Line>> {
 }
 
 /// A new folder in which no other user can put anything.
-fn own_folder() -> Result<PathBuf, Failure> {
+fn private_folder() -> Result<PathBuf, Failure> {
     /// How many of the same name may have been left behind by others.
     const TRIES: u32 = 100;
     let name = |number| std::env::temp_dir().join(format!("maquette-collectives-{}-{number}", std::process::id()));
@@ -158,7 +158,7 @@ fn status_of(ended: ExitStatus) -> i32 {
 }
 
 impl Done {
-    fn in_words(&self) -> String {
+    fn text(&self) -> String {
         if self.calls.is_empty() {
             return String::new();
         }

@@ -154,13 +154,13 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn 
 pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<SweepToRun, i32> {
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
-    let told = |failure: Failure| {
+    let report_failure = |failure: Failure| {
         failure.print();
         failure.status()
     };
     match parse(&line)?.command {
-        Some(Command::Sweep(arguments)) => arguments.to_run().map_err(told),
-        _ => Err(told(Failure::argument("command", "another one", "sweep"))),
+        Some(Command::Sweep(arguments)) => arguments.to_run().map_err(report_failure),
+        _ => Err(report_failure(Failure::argument("command", "another one", "sweep"))),
     }
 }
 

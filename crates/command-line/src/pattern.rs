@@ -102,7 +102,7 @@ impl Arguments {
         }
         let printed = application.filter(|_| self.parts == PRINTED_PROCESSORS).map(Application::printed);
         let text = if as_json {
-            super::json(&experiment.beside(self.as_object(&pattern, printed)))
+            super::json(&experiment.added_to(self.as_object(&pattern, printed)))
         } else {
             self.text(&pattern, printed, &experiment)
         };

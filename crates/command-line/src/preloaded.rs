@@ -43,14 +43,14 @@ impl Library {
 }
 
 /// Runs `command` to its end with the library at `library` preloaded, which is configured through its environment.
-pub(crate) fn run(command: &[OsString], library: &Path, told: &[(&str, &OsStr)]) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(command: &[OsString], library: &Path, variables: &[(&str, &OsStr)]) -> Result<ExitStatus, Failure> {
     let (program, arguments) = command
         .split_first()
         .ok_or_else(|| Failure::argument("COMMAND", "nothing", "the command that starts the program"))?;
     let mut child = Command::new(program)
         .args(arguments)
-        .env("LD_PRELOAD", beside_others(library))
-        .envs(told.iter().copied())
+        .env("LD_PRELOAD", with_others(library))
+        .envs(variables.iter().copied())
         .spawn()
         .map_err(|cause| {
             Failure::argument("COMMAND", format!("{}: {cause}", program.display()), "one that can be run")
@@ -69,7 +69,7 @@ pub(crate) fn run(command: &[OsString], library: &Path, told: &[(&str, &OsStr)])
 }
 
 /// What to preload: the library, and whatever was to be preloaded anyway.
-fn beside_others(library: &Path) -> OsString {
+fn with_others(library: &Path) -> OsString {
     let mut preloaded = OsString::from(library);
     #[allow(clippy::disallowed_methods)] // the program inherits the environment, with one library more
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {

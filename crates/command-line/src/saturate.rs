@@ -65,9 +65,10 @@ impl Arguments {
         check(network, &load).map_err(experiment::Error::from)?;
         let chart = self.chart.as_deref().map(WholeFile::create).transpose()?;
         let spinner = Spinner::saying("running the first loads");
-        let told = |known: Known| spinner.show(format!("{} loads run, saturation {}", known.runs, span(&known.span)));
+        let show_known =
+            |known: Known| spinner.show(format!("{} loads run, saturation {}", known.runs, span(&known.span)));
         let effort = Effort { precision: self.precision, threads: self.threads.map_or_else(cores, usize::from) };
-        let search = traffic.search(network, &effort, &told, interrupt::flag())?;
+        let search = traffic.search(network, &effort, &show_known, interrupt::flag())?;
         drop(spinner);
         if let Some(how) = deadlock(&search) {
             return Err(Failure::Program(endpoint::Error::Deadlock(how.to_string())));
@@ -76,7 +77,7 @@ impl Arguments {
             file.fill(page(&machine, &load, &search, &experiment).html().as_bytes())?;
         }
         let text = if as_json {
-            super::json(&experiment.beside(search_json(&machine, &load, &search)))
+            super::json(&experiment.added_to(search_json(&machine, &load, &search)))
         } else {
             text(&machine, &load, &search, &experiment)
         };

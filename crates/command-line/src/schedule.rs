@@ -98,7 +98,7 @@ struct Random {
 }
 
 impl Random {
-    fn in_words(self) -> String {
+    fn to_text(self) -> String {
         format!("{},{}", self.ranks, self.millionths as f64 / 10_000.0)
     }
 }
@@ -114,7 +114,7 @@ fn random(text: &str) -> Result<Random, String> {
 }
 
 /// What to do with one schedule.
-struct Wanted {
+struct Actions {
     branch: Branch,
     print: bool,
     check: bool,
@@ -155,7 +155,7 @@ impl Arguments {
         let Arguments { print, check, read, .. } = self;
         let (pacing, order) =
             (self.pacing.unwrap_or(Pacing::FreeRunning), self.order.unwrap_or(SendReceiveOrder::Alternating));
-        let wanted = Wanted { branch, print, check, formats, pacing, order };
+        let wanted = Actions { branch, print, check, formats, pacing, order };
         let made = working("making the schedule", move || {
             let traffic = source.map(|source| source.traffic(bytes)).transpose()?;
             match (read, algorithm, traffic) {
@@ -206,7 +206,7 @@ impl Arguments {
             "algorithm": self.algorithm.map(Exchange::name),
             "traffic": self.traffic,
             "complete": self.complete,
-            "random": self.random.map(|random| random.in_words()),
+            "random": self.random.map(|random| random.to_text()),
             "read": self.read,
             "branch": self.branch,
             "check": self.check,
@@ -284,7 +284,7 @@ impl Branch {
     }
 }
 
-impl Wanted {
+impl Actions {
     /// The schedule in the file `path`, for `traffic` or the messages of the schedule itself.
     fn of_file(self, path: &Path, traffic: Option<Messages>) -> Result<Made, Failure> {
         let (schedule, file) = schedule_file::read(path)?;

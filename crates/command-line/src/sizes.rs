@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_told() {
+    fn what_is_not_a_range_is_an_error() {
         let error_of = |text: &str| sizes(text).unwrap_err();
         assert!(error_of("8..").contains("both ends"));
         assert!(error_of("..8").contains("both ends"));

@@ -153,7 +153,7 @@ impl Arguments {
         if let Some(journal) = journal.into_inner().unwrap_or_else(PoisonError::into_inner) {
             journal.remove()?;
         }
-        Ok(told(&sweep, &rows, self.out.as_deref(), as_json).into())
+        Ok(summary(&sweep, &rows, self.out.as_deref(), as_json).into())
     }
 }
 
@@ -174,7 +174,7 @@ impl Work<'_> {
         done.iter().for_each(|row| is_done[row.point] = true);
         let left: Vec<usize> = (0..points).filter(|&point| !is_done[point]).collect();
         let (bar, count, failed) = (Bar::new(), AtomicUsize::new(done.len()), Mutex::new(None));
-        let told = |row: &Row| {
+        let summary = |row: &Row| {
             let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(Err(error)) = journal.as_mut().map(|journal| journal.add(row)) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -182,7 +182,7 @@ impl Work<'_> {
             let count = count.fetch_add(1, Ordering::Relaxed) + 1;
             bar.show(count as f64 / points as f64, format!("{count} of {points} points"));
         };
-        let rows = sweep.run_all(&left, threads, interrupt::flag(), &told);
+        let rows = sweep.run_all(&left, threads, interrupt::flag(), &summary);
         drop(bar);
         done.extend(rows);
         done.sort_by_key(|row| row.point);
@@ -193,7 +193,7 @@ impl Work<'_> {
     }
 }
 
-fn told(sweep: &Sweep, rows: &[Row], out: Option<&Path>, as_json: bool) -> String {
+fn summary(sweep: &Sweep, rows: &[Row], out: Option<&Path>, as_json: bool) -> String {
     let failed = rows.iter().filter(|row| row.error.is_some()).count();
     if as_json {
         let row = |row: &Row| {
@@ -203,7 +203,7 @@ fn told(sweep: &Sweep, rows: &[Row], out: Option<&Path>, as_json: bool) -> Strin
         };
         let rows: Vec<Value> = rows.iter().map(row).collect();
         let object = json!({"points": rows.len(), "failed": failed, "rows": rows});
-        return super::json(&sweep.provenance().beside(object));
+        return super::json(&sweep.provenance().added_to(object));
     }
     match out {
         None => String::from_utf8_lossy(&Form::Csv.content(sweep, rows)).into_owned(),

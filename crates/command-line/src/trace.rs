@@ -80,7 +80,7 @@ impl Arguments {
         if json {
             return Ok(super::json(&traced).into());
         }
-        Ok(traced.in_words().into())
+        Ok(traced.text().into())
     }
 
     /// The folder for the trace, by its full name, since ranks may run in other folders.
@@ -156,7 +156,7 @@ impl Traced {
         Ok(calls.header().size)
     }
 
-    fn in_words(&self) -> String {
+    fn text(&self) -> String {
         let Traced { folder, ranks, calls, bytes, recorded_ps } = self;
         let each = *bytes as f64 / (*calls).max(1) as f64;
         let took = rounded(Duration::from_picoseconds(*recorded_ps));

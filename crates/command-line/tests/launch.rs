@@ -23,7 +23,7 @@ fn launched(arguments: &[&str]) -> Value {
     serde_json::from_slice(&ended.stdout).unwrap()
 }
 
-fn told(ended: &Output) -> String {
+fn standard_error(ended: &Output) -> String {
     String::from_utf8_lossy(&ended.stderr).into_owned()
 }
 
@@ -84,7 +84,7 @@ fn a_rehearsal_predicts_before_it_measures() {
     let out = folder.join("out");
     let arguments = ["--local", "3", "--json", "--out", out.to_str().unwrap(), file.to_str().unwrap()];
     let ended = output(maquette(&["rehearse"]).args(arguments));
-    assert!(ended.status.success(), "{}", told(&ended));
+    assert!(ended.status.success(), "{}", standard_error(&ended));
     let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
     let judged = report["judgement"]["compared"].as_array().unwrap();
     assert_eq!(judged.len(), 2);
@@ -112,11 +112,14 @@ fn a_program_that_is_stuck_ends() {
     let hosts = hosts.to_str().unwrap();
     // `true` starts no rank.
     let gone = launch(&["--hosts", hosts, "--shell", "true {host}", "ping-pong"]);
-    assert_eq!((gone.status.code(), told(&gone).contains("on here is gone: exit status: 0")), (Some(1), true));
+    assert_eq!(
+        (gone.status.code(), standard_error(&gone).contains("on here is gone: exit status: 0")),
+        (Some(1), true)
+    );
     let late = launch(&["--hosts", hosts, "--shell", "sleep 60 {host}", "--timeout", "1s", "ping-pong"]);
-    assert_eq!(late.status.code(), Some(1), "{}", told(&late));
+    assert_eq!(late.status.code(), Some(1), "{}", standard_error(&late));
     let nobody = launch(&["--hosts", hosts, "--shell", "/no/such/shell {host}", "ping-pong"]);
-    assert!(told(&nobody).contains("rank 0 can't be started on here"), "{}", told(&nobody));
+    assert!(standard_error(&nobody).contains("rank 0 can't be started on here"), "{}", standard_error(&nobody));
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -173,7 +176,7 @@ fn ctrl_c_on_a_terminal_is_for_the_launcher_alone() {
     let there = until("two ranks", || Some(children(launcher)).filter(|there| there.len() == 2));
     signal("-INT", &format!("-{launcher}"));
     let ended = launch.ended();
-    assert_eq!((ended.status.code(), told(&ended).as_str()), (Some(130), "error: interrupted\n"));
+    assert_eq!((ended.status.code(), standard_error(&ended).as_str()), (Some(130), "error: interrupted\n"));
     until("no rank stays", || there.iter().all(|rank| !rank.exists()).then_some(()));
 }
 
@@ -186,7 +189,7 @@ fn a_rank_that_is_killed_ends_the_launch_and_is_named() {
     signal("-KILL", &there[0]);
     let ended = launch.ended();
     assert_eq!(ended.status.code(), Some(1));
-    assert!(told(&ended).contains("is gone: signal: 9 (SIGKILL)"), "{}", told(&ended));
+    assert!(standard_error(&ended).contains("is gone: signal: 9 (SIGKILL)"), "{}", standard_error(&ended));
     until_there_are(0, address);
     fs::remove_dir_all(folder).unwrap();
 }
@@ -202,7 +205,7 @@ fn ranks_that_wait_for_each_other_end_by_patience() {
     let schedule = schedule.to_str().unwrap();
     let ended = launch(&["--local", "2", "--patience", "300ms", "goal", schedule]);
     assert_eq!(ended.status.code(), Some(1));
-    assert!(told(&ended).contains("has waited for a message for too long"), "{}", told(&ended));
+    assert!(standard_error(&ended).contains("has waited for a message for too long"), "{}", standard_error(&ended));
     fs::write(schedule, text.replacen("l2 requires l1", "", 1)).unwrap();
     assert_eq!(launched(&["--local", "2", "goal", schedule])["messages"], 2);
     fs::remove_dir_all(folder).unwrap();

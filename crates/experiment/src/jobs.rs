@@ -26,7 +26,7 @@ pub(crate) struct Placed {
 
 /// A job that has ended.
 #[derive(Clone, Debug)]
-pub struct JobEnded {
+pub struct FinishedJob {
     /// Its name.
     pub name: String,
     /// The name of its program.
@@ -47,7 +47,7 @@ pub struct JobEnded {
     pub alone: Option<Duration>,
 }
 
-impl JobEnded {
+impl FinishedJob {
     /// How many times as long as alone it took.
     pub fn slowdown(&self) -> Option<f64> {
         let alone = self.alone.filter(|alone| !alone.is_zero())?;
@@ -55,9 +55,9 @@ impl JobEnded {
     }
 }
 
-impl<'run> From<&'run JobEnded> for report::run::Job<'run> {
-    fn from(job: &'run JobEnded) -> report::run::Job<'run> {
-        let JobEnded { name, program, nodes, start, makespan, .. } = job;
+impl<'run> From<&'run FinishedJob> for report::run::Job<'run> {
+    fn from(job: &'run FinishedJob) -> report::run::Job<'run> {
+        let FinishedJob { name, program, nodes, start, makespan, .. } = job;
         report::run::Job { name, program, nodes, start: *start, makespan: *makespan }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn run(
     background: Option<&Background>,
     alone: bool,
     (machine, options): (&Machine, Options),
-) -> Result<(Vec<JobEnded>, Answer), Error> {
+) -> Result<(Vec<FinishedJob>, Answer), Error> {
     let mut programs: Vec<jobs::Job<AnyProgram>> = Vec::new();
     let mut rest: Vec<(&'static str, Notes, DeriveAny)> = Vec::new();
     for Placed { name, program, ready, nodes, start, .. } in placed {
@@ -121,7 +121,7 @@ pub(crate) fn run(
     let JobsRun { jobs: ran, answer } = world.run_jobs(&programs, background)?;
     let mut ended = Vec::new();
     for ((job, ran), (program, notes, derive_findings)) in programs.iter().zip(ran).zip(rest) {
-        let alone = if alone { Some(by_itself(machine, options, job)?) } else { None };
+        let alone = if alone { Some(time_alone(machine, options, job)?) } else { None };
         let makespan = ran.makespan();
         let JobRun { results, start, finish } = ran;
         let outputs = results.into_iter().collect::<endpoint::Result<Vec<AnyOutput>>>()?;
@@ -129,7 +129,7 @@ pub(crate) fn run(
         let own = finish.iter().map(|time| Time::ZERO + time.since(start)).collect();
         let findings = derive_findings(outputs, &Answer { finish: own, ..Answer::default() });
         let nodes = job.nodes.iter().map(|node| node.0).collect();
-        ended.push(JobEnded {
+        ended.push(FinishedJob {
             name: job.name.clone(),
             program: program.to_owned(),
             notes,
@@ -145,7 +145,7 @@ pub(crate) fn run(
 }
 
 /// How long a job takes with the machine to itself.
-fn by_itself(machine: &Machine, options: Options, job: &jobs::Job<AnyProgram>) -> Result<Duration, Error> {
+fn time_alone(machine: &Machine, options: Options, job: &jobs::Job<AnyProgram>) -> Result<Duration, Error> {
     let options = Options { packet_log: false, timeline: false, ..options };
     Ok(simulated(machine, options).run_alone(job)?.makespan())
 }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use virtual_worlds::answer::{Answer, ChannelStatistics, EthernetStatistics, RouterStatistics, Unreceived};
 use virtual_worlds::critical_path::{Cause, CriticalPath, Parts, Step};
 
-use crate::{Ended, JobEnded, NOT_RECEIVED};
+use crate::{FinishedJob, FinishedRun, NOT_RECEIVED};
 
-impl Ended {
+impl FinishedRun {
     /// The run as a JSON object: all counters, with every channel and router, and what was run. All times in picoseconds.
     pub fn json(&self) -> Value {
         let answer = &self.answer;
@@ -28,7 +28,7 @@ impl Ended {
                 "receive_idle_ps": rank.receive_idle.picoseconds(),
             })).collect::<Vec<Value>>(),
         });
-        object[NOT_RECEIVED] = answer.unreceived.iter().map(left).collect();
+        object[NOT_RECEIVED] = answer.unreceived.iter().map(unreceived).collect();
         self.findings.iter().for_each(|finding| object[finding.key] = finding.value.clone());
         if !self.jobs.is_empty() {
             object["jobs"] = self.jobs.iter().map(job).collect();
@@ -56,12 +56,12 @@ impl Ended {
         if let Some(timeline) = self.answer.timeline.as_ref().filter(|_| self.critical_path.is_some()) {
             object["message_times"] = message_times(&MessageTimes::of(&timeline.messages));
         }
-        self.provenance.beside(object)
+        self.provenance.added_to(object)
     }
 }
 
-fn job(job: &JobEnded) -> Value {
-    let JobEnded { name, program, notes, findings, nodes, start, finish, makespan, alone } = job;
+fn job(job: &FinishedJob) -> Value {
+    let FinishedJob { name, program, notes, findings, nodes, start, finish, makespan, alone } = job;
     let mut object = json!({
         "name": name,
         "program": program,
@@ -105,7 +105,7 @@ fn message_times(times: &MessageTimes) -> Value {
     object
 }
 
-fn left(Unreceived { from, to, messages }: &Unreceived) -> Value {
+fn unreceived(Unreceived { from, to, messages }: &Unreceived) -> Value {
     json!({"from": from.0, "to": to.0, "messages": messages})
 }
 

@@ -117,7 +117,7 @@ impl OpenLoop {
         }
         let provenance = Provenance::of(command).on(machine).with_engine(Some(self.engine.name()));
         let mut provenance = provenance.seeded(self.seed, true).given(parameters).given(own);
-        provenance.draws();
+        provenance.mark_random();
         Ok(provenance)
     }
 

@@ -16,7 +16,7 @@ use crate::prepared::warnings;
 use crate::runner::engine_of;
 use crate::site::ranks_on;
 use crate::spec::USUAL_SEED;
-use crate::{Ended, EngineName, Error, JobEnded, Notes, Provenance, Recording};
+use crate::{EngineName, Error, FinishedJob, FinishedRun, Notes, Provenance, Recording};
 
 /// A program that is not in the catalogue, and how to run it.
 #[derive(Clone, Debug)]
@@ -40,14 +40,14 @@ pub struct OwnProgram<P> {
 }
 
 /// The result of each rank, in order of rank, and of the run.
-pub type OwnEnded<T> = (Vec<ProgramResult<T>>, Ended);
+pub type FinishedPrograms<T> = (Vec<ProgramResult<T>>, FinishedRun);
 
 impl<P: Program> OwnProgram<P> {
     /// Runs it on `machine` until it is over, or `stop` ends it. Judging the ranks' results is left to the caller.
     ///
     /// # Errors
     /// If it can't run; a deadlock.
-    pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<OwnEnded<P::Output>, Error> {
+    pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<FinishedPrograms<P::Output>, Error> {
         let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine, recording } = self;
         let ranks = ranks_on(machine, ranks)?;
         let engine = engine_of(machine, engine)?;
@@ -60,7 +60,7 @@ impl<P: Program> OwnProgram<P> {
             .among(ranks)
             .given(parameters);
         if placement == Placement::Random {
-            provenance.draws();
+            provenance.mark_random();
         }
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
@@ -83,7 +83,7 @@ impl<P: Program> OwnProgram<P> {
             let ended = ended(&job, &ran);
             (ran.results, vec![ended], answer)
         };
-        let ended = Ended {
+        let ended = FinishedRun {
             machine: Arc::clone(machine),
             program: name,
             provenance,
@@ -100,8 +100,8 @@ impl<P: Program> OwnProgram<P> {
 }
 
 /// The record of the job that was placed.
-fn ended<P, T>(job: &jobs::Job<P>, ran: &JobRun<T>) -> JobEnded {
-    JobEnded {
+fn ended<P, T>(job: &jobs::Job<P>, ran: &JobRun<T>) -> FinishedJob {
+    FinishedJob {
         name: job.name.clone(),
         program: job.name.clone(),
         notes: Notes::default(),

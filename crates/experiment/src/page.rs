@@ -8,9 +8,9 @@ use virtual_worlds::critical_path::CriticalPath;
 use virtual_worlds::flit::world::Options;
 
 use crate::runner::is_page;
-use crate::{Ended, Error};
+use crate::{Error, FinishedRun};
 
-impl Ended {
+impl FinishedRun {
     /// The chain of operations that determines the makespan; none if no timeline was recorded.
     ///
     /// # Errors
@@ -19,14 +19,14 @@ impl Ended {
         if let Some(known) = &self.critical_path {
             return Ok(Some(known.clone()));
         }
-        let Ended { machine, options, answer, .. } = self;
+        let FinishedRun { machine, options, answer, .. } = self;
         Ok(CriticalPath::of(machine, Options { packet_log: false, ..*options }, answer)?)
     }
 
     /// An HTML page with its pictures. It lacks what was not recorded.
     ///
     /// # Errors
-    /// Those of [`Ended::find_critical_path`].
+    /// Those of [`FinishedRun::find_critical_path`].
     pub fn page(&self) -> Result<String, Error> {
         let path = self.find_critical_path()?;
         Ok(self.run_page(path.as_ref()).html())
@@ -35,7 +35,7 @@ impl Ended {
     /// Its pictures as a part of another page, in HTML.
     ///
     /// # Errors
-    /// Those of [`Ended::find_critical_path`].
+    /// Those of [`FinishedRun::find_critical_path`].
     pub fn excerpt(&self) -> Result<String, Error> {
         let path = self.find_critical_path()?;
         Ok(self.run_page(path.as_ref()).excerpt())
@@ -44,7 +44,7 @@ impl Ended {
     /// Writes the page to the file `path`.
     ///
     /// # Errors
-    /// Those of [`Ended::page`]; a file that can't be written.
+    /// Those of [`FinishedRun::page`]; a file that can't be written.
     pub fn write_page(&self, path: &Path) -> Result<(), Error> {
         if !is_page(path) {
             return Err(Error::parameter("report", path.display(), "a name that ends in .html"));

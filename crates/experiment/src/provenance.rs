@@ -41,7 +41,7 @@ enum Randomness {
     #[default]
     None,
     /// It does not, although one was given.
-    Asked,
+    WithoutEffect,
 }
 
 /// A machine, and the changes to its description.
@@ -96,7 +96,7 @@ impl Provenance {
     }
 
     /// Notes that `machine` is one of those used: by its file, if there is one.
-    pub fn also_on(&mut self, machine: &Machine) {
+    pub fn add_machine(&mut self, machine: &Machine) {
         let of_one = Provenance::of("").on(machine);
         self.files.extend(of_one.machine.as_ref().and_then(OnMachine::file));
     }
@@ -114,7 +114,7 @@ impl Provenance {
     /// The same with a seed, which was `asked` for or is the default.
     pub fn seeded(self, seed: u64, asked: bool) -> Provenance {
         let randomness = match self.randomness {
-            Randomness::None if asked => Randomness::Asked,
+            Randomness::None if asked => Randomness::WithoutEffect,
             known => known,
         };
         Provenance { seed: Some(seed), randomness, ..self }
@@ -122,7 +122,7 @@ impl Provenance {
 
     /// The seed that was given, if it makes no difference.
     pub fn seed_without_effect(&self) -> Option<u64> {
-        self.seed.filter(|_| self.randomness == Randomness::Asked)
+        self.seed.filter(|_| self.randomness == Randomness::WithoutEffect)
     }
 
     /// The seed of random choices, if there is one.
@@ -136,7 +136,7 @@ impl Provenance {
     }
 
     /// Notes that the program itself makes random choices from the seed.
-    pub fn draws(&mut self) {
+    pub fn mark_random(&mut self) {
         self.randomness = Randomness::Drawn;
     }
 
@@ -154,7 +154,7 @@ impl Provenance {
     }
 
     /// `object` with this added to it.
-    pub fn beside(&self, mut object: Value) -> Value {
+    pub fn added_to(&self, mut object: Value) -> Value {
         object[Self::KEY] = serde_json::to_value(self).unwrap_or_default();
         object
     }
@@ -169,11 +169,11 @@ impl Provenance {
         parts.extend(self.seed.and_then(|seed| match self.randomness {
             Randomness::Drawn => Some(format!("seed {seed}")),
             Randomness::None => None,
-            Randomness::Asked => Some(format!("seed {seed} without effect, as nothing is random")),
+            Randomness::WithoutEffect => Some(format!("seed {seed} without effect, as nothing is random")),
         }));
         parts.push(format!("maquette {}", self.maquette));
-        parts.extend(self.machine.as_ref().and_then(OnMachine::file).map(|file| file.in_words()));
-        parts.extend(self.files.iter().map(InputFile::in_words));
+        parts.extend(self.machine.as_ref().and_then(OnMachine::file).map(|file| file.label()));
+        parts.extend(self.files.iter().map(InputFile::label));
         format!("{}\n", parts.join("; "))
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         let experiment = Provenance::of("run fft").on(&machine).among(16);
         let line = experiment.line();
         assert!(line.starts_with("with buffers=4 rate=1GB/s buffers=8; maquette "), "{line}");
-        let object = experiment.beside(json!({"a": 1}));
+        let object = experiment.added_to(json!({"a": 1}));
         assert_eq!(object["experiment"]["machine"]["set"], json!(["buffers=4", "rate=1GB/s", "buffers=8"]));
         assert_eq!((&object["experiment"]["ranks"], &object["a"]), (&json!(16), &json!(1)));
     }
@@ -220,7 +220,7 @@ mod tests {
         assert!(line(on_fixed().seeded(1, true)).contains("; seed 1 without effect, as nothing is random;"));
         assert!(line(random.seeded(7, true)).contains("; seed 7;"));
         let mut drawing = on_fixed().seeded(7, false);
-        drawing.draws();
+        drawing.mark_random();
         assert!(line(drawing).contains("; seed 7;"));
     }
 

@@ -19,7 +19,7 @@ use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
 
 use crate::catalogue::Choice;
-use crate::jobs::{self, JobEnded, Placed};
+use crate::jobs::{self, FinishedJob, Placed};
 use crate::prepared::warnings;
 use crate::{
     AnyJob, EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Recording, Site,
@@ -51,7 +51,7 @@ pub struct Run {
     pub program: &'static str,
     /// What is run.
     pub provenance: Provenance,
-    what: What,
+    work: Work,
     options: Options,
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
@@ -60,7 +60,7 @@ pub struct Run {
 }
 
 /// What is run.
-enum What {
+enum Work {
     /// A program that has the machine to itself.
     Program(Box<dyn Ready>),
     /// Jobs beside each other with background traffic, and then each alone if requested.
@@ -69,7 +69,7 @@ enum What {
 
 /// A run that has ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct FinishedRun {
     /// The machine.
     pub machine: Arc<Machine>,
     /// The name of the program.
@@ -81,7 +81,7 @@ pub struct Ended {
     /// Its findings.
     pub findings: Vec<Finding>,
     /// The jobs, if programs did not have the machine to themselves.
-    pub jobs: Vec<JobEnded>,
+    pub jobs: Vec<FinishedJob>,
     /// What may not be as intended.
     pub warnings: Vec<String>,
     /// What the machine did.
@@ -160,16 +160,16 @@ impl Experiment {
         let packets = self.write.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         let postal = self.machine.postal.map(|model| (model.lambda, model.step()));
         let mut site = Site { machine, asked_ranks: None, seed: self.seed(), is_real: false, postal };
-        let what = self.what(&mut site)?;
+        let work = self.work(&mut site)?;
         let provenance = Provenance::of("run")
             .on(&site.machine)
             .with_engine(engine.map(EngineName::name))
             .seeded(self.seed(), self.seed.is_some());
-        let (program, provenance) = match &what {
-            What::Program(ready) => {
+        let (program, provenance) = match &work {
+            Work::Program(ready) => {
                 (self.jobs[0].program.name(), provenance_of(&self.jobs[0].program, &**ready, provenance))
             }
-            What::Jobs { jobs, .. } => ("jobs", self.provenance_of_jobs(jobs, provenance)),
+            Work::Jobs { jobs, .. } => ("jobs", self.provenance_of_jobs(jobs, provenance)),
         };
         let Files { packets, timeline, report } = self.write.begin(packets)?;
         let critical_path = self.write.critical_path || report.is_some();
@@ -182,18 +182,18 @@ impl Experiment {
             ..Options::default()
         };
         let machine = Arc::new(site.machine);
-        Ok(Run { machine, program, provenance, what, options, packets, timeline, report, critical_path })
+        Ok(Run { machine, program, provenance, work, options, packets, timeline, report, critical_path })
     }
 
     /// The program, or the jobs, created for `site`.
-    fn what(&self, site: &mut Site) -> Result<What, Error> {
+    fn work(&self, site: &mut Site) -> Result<Work, Error> {
         if self.is_plain() {
             let Job { program, ranks, .. } = self.only_job()?;
             site.asked_ranks = *ranks;
-            return Ok(What::Program(program.prepare(site)?));
+            return Ok(Work::Program(program.prepare(site)?));
         }
         let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
-        Ok(What::Jobs { jobs: self.place(site)?, background, alone: self.alone })
+        Ok(Work::Jobs { jobs: self.place(site)?, background, alone: self.alone })
     }
 
     /// The provenance of jobs, with the parameters of each.
@@ -212,7 +212,7 @@ impl Experiment {
             || self.jobs.iter().any(is_random)
             || jobs.iter().any(|job| job.ready.notes().draws)
         {
-            provenance.draws();
+            provenance.mark_random();
         }
         jobs.iter().flat_map(|job| job.ready.notes().files.clone()).for_each(|file| provenance.read(file));
         provenance
@@ -237,9 +237,9 @@ impl Outputs {
 impl Run {
     /// How many messages will be sent, if known.
     pub fn expected_messages(&self) -> Option<u64> {
-        match &self.what {
-            What::Program(ready) => ready.notes().expected_messages,
-            What::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
+        match &self.work {
+            Work::Program(ready) => ready.notes().expected_messages,
+            Work::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
         }
     }
 
@@ -254,13 +254,13 @@ impl Run {
     ///
     /// # Errors
     /// The error of the program; a file that can't be written.
-    pub fn run(self, stop: Stop) -> Result<Ended, Error> {
+    pub fn run(self, stop: Stop) -> Result<FinishedRun, Error> {
         self.check_record()?;
-        let Run { machine, program, provenance, what, options, packets, timeline, report, critical_path } = self;
+        let Run { machine, program, provenance, work, options, packets, timeline, report, critical_path } = self;
         let options = Options { stop, ..options };
-        let (notes, jobs, outcome) = match what {
-            What::Program(ready) => (ready.notes().clone(), Vec::new(), ready.simulate(&machine, options)?),
-            What::Jobs { jobs, background, alone } => {
+        let (notes, jobs, outcome) = match work {
+            Work::Program(ready) => (ready.notes().clone(), Vec::new(), ready.simulate(&machine, options)?),
+            Work::Jobs { jobs, background, alone } => {
                 let (jobs, answer) = jobs::run(jobs, background.as_ref(), alone, (&machine, options))?;
                 let warnings = warnings(&answer);
                 (Notes::default(), jobs, Outcome { findings: Vec::new(), warnings, answer })
@@ -277,7 +277,7 @@ impl Run {
             finish(file, |file| write_timeline(file, &machine, &answer, &provenance))?;
         }
         let program = program.to_owned();
-        let without = Ended {
+        let without = FinishedRun {
             machine,
             program,
             provenance,
@@ -290,7 +290,7 @@ impl Run {
             critical_path: None,
         };
         let critical_path = if critical_path { without.find_critical_path()? } else { None };
-        let ended = Ended { critical_path, ..without };
+        let ended = FinishedRun { critical_path, ..without };
         if let Some(file) = report {
             file.fill(ended.page()?.as_bytes())?;
         }
@@ -320,7 +320,7 @@ fn provenance_of(program: &Choice, ready: &dyn Ready, provenance: Provenance) ->
     let Notes { parameters, draws, files, .. } = ready.notes();
     let mut provenance = provenance.among(ready.ranks()).running(program.name()).given(parameters.clone());
     if *draws {
-        provenance.draws();
+        provenance.mark_random();
     }
     files.iter().cloned().for_each(|file| provenance.read(file));
     provenance

@@ -17,7 +17,7 @@ use virtual_worlds::stop::Stop;
 
 use crate::catalogue::{Choice, descriptions};
 use crate::parallel::{self, Watch};
-use crate::{Ended, Error, Experiment, Job, MachineChoice, Provenance};
+use crate::{Error, Experiment, FinishedRun, Job, MachineChoice, Provenance};
 
 /// The result columns of the table.
 const FOUND: [(&str, Kind); 5] = [
@@ -70,7 +70,7 @@ pub struct Row {
 }
 
 impl Row {
-    fn of(point: usize, ended: &Ended) -> Row {
+    fn of(point: usize, ended: &FinishedRun) -> Row {
         let answer = &ended.answer;
         let has_flits = matches!(ended.machine.interconnect, Interconnect::Flits(_));
         Row {

@@ -13,7 +13,7 @@ use virtual_worlds::answer::{
 
 use virtual_worlds::critical_path::{Cause, Step};
 
-use crate::{Ended, Error, place};
+use crate::{Error, FinishedRun, place};
 
 /// What is recorded of a run while it is in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl TableName {
     }
 }
 
-impl Ended {
+impl FinishedRun {
     /// The table called `name`, as an Arrow stream; none if it was not recorded.
     ///
     /// # Errors

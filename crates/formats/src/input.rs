@@ -84,7 +84,7 @@ impl InputFile {
     }
 
     /// Its name and the beginning of its digest, for people.
-    pub fn in_words(&self) -> String {
+    pub fn label(&self) -> String {
         format!("{} blake3 {}", self.path, self.blake3.get(..SHOWN).unwrap_or_default())
     }
 }

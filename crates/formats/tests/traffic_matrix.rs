@@ -82,7 +82,7 @@ const SQUARE: &str = "allowed is a square matrix, with a row and a column for ea
 const NUMBER: &str = "allowed is a whole number of bytes from 0 to 68719476736";
 
 #[test]
-fn mistakes_in_csv_are_told_with_their_place() {
+fn mistakes_in_csv_are_reported_with_their_place() {
     for (text, expected) in [
         ("0,1,2\n3,0,4\n", format!("a.csv: found 2 x 3 (rows x columns); {SQUARE}")),
         ("0,1\n3,0\n4,5\n", format!("a.csv: found 3 x 2 (rows x columns); {SQUARE}")),
@@ -109,7 +109,7 @@ fn mistakes_in_csv_are_told_with_their_place() {
 }
 
 #[test]
-fn mistakes_in_matrix_market_are_told_with_their_place() {
+fn mistakes_in_matrix_market_are_reported_with_their_place() {
     let general = "%%MatrixMarket matrix coordinate integer general\n";
     for (text, expected) in [
         (
@@ -177,7 +177,7 @@ fn array(header: &str, data: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn mistakes_in_npy_are_told_with_their_place() {
+fn mistakes_in_npy_are_reported_with_their_place() {
     let good = "{'descr': '<u8', 'fortran_order': False, 'shape': (2, 2), }";
     assert_eq!(cells(&npy::parse("a.npy", &array(good, &[0, 1, 2, 0]), Bytes(1)).unwrap().pattern), [0, 1, 2, 0]);
     let float = good.replace("u8", "f8");
@@ -236,7 +236,7 @@ fn mistakes_in_npy_are_told_with_their_place() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_told() {
+fn files_that_cannot_be_read_are_errors() {
     let read = |name: &str| error_of(|| traffic_matrix::read(&file(name), Bytes(1)).map(|read| read.0));
     assert!(read("matrix.xlsx").ends_with("allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)"));
     assert!(read("matrix").ends_with("allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)"));

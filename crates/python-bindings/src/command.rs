@@ -46,13 +46,13 @@ struct ProgramsInPython;
 
 impl OwnPrograms for ProgramsInPython {
     fn check(&self, program: &OwnProgram) -> Result<(), OwnProgramFailure> {
-        Python::attach(|py| begin(py, program).map(drop).map_err(|error| told(py, error)))
+        Python::attach(|py| begin(py, program).map(drop).map_err(|error| program_failure(py, error)))
     }
 
     fn run(&self, program: &OwnProgram, rank: &mut Running) -> Result<Record, OwnProgramFailure> {
         Python::attach(|py| {
-            let begin = begin(py, program).map_err(|error| told(py, error))?;
-            run_as_rank(begin, program.seed, rank).map_err(|error| told(py, error))
+            let begin = begin(py, program).map_err(|error| program_failure(py, error))?;
+            run_as_rank(begin, program.seed, rank).map_err(|error| program_failure(py, error))
         })
     }
 }
@@ -64,13 +64,13 @@ fn begin<'py>(py: Python<'py>, program: &OwnProgram) -> PyResult<Bound<'py, PyAn
 }
 
 /// The message and exit status for an exception.
-fn told(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
+fn program_failure(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
     // Only the exception's value has its traceback.
     let error = error.into_value(py);
-    let asked = || -> PyResult<(String, i32)> {
+    let problem_of = || -> PyResult<(String, i32)> {
         py.import("maquette.own_programs")?.call_method1("problem_of", (&error,))?.extract()
     };
-    let (problem, status) = asked().unwrap_or_else(|_| (error.to_string(), 1));
+    let (problem, status) = problem_of().unwrap_or_else(|_| (error.to_string(), 1));
     OwnProgramFailure { problem, status }
 }
 

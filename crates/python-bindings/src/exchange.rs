@@ -39,7 +39,7 @@ impl Schedule {
     fn json(&self) -> String {
         let mut object = self.summary.json();
         object["traffic"] = json!(self.messages.title);
-        self.provenance.beside(object).to_string()
+        self.provenance.added_to(object).to_string()
     }
 
     /// Its messages, as an Arrow stream.

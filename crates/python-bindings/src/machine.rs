@@ -22,13 +22,13 @@ pub struct Machine {
 /// A page with a bar chart and the table behind it: title and lead, the labels of the two axes, the bars, the table.
 #[pyfunction]
 pub fn figure_page(
-    told: (String, String),
+    heading: (String, String),
     axes: [String; 2],
     bars: Vec<(String, f64)>,
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 ) -> String {
-    let (title, lead) = told;
+    let (title, lead) = heading;
     FigurePage { title, lead, axes, bars, head, rows }.html()
 }
 

@@ -40,7 +40,7 @@ pub fn traffic(py: Python<'_>, machine: &Machine, rate: f64, fields: &str) -> Py
         let outcome = offered.run(network, rate, &mut |_| !interrupt::requested())?;
         match &outcome.verdict {
             Verdict::Deadlocked(how) => Err(Error::Program(ProgramError::Deadlock(how.clone()))),
-            _ => Ok(told(&provenance, outcome_json(&model, &load, &outcome))),
+            _ => Ok(with_provenance(&provenance, outcome_json(&model, &load, &outcome))),
         }
     };
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
@@ -62,12 +62,12 @@ pub fn saturate(py: Python<'_>, machine: &Machine, precision: f64, fields: &str)
         let search = offered.search(network, &effort, &|_| {}, interrupt::flag())?;
         match deadlock(&search) {
             Some(how) => Err(Error::Program(ProgramError::Deadlock(how.to_owned()))),
-            None => Ok(told(&provenance, search_json(&model, &load, &search))),
+            None => Ok(with_provenance(&provenance, search_json(&model, &load, &search))),
         }
     };
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
 }
 
-fn told(provenance: &Provenance, object: Value) -> String {
-    provenance.beside(object).to_string()
+fn with_provenance(provenance: &Provenance, object: Value) -> String {
+    provenance.added_to(object).to_string()
 }

@@ -73,9 +73,9 @@ impl<'py> PythonProgram<'py, '_> {
         if !error.is_instance_of::<PyException>(self.begin.py()) {
             self.stop.store(true, Ordering::Relaxed);
         }
-        let told = Error::Unfit(error.to_string());
+        let failure = Error::Unfit(error.to_string());
         self.raised.borrow_mut().push(Raised { rank: endpoint.rank(), time: endpoint.now(), error });
-        told
+        failure
     }
 }
 
@@ -113,11 +113,11 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         match request {
             Request::Operation(operation) => self.operate(operation, py).await,
             Request::Gather(all) => {
-                let gathered = gather(self.beside(&all), py).await;
+                let gathered = gather(self.driven(&all), py).await;
                 gathered.or_else(|error| close(&all).and(Err(error)))
             }
             Request::First(all) => {
-                let ended = first(self.beside(&all), py).await;
+                let ended = first(self.driven(&all), py).await;
                 close(&all).and(ended)
             }
             // Its future is large, and few are pending at once.
@@ -134,7 +134,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     }
 
     /// Several coroutines, to be driven concurrently.
-    fn beside(&self, all: &[Bound<'py, PyIterator>]) -> Vec<Driven<'py, '_>> {
+    fn driven(&self, all: &[Bound<'py, PyIterator>]) -> Vec<Driven<'py, '_>> {
         all.iter().map(|steps| Box::pin(self.drive(steps.clone())) as Driven<'py, '_>).collect()
     }
 }

@@ -27,7 +27,7 @@ use crate::request::{if_given, large, whole};
 /// The result of a run.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct Ended {
-    ended: experiment::Ended,
+    ended: experiment::FinishedRun,
 }
 
 impl Ended {

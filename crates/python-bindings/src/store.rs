@@ -56,7 +56,7 @@ impl StoreClient {
             move || Python::attach(|py| py.check_signals()).map_err(|error| *held(&raised) = Some(error)).is_ok()
         };
         let opened = py.detach(|| Pool::open_while(&members, options, Some(Box::new(goes_on))));
-        let pool = opened.map_err(|error| told(error, &raised))?;
+        let pool = opened.map_err(|error| exception(error, &raised))?;
         Ok(StoreClient { pool: Mutex::new(Some(pool)), raised })
     }
 
@@ -71,10 +71,10 @@ impl StoreClient {
             }
             Some(pipeline.execute())
         });
-        let answers = answers.ok_or_else(closed)?.map_err(|error| told(error, &self.raised))?;
+        let answers = answers.ok_or_else(closed)?.map_err(|error| exception(error, &self.raised))?;
         let objects = answers.into_iter().map(|answer| match answer {
             Ok(value) => object(py, value),
-            Err(error) => Ok(told(error, &self.raised).into_value(py).into_bound(py).into_any()),
+            Err(error) => Ok(exception(error, &self.raised).into_value(py).into_bound(py).into_any()),
         });
         PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
     }
@@ -139,7 +139,7 @@ fn object(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// Why there is no reply, as an exception.
-fn told(error: Error, raised: &Raised) -> PyErr {
+fn exception(error: Error, raised: &Raised) -> PyErr {
     let text = error.to_string();
     match error {
         Error::Refused { .. } => CommandRefused::new_err(text),

@@ -91,14 +91,14 @@ impl Sweep {
         let work = move || {
             interrupt::forget();
             let failed = Mutex::new(None);
-            let told = |row: &Row| {
+            let report_row = |row: &Row| {
                 rows.lock().unwrap_or_else(PoisonError::into_inner).push(row.clone());
                 let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(Err(error)) = journal.as_mut().map(|journal| journal.add(row)) {
                     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
             };
-            swept.run_all(&points, cores(), interrupt::flag(), &told);
+            swept.run_all(&points, cores(), interrupt::flag(), &report_row);
             failed.into_inner().unwrap_or_else(PoisonError::into_inner)
         };
         match unless_interrupted(py, work)? {

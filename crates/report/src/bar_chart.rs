@@ -65,7 +65,7 @@ impl BarChart {
                 .attribute("y", fixed(from, 2))
                 .attribute("width", fixed((width - 0.6).max(0.4), 2))
                 .attribute("height", fixed((to - from).max(0.5), 2));
-            let title = format!("{}, {} {}: {}", series.name, self.groups_label, name, self.y.measure.say(*value));
+            let title = format!("{}, {} {}: {}", series.name, self.groups_label, name, self.y.measure.format(*value));
             group = group.child(frame::titled(bar, &title));
         }
         group

@@ -50,8 +50,12 @@ impl LineChart {
             let mut group = element("g").class(series.mark.class());
             group = group.child(element("path").class("line").attribute("d", path(&places)));
             for (point, place) in shown.zip(&places) {
-                let title =
-                    format!("{}: {} at {}", series.name, self.y.measure.say(point.1), self.x.measure.say(point.0));
+                let title = format!(
+                    "{}: {} at {}",
+                    series.name,
+                    self.y.measure.format(point.1),
+                    self.x.measure.format(point.0)
+                );
                 group = group.child(frame::titled(shape(series.mark, place.0, place.1), &title));
             }
             drawing = drawing.child(group);

@@ -108,7 +108,7 @@ impl NetworkMap<'_> {
         let heat = self.heat_of(done);
         let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
         let name = |router: RouterId| &self.network.routers[router.0 as usize].name;
-        Some(frame::titled(path, &format!("{} to {}{}", name(from), name(to), self.say(done))))
+        Some(frame::titled(path, &format!("{} to {}{}", name(from), name(to), self.text_of(done))))
     }
 
     fn heat_of(&self, done: &ChannelStatistics) -> usize {
@@ -147,7 +147,7 @@ impl NetworkMap<'_> {
         let number = model.mesh_index.map_or(String::new(), |index| index.to_string());
         let class = format!("number middle on{heat}");
         let headers = self.answer.routers[router].headers;
-        let blocked = Measure::Microseconds.say(blocking);
+        let blocked = Measure::Microseconds.format(blocking);
         let title = match self.shows {
             Shows::Nothing => model.name.clone(),
             _ => format!("{}: headers blocked {blocked} on average, {headers} headers", model.name),
@@ -188,11 +188,11 @@ impl NetworkMap<'_> {
         let group = element("g")
             .child(frame::line("stub", (x, edge), (x, edge + 4.0)))
             .child(circle.attribute("cy", fixed(edge + 7.0, 1)).attribute("r", "3"));
-        frame::titled(group, &format!("node {node}{}", self.say(done).replacen(": ", " into the network: ", 1)))
+        frame::titled(group, &format!("node {node}{}", self.text_of(done).replacen(": ", " into the network: ", 1)))
     }
 
     /// The statistics of a channel, to follow its name.
-    fn say(&self, done: &ChannelStatistics) -> String {
+    fn text_of(&self, done: &ChannelStatistics) -> String {
         if self.shows == Shows::Nothing {
             return String::new();
         }
@@ -230,11 +230,11 @@ fn heat(value: f64, hottest: f64) -> usize {
 }
 
 /// A legend of the steps of heat, from zero to `hottest`.
-pub fn heat_scale(name: &str, hottest: f64, say: impl Fn(f64) -> String) -> Element {
+pub fn heat_scale(name: &str, hottest: f64, text_of: impl Fn(f64) -> String) -> Element {
     let steps = (0..HEATS).map(|step| {
         let value = hottest * step as f64 / (HEATS - 1) as f64;
         let swatch = element("span").class(format!("swatch heat{step}"));
-        element("li").child(swatch).child(element("span").text(say(value)))
+        element("li").child(swatch).child(element("span").text(text_of(value)))
     });
     element("div").class("heat").child(element("span").class("name").text(name)).child(element("ul").children(steps))
 }

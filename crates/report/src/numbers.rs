@@ -17,7 +17,7 @@ pub enum Measure {
 
 impl Measure {
     /// `value` with its unit, as in a hover title.
-    pub fn say(self, value: f64) -> String {
+    pub fn format(self, value: f64) -> String {
         match self {
             Measure::Bytes => format!("{} B", compact(value)),
             Measure::Seconds if value.abs() < 1e-3 => format!("{} \u{b5}s", significant(value * 1e6)),
@@ -81,6 +81,6 @@ mod tests {
         assert_eq!(signed_percent(-0.01), "0.0 %");
         assert_eq!(signed_percent(12.345), "+12.3 %");
         assert_eq!(signed_percent(-30.0), "\u{2212}30.0 %");
-        assert_eq!(Measure::Seconds.say(0.0042), "4.20 ms");
+        assert_eq!(Measure::Seconds.format(0.0042), "4.20 ms");
     }
 }

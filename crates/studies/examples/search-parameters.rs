@@ -48,8 +48,8 @@ fn main() -> Result<(), String> {
         Some("bcast") => {
             for (what, found) in ["dp-smp-8", "mpich-tcp-8"].into_iter().zip(bcast::search::search(&watch)?) {
                 println!("{what}: off in all [%]  numbers  settings");
-                for bcast::search::Found { settings, off, says } in found {
-                    println!("{off:6.2}  {says}  {settings:?}");
+                for bcast::search::Found { settings, deviation, says } in found {
+                    println!("{deviation:6.2}  {says}  {settings:?}");
                 }
             }
         }
@@ -58,11 +58,11 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-fn words(settings: &[(String, String)]) -> String {
+fn settings_text(settings: &[(String, String)]) -> String {
     settings.iter().map(|(name, value)| format!("{name}={}", value.replace(' ', ""))).collect::<Vec<_>>().join(" ")
 }
 
-fn told(outcomes: &[Outcome]) {
+fn print_outcomes(outcomes: &[Outcome]) {
     for outcome in outcomes {
         println!(
             "  {:10} {}  {}  {}",
@@ -85,7 +85,7 @@ fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), Str
     let setup = moc::Setup { settings, begins, messages, rounds: Some(1), ..moc::Setup::default() };
     let fit = moc::search::try_out(setup, all, watch).map_err(|error| error.to_string())?;
     println!("{:.2} off", fit.distance);
-    told(&fit.outcomes);
+    print_outcomes(&fit.outcomes);
     Ok(())
 }
 
@@ -127,8 +127,8 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: 
         let met = fit.outcomes.iter().filter(|outcome| outcome.verdict.is_met());
         let met: Vec<&str> = met.map(|outcome| outcome.id.trim_start_matches("moc.")).collect();
         println!("walk {seed} fits, {:.2} off; met: {}", fit.distance, met.join(" "));
-        println!("  begins={} {}", fit.begins.name(), words(&fit.settings));
-        told(&fit.outcomes);
+        println!("  begins={} {}", fit.begins.name(), settings_text(&fit.settings));
+        print_outcomes(&fit.outcomes);
     };
     let none = |seed, distance| println!("walk {seed} does not fit: {distance:.2}");
     let found = moc::search::search(seeds, given, watch, &each, &none);
@@ -139,12 +139,12 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: 
 }
 
 fn node(what: &str, found: &cm5::node_search::Found) {
-    let cm5::node_search::Found { settings, off: [training, held_back], as_printed, outcomes } = found;
+    let cm5::node_search::Found { settings, deviation: [training, held_back], as_printed, outcomes } = found;
     println!(
         "{what}: table 11 off {training:.2} % (fitted to) and {held_back:.2} % (held back), {as_printed} of 8 columns in order"
     );
-    println!("  {}", words(settings));
-    told(outcomes);
+    println!("  {}", settings_text(settings));
+    print_outcomes(outcomes);
 }
 
 /// Judges one set of costs: besides fields of the description, `reshuffle` and `gather` are costs of the transform and of the

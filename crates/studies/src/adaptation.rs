@@ -9,7 +9,7 @@ use quantities::splitmix64::Draws;
 use crate::walk::{Place, Range};
 
 /// How many of the children should be better.
-const WANTED: f64 = 2.0 / 11.0;
+const SUCCESS_RATE: f64 = 2.0 / 11.0;
 /// How fast the mean of how many are follows them.
 const SMOOTHING: f64 = 1.0 / 12.0;
 /// Where more than these are better the steps are too short, and say nothing of the shape.
@@ -50,7 +50,7 @@ impl<'a> Adaptation<'a> {
             at,
             drawn: vec![0.0; size],
             stride: STRIDE,
-            better: WANTED,
+            better: SUCCESS_RATE,
             factor: (0..size).map(row).collect(),
         }
     }
@@ -70,7 +70,7 @@ impl<'a> Adaptation<'a> {
     pub fn learn(&mut self, better: bool) {
         let size = self.at.len() as f64;
         self.better += SMOOTHING * (f64::from(u8::from(better)) - self.better);
-        let change = (self.better - WANTED) / (1.0 - WANTED) / (1.0 + size / 2.0);
+        let change = (self.better - SUCCESS_RATE) / (1.0 - SUCCESS_RATE) / (1.0 + size / 2.0);
         self.stride = (self.stride * change.exp()).clamp(*STRIDES.start(), *STRIDES.end());
         if better {
             self.at.clone_from(&self.child);

@@ -51,9 +51,9 @@ impl Findings {
         Findings::numbers(Value::String(ours.into()), Value::Null)
     }
 
-    /// A report that `say` makes from how many numbers are as they must be, and how many there are.
-    pub fn counted(say: fn(usize, usize) -> Value) -> Findings {
-        Findings { ours: Ours::Counted(say), ..Findings::words("") }
+    /// A report that `text` makes from how many numbers are as they must be, and how many there are.
+    pub fn counted(text: fn(usize, usize) -> Value) -> Findings {
+        Findings { ours: Ours::Counted(text), ..Findings::words("") }
     }
 
     /// The same with a quantity that has a number for each of some cases.

@@ -90,7 +90,7 @@ mod tests {
     }
 
     /// The answers of a paper's fastest runs are the same after having been kept.
-    fn comes_back<J: Job + Debug, A: Serialize + DeserializeOwned + Debug>(
+    fn check_round_trip<J: Job + Debug, A: Serialize + DeserializeOwned + Debug>(
         jobs: Vec<J>,
         run: fn(&J) -> Result<A, String>,
     ) {
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn answers_come_back_as_they_were() {
-        comes_back(moc::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), moc::run);
-        comes_back(postal::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), postal::run);
-        comes_back(cm5::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), cm5::run);
-        comes_back(bcast::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), bcast::run);
+        check_round_trip(moc::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), moc::run);
+        check_round_trip(postal::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), postal::run);
+        check_round_trip(cm5::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), cm5::run);
+        check_round_trip(bcast::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), bcast::run);
     }
 }

@@ -281,7 +281,7 @@ impl Reproduction {
     /// One JSON object per claim, each on a line of its own.
     pub fn json_lines(&self) -> String {
         let experiment = Provenance::of("reproduce");
-        let object = |outcome: &Outcome| experiment.beside(serde_json::to_value(outcome).unwrap_or_default());
+        let object = |outcome: &Outcome| experiment.added_to(serde_json::to_value(outcome).unwrap_or_default());
         let line = |outcome: &Outcome| object(outcome).to_string() + "\n";
         self.outcomes.iter().map(line).collect()
     }

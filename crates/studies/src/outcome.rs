@@ -118,7 +118,9 @@ impl Outcome {
         };
         let (ours, error_percent) = match found {
             Ok(Findings { ours: Ours::Value(ours), error_percent, .. }) => (ours, error_percent),
-            Ok(Findings { ours: Ours::Counted(say), error_percent, .. }) => (say(holding, checks.len()), error_percent),
+            Ok(Findings { ours: Ours::Counted(text), error_percent, .. }) => {
+                (text(holding, checks.len()), error_percent)
+            }
             Err(_) => (Value::Null, Value::Null),
         };
         let published = claim.published.as_ref().map(|value| serde_json::to_value(value).unwrap_or(Value::Null));
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_told() {
+    fn counts_are_in_the_text() {
         let counted = Findings::counted(|holding, of| format!("{holding} of {of}").into());
         let outcome = judged(&claim(""), counted.with_number("time_us", 4.0).with_number("slope", -1.0)).unwrap();
         assert_eq!(outcome.ours, "1 of 2");

@@ -98,7 +98,7 @@ pub fn run_all<J: Job, A: Send>(
         queue.sort_by(|one, other| other.cost().total_cmp(&one.cost()));
     }
     let ended = Mutex::new((0, 0.0));
-    let tell = |job: Option<&J>| {
+    let report_progress = |job: Option<&J>| {
         let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
         let (done, work) = &mut *ended;
         *done += usize::from(job.is_some());
@@ -107,10 +107,10 @@ pub fn run_all<J: Job, A: Send>(
         let last = job.map(ToString::to_string);
         (watch.progress)(Progress { done: *done, total: jobs.len(), share, last: last.as_deref() });
     };
-    tell(None);
+    report_progress(None);
     let mut runs = Runs { ended: BTreeMap::new() };
     for (queue, threads) in [(together, watch.threads), (alone, 1)] {
-        let progress = |_, place: usize| tell(queue.get(place).copied());
+        let progress = |_, place: usize| report_progress(queue.get(place).copied());
         let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads };
         let answers = parallel::map(&queue, &watch, |job| run(job));
         let answered = queue.into_iter().zip(answers).filter_map(|(job, answer)| Some((job.clone(), answer?)));

@@ -117,7 +117,7 @@ impl Theory {
             "one_alpha_for_all": self.for_all.map(|(least, most)| json!({"least": least.as_f64(), "most": most.as_f64()})),
             "table": entries.iter().zip(first_nodes(entries)).map(entry).collect::<Vec<Value>>(),
         });
-        self.provenance.beside(object)
+        self.provenance.added_to(object)
     }
 }
 

@@ -51,11 +51,11 @@ impl Arguments {
         let ran = between(&run(&before), &run(&after), 0.0);
         let status = i32::from(!differences.is_empty());
         let text = if as_json {
-            let told = |all: &[Difference]| all.iter().map(as_object).collect::<Vec<Value>>();
+            let objects = |all: &[Difference]| all.iter().map(as_object).collect::<Vec<Value>>();
             crate::json(&json!({
                 "same": differences.is_empty(),
-                "differences": told(&differences),
-                "ran": told(&ran),
+                "differences": objects(&differences),
+                "ran": objects(&ran),
             }))
         } else {
             text(&differences, &ran)
@@ -117,7 +117,7 @@ fn section(head: &str, differences: &[Difference], most: usize) -> String {
     }
     let row = |difference: &Difference| {
         let shown = |value: &Option<Value>| {
-            value.as_ref().map_or_else(|| "-".to_owned(), |value| in_words(&difference.place, value))
+            value.as_ref().map_or_else(|| "-".to_owned(), |value| value_text(&difference.place, value))
         };
         let change = difference.change().map(signed_percent).unwrap_or_default();
         [difference.place.clone(), shown(&difference.before), "->".to_owned(), shown(&difference.after), change]
@@ -128,7 +128,7 @@ fn section(head: &str, differences: &[Difference], most: usize) -> String {
 }
 
 /// A value for people to read: times with their unit.
-fn in_words(place: &str, value: &Value) -> String {
+fn value_text(place: &str, value: &Value) -> String {
     let is_time = place.ends_with("_ps") || place.starts_with("finish_ps[");
     match value {
         Value::Number(number) if is_time => {

@@ -118,10 +118,10 @@ pub(super) struct Options {
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
     /// How long a rank waits for a message before it gives up; a minute, if left out.
-    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub(super) patience: Option<Duration>,
     /// How long the whole run may take; ten minutes, if left out.
-    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     timeout: Option<Duration>,
 }
 
@@ -133,7 +133,7 @@ fn group(text: &str) -> Result<SocketAddrV4, String> {
 }
 
 /// Reads a length of time greater than zero.
-fn some_time(text: &str) -> Result<Duration, String> {
+fn positive_duration(text: &str) -> Result<Duration, String> {
     duration(text).and_then(|time| if time.is_zero() { Err("allowed is a time above 0".to_owned()) } else { Ok(time) })
 }
 
@@ -146,7 +146,7 @@ impl Arguments {
         over_mpi::refuse_a_library(options.mpi_library.as_deref())?;
         let (hosts, file) = options.hosts()?;
         let ranks: u32 = hosts.iter().map(|host| host.ranks).sum();
-        refuse_a_models(&program)?;
+        refuse_model_options(&program)?;
         let (experiment, provenance) = prepared(&program, ranks, own)?;
         let plan = options.plan(hosts, experiment)?;
         let provenance = launched(provenance, &plan, file);
@@ -212,7 +212,7 @@ const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
 ];
 
 /// Refuses options that only a model can follow.
-fn refuse_a_models(program: &[String]) -> Result<(), Failure> {
+fn refuse_model_options(program: &[String]) -> Result<(), Failure> {
     let called = |known: &Description, name: &str| known.name == name || known.aliases.contains(&name);
     let described = descriptions().into_iter().find(|known| program.first().is_some_and(|name| called(known, name)));
     let can_be_postal = described.is_some_and(|known| known.in_postal_model && !known.has("lambda"));

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::own_program::{self, OwnProgram, OwnPrograms};
-use super::{Options, experiment, refuse_a_models, text};
+use super::{Options, experiment, refuse_model_options, text};
 use crate::CommandOutput;
 use crate::failure::Failure;
 use ::experiment::Provenance;
@@ -75,7 +75,7 @@ pub(super) fn execute(
 pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     refuse_others(options)?;
     let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
-    end_when_asked_to();
+    end_on_signal();
     options.patience.into_iter().for_each(|patience| world.set_patience(patience));
     Ok(world)
 }
@@ -89,7 +89,7 @@ enum Program {
 impl Program {
     /// The program given by the words, on `ranks` ranks, and its provenance.
     fn of(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Program, Provenance), Failure> {
-        refuse_a_models(words)?;
+        refuse_model_options(words)?;
         if let Some(program) = OwnProgram::of(words)? {
             own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
             let provenance = program.provenance(ranks)?;
@@ -132,7 +132,7 @@ pub(crate) fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
 }
 
 /// Ends this process on a signal to stop: nothing is left half done, and mpiexec ends the others.
-fn end_when_asked_to() {
+fn end_on_signal() {
     thread::spawn(|| {
         while !interrupt::requested() {
             thread::sleep(interrupt::BETWEEN_LOOKS);

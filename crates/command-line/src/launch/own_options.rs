@@ -48,9 +48,9 @@ pub(super) fn take(
 }
 
 /// The command to start on hosts: the one given, or the one by which this process was started, directly or by Python.
-pub(super) fn command(told: Option<OsString>) -> Result<Vec<OsString>, Failure> {
-    if let Some(told) = told {
-        return Ok(vec![told]);
+pub(super) fn command(given: Option<OsString>) -> Result<Vec<OsString>, Failure> {
+    if let Some(given) = given {
+        return Ok(vec![given]);
     }
     let unknown = || Failure::argument("--maquette", "nothing", "the path of the command `maquette`");
     let program = std::env::current_exe().map_err(|_| unknown())?;

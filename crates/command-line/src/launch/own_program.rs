@@ -90,7 +90,7 @@ impl OwnProgram {
     }
 
     /// The program that a rank received, if it is a user's.
-    pub(super) fn told(experiment: &Value) -> Option<OwnProgram> {
+    pub(super) fn from_experiment(experiment: &Value) -> Option<OwnProgram> {
         serde_json::from_value(experiment.get(KEY)?.clone()).ok()
     }
 

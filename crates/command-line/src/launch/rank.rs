@@ -85,7 +85,7 @@ fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret, own: Optio
     let badly = |failure: &Failure| Ended::Badly { problem: failure.to_string(), status: failure.status() };
     let ranks = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
     let done = Running::new(me, roster, socket, secret).map_err(Failure::from).and_then(|mut running| {
-        if let Some(program) = OwnProgram::told(&roster.experiment) {
+        if let Some(program) = OwnProgram::from_experiment(&roster.experiment) {
             return own_program::language(own)?.run(&program, &mut running).map_err(Failure::OwnProgram);
         }
         let unreadable = |error| Failure::argument("experiment", error, "one that this version of maquette knows");

@@ -55,7 +55,7 @@ pub(super) fn summary(
 ) -> String {
     let times = times(records);
     if as_json {
-        crate::json(&experiment.beside(json_of(words, network, records, &times)))
+        crate::json(&experiment.added_to(json_of(words, network, records, &times)))
     } else {
         text(&words.join(" "), network, records, times, experiment)
     }
@@ -107,8 +107,8 @@ fn datagrams(records: &[Record], bytes: u64) -> Vec<[String; 2]> {
         0 => String::new(),
         needless => format!(", {needless} of them needlessly"),
     };
-    let told = format!("{datagrams} sent for them; {repeated} packets sent again{needless}");
-    let mut rows = vec![["datagrams".to_owned(), told]];
+    let object = format!("{datagrams} sent for them; {repeated} packets sent again{needless}");
+    let mut rows = vec![["datagrams".to_owned(), object]];
     if bytes > 0 {
         let copies = copied as f64 / bytes as f64;
         let text = format!("{} by the kernel on sending, {copies:.2} times the messages", Bytes(copied));
@@ -144,7 +144,7 @@ fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)>
 
 fn json_of(words: &[String], network: Network<'_>, records: &[Record], times: &[Duration]) -> Value {
     let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
-    let mut told = json!({
+    let mut object = json!({
         "program": words.join(" "),
         "arguments": words,
         "nodes": records.len(),
@@ -164,23 +164,23 @@ fn json_of(words: &[String], network: Network<'_>, records: &[Record], times: &[
     let mut ranks: Vec<Value> = records.iter().map(rank).collect();
     match network {
         Network::Udp(group) => {
-            told["group"] = json!(group.map(|group| group.to_string()));
+            object["group"] = json!(group.map(|group| group.to_string()));
             for (key, of) in OF_DATAGRAMS {
-                told[key] = json!(total(records, of));
+                object[key] = json!(total(records, of));
                 ranks.iter_mut().zip(records).for_each(|(rank, record)| rank[key] = json!(of(record)));
             }
             ranks.iter_mut().zip(records).for_each(|(rank, record)| rank["received"] = json!(record.received));
         }
         Network::Mpi { library, computers } => {
-            told["mpi_library"] = json!(library);
+            object["mpi_library"] = json!(library);
             ranks.iter_mut().zip(computers).for_each(|(rank, computer)| rank["computer"] = json!(computer));
         }
     }
-    told["ranks"] = json!(ranks);
+    object["ranks"] = json!(ranks);
     if records.iter().any(|record| record.returned.is_some()) {
-        told["returned"] = records.iter().map(|record| record.returned.clone().unwrap_or_default()).collect();
+        object["returned"] = records.iter().map(|record| record.returned.clone().unwrap_or_default()).collect();
     }
-    told
+    object
 }
 
 /// A count of a record.

@@ -89,7 +89,7 @@ impl Arguments {
         let bytes: Vec<u64> = self.bytes.0.iter().map(|bytes| bytes.0).collect();
         let parameters = json!({"bytes": bytes, "from": source.0, "partners": partners, "draws": draws});
         let mut experiment = experiment::Provenance::of("measure lambda").on(machine).among(ranks).seeded(seed, true);
-        experiment.draws();
+        experiment.mark_random();
         experiment.given(parameters)
     }
 

@@ -58,7 +58,7 @@ impl Outcome {
                 "lambda_difference": difference(row),
             })
         };
-        crate::json(&self.experiment.beside(json!({
+        crate::json(&self.experiment.added_to(json!({
             "machine": self.machine.name,
             "nodes": self.survey.ranks,
             "from": self.survey.source.0,

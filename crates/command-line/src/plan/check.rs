@@ -78,8 +78,8 @@ impl Arguments {
             "cases": self.cases, "machines": machines, "postal_model": places.postal, "budget_millions": self.budget,
         });
         let mut experiment = Provenance::of("plan check").seeded(self.seed, true).given(parameters);
-        experiment.draws();
-        places.machines.iter().for_each(|machine| experiment.also_on(machine));
+        experiment.mark_random();
+        places.machines.iter().for_each(|machine| experiment.add_machine(machine));
         experiment
     }
 
@@ -110,7 +110,7 @@ impl Arguments {
 }
 
 fn text(answered: &[Answered], cases: u64, experiment: &Provenance) -> String {
-    let asked = answered.len();
+    let questions = answered.len();
     let mut worst: Vec<&Answered> = answered.iter().filter(|(_, checked)| checked.loss() > 0.0).collect();
     worst.sort_by(|one, other| other.1.loss().total_cmp(&one.1.loss()));
     let mut rows = vec![["longer by", "question", "pick", "time", "best", "time"].map(str::to_string)];
@@ -134,17 +134,17 @@ fn text(answered: &[Answered], cases: u64, experiment: &Provenance) -> String {
     let (simulated, all): (usize, usize) =
         answered.iter().fold((0, 0), |sums, (_, it)| (sums.0 + it.simulated, sums.1 + it.candidates));
     text += &format!(
-        "{near} of {asked} picks are within {:.0}% of the best algorithm, {best} are the best.\n",
+        "{near} of {questions} picks are within {:.0}% of the best algorithm, {best} are the best.\n",
         100.0 * NEAR
     );
     let times: Vec<f64> = answered.iter().map(|(_, checked)| checked.planned_in.as_secs_f64()).collect();
     let longest = times.iter().copied().fold(0.0, f64::max);
     text += &format!(
         "The planner ran {simulated} of {all} algorithms; a plan took {:.2} s on average, {longest:.2} s at most.\n",
-        times.iter().sum::<f64>() / asked as f64
+        times.iter().sum::<f64>() / questions as f64
     );
     if interrupt::requested() {
-        text += &format!("Interrupted: these are {asked} of {cases} questions.\n");
+        text += &format!("Interrupted: these are {questions} of {cases} questions.\n");
     }
     text
 }
@@ -164,7 +164,7 @@ fn json(answered: &[Answered], experiment: &Provenance) -> String {
             "planned_in_s": checked.planned_in.as_secs_f64(),
         })
     };
-    crate::json(&experiment.beside(json!({
+    crate::json(&experiment.added_to(json!({
         "cases": answered.iter().map(case).collect::<Vec<Value>>(),
         "within_5_percent": answered.iter().filter(|(_, checked)| checked.loss() <= NEAR).count(),
     })))

@@ -131,7 +131,7 @@ impl Report<'_> {
                 "time_ps": pick.best.as_ref().map(|best| best.time.picoseconds()),
             })
         };
-        self.experiment.beside(json!({
+        self.experiment.added_to(json!({
             "machine": self.machine.name,
             "ranks": self.ranks,
             "picks": self.picks.iter().map(pick).collect::<Vec<Value>>(),

@@ -40,7 +40,7 @@ pub(super) fn traffic(path: &Path, matrix: &TrafficMatrix) -> String {
 impl Report<'_> {
     pub(super) fn text(&self) -> Result<String, Failure> {
         let Report { machine, question, plan, .. } = self;
-        let mut text = format!("{} among {} ranks of {}", self.asked(), question.ranks(), machine.name);
+        let mut text = format!("{} among {} ranks of {}", self.question_text(), question.ranks(), machine.name);
         let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
         text += &format!(" (t0 {}, lambda {lambda})\n", rounded(t0));
         text += &self.experiment.line();
@@ -75,7 +75,7 @@ impl Report<'_> {
     }
 
     /// The question, with sizes.
-    fn asked(&self) -> String {
+    fn question_text(&self) -> String {
         match self.question {
             Question::Irregular(_) => format!("{} of {} on average", self.question.name(), self.question.bytes()),
             _ => format!("{} of {}", self.question.name(), self.question.bytes()),

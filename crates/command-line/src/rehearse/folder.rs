@@ -8,7 +8,7 @@ use formats::input::InputFile;
 use formats::output::WholeFile;
 use tuning::rehearsal::Predictions;
 
-use super::text::Told;
+use super::text::RehearsalReport;
 use crate::failure::Failure;
 
 /// The output folder.
@@ -50,8 +50,8 @@ impl Folder {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(super) fn write_outcome(&self, told: &Told<'_>, provenance: &Provenance) -> Result<(), Failure> {
-        WholeFile::create(&self.0.join(OUTCOME))?.fill(crate::json(&told.json(provenance)).as_bytes())?;
-        Ok(WholeFile::create(&self.0.join(PAGE))?.fill(told.page(provenance).as_bytes())?)
+    pub(super) fn write_outcome(&self, report: &RehearsalReport<'_>, provenance: &Provenance) -> Result<(), Failure> {
+        WholeFile::create(&self.0.join(OUTCOME))?.fill(crate::json(&report.json(provenance)).as_bytes())?;
+        Ok(WholeFile::create(&self.0.join(PAGE))?.fill(report.page(provenance).as_bytes())?)
     }
 }

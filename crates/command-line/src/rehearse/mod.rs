@@ -70,11 +70,11 @@ trait Processes {
     /// How many there are.
     fn count(&self) -> u32;
     /// The source of that number, after `1 to 8`.
-    fn who_counts(&self) -> &'static str;
+    fn count_source(&self) -> &'static str;
     /// Runs a program `repeat` times; returns what each of its ranks did.
     fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure>;
     /// The provenance of a rehearsal, completed with the facts about them.
-    fn told(&mut self, provenance: Provenance) -> Provenance;
+    fn complete_provenance(&mut self, provenance: Provenance) -> Provenance;
 }
 
 /// A rehearsal that is about to begin: everything that a user can get wrong has been checked.
@@ -123,10 +123,11 @@ impl Arguments {
         let judgement = Judgement::of(compared);
         let mut provenance = Provenance::of("rehearse").given(json!({ "repeat": rehearsal.repeat, "blake3": hash }));
         provenance.read(file);
-        let provenance = ready.processes.told(provenance);
-        let told = text::Told { calibration: &calibration, fitted: &fitted, hash: &hash, judgement: &judgement };
-        ready.folder.write_outcome(&told, &provenance)?;
-        Ok(if as_json { super::json(&told.json(&provenance)) } else { told.text(&self.out, &provenance) }.into())
+        let provenance = ready.processes.complete_provenance(provenance);
+        let report =
+            text::RehearsalReport { calibration: &calibration, fitted: &fitted, hash: &hash, judgement: &judgement };
+        ready.folder.write_outcome(&report, &provenance)?;
+        Ok(if as_json { super::json(&report.json(&provenance)) } else { report.text(&self.out, &provenance) }.into())
     }
 }
 
@@ -144,7 +145,7 @@ fn check<'a>(questions: impl Iterator<Item = &'a Question>, processes: &dyn Proc
     for question in questions {
         if question.ranks > processes.count() {
             let found = format!("{} for `{}`", question.ranks, question.what);
-            let allowed = format!("1 to {}, {}", processes.count(), processes.who_counts());
+            let allowed = format!("1 to {}, {}", processes.count(), processes.count_source());
             return Err(Failure::argument("ranks", found, allowed));
         }
         question.experiment.prepare_for_real(question.ranks)?;
@@ -225,7 +226,7 @@ impl Ready<'_> {
 }
 
 /// The facts about a fit, in words.
-fn fitted_in_words(outcome: &Outcome) -> Vec<(String, String)> {
+fn fit_text(outcome: &Outcome) -> Vec<(String, String)> {
     let value = |estimate: &tuning::calibrate::Estimate| {
         let error = estimate.confidence.map(|half| format!(" \u{b1} {}", estimate.parameter.text_of_error(half)));
         let bound = if estimate.at_bound { ", at an end of its range" } else { "" };

@@ -86,8 +86,8 @@ impl OverMpi {
         let mut running = Running::on_mpi(Rc::clone(&part), repeat);
         let record = program.run(&mut running).unwrap_or_else(|error| end_all(&part.borrow(), &error.into()));
         drop(running);
-        let told = all_gather(&mut part.borrow_mut(), &record);
-        Ok(told.unwrap_or_else(|error| end_all(&part.borrow(), &error.into())))
+        let report = all_gather(&mut part.borrow_mut(), &record);
+        Ok(report.unwrap_or_else(|error| end_all(&part.borrow(), &error.into())))
     }
 
     /// The world of the first ranks, which all ranks create together on first use; None if this rank is not among them.
@@ -122,7 +122,7 @@ impl Processes for OverMpi {
         self.all.size()
     }
 
-    fn who_counts(&self) -> &'static str {
+    fn count_source(&self) -> &'static str {
         "as many as mpiexec has started"
     }
 
@@ -136,7 +136,7 @@ impl Processes for OverMpi {
         })
     }
 
-    fn told(&mut self, provenance: Provenance) -> Provenance {
+    fn complete_provenance(&mut self, provenance: Provenance) -> Provenance {
         let patience = self.patience.map(Duration::picoseconds);
         provenance.given(json!({ "mpi_library": self.all.library(), "patience_ps": patience }))
     }

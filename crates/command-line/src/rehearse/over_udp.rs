@@ -34,7 +34,7 @@ impl Processes for OverUdp {
         self.hosts.iter().map(|host| host.ranks).sum()
     }
 
-    fn who_counts(&self) -> &'static str {
+    fn count_source(&self) -> &'static str {
         "as many as the hosts have"
     }
 
@@ -44,7 +44,7 @@ impl Processes for OverUdp {
         unless_interrupted(move || launch(&plan, &mut |_, _| ()).map_err(Failure::from))
     }
 
-    fn told(&mut self, mut provenance: Provenance) -> Provenance {
+    fn complete_provenance(&mut self, mut provenance: Provenance) -> Provenance {
         self.file.take().into_iter().for_each(|file| provenance.read(file));
         provenance
     }

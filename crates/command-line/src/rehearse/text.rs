@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tuning::calibrate::{Calibration, Outcome, Progress};
 use tuning::rehearsal::{Compared, Judgement};
 
-use super::fitted_in_words;
+use super::fit_text;
 use crate::progress::Bar;
 
 /// The most predictions that the text shows: those with the largest errors.
@@ -26,7 +26,7 @@ pub(super) fn show_fit(bar: &Bar, most: u32, progress: Progress) {
 }
 
 /// Everything that is reported.
-pub(super) struct Told<'a> {
+pub(super) struct RehearsalReport<'a> {
     pub(super) calibration: &'a Calibration,
     pub(super) fitted: &'a Outcome,
     /// The digest of the predictions.
@@ -34,16 +34,16 @@ pub(super) struct Told<'a> {
     pub(super) judgement: &'a Judgement,
 }
 
-impl Told<'_> {
+impl RehearsalReport<'_> {
     /// The report as a JSON object.
     pub(super) fn json(&self, provenance: &Provenance) -> Value {
-        let Told { calibration, fitted, hash, judgement } = self;
+        let RehearsalReport { calibration, fitted, hash, judgement } = self;
         let fitted_to = calibration.measurements.iter().zip(&fitted.fitted).map(|(measurement, fitted)| {
             json!({"what": measurement.what, "measured_ps": measurement.time.picoseconds(), "error": fitted.error})
         });
         let fields: Vec<Value> =
-            fitted_in_words(fitted).into_iter().map(|(field, value)| json!({"field": field, "value": value})).collect();
-        provenance.beside(json!({
+            fit_text(fitted).into_iter().map(|(field, value)| json!({"field": field, "value": value})).collect();
+        provenance.added_to(json!({
             "predictions_blake3": hash,
             "fields": fields,
             "fitted_to": fitted_to.collect::<Vec<Value>>(),
@@ -53,10 +53,10 @@ impl Told<'_> {
 
     /// The report as text.
     pub(super) fn text(&self, folder: &Path, provenance: &Provenance) -> String {
-        let Told { calibration, fitted, hash, judgement } = self;
-        let mut rows: Vec<[String; 2]> = fitted_in_words(fitted).into_iter().map(<[String; 2]>::from).collect();
+        let RehearsalReport { calibration, fitted, hash, judgement } = self;
+        let mut rows: Vec<[String; 2]> = fit_text(fitted).into_iter().map(<[String; 2]>::from).collect();
         let mean = fitted.mean_error(&calibration.measurements, false);
-        rows.push(["mean error of the fit".to_owned(), in_percent(mean)]);
+        rows.push(["mean error of the fit".to_owned(), percent_text(mean)]);
         let head = format!(
             "rehearsed: {} predictions, from a fit to {} measured times\n{}",
             judgement.compared.len(),
@@ -80,7 +80,7 @@ impl Told<'_> {
         let Judgement { compared, picks, .. } = self.judgement;
         let (runs, left_out) = compared.iter().fold((0, 0), |sum, it| (sum.0 + it.runs, sum.1 + it.left_out));
         let failed = compared.iter().filter(|it| it.prediction.error.is_some()).count();
-        let both = |median, worst| format!("{} median, {} worst", in_percent(median), in_percent(worst));
+        let both = |median, worst| format!("{} median, {} worst", percent_text(median), percent_text(worst));
         let mut rows = vec![
             ["error".to_owned(), both(self.judgement.median_error, self.judgement.worst_error)],
             ["left out".to_owned(), format!("{left_out} of {runs} runs, in which a rank lost its processor")],
@@ -109,7 +109,7 @@ impl Told<'_> {
         };
         let verdicts = self.verdicts().into_iter().map(|[name, value]| (name, value)).collect();
         RehearsalPage {
-            fitted: fitted_in_words(self.fitted),
+            fitted: fit_text(self.fitted),
             verdicts,
             rows: self.judgement.compared.iter().map(row).collect(),
             made: format!("{}; predictions blake3 {}", provenance.line().trim_end(), self.hash),
@@ -128,6 +128,6 @@ fn line(compared: &Compared) -> [String; 4] {
     [compared.prediction.what.clone(), predicted, rounded(compared.measured()), error]
 }
 
-fn in_percent(share: Option<f64>) -> String {
+fn percent_text(share: Option<f64>) -> String {
     share.map_or_else(|| "none".to_owned(), |share| format!("{:.1} %", 100.0 * share))
 }

@@ -70,7 +70,7 @@ impl KeptRuns {
     }
 
     /// A line that says how many runs were not repeated; empty if all were made.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn reused_text(&self) -> String {
         match self.found.load(Ordering::Relaxed) {
             0 => String::new(),
             1 => "1 run is from an earlier reproduction; --again repeats it.\n".to_string(),

@@ -72,7 +72,7 @@ impl Arguments {
             reproduction.json_lines()
         } else {
             let report = self.report.join("index.html");
-            format!("{}{}The report is in {}.\n", reproduction.tally_text(), kept.told(), report.display())
+            format!("{}{}The report is in {}.\n", reproduction.tally_text(), kept.reused_text(), report.display())
         };
         Ok(CommandOutput { text, status: reproduction.exit_status().into() })
     }

@@ -44,13 +44,13 @@ impl Shown {
         }
         let reached = PROGRESS.read();
         match &self.how {
-            How::Share(bar, most) => bar.show(reached.messages as f64 / *most as f64, in_words(reached)),
-            How::Sign(spinner) => spinner.show(in_words(reached)),
+            How::Share(bar, most) => bar.show(reached.messages as f64 / *most as f64, text(reached)),
+            How::Sign(spinner) => spinner.show(text(reached)),
         }
     }
 }
 
-fn in_words(reached: Reached) -> String {
+fn text(reached: Reached) -> String {
     let Reached { time, messages, packets } = reached;
     let time = rounded(time.since(quantities::Time::ZERO));
     let packets = if packets > 0 { format!(", {packets} packets") } else { String::new() };
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn packets_are_told_where_messages_are_cut() {
         let mut reached = Reached { time: Time::from_picoseconds(1_500_000), messages: 7, packets: 0 };
-        assert_eq!(in_words(reached), "1.500 us simulated, 7 messages");
+        assert_eq!(text(reached), "1.500 us simulated, 7 messages");
         reached.packets = 12;
-        assert_eq!(in_words(reached), "1.500 us simulated, 7 messages, 12 packets");
+        assert_eq!(text(reached), "1.500 us simulated, 7 messages, 12 packets");
     }
 }

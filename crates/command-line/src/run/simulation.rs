@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use experiment::catalogue::descriptions;
-use experiment::{Ended, Error, Experiment, Run};
+use experiment::{Error, Experiment, FinishedRun, Run};
 use formats::interrupt;
 use formats::output::WholeFile;
 use virtual_worlds::stop::Stop;
@@ -75,7 +75,7 @@ fn simulate(run: Run, as_json: bool) -> Result<CommandOutput, Failure> {
     let stop = Stop::NEVER.with_progress(progress);
     let ended = interrupt::unless_requested_while(move || run.run(stop), || shown.look());
     drop(shown);
-    let ended: Ended = ended.ok_or(Failure::Interrupted)??;
+    let ended: FinishedRun = ended.ok_or(Failure::Interrupted)??;
     ended.warnings.iter().for_each(|warning| warn(warning));
     Ok(summary::summary(&ended, as_json).into())
 }

@@ -11,7 +11,7 @@ use virtual_worlds::answer::{
     RouterStatistics, Unreceived,
 };
 
-use experiment::{Ended, Finding, JobEnded, NOT_RECEIVED, place};
+use experiment::{Finding, FinishedJob, FinishedRun, NOT_RECEIVED, place};
 use report::run::MessageTimes;
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::{Bound, busiest};
@@ -20,7 +20,7 @@ use tuning::planner::{Bound, busiest};
 const SHOWN: usize = 5;
 
 /// The printed report of a finished run.
-pub(super) fn summary(ended: &Ended, as_json: bool) -> String {
+pub(super) fn summary(ended: &FinishedRun, as_json: bool) -> String {
     let network = match &ended.machine.interconnect {
         Interconnect::Flits(network) => Some(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
@@ -29,7 +29,7 @@ pub(super) fn summary(ended: &Ended, as_json: bool) -> String {
 }
 
 /// A lower bound for the time of the busiest rank, if there is one.
-fn bound(ended: &Ended) -> Option<Finding> {
+fn bound(ended: &FinishedRun) -> Option<Finding> {
     let (messages, bytes) = ended.notes.busiest?;
     let Bound { time, reason } = busiest(&ended.machine, messages, bytes);
     Some(Finding {
@@ -40,26 +40,26 @@ fn bound(ended: &Ended) -> Option<Finding> {
     })
 }
 
-fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
+fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     let answer = &ended.answer;
     if !ended.jobs.is_empty() {
         return text_of_jobs(ended, network);
     }
     let parameters: Vec<String> =
-        ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", bare(value))).collect();
+        ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", unquoted(value))).collect();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
     let mut text = format!("{} on {ranks} nodes of {on} ({})\n", ended.program, parameters.join(", "));
     text += &format!("{}\n", ended.provenance.line());
     let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
-    let mut tells_not_received = false;
+    let mut reports_not_received = false;
     for Finding { name, text, key, .. } in bound(ended).iter().chain(&ended.findings) {
-        tells_not_received |= *key == NOT_RECEIVED;
+        reports_not_received |= *key == NOT_RECEIVED;
         let names = std::iter::once(*name).chain(std::iter::repeat(""));
         rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
     }
     rows.push(["messages".to_string(), answer.messages.to_string()]);
-    if !tells_not_received {
+    if !reports_not_received {
         rows.extend(not_received(&answer.unreceived));
     }
     if network.is_some() {
@@ -78,7 +78,7 @@ fn text(ended: &Ended, network: Option<&FlitNetwork>) -> String {
 }
 
 /// How the time of the critical path is divided, and how long messages took, if that was asked for.
-fn critical_path(ended: &Ended) -> Vec<[String; 2]> {
+fn critical_path(ended: &FinishedRun) -> Vec<[String; 2]> {
     let (Some(path), Some(timeline)) = (&ended.critical_path, &ended.answer.timeline) else { return Vec::new() };
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
@@ -98,13 +98,13 @@ fn critical_path(ended: &Ended) -> Vec<[String; 2]> {
 }
 
 /// The results of several jobs, and of the machine that they shared.
-fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
+fn text_of_jobs(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     let answer = &ended.answer;
     let count = if ended.jobs.len() == 1 { "a job".to_owned() } else { format!("{} jobs", ended.jobs.len()) };
     let mut text = format!("{count} on {}\n{}\n", ended.machine.name, ended.provenance.line());
     let heads = ["", "program", "ranks", "start", "makespan", "alone", "slowdown"].map(str::to_owned);
-    let row = |job: &JobEnded| {
-        let JobEnded { name, program, nodes, start, makespan, alone, .. } = job;
+    let row = |job: &FinishedJob| {
+        let FinishedJob { name, program, nodes, start, makespan, alone, .. } = job;
         let slowdown = job.slowdown().map(|times| format!("{times:.3}")).unwrap_or_default();
         let alone = alone.map(rounded).unwrap_or_default();
         let start = rounded(start.since(Time::ZERO));
@@ -137,7 +137,7 @@ fn text_of_jobs(ended: &Ended, network: Option<&FlitNetwork>) -> String {
 }
 
 /// The run's own figures, and those that only the command knows: the lower bound of its time, and the memory that messages took.
-fn json(ended: &Ended) -> String {
+fn json(ended: &FinishedRun) -> String {
     let mut object = ended.json();
     if let Some(bound) = bound(ended) {
         object[bound.key] = bound.value;
@@ -209,7 +209,7 @@ fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
 }
 
 /// A value as people write it: strings without quotes.
-fn bare(value: &Value) -> String {
+fn unquoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 

@@ -54,7 +54,7 @@ impl Arguments {
         let experiment = traffic.provenance("run traffic", &machine, json!({"rate": self.rate}))?;
         let spinner = Spinner::new();
         let mut watch = |progress: Progress| {
-            spinner.show(told(progress));
+            spinner.show(progress_text(progress));
             !interrupt::requested()
         };
         let outcome = traffic.run(network, self.rate, &mut watch)?;
@@ -66,7 +66,7 @@ impl Arguments {
             Verdict::Saturated(_) | Verdict::Undecided => 1,
         };
         let text = if as_json {
-            crate::json(&experiment.beside(outcome_json(&machine, &load, &outcome)))
+            crate::json(&experiment.added_to(outcome_json(&machine, &load, &outcome)))
         } else {
             text(&machine, network, &load, &outcome, &experiment)
         };
@@ -74,7 +74,7 @@ impl Arguments {
     }
 }
 
-fn told(progress: Progress) -> String {
+fn progress_text(progress: Progress) -> String {
     let phase = match progress.phase {
         Phase::WarmUp => "warm-up",
         Phase::Measurement => "measurement",

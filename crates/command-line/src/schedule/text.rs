@@ -48,7 +48,7 @@ pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String
         if let Some(checked) = checked {
             object["check"] = json!({"right": checked.wrong.is_none(), "wrong": checked.wrong});
         }
-        return crate::json(&experiment.beside(object));
+        return crate::json(&experiment.added_to(object));
     }
     let mut rows = rows(summary).to_vec();
     if let Some(Bound { time, reason }) = &summary.bound {
@@ -78,7 +78,7 @@ pub(super) fn comparison(
     if as_json {
         let schedules: Vec<Value> = summary.iter().map(ScheduleSummary::json).collect();
         let object = json!({"traffic": traffic.title, "schedules": schedules});
-        return crate::json(&experiment.beside(object));
+        return crate::json(&experiment.added_to(object));
     }
     let names = ["algorithm", "steps", "in step", "ratio to min", "through root, at most"];
     let mut rows = vec![names.map(str::to_string)];

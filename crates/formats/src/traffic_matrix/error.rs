@@ -80,7 +80,7 @@ pub enum Problem {
     /// Its numbers of rows and columns differ.
     #[error(
         "found {rows} x {columns} (rows x columns){}; allowed is a square matrix, with a row and a column for each rank",
-        beside(headings)
+        describe_headings(headings)
     )]
     NotSquare {
         /// How many rows.
@@ -144,7 +144,7 @@ pub enum Problem {
 }
 
 /// Which names surround the matrix, in words.
-fn beside(headings: &Headings) -> &'static str {
+fn describe_headings(headings: &Headings) -> &'static str {
     match (headings.row, headings.column) {
         (true, true) => " beside a row and a column of names",
         (true, false) => " beside a row of names",

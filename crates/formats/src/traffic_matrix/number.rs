@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_of_bytes_is_told_as_it_stands() {
+    fn what_is_no_whole_number_of_bytes_is_quoted_as_it_is_written() {
         for text in ["-1", "0.5", "nan", "inf", "-inf", "1e400", "twelve", "1,5", "68719476737", "99999999999999999999"]
         {
             let problem = from_text(text).unwrap_err().to_string();

@@ -30,23 +30,24 @@ const MOST_POINTS: u32 = 2_000;
 
 /// What takes a rank's time in the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum RankActivity {
     Computing,
     Sending,
     Receiving,
     Waiting,
 }
 
-impl Doing {
-    pub(super) const ALL: [Doing; 4] = [Doing::Computing, Doing::Sending, Doing::Receiving, Doing::Waiting];
+impl RankActivity {
+    pub(super) const ALL: [RankActivity; 4] =
+        [RankActivity::Computing, RankActivity::Sending, RankActivity::Receiving, RankActivity::Waiting];
 
     /// Its name, which is also its class in the style sheet.
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Doing::Computing => "computing",
-            Doing::Sending => "sending",
-            Doing::Receiving => "receiving",
-            Doing::Waiting => "waiting",
+            RankActivity::Computing => "computing",
+            RankActivity::Sending => "sending",
+            RankActivity::Receiving => "receiving",
+            RankActivity::Waiting => "waiting",
         }
     }
 }
@@ -54,7 +55,7 @@ impl Doing {
 /// A stretch of a rank's time.
 struct Stretched {
     rank: Rank,
-    doing: Doing,
+    doing: RankActivity,
     start: Time,
     end: Time,
 }
@@ -78,12 +79,15 @@ impl Gantt<'_> {
         zip(0.., &self.timeline.spans).flat_map(|(number, span)| {
             let stretch = |doing, start, end| Some(Stretched { rank: span.rank, doing, start, end });
             match span.activity {
-                Activity::Compute => [stretch(Doing::Computing, span.start, span.end), None],
-                Activity::Send => [stretch(Doing::Sending, span.start, span.end), None],
+                Activity::Compute => [stretch(RankActivity::Computing, span.start, span.end), None],
+                Activity::Send => [stretch(RankActivity::Sending, span.start, span.end), None],
                 Activity::Receive => {
                     let message = self.trace.message_of(number).map(|message| self.trace.message(message));
                     let there = message.map_or(span.end, |message| message.arrived).clamp(span.start, span.end);
-                    [stretch(Doing::Waiting, span.start, there), stretch(Doing::Receiving, there, span.end)]
+                    [
+                        stretch(RankActivity::Waiting, span.start, there),
+                        stretch(RankActivity::Receiving, there, span.end),
+                    ]
                 }
             }
             .into_iter()
@@ -92,7 +96,7 @@ impl Gantt<'_> {
         })
     }
 
-    /// How long each rank spent on each activity, in the order of [`Doing::ALL`].
+    /// How long each rank spent on each activity, in the order of [`RankActivity::ALL`].
     pub(super) fn sums(&self) -> Vec<[Duration; 4]> {
         let mut sums = vec![[Duration::ZERO; 4]; self.ranks];
         for Stretched { rank, doing, start, end } in self.stretches() {
@@ -164,10 +168,10 @@ impl Gantt<'_> {
             }
         }
         let most = |cell: &[u64; 4]| {
-            let most = Doing::ALL.into_iter().rev().max_by_key(|doing| cell[*doing as usize]);
+            let most = RankActivity::ALL.into_iter().rev().max_by_key(|doing| cell[*doing as usize]);
             most.filter(|doing| cell[*doing as usize] > 0)
         };
-        let mut drawn = Doing::ALL.map(|_| Cells::default());
+        let mut drawn = RankActivity::ALL.map(|_| Cells::default());
         for (row, cells) in zip(0.., taken.chunks(columns)) {
             let mut column = 0;
             for alike in cells.chunk_by(|one, other| most(one) == most(other)) {
@@ -178,7 +182,7 @@ impl Gantt<'_> {
                 column += width;
             }
         }
-        zip(Doing::ALL, drawn).filter_map(|(doing, cells)| cells.drawn(doing.name())).collect()
+        zip(RankActivity::ALL, drawn).filter_map(|(doing, cells)| cells.drawn(doing.name())).collect()
     }
 
     /// A mark at the left edge of each row, in the colour of its first rank's job.

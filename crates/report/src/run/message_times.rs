@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn a_percentile_is_the_time_that_so_many_messages_did_not_exceed() {
         let times = MessageTimes((1..=200).map(Duration::from_picoseconds).collect());
-        let told = times.percentiles().map(|(_, time)| time.picoseconds());
-        assert_eq!(told, [1, 50, 100, 150, 180, 190, 198, 200, 200]);
+        let found = times.percentiles().map(|(_, time)| time.picoseconds());
+        assert_eq!(found, [1, 50, 100, 150, 180, 190, 198, 200, 200]);
         assert_eq!(times.mean().picoseconds(), 100);
         assert_eq!(MessageTimes::default().at(50.0), Duration::ZERO);
     }

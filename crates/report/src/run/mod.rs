@@ -15,7 +15,7 @@ use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, Timeline};
 use virtual_worlds::critical_path::{CriticalPath, Trace};
 
-use self::gantt::{Doing, Gantt};
+use self::gantt::{Gantt, RankActivity};
 pub use self::message_times::MessageTimes;
 use self::waits::Waits;
 use crate::markup::{Element, element};
@@ -95,9 +95,9 @@ impl RunPage<'_> {
     }
 
     fn lead(&self) -> String {
-        let told = self.parameters.iter().filter(|text| text.len() < 120).cloned().collect::<Vec<String>>().join(", ");
+        let texts = self.parameters.iter().filter(|text| text.len() < 120).cloned().collect::<Vec<String>>().join(", ");
         let about = self.machine.about.trim_end_matches('.');
-        if told.is_empty() { format!("{about}.") } else { format!("{told}. {about}.") }
+        if texts.is_empty() { format!("{about}.") } else { format!("{texts}. {about}.") }
     }
 
     /// Its sections, in order. Each is drawn only when the iterator reaches it.
@@ -191,7 +191,7 @@ impl RunPage<'_> {
     }
 
     fn gantt(&self, gantt: &Gantt<'_>) -> Element {
-        let keys = Doing::ALL.into_iter().map(|doing| {
+        let keys = RankActivity::ALL.into_iter().map(|doing| {
             let swatch = element("span").class(format!("swatch {}", doing.name()));
             element("li").child(swatch).text(doing.name())
         });
@@ -233,8 +233,8 @@ impl RunPage<'_> {
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
         let figure = element("figure").child(map).child(heat_scale("channels: busy", hottest_channel, percent));
         if hottest_router > 0.0 {
-            let say = |value| Measure::Microseconds.say(value);
-            figure.child(heat_scale("routers: mean wait of a header", hottest_router, say))
+            let text_of = |value| Measure::Microseconds.format(value);
+            figure.child(heat_scale("routers: mean wait of a header", hottest_router, text_of))
         } else {
             figure.child(paragraph("No header waited for a channel."))
         }
@@ -251,8 +251,8 @@ impl RunPage<'_> {
             table.rows.push(vec![Cell::Number(waited), Cell::Number(sender), measured(length)]);
         }
         let longest = waits.longest();
-        let say = |picoseconds: f64| rounded(Duration::from_picoseconds(picoseconds as u64));
-        let scale = heat_scale("waited", longest.picoseconds() as f64, say);
+        let text_of = |picoseconds: f64| rounded(Duration::from_picoseconds(picoseconds as u64));
+        let scale = heat_scale("waited", longest.picoseconds() as f64, text_of);
         let picture = element("figure").child(waits.draw(self.numbers_of())).child(scale);
         let longest = element("div").child(element("h3").text("The longest waits")).child(table.draw());
         section

@@ -52,7 +52,7 @@ impl RunPage<'_> {
         let mut table = Table::of_figures(&["step", "cause", "from", "to", "size", "start", "took", "contention"]);
         for &place in places {
             let step = &path.steps[place];
-            let [what, from, to, size] = self.words(step);
+            let [what, from, to, size] = self.row_text(step);
             table.rows.push(vec![
                 Cell::Number((place + 1).to_string()),
                 Cell::Short(what),
@@ -67,7 +67,7 @@ impl RunPage<'_> {
         table.draw()
     }
 
-    fn words(&self, step: &Step) -> [String; 4] {
+    fn row_text(&self, step: &Step) -> [String; 4] {
         let what = step.cause.name().to_owned();
         match step.cause {
             Cause::Message { from, to, size, .. } => [what, self.name(from), self.name(to), amount(size)],

@@ -10,7 +10,7 @@ use virtual_worlds::ethernet::world::parameters;
 
 use super::StudyOfBroadcast;
 use super::charts::{chart, nodes};
-use super::measures::off;
+use super::measures::deviation;
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Mark, Measure, fixed, legend};
 
@@ -68,7 +68,7 @@ fn judge(claim: &Claim, counted: f64) -> Result<Findings, Gap> {
     let of_sizes = Points::PUBLISHED.saved(MOST) * 100.0;
     let printed = claim.printed("saved_at_128_percent")?;
     let ours = json!({"of_sizes_at_128_percent": of_sizes, "counted_at_128_percent": counted});
-    let errors = [of_sizes, counted].map(|saved| off(saved, printed));
+    let errors = [of_sizes, counted].map(|saved| deviation(saved, printed));
     let errors = json!({"of_sizes_at_128_percent": errors[0], "counted_at_128_percent": errors[1]});
     Ok(Findings::numbers(ours, errors).with_number("saved_at_128_percent", counted))
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Results;
 use super::charts::{Line, chart, keys, mark, nodes, printed_mark, times};
 use super::job::{Job, NODES, System};
-use super::measures::{faster, growth, latency, off};
+use super::measures::{deviation, faster, growth, latency};
 use crate::{Claim, Drawing, Findings, Gap};
 use report::{Axis, Mark, Measure, legend};
 
@@ -33,7 +33,7 @@ pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Gap>
         let Ok(printed) = claim.printed(name) else { continue };
         let value = of(name)?;
         ours.insert(name.to_string(), json!(value));
-        errors.insert(name.to_string(), json!(off(value, printed)));
+        errors.insert(name.to_string(), json!(deviation(value, printed)));
         found.push((name, value));
     }
     let findings = Findings::numbers(Value::Object(ours), Value::Object(errors));

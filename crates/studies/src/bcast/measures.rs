@@ -16,7 +16,7 @@ pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result
 
 /// By how much that is more than with two nodes. [%]
 pub fn growth(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, Gap> {
-    Ok(off(latency(runs, system, nodes, bytes)?, latency(runs, system, 2, bytes)?))
+    Ok(deviation(latency(runs, system, nodes, bytes)?, latency(runs, system, 2, bytes)?))
 }
 
 /// How much less time push-pull takes than the tree. [%]
@@ -26,6 +26,6 @@ pub fn faster(runs: &Results, nodes: u32, bytes: u32) -> Result<f64, Gap> {
 }
 
 /// The deviation of our number from the printed one. [%]
-pub fn off(ours: f64, printed: f64) -> f64 {
+pub fn deviation(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }

@@ -6,7 +6,7 @@ use experiment::parallel;
 use report::fixed;
 
 use super::job::{Job, NODES, System};
-use super::measures::off;
+use super::measures::deviation;
 use super::paper;
 use super::simulate::run_with;
 use crate::{Claim, Watch};
@@ -33,7 +33,7 @@ pub struct Found {
     /// The costs.
     pub settings: Vec<Setting>,
     /// The sum of the absolute deviations from the printed numbers. [%]
-    pub off: f64,
+    pub deviation: f64,
     /// The numbers, in words.
     pub says: String,
 }
@@ -69,17 +69,17 @@ pub fn search(watch: &Watch<'_>) -> Result<[Vec<Found>; 2], String> {
 /// How much longer a broadcast of 256 bytes to all nodes takes than one to two. [%]
 fn growth(system: System, settings: &[Setting]) -> Result<f64, String> {
     let time = |nodes| run_with(&Job::Broadcast { system, nodes, bytes: 256 }, settings);
-    Ok(off(time(NODES)?.time.microseconds(), time(2)?.time.microseconds()))
+    Ok(deviation(time(NODES)?.time.microseconds(), time(2)?.time.microseconds()))
 }
 
 fn judged(settings: &[Setting], numbers: &[(&Claim, &str, f64)]) -> Result<Found, String> {
     let (mut sum, mut says) = (0.0, Vec::new());
     for (claim, name, ours) in numbers {
         let printed = claim.printed(name).map_err(|gap| format!("{gap:?}"))?;
-        sum += off(*ours, printed).abs();
+        sum += deviation(*ours, printed).abs();
         says.push(format!("{name} {} of {printed}", fixed(*ours, 2)));
     }
-    Ok(Found { settings: settings.to_vec(), off: sum, says: says.join(", ") })
+    Ok(Found { settings: settings.to_vec(), deviation: sum, says: says.join(", ") })
 }
 
 /// The results of every combination of `grid`, the best first.
@@ -97,10 +97,10 @@ fn ranked(
     let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
     // With some costs a run never ends: they are listed last.
     let ended = |settings: &Vec<Setting>| {
-        of(settings).unwrap_or_else(|why| Found { settings: settings.clone(), off: f64::INFINITY, says: why })
+        of(settings).unwrap_or_else(|why| Found { settings: settings.clone(), deviation: f64::INFINITY, says: why })
     };
     let found = parallel::map(&all, &watch, ended);
     let mut found: Vec<Found> = found.into_iter().collect::<Option<_>>().ok_or("interrupted")?;
-    found.sort_by(|one, other| one.off.total_cmp(&other.off));
+    found.sort_by(|one, other| one.deviation.total_cmp(&other.deviation));
     Ok(found)
 }

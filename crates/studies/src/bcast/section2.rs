@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::charts::{Line, chart, sizes};
 use super::job::Job;
-use super::measures::{off, one_way};
+use super::measures::{deviation, one_way};
 use super::{Results, StudyOfBroadcast};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Mark, Measure, compact};
@@ -36,8 +36,8 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         peak = peak.max(bandwidth(runs, bytes)?);
     }
     let errors = json!({
-        "latency_us": off(latency, claim.printed("latency_us")?),
-        "bandwidth_MBps": off(peak, claim.printed("bandwidth_MBps")?),
+        "latency_us": deviation(latency, claim.printed("latency_us")?),
+        "bandwidth_MBps": deviation(peak, claim.printed("bandwidth_MBps")?),
     });
     Ok(Findings::numbers(json!({"latency_us": latency, "bandwidth_MBps": peak}), errors)
         .with_number("latency_us", latency)

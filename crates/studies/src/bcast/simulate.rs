@@ -20,7 +20,7 @@ const LATE: Duration = Duration::from_microseconds(2_000);
 /// The rank that replies to a broadcast: the last that the root of MPICH's tree serves itself.
 const REPLIER: Rank = Rank(1);
 /// The share of the rounds that is left out at either end: the fastest and the slowest tenth.
-const LEFT_OUT: usize = 10;
+const TRIMMED_SHARE: usize = 10;
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
             let machine = machine(System::PushPull, changed)?;
             let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
             let program = PingPong { first, second, bytes, rounds: job.rounds() };
-            let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(in_words)?;
+            let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(run_error)?;
             Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
         }
         Job::Broadcast { system, nodes, bytes } => {
@@ -71,7 +71,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
         Job::Late { system, bytes } => {
             let program = ToLate { bytes: Bytes(u64::from(bytes)), late: LATE };
             let (results, answer) = on(&machine(system, &[])?, NODES, 1, &program)?;
-            let right = results.into_iter().map(|right| Ok((right.map_err(in_words)?, 1)));
+            let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, 1)));
             let right = right.collect::<Result<_, String>>()?;
             Ok(Measured { time: answer.makespan().since(Time::ZERO), right, ..Measured::of(&answer) })
         }
@@ -82,7 +82,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
 fn lossy(trouble: Trouble, seed: u32) -> Result<Measured, String> {
     let machine = machine(System::PushPull, trouble.settings())?;
     let (results, answer) = on(&machine, NODES, seed, &Checked { messages: MESSAGES })?;
-    let right = results.into_iter().map(|right| Ok((right.map_err(in_words)?, MESSAGES)));
+    let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, MESSAGES)));
     let header = match &machine.interconnect {
         Interconnect::Ethernet(ethernet) => ethernet.messaging.header.unwrap_or(Bytes(0)),
         Interconnect::Flits(_) | Interconnect::LogGp(_) => Bytes(0),
@@ -125,21 +125,21 @@ type Ends<T> = Vec<endpoint::Result<T>>;
 /// Runs `program`, with a log of all frames.
 fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<(Ends<P::Output>, Answer), String> {
     let options = Options { seed: u64::from(seed), packet_log: true, ..Options::default() };
-    simulate(machine, options, nodes, program).map_err(in_words)
+    simulate(machine, options, nodes, program).map_err(run_error)
 }
 
 fn first_of<T>(results: Ends<T>) -> Result<T, String> {
-    results.into_iter().next().ok_or("no ranks")?.map_err(in_words)
+    results.into_iter().next().ok_or("no ranks")?.map_err(run_error)
 }
 
-fn in_words(error: endpoint::Error) -> String {
+fn run_error(error: endpoint::Error) -> String {
     error.to_string()
 }
 
 /// The mean without the fastest and the slowest tenth.
 fn middle_mean(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
-    let out = times.len() / LEFT_OUT;
+    let out = times.len() / TRIMMED_SHARE;
     let middle = &times[out..times.len() - out];
     let sum: u64 = middle.iter().map(|time| time.picoseconds()).sum();
     Duration::from_picoseconds(sum / (middle.len() as u64).max(1))

@@ -35,13 +35,13 @@ pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Job>) -> Result<Vec<f
 }
 
 /// The deviation of our number from the printed one. [%]
-pub fn off(ours: f64, printed: f64) -> f64 {
+pub fn deviation(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }
 
 /// The mean of the absolute deviations. [%]
-pub fn mean_off(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
-    let each: Vec<f64> = pairs.into_iter().map(|(ours, printed)| off(ours, printed).abs()).collect();
+pub fn mean_deviation(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+    let each: Vec<f64> = pairs.into_iter().map(|(ours, printed)| deviation(ours, printed).abs()).collect();
     mean_of(&each).value
 }
 
@@ -60,6 +60,6 @@ mod tests {
 
     #[test]
     fn errors_count_whichever_way() {
-        assert!((mean_off([(1.1, 1.0), (1.8, 2.0)]) - 10.0).abs() < 1e-9);
+        assert!((mean_deviation([(1.1, 1.0), (1.8, 2.0)]) - 10.0).abs() < 1e-9);
     }
 }

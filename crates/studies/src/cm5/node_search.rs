@@ -10,7 +10,7 @@ use std::ops::Range;
 use quantities::{Duration, Rate};
 
 use super::job::{Job, NODES};
-use super::measures::{mean_of, mean_off};
+use super::measures::{mean_deviation, mean_of};
 use super::simulate::{Setup, run_with};
 use super::table11::{ALGORITHMS, columns};
 use super::{Results, STUDIES, paper};
@@ -54,7 +54,7 @@ pub struct Found {
     /// The costs.
     pub settings: Vec<(String, String)>,
     /// How far the figures are off that are for training, and those that were held back. [%]
-    pub off: [f64; 2],
+    pub deviation: [f64; 2],
     /// Columns of table 11 in which the four schedules come as printed, from the fastest to the slowest.
     pub as_printed: usize,
     /// What became of the claims that were judged.
@@ -83,7 +83,7 @@ pub fn search(seeds: Range<u64>, watch: &Watch<'_>, each: &dyn Fn(u64, &Found)) 
 pub fn try_out(setup: &Setup, watch: &Watch<'_>) -> Result<Found, String> {
     let claims = paper().map_err(|error| error.to_string())?.claims;
     let table11 = claims.get("cm5.table11.synthetic").map_err(|gap| format!("{gap:?}"))?;
-    let (off, as_printed) = both_halves(setup, table11)?;
+    let (deviation, as_printed) = both_halves(setup, table11)?;
     let wanted = |id: &str| JUDGED.contains(&id);
     let treated = STUDIES.iter().filter(|study| study.claims.iter().any(|id| wanted(id)));
     let jobs: Vec<Job> = plan(treated.flat_map(|study| (study.jobs)()));
@@ -91,7 +91,7 @@ pub fn try_out(setup: &Setup, watch: &Watch<'_>) -> Result<Found, String> {
     let judged = claims.all.iter().filter(|claim| wanted(&claim.id));
     let outcomes = judged.filter_map(|claim| judge(&STUDIES, claims.file, claim, &runs)).collect::<Result<_, _>>();
     let outcomes = outcomes.map_err(|error| error.to_string())?;
-    Ok(Found { settings: setup.settings.clone(), off, as_printed, outcomes })
+    Ok(Found { settings: setup.settings.clone(), deviation, as_printed, outcomes })
 }
 
 /// `setup` with the receiver's cost that makes an empty message take as long as printed; none if it would be less than nothing.
@@ -125,7 +125,7 @@ fn walk(seed: u64) -> Result<Option<Setup>, String> {
     };
     let mut best: Option<(Place, Setup, f64)> = None;
     for _ in 0..STEPS {
-        let bound = best.as_ref().map_or(f64::INFINITY, |(.., off)| *off);
+        let bound = best.as_ref().map_or(f64::INFINITY, |(.., deviation)| *deviation);
         if bound <= FITS {
             break;
         }
@@ -134,8 +134,8 @@ fn walk(seed: u64) -> Result<Option<Setup>, String> {
             None => walk.anywhere(),
         };
         let Some(setup) = setup(&walk, &place)? else { continue };
-        if let Some(off) = training_off(&setup, table11, bound)? {
-            best = Some((place, setup, off));
+        if let Some(deviation) = training_deviation(&setup, table11, bound)? {
+            best = Some((place, setup, deviation));
         }
     }
     Ok(best.map(|(_, setup, _)| setup))
@@ -209,14 +209,14 @@ pub fn chances(setup: &Setup, patterns: u32) -> Result<Vec<Chance>, String> {
 }
 
 /// How far the training figures are off, if less than `bound`. [%]
-fn training_off(setup: &Setup, table11: &Claim, bound: f64) -> Result<Option<f64>, String> {
+fn training_deviation(setup: &Setup, table11: &Claim, bound: f64) -> Result<Option<f64>, String> {
     let columns = columns(table11).map_err(|gap| format!("{gap:?}"))?;
     let training: Vec<_> = columns.into_iter().filter(|(_, _, training, _)| *training).collect();
     let figures = (training.len() * ALGORITHMS.len()) as f64;
     let mut sum = 0.0;
     for (percent, bytes, _, printed) in training {
         let pairs: Vec<_> = means(setup, percent, bytes)?.into_iter().zip(printed).collect();
-        sum += mean_off(pairs) * ALGORITHMS.len() as f64;
+        sum += mean_deviation(pairs) * ALGORITHMS.len() as f64;
         if sum >= bound * figures {
             return Ok(None);
         }
@@ -232,5 +232,5 @@ fn both_halves(setup: &Setup, table11: &Claim) -> Result<([f64; 2], usize), Stri
         halves[usize::from(!training)].extend(means.into_iter().zip(printed));
         as_printed += usize::from(super::table11::misplaced(means, printed) == 0);
     }
-    Ok((halves.map(mean_off), as_printed))
+    Ok((halves.map(mean_deviation), as_printed))
 }

@@ -8,7 +8,7 @@ use experiment::parallel;
 use quantities::Duration;
 
 use super::job::Job;
-use super::measures::{mean_of, mean_off};
+use super::measures::{mean_deviation, mean_of};
 use super::paper;
 use super::simulate::{Setup, TransformCosts, run_with};
 use super::table5::{Part, figures};
@@ -58,7 +58,7 @@ pub fn search(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Found>, String> {
             let seconds = time.ok_or("interrupted")??.time.seconds();
             if *part == Part::Training { &mut training } else { &mut held_back }.push((seconds, *printed));
         }
-        found.push(Found { costs, training: mean_off(training), held_back: mean_off(held_back) });
+        found.push(Found { costs, training: mean_deviation(training), held_back: mean_deviation(held_back) });
     }
     found.sort_by(|one, other| one.training.total_cmp(&other.training));
     Ok(found)
@@ -108,7 +108,7 @@ pub fn search_gather(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Gathered>, 
                 half.push((mean, *printed));
             }
         }
-        found.push(Gathered { gather, training: mean_off(training), held_back: mean_off(held_back) });
+        found.push(Gathered { gather, training: mean_deviation(training), held_back: mean_deviation(held_back) });
     }
     found.sort_by(|one, other| one.training.total_cmp(&other.training));
     Ok(found)

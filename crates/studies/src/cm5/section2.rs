@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::job::{FLOW_BYTES, Job, MANY_NODES, NODES};
-use super::measures::{each, mean_of, milliseconds, off};
+use super::measures::{deviation, each, mean_of, milliseconds};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Cell, Table, fixed};
@@ -41,12 +41,12 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     let empty = mean_of(&times).value;
     let mut ours = serde_json::Map::from_iter([("empty_us".to_string(), json!(empty))]);
     let mut errors =
-        serde_json::Map::from_iter([("empty_us".to_string(), json!(off(empty, claim.printed("empty_us")?)))]);
+        serde_json::Map::from_iter([("empty_us".to_string(), json!(deviation(empty, claim.printed("empty_us")?)))]);
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for ((place, printed, nodes, distance), name) in RATES.into_iter().zip(["near_MBps", "far_MBps", "far_256_MBps"]) {
         let rate = rate(runs, nodes, distance)?;
         ours.insert(name.to_string(), json!(rate));
-        errors.insert(name.to_string(), json!(off(rate, claim.printed(printed)?)));
+        errors.insert(name.to_string(), json!(deviation(rate, claim.printed(printed)?)));
         let found = if printed == "near_MBps" { &mut near } else { &mut far };
         found.push((place.to_string(), rate));
     }

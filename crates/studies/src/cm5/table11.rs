@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::charts::beside;
 use super::job::Job;
-use super::measures::{Mean, each, mean_of, mean_off, off};
+use super::measures::{Mean, deviation, each, mean_deviation, mean_of};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Cell, Element, Table, fixed};
@@ -119,7 +119,8 @@ pub fn misplaced(found: [f64; 4], due: [f64; 4]) -> usize {
 /// How much longer pairwise takes than balanced on the same patterns, and the precision of that. [%]
 fn ahead(times: &[Vec<f64>; 4]) -> Mean {
     let [_, pairwise, balanced, _] = times;
-    let apart: Vec<f64> = pairwise.iter().zip(balanced).map(|(pairwise, balanced)| off(*pairwise, *balanced)).collect();
+    let apart: Vec<f64> =
+        pairwise.iter().zip(balanced).map(|(pairwise, balanced)| deviation(*pairwise, *balanced)).collect();
     mean_of(&apart)
 }
 
@@ -141,9 +142,9 @@ fn by_figures(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         }
     }
     let rows = ALGORITHMS.iter().zip(ours).map(|(algorithm, row)| (algorithm.name().to_string(), json!(row)));
-    Ok(Findings::numbers(Value::Object(rows.collect::<Map<_, _>>()), json!(mean_off(all)))
-        .with_number("training_off_percent", mean_off(training))
-        .with_number("held_back_off_percent", mean_off(held_back))
+    Ok(Findings::numbers(Value::Object(rows.collect::<Map<_, _>>()), json!(mean_deviation(all)))
+        .with_number("training_off_percent", mean_deviation(training))
+        .with_number("held_back_off_percent", mean_deviation(held_back))
         .with("misplaced", misplaces))
 }
 
@@ -158,7 +159,7 @@ fn by_density(runs: &Results) -> Result<Findings, Gap> {
         }
         if column.percent > HALF {
             dense.push((name.clone(), balanced / greedy));
-            comparable.push((name, off(balanced, pairwise)));
+            comparable.push((name, deviation(balanced, pairwise)));
         }
     }
     Ok(Findings::counted(|holding, of| json!({"as_stated": holding, "of": of}))
@@ -188,7 +189,7 @@ fn figures(printed: &[[f64; 4]], runs: &Results) -> Result<Element, Gap> {
     for (column, printed) in COLUMNS.into_iter().zip(printed) {
         let mut row = vec![Cell::Short(column.name()), Cell::Number(column.patterns.to_string())];
         for (Mean { value, error, .. }, printed) in column.means(runs)?.into_iter().zip(*printed) {
-            let ours = format!("{} \u{b1} {}", beside(value, off(value, printed), 3), fixed(error, 3));
+            let ours = format!("{} \u{b1} {}", beside(value, deviation(value, printed), 3), fixed(error, 3));
             row.extend([fixed(printed, 3), ours].map(Cell::Number));
         }
         table.rows.push(row);

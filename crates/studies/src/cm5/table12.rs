@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::charts::beside;
 use super::job::Job;
-use super::measures::{Mean, each, mean_of, mean_off, off};
+use super::measures::{Mean, deviation, each, mean_deviation, mean_of};
 use super::table11::ALGORITHMS;
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
@@ -72,10 +72,10 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         }
     }
     let rows = ALGORITHMS.iter().zip(ours).map(|(algorithm, row)| (algorithm.name().to_string(), json!(row)));
-    let held_back_off = mean_off(held_back.iter().copied());
-    let off = mean_off(training.into_iter().chain(held_back));
-    Ok(Findings::numbers(Value::Object(rows.collect::<Map<_, _>>()), json!(off))
-        .with_number("off_percent", off)
+    let held_back_off = mean_deviation(held_back.iter().copied());
+    let deviation = mean_deviation(training.into_iter().chain(held_back));
+    Ok(Findings::numbers(Value::Object(rows.collect::<Map<_, _>>()), json!(deviation))
+        .with_number("off_percent", deviation)
         .with_number("held_back_off_percent", held_back_off))
 }
 
@@ -100,7 +100,7 @@ fn table(figures: &[(Application, [f64; 4])], runs: &Results) -> Result<Element,
         let Printed { percent, mean_bytes } = application.printed();
         let mut row = vec![application.name().to_string(), format!("{percent} % of {mean_bytes} B")];
         for (Mean { value, .. }, printed) in means(runs, application)?.into_iter().zip(printed) {
-            row.extend([fixed(printed, 2), beside(value, off(value, printed), 2)]);
+            row.extend([fixed(printed, 2), beside(value, deviation(value, printed), 2)]);
         }
         let cells = row.into_iter().enumerate();
         table

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::charts::beside;
 use super::job::{Job, MANY_NODES, NODES};
-use super::measures::{mean_off, milliseconds, off};
+use super::measures::{deviation, mean_deviation, milliseconds};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Cell, Table, fixed};
@@ -67,7 +67,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         found.push((milliseconds(runs, job)? / 1e3, printed, part));
     }
     let off_of = |wanted: &dyn Fn(Part) -> bool| {
-        mean_off(found.iter().filter(|(_, _, part)| wanted(*part)).map(|(ours, printed, _)| (*ours, *printed)))
+        mean_deviation(found.iter().filter(|(_, _, part)| wanted(*part)).map(|(ours, printed, _)| (*ours, *printed)))
     };
     let linear = off_of(&|part| part == Part::Linear);
     let mut ours = serde_json::Map::new();
@@ -95,7 +95,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
             let mut cells = vec![Cell::Number(nodes.to_string()), Cell::Short(format!("{size}x{size}"))];
             for (algorithm, printed) in ALGORITHMS.into_iter().zip(row) {
                 let ours = milliseconds(runs, Job::Transform { algorithm, nodes, size })? / 1e3;
-                cells.extend([fixed(printed, 3), beside(ours, off(ours, printed), 3)].map(Cell::Number));
+                cells.extend([fixed(printed, 3), beside(ours, deviation(ours, printed), 3)].map(Cell::Number));
             }
             table.rows.push(cells);
         }

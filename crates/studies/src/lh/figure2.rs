@@ -50,8 +50,8 @@ fn off_line(measured: &Measured) -> f64 {
     let points: Vec<(f64, f64)> = measured.times().filter(|(inserts, _)| *inserts >= PART as f64).collect();
     let [first, _, .., last] = points.as_slice() else { return f64::INFINITY };
     let slope = (last.1 - first.1) / (last.0 - first.0).max(1.0);
-    let off = points.iter().map(|(inserts, at)| (at - first.1 - slope * (inserts - first.0)).abs());
-    off.fold(0.0, f64::max) / last.1 * 100.0
+    let deviation = points.iter().map(|(inserts, at)| (at - first.1 - slope * (inserts - first.0)).abs());
+    deviation.fold(0.0, f64::max) / last.1 * 100.0
 }
 
 /// How much longer an insert takes in the last parts than in as many before them; infinite if there are none before. [%]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::charts::{by_clients, chart, client_keys, insertions};
 use super::figure2::job;
 use super::job::{CLIENTS, Job};
-use super::measures::off;
+use super::measures::deviation;
 use super::simulate::Measured;
 use super::{Results, StudyOfLh};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
@@ -39,7 +39,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
 
 fn latency(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     let worst = runs.get(&job(1))?.means().map(|(_, mean)| mean).fold(0.0, f64::max);
-    let error_percent = json!(off(worst, claim.printed("worst_mean_ms")?));
+    let error_percent = json!(deviation(worst, claim.printed("worst_mean_ms")?));
     Ok(Findings::numbers(json!((worst * 1e3).round() / 1e3), error_percent).with_number("worst_mean_ms", worst))
 }
 

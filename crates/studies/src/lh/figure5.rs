@@ -6,7 +6,7 @@ use serde_json::json;
 use super::charts::{by_clients, chart, client_keys};
 use super::figure4::job;
 use super::job::{BODIES, CLIENTS, Job, label};
-use super::measures::{blocking, off};
+use super::measures::{blocking, deviation};
 use super::{Results, StudyOfLh};
 use crate::{Claim, Claims, Drawing, Findings, Gap};
 use report::{Axis, Mark, Measure, legend};
@@ -70,8 +70,8 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         }
     }
     let [shorter, long, longest] = LAST;
-    let bent = off(slope(runs, 1, long, longest)?, slope(runs, 1, shorter, long)?);
-    let error_percent = json!(off(highest, claim.printed("highest_us")?).round());
+    let bent = deviation(slope(runs, 1, long, longest)?, slope(runs, 1, shorter, long)?);
+    let error_percent = json!(deviation(highest, claim.printed("highest_us")?).round());
     Ok(Findings::numbers(json!((highest * 10.0).round() / 10.0), error_percent)
         .with_number("highest_us", highest)
         .with_number("over_tenth", highest / (MESSAGE / 10.0))

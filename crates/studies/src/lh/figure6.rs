@@ -37,8 +37,8 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         longer.push((format!("{clients} clients"), (time(clients, LITTLE)? / time(clients, 0)? - 1.0) * 100.0));
         for two in TIMES.windows(2).filter(|two| two[0] > MUCH) {
             let wanted = f64::from(two[1]) / f64::from(two[0]);
-            let off = (time(clients, two[1])? / time(clients, two[0])? / wanted - 1.0) * 100.0;
-            off_proportion.push((format!("{clients} clients, from {} to {} \u{b5}s", two[0], two[1]), off));
+            let deviation = (time(clients, two[1])? / time(clients, two[0])? / wanted - 1.0) * 100.0;
+            off_proportion.push((format!("{clients} clients, from {} to {} \u{b5}s", two[0], two[1]), deviation));
         }
     }
     for server_time in TIMES.into_iter().filter(|time| *time >= MUCH) {

@@ -27,7 +27,7 @@ pub fn blocking(runs: &Results, job: Job) -> Result<f64, Gap> {
 }
 
 /// The deviation of our number from the printed one. [%]
-pub fn off(ours: f64, printed: f64) -> f64 {
+pub fn deviation(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }
 

@@ -1,6 +1,6 @@
 //! Figure 13: the effect of more flit buffers on the Mesh of Clos(3,1).
 
-use super::figure8::{draw_on, extremes, gain_of, gains_of, jobs_on, least_by_size, say};
+use super::figure8::{describe, draw_on, extremes, gain_of, gains_of, jobs_on, least_by_size};
 use super::job::{LOADS, Load, PAIRS, Platform};
 use super::measures::mean;
 use super::{Results, StudyOfMoc};
@@ -33,7 +33,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     }
     let range = |name: &str, gains: &[(u32, u32, f64)]| {
         let (least, most) = extremes(gains);
-        format!("{name} from {} to {}", say(least), say(most))
+        format!("{name} from {} to {}", describe(least), describe(most))
     };
     let ours = [range("all-to-all", &all), range("equal-dist", &equal), range("unequal-dist", &unequal)].join("; ");
     Ok(Findings::words(ours)

@@ -47,7 +47,7 @@ pub fn extremes(gains: &[(u32, u32, f64)]) -> (Extreme, Extreme) {
 type Extreme = (u32, u32, f64);
 
 /// A gain with its place, in words.
-pub fn say((bytes, buffers, gain): Extreme) -> String {
+pub fn describe((bytes, buffers, gain): Extreme) -> String {
     format!("{} at {bytes} B with {buffers} buffers", signed_percent(gain))
 }
 
@@ -65,14 +65,14 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     if claim.id == "moc.fig8.all_to_all" {
         let gains = gains_of(runs, Platform::Basic, LOADS[0])?;
         let (least, most) = extremes(&gains);
-        let ours = format!("from {} to {}", say(least), say(most));
+        let ours = format!("from {} to {}", describe(least), describe(most));
         return Ok(Findings::words(ours).with("least_gain_percent", least_by_size(&gains)));
     }
     let (mut lowest, mut by_doubling, mut found, mut worst) = (Vec::new(), Vec::new(), Vec::new(), (0, 0, 0.0));
     for load in PAIRS {
         let gains = gains_of(runs, Platform::Basic, load)?;
         let (least, most) = extremes(&gains);
-        found.push(format!("{} from {} to {}", load.name(), say(least), say(most)));
+        found.push(format!("{} from {} to {}", load.name(), describe(least), describe(most)));
         lowest.push((load.name().to_string(), least.2));
         by_doubling.push((load.name().to_string(), worst_doubling(&gains)));
         if load == Load::UnequalDist {

@@ -50,7 +50,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
     let scales: Vec<Element> = vec![
         heat_scale("channel blocked, share of the run", hottest_channel, percent),
-        heat_scale("router, mean blocking of a header", hottest_router, |value| Measure::Microseconds.say(value)),
+        heat_scale("router, mean blocking of a header", hottest_router, |value| Measure::Microseconds.format(value)),
     ];
     Ok(Some(Drawing {
         legend: Some(element("div").children(scales)),

@@ -57,7 +57,7 @@ const FIRST: [&str; 7] = [
     "moc.fig13.buffers",
 ];
 /// Those of them that the presets meet, and that a set must not lose to be judged by all others.
-const KEPT: [&str; 2] = ["moc.fig8.all_to_all", "moc.fig12.speedup"];
+const ESSENTIAL: [&str; 2] = ["moc.fig8.all_to_all", "moc.fig12.speedup"];
 /// The claims that the presets miss, with that of the gains, whose numbers are printed.
 const MISSED: [&str; 7] = [
     "moc.sec4.blocking",
@@ -69,7 +69,7 @@ const MISSED: [&str; 7] = [
     "moc.fig14.adaptive",
 ];
 /// The claims that no cost of the Mesh of Clos decides, or that take long without telling anything.
-const LEFT_OUT: [&str; 3] = ["moc.sec2.topologies", "moc.sec3.fast_sim", "moc.fig5.gcel"];
+const EXCLUDED: [&str; 3] = ["moc.sec2.topologies", "moc.sec3.fast_sim", "moc.fig5.gcel"];
 
 /// How many random sets a walk begins at the best of.
 const SCATTERED: usize = 24;
@@ -139,7 +139,7 @@ pub(super) fn judge_missed(setup: Setup, watch: &Watch<'_>) -> Result<Fit, Claim
 }
 
 /// Makes the walks of `seeds`, among sets that all have the `given` settings: another reading of the paper. `each` hears of every set
-/// that fits, `told` of every walk that came to none, with how near it came.
+/// that fits, `report_walk` of every walk that came to none, with how near it came.
 ///
 /// # Errors
 /// What is wrong with the file of claims.
@@ -148,7 +148,7 @@ pub fn search(
     given: &[(String, String)],
     watch: &Watch<'_>,
     each: &dyn Fn(u64, &Fit),
-    told: &dyn Fn(u64, f64),
+    report_walk: &dyn Fn(u64, f64),
 ) -> Result<Found, ClaimsError> {
     let mut found = Found::default();
     for seed in seeds {
@@ -162,7 +162,7 @@ pub fn search(
             Ok(())
         })?;
         if fits == 0 {
-            told(seed, distance);
+            report_walk(seed, distance);
         }
     }
     Ok(found)
@@ -172,9 +172,9 @@ pub fn search(
 fn judged(setup: &Setup, distance: f64, watch: &Watch<'_>) -> Result<Fit, ClaimsError> {
     let first = outcomes(setup, &|id| FIRST.contains(&id), watch)?;
     let met = |outcome: &&Outcome| outcome.verdict.is_met();
-    let kept = first.iter().filter(met).filter(|outcome| KEPT.contains(&outcome.id.as_str())).count();
-    let promising = kept == KEPT.len() && first.iter().filter(met).count() > kept;
-    let wanted = |id: &str| !LEFT_OUT.contains(&id);
+    let kept = first.iter().filter(met).filter(|outcome| ESSENTIAL.contains(&outcome.id.as_str())).count();
+    let promising = kept == ESSENTIAL.len() && first.iter().filter(met).count() > kept;
+    let wanted = |id: &str| !EXCLUDED.contains(&id);
     let outcomes = if promising { outcomes(setup, &wanted, watch)? } else { first };
     Ok(Fit { settings: setup.settings.clone(), begins: setup.begins, distance, outcomes })
 }
@@ -184,7 +184,7 @@ fn judged(setup: &Setup, distance: f64, watch: &Watch<'_>) -> Result<Fit, Claims
 /// # Errors
 /// What is wrong with the file of claims.
 pub fn try_out(setup: Setup, all: bool, watch: &Watch<'_>) -> Result<Fit, ClaimsError> {
-    judge_by(setup, &|id| if all { !LEFT_OUT.contains(&id) } else { FIRST.contains(&id) }, watch)
+    judge_by(setup, &|id| if all { !EXCLUDED.contains(&id) } else { FIRST.contains(&id) }, watch)
 }
 
 /// How far `setup` is from the printed numbers, and what becomes of the claims that are `wanted`.

@@ -56,7 +56,7 @@ fn delta(settings: &[(&str, &str)]) -> Result<Machine, String> {
     machines::load_with("delta", &settings).map_err(|error| error.to_string())
 }
 
-fn in_words(error: endpoint::Error) -> String {
+fn run_error(error: endpoint::Error) -> String {
     error.to_string()
 }
 
@@ -70,8 +70,8 @@ fn latency(machine: &Machine, experiment: Experiment, bytes: u32, count: u32, dr
 }
 
 fn at_the_source<P: Program<Output = Option<Duration>>>(machine: &Machine, program: &P) -> Result<Measured, String> {
-    let (results, _) = simulate(machine, Options::default(), machine.nodes, program).map_err(in_words)?;
-    let first = results.into_iter().next().ok_or("no ranks")?.map_err(in_words)?;
+    let (results, _) = simulate(machine, Options::default(), machine.nodes, program).map_err(run_error)?;
+    let first = results.into_iter().next().ok_or("no ranks")?.map_err(run_error)?;
     Ok(Measured { time: first.ok_or("the source measured nothing")?, right: true })
 }
 
@@ -83,9 +83,9 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     };
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = broadcast::Algorithm::from(broadcast::LambdaTree(Splitting::Fixed(alpha)));
-    let program = Broadcast { algorithm, group: group.map_err(in_words)?, message };
+    let program = Broadcast { algorithm, group: group.map_err(run_error)?, message };
     let ran = simulate(machine, Options::default(), machine.nodes, &program);
-    let (results, answer) = ran.map_err(in_words)?;
+    let (results, answer) = ran.map_err(run_error)?;
     let right = all_have(&results, machine.nodes, &program.message);
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }
@@ -95,7 +95,7 @@ fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
     let splitting = if optimal { Splitting::optimal(lambda, u64::from(nodes)) } else { Splitting::BINOMIAL };
     let program = Broadcast {
         algorithm: broadcast::Algorithm::from(broadcast::LambdaTree(splitting)),
-        group: Group::from_source(SOURCE, nodes).map_err(in_words)?,
+        group: Group::from_source(SOURCE, nodes).map_err(run_error)?,
         message: Message::from(b"a message to all".to_vec()),
     };
     in_the_postal_model(lambda, nodes, &program, &program.message)
@@ -112,7 +112,7 @@ fn global_combine(tenths: u32, nodes: u32, delayed: Delayed) -> Result<Measured,
     let encoded = |number: u64| Message::from(number.to_le_bytes().to_vec());
     let program = AllReduce {
         algorithm: census.into(),
-        group: Group::from_source(SOURCE, nodes).map_err(in_words)?,
+        group: Group::from_source(SOURCE, nodes).map_err(run_error)?,
         operator: Operator::Of(Operation::Sum, Number::U64),
         inputs: Inputs::Messages((0..u64::from(nodes)).map(|node| encoded(number(node))).collect()),
         sends: Sends::Early,
@@ -127,7 +127,7 @@ fn in_the_postal_model<P: Program<Output = Message>>(
     expected: &Message,
 ) -> Result<Measured, String> {
     let machine = postal_machine(lambda, SEND_TIME).map_err(|error| error.to_string())?;
-    let (results, answer) = simulate(&machine, Options::default(), nodes, program).map_err(in_words)?;
+    let (results, answer) = simulate(&machine, Options::default(), nodes, program).map_err(run_error)?;
     let right = all_have(&results, nodes, expected);
     Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
 }

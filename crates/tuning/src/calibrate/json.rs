@@ -34,7 +34,7 @@ impl Calibration {
                 "error": fitted.error,
             })
         };
-        provenance.beside(json!({
+        provenance.added_to(json!({
             "machine": machine,
             "evaluations": outcome.evaluations,
             "interrupted": outcome.interrupted,

@@ -64,7 +64,7 @@ impl Plan {
         };
         let (t0, lambda) = (self.model.send_time(question.bytes()), self.model.lambda(question.bytes())?);
         let left_out = self.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why}));
-        Ok(provenance.beside(json!({
+        Ok(provenance.added_to(json!({
             "question": question.name(),
             "machine": machine.name,
             "ranks": question.ranks(),

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_numbers_and_those_that_are_none_are_told() {
+    fn negative_numbers_and_those_that_are_none_are_errors() {
         for (name, raw, found) in [
             ("|i1", &[0xFF][..], "-1"),
             ("<i2", &[0x00, 0x80], "-32768"),
