@@ -49,9 +49,9 @@ pub(super) struct Arguments {
 }
 
 /// The default number of random messages. [percent of those of a complete exchange]
-const USUAL_DENSITY: u8 = 25;
+const DEFAULT_DENSITY: u8 = 25;
 /// The default size of each.
-const USUAL_SIZE: Bytes = Bytes(256);
+const DEFAULT_SIZE: Bytes = Bytes(256);
 
 /// Whose traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -138,8 +138,8 @@ impl Arguments {
             Some(application) if self.synthetic => application.synthetic(self.seed()),
             Some(application) => application.pattern(self.parts, self.seed()),
             None => {
-                let millionths = 10_000 * u64::from(self.density.unwrap_or(USUAL_DENSITY));
-                let bytes = self.bytes.unwrap_or(USUAL_SIZE);
+                let millionths = 10_000 * u64::from(self.density.unwrap_or(DEFAULT_DENSITY));
+                let bytes = self.bytes.unwrap_or(DEFAULT_SIZE);
                 Pattern::random(self.parts.get().into(), millionths, bytes, self.seed()).map_err(ApplicationError::from)
             }
         };
@@ -154,8 +154,8 @@ impl Arguments {
     fn experiment(&self, application: Option<Application>) -> Provenance {
         let mut parameters = json!({"name": self.title(), "parts": self.parts, "synthetic": self.synthetic});
         if application.is_none() {
-            parameters["density"] = json!(self.density.unwrap_or(USUAL_DENSITY));
-            parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
+            parameters["density"] = json!(self.density.unwrap_or(DEFAULT_DENSITY));
+            parameters["bytes"] = json!(self.bytes.unwrap_or(DEFAULT_SIZE).0);
         }
         let experiment = Provenance::of("pattern").given(parameters);
         // The first line of the text has it.

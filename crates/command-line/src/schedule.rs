@@ -23,7 +23,7 @@ use experiment::Provenance;
 use experiment::catalogue::Exchange;
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use tuning::exchange::{Checked, Messages, Name, ScheduleSummary, USUAL_SIZE, branch_of, check, root_branch};
+use tuning::exchange::{Checked, DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check, root_branch};
 
 /// Make the schedule of an exchange: which rank sends to which in each step.
 ///
@@ -212,7 +212,7 @@ impl Arguments {
             "check": self.check,
         });
         if self.complete.is_some() || self.random.is_some() || self.bytes.is_some() {
-            parameters["bytes"] = json!(self.bytes.unwrap_or(USUAL_SIZE).0);
+            parameters["bytes"] = json!(self.bytes.unwrap_or(DEFAULT_SIZE).0);
         }
         if let Some(pacing) = self.pacing {
             parameters["pacing"] = json!(pacing.name());
@@ -327,7 +327,7 @@ enum Source {
 
 impl Source {
     fn traffic(self, asked: Option<Bytes>) -> Result<Messages, Failure> {
-        let bytes = asked.unwrap_or(USUAL_SIZE);
+        let bytes = asked.unwrap_or(DEFAULT_SIZE);
         match self {
             Source::File(path) => {
                 let matrix = traffic_matrix::read(&path, bytes)?;

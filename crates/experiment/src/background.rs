@@ -9,7 +9,7 @@ use virtual_worlds::jobs::{Background, BackgroundSources};
 use crate::Error;
 
 /// The default share of packets that go to a hot spot in particular.
-pub const USUAL_HOT_FRACTION: f64 = 0.1;
+pub const DEFAULT_HOT_FRACTION: f64 = 0.1;
 
 /// Traffic beside the jobs, from the beginning until the last of them has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +121,7 @@ impl PatternName {
             PatternName::Neighbour => Pattern::Neighbour,
             PatternName::HotSpot => Pattern::HotSpot {
                 node: NodeId(hot_node.unwrap_or(0)),
-                fraction: hot_fraction.unwrap_or(USUAL_HOT_FRACTION),
+                fraction: hot_fraction.unwrap_or(DEFAULT_HOT_FRACTION),
             },
         })
     }

@@ -40,5 +40,5 @@ pub use provenance::Provenance;
 pub use report::{FigurePage, machine_page};
 pub use runner::{FinishedRun, Launched, Run};
 pub use site::Site;
-pub use spec::{EngineName, Experiment, Job, Outputs, USUAL_SEED, read_as};
+pub use spec::{DEFAULT_SEED, EngineName, Experiment, Job, Outputs, read_as};
 pub use tables::{Recording, TableName};

@@ -17,7 +17,7 @@ use crate::{EngineName, Error, PatternName, Provenance};
 /// The longest window allowed: half a day of work for the smallest machines. [cycles]
 pub const MOST_CYCLES: u64 = 10_000_000_000;
 /// The default distance between the highest load that is carried and the lowest that is not.
-pub const USUAL_PRECISION: f64 = 0.01;
+pub const DEFAULT_PRECISION: f64 = 0.01;
 
 /// The traffic, and for how long.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -15,7 +15,7 @@ use virtual_worlds::stop::Stop;
 use crate::prepared::warnings;
 use crate::runner::engine_of;
 use crate::site::ranks_on;
-use crate::spec::USUAL_SEED;
+use crate::spec::DEFAULT_SEED;
 use crate::{EngineName, Error, FinishedJob, FinishedRun, Notes, Provenance, Recording};
 
 /// A program that is not in the catalogue, and how to run it.
@@ -51,7 +51,7 @@ impl<P: Program> OwnProgram<P> {
         let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine, recording } = self;
         let ranks = ranks_on(machine, ranks)?;
         let engine = engine_of(machine, engine)?;
-        let seed = asked_seed.unwrap_or(USUAL_SEED);
+        let seed = asked_seed.unwrap_or(DEFAULT_SEED);
         let mut provenance = Provenance::of("run")
             .running(&name)
             .on(machine)

@@ -18,7 +18,7 @@ use crate::{BackgroundTraffic, Error, MachineChoice};
 /// The longest experiment file accepted.
 const LONGEST: Bytes = Bytes(16 << 20);
 /// The default seed of random choices.
-pub const USUAL_SEED: u64 = 1;
+pub const DEFAULT_SEED: u64 = 1;
 
 /// A run: the machine, the programs, the files to write.
 ///
@@ -73,7 +73,7 @@ pub struct Job {
     pub name: Option<String>,
     /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
     /// scattered-groups, or a list such as 0-7,12.
-    #[serde(default, skip_serializing_if = "is_usual")]
+    #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "String")]
     pub placement: Placement,
     /// When it begins; at once, if left out.
@@ -82,7 +82,7 @@ pub struct Job {
 }
 
 /// Whether ranks stand where they do by default.
-fn is_usual(placement: &Placement) -> bool {
+fn is_default(placement: &Placement) -> bool {
     *placement == Placement::default()
 }
 
@@ -155,7 +155,7 @@ quantities::written_by_name!(EngineName);
 impl Experiment {
     /// The seed of random choices.
     pub fn seed(&self) -> u64 {
-        self.seed.unwrap_or(USUAL_SEED)
+        self.seed.unwrap_or(DEFAULT_SEED)
     }
 
     /// The experiment in the file `path`: JSON if its name ends in `.json`, otherwise TOML.
@@ -190,7 +190,7 @@ impl Experiment {
 
     /// Whether it is one job, from the beginning, on the first nodes of a machine that nothing else uses.
     pub(crate) fn is_plain(&self) -> bool {
-        let first = |job: &Job| is_usual(&job.placement) && job.start.is_none() && job.name.is_none();
+        let first = |job: &Job| is_default(&job.placement) && job.start.is_none() && job.name.is_none();
         matches!(&self.jobs[..], [job] if first(job)) && self.background.is_none() && !self.alone
     }
 

@@ -95,8 +95,9 @@ fn host<'a>(fields: &[&'a str]) -> Result<Host, (&'static str, &'a str, String)>
         // A shell might take it for an option.
         return Err(("name", name, "letters, digits and . _ - @ :, not a - at the beginning".to_owned()));
     }
-    let is_usual = |address: &Ipv4Addr| !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
-    let Some(address) = address.parse().ok().filter(is_usual) else {
+    let is_usable =
+        |address: &Ipv4Addr| !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
+    let Some(address) = address.parse().ok().filter(is_usable) else {
         return Err(("address", address, "the IPv4 address of an interface of the host, such as 10.0.0.1".to_owned()));
     };
     let count = if ranks.is_empty() { Some(1) } else { ranks.parse().ok() };

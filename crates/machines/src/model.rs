@@ -3,7 +3,7 @@
 use quantities::{Bytes, Duration, Rate};
 
 pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Probe, Repeat};
-use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, usual_chance};
+use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, default_chance};
 
 /// A machine as a world simulates it: a resolved description.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl FlitNetwork {
         if source == destination {
             return channels;
         }
-        let chance = usual_chance(source, destination);
+        let chance = default_chance(source, destination);
         let mut next = self.injection[source.0 as usize];
         loop {
             channels.push(next);

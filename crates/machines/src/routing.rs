@@ -147,7 +147,7 @@ impl Routing {
 }
 
 /// A number that stands for what would be drawn for a packet, where one way is to be shown for each pair of nodes.
-pub fn usual_chance(source: NodeId, destination: NodeId) -> u64 {
+pub fn default_chance(source: NodeId, destination: NodeId) -> u64 {
     // Two odd multipliers spread neighbours over all choices.
     (u64::from(source.0) * 0x9e37_79b9 + u64::from(destination.0) * 0x85eb_ca6b) >> 7
 }

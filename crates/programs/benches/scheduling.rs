@@ -51,7 +51,7 @@ fn measure(algorithm: Irregular, pattern: &Pattern, aim: Option<f64>) {
     }
     schedule.check(pattern).expect("the schedule is right");
     let measures = schedule.measures();
-    let told = |aim: f64| format!(" aim={aim} {}", if best < aim { "reached" } else { "missed" });
+    let verdict = |aim: f64| format!(" aim={aim} {}", if best < aim { "reached" } else { "missed" });
     println!(
         "{} ranks={} density={:.0}% messages={} seconds={best:.4} steps={} least_steps={} bytes_in_step={:.2}{}",
         algorithm.name(),
@@ -61,7 +61,7 @@ fn measure(algorithm: Irregular, pattern: &Pattern, aim: Option<f64>) {
         measures.carrying_steps,
         measures.least_steps,
         measures.bytes_in_step.0 as f64 / measures.most_bytes_of_a_rank.0 as f64,
-        aim.map(told).unwrap_or_default(),
+        aim.map(verdict).unwrap_or_default(),
     );
 }
 

@@ -153,7 +153,7 @@ pub struct Parameters {
 }
 
 /// The default size of segments.
-const USUAL_SEGMENT: Bytes = Bytes(4 << 10);
+const DEFAULT_SEGMENT: Bytes = Bytes(4 << 10);
 
 impl Parameters {
     /// Only the number of ranks.
@@ -195,7 +195,7 @@ impl Parameters {
     /// The size of a segment.
     pub fn segment(&mut self) -> Bytes {
         self.used.insert(Parameter::Segment);
-        *self.segment.get_or_insert(USUAL_SEGMENT)
+        *self.segment.get_or_insert(DEFAULT_SEGMENT)
     }
 
     /// Whether an algorithm has asked for that parameter.

@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_group_is_told() {
-        let told = |group: Result<Group>| group.unwrap_err().to_string();
-        assert_eq!(told(Group::from_source(Rank(3), 3)), "rank 3 does not exist: the program has 3");
-        assert_eq!(told(Group::permuted(Rank(0), 0, 1)), "rank 0 does not exist: the program has 0");
-        assert_eq!(told(Group::listed(Vec::new())), "a group of no ranks has no source");
+    fn what_is_not_a_group_is_an_error() {
+        let error_of = |group: Result<Group>| group.unwrap_err().to_string();
+        assert_eq!(error_of(Group::from_source(Rank(3), 3)), "rank 3 does not exist: the program has 3");
+        assert_eq!(error_of(Group::permuted(Rank(0), 0, 1)), "rank 0 does not exist: the program has 0");
+        assert_eq!(error_of(Group::listed(Vec::new())), "a group of no ranks has no source");
         let twice = Group::listed([4, 2, 4].map(Rank).to_vec());
-        assert_eq!(told(twice), "rank 4 is twice in a group, where it may be once");
+        assert_eq!(error_of(twice), "rank 4 is twice in a group, where it may be once");
         let beyond = Group::listed([4, 2].map(Rank).to_vec()).unwrap();
         assert_eq!(beyond.check(4).unwrap_err().to_string(), "rank 4 does not exist: the program has 4");
         assert_eq!(beyond.check(5), Ok(()));

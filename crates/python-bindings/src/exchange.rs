@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quantities::Bytes;
 use serde_json::json;
-use tuning::exchange::{Messages, Name, ScheduleSummary, USUAL_SIZE, branch_of, check};
+use tuning::exchange::{DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check};
 
 use crate::command::unless_interrupted;
 use crate::errors::of_experiment;
@@ -107,7 +107,7 @@ pub fn schedules(
     let bytes = if_given("bytes", &bytes, size)?;
     let model = machine.map(|machine| Arc::clone(&machine.model));
     let work = move || {
-        let each = bytes.unwrap_or(USUAL_SIZE);
+        let each = bytes.unwrap_or(DEFAULT_SIZE);
         let messages = match (matrix, complete, random) {
             (Some(matrix), None, None) => Messages::of_matrix(matrix.title(), matrix.matrix(each)?, bytes),
             (None, Some(ranks), None) => Messages::complete(ranks, each),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use endpoint::Error as ProgramError;
 use experiment::catalogue::Choice;
-use experiment::{Experiment, MachineChoice, USUAL_SEED};
+use experiment::{DEFAULT_SEED, Experiment, MachineChoice};
 use formats::interrupt;
 use launch::rank::Running;
 use launch::wire::Record;
@@ -34,7 +34,7 @@ pub fn launch_own<'py>(
     ranks: Bound<'py, PyAny>,
     seed: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (ranks, seed) = (whole("local", &ranks)?, if_given("seed", &seed, large)?.unwrap_or(USUAL_SEED));
+    let (ranks, seed) = (whole("local", &ranks)?, if_given("seed", &seed, large)?.unwrap_or(DEFAULT_SEED));
     let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
     let choice = MachineChoice::default();
     let collectives = Collectives::new(&model, &choice, seed).for_real();

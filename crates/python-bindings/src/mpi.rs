@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use experiment::catalogue::Choice;
-use experiment::{Experiment, MachineChoice, USUAL_SEED};
+use experiment::{DEFAULT_SEED, Experiment, MachineChoice};
 use launch::all_gather;
 use launch::rank::Running;
 use launch::wire::Record;
@@ -72,7 +72,7 @@ pub fn launch_own_on_mpi(
     seed: Bound<'_, PyAny>,
     library: Option<PathBuf>,
 ) -> PyResult<String> {
-    let seed = if_given("seed", &seed, large)?.unwrap_or(USUAL_SEED);
+    let seed = if_given("seed", &seed, large)?.unwrap_or(DEFAULT_SEED);
     launched(library, |rank| run_as_rank(begin, seed, rank))
 }
 

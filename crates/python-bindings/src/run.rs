@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use experiment::catalogue::Choice;
-use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName, USUAL_SEED};
+use experiment::{DEFAULT_SEED, EngineName, Error, Experiment, OwnProgram, Recording, TableName};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
@@ -230,7 +230,7 @@ pub fn run_own<'py>(
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let stop = stop_of_this_thread();
     let raised = RefCell::default();
-    let collectives = Collectives::new(&machine.model, &machine.choice, seed.unwrap_or(USUAL_SEED));
+    let collectives = Collectives::new(&machine.model, &machine.choice, seed.unwrap_or(DEFAULT_SEED));
     let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
     let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine, recording };
     let ran = own.run(&machine.model, Stop::at(stop));

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::planner::{Bound, busiest};
 
 /// The default size of a message.
-pub const USUAL_SIZE: Bytes = Bytes(256);
+pub const DEFAULT_SIZE: Bytes = Bytes(256);
 /// A decomposition is made by default only for patterns with at most this many messages.
 const MOST_MESSAGES_TO_DECOMPOSE: usize = 20_000;
 

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_leaf_is_compared_and_told_by_its_place() {
+    fn every_leaf_is_compared_and_named_by_its_path() {
         let before = json!({"makespan_ps": 100, "ranks": [{"packets": 1}, {"packets": 2}], "seed": null});
         let after =
             json!({"makespan_ps": 101, "ranks": [{"packets": 1}, {"packets": 3}, {"packets": 0}], "seed": null});

@@ -34,7 +34,7 @@ use launch::wire::{Repair, Tuning};
 use launch::{Launch, LaunchError, Shell, launch, random_group};
 
 /// How long a launch may take by default.
-const USUAL_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
+const DEFAULT_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
 /// The most repetitions of a program: all times of a rank must fit into its message to the launcher.
 const MOST_REPEATS: i64 = 50_000;
 /// The longest file of hosts that is read.
@@ -285,7 +285,7 @@ impl Options {
         if control.ip().is_unspecified() {
             return Err(Failure::argument("--control", control, allowed));
         }
-        let timeout = self.timeout.unwrap_or(USUAL_TIMEOUT);
+        let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         Ok(Launch {
             command: own_options::command(self.maquette.clone())?,
             group: self.group_of(all_local)?,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use experiment::{Provenance, USUAL_SEED};
+use experiment::{DEFAULT_SEED, Provenance};
 use formats::input;
 use formats::input::InputFile;
 use quantities::Bytes;
@@ -66,7 +66,7 @@ impl OwnProgram {
         }
         let unreadable = |cause| Failure::Unreadable { path: file.into(), cause };
         let file = std::fs::canonicalize(file).map_err(unreadable)?;
-        let (mut arguments, mut seed) = (Vec::new(), USUAL_SEED);
+        let (mut arguments, mut seed) = (Vec::new(), DEFAULT_SEED);
         let mut rest = words[1..].iter();
         while let Some(word) = rest.next() {
             let value = match word.split_once('=') {

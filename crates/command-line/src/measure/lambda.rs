@@ -65,7 +65,7 @@ pub(super) struct Arguments {
 /// The most draws: with the most partners their times can still be fitted.
 const MOST_DRAWS: i64 = (MOST_SAMPLES / MOST_PARTNERS as usize) as i64;
 /// The largest k, if it is not given.
-const USUAL_PARTNERS: u32 = 8;
+const DEFAULT_PARTNERS: u32 = 8;
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
@@ -109,7 +109,7 @@ impl Arguments {
             // All of its nodes are equally far from each other: a few are as good as all.
             (None, Interconnect::LogGp(_)) => machine.nodes.min(self.from.max(MOST_PARTNERS).saturating_add(1)),
         };
-        let partners = self.partners.unwrap_or(USUAL_PARTNERS.min(ranks - 1));
+        let partners = self.partners.unwrap_or(DEFAULT_PARTNERS.min(ranks - 1));
         if partners >= ranks {
             let allowed = format!("2 to {}, the ranks besides the one that sends first", ranks - 1);
             return Err(Failure::argument("--partners", partners, allowed));

@@ -22,9 +22,9 @@ use tuning::planner::Effort;
 use tuning::planner::collectives::{Pick, Wanted, picks, plan_of};
 
 /// The default sizes.
-const USUAL_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
+const DEFAULT_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
 /// The size of a message that a matrix marks without a size.
-const USUAL_ENTRY: Bytes = Bytes(1);
+const DEFAULT_ENTRY: Bytes = Bytes(1);
 
 /// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, and exchanges by a matrix.
 ///
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     place: Place,
     /// Sizes of messages: powers of two in a range such as `64..1MiB`, or a list such as `64,4KiB`. Of a broadcast and an all-reduce it is
     /// what a rank has, of an all-to-all what it has for each other.
-    #[arg(long, value_name = "B..B", value_parser = sizes, default_value = USUAL_SIZES)]
+    #[arg(long, value_name = "B..B", value_parser = sizes, default_value = DEFAULT_SIZES)]
     sizes: Sizes,
     /// What each rank has for each other in exchanges by a matrix (MPI_Alltoallv): FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy). If
     /// it is left out, they are begun all at once, each rank by its own row and column.
@@ -61,7 +61,7 @@ struct Report<'a> {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
-        let traffic = self.traffic.as_ref().map(|path| traffic_matrix::read(path, USUAL_ENTRY));
+        let traffic = self.traffic.as_ref().map(|path| traffic_matrix::read(path, DEFAULT_ENTRY));
         let (matrix, file) = traffic.transpose()?.unzip();
         let (machine, ranks) = self.place.machine(matrix.as_ref().map(|matrix| matrix.pattern.ranks()))?;
         if ranks < 2 {

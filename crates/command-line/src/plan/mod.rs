@@ -107,7 +107,7 @@ impl Arguments {
                 output(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
             }
             What::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
-                let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(USUAL_ENTRY))?;
+                let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(DEFAULT_ENTRY))?;
                 check_size(bytes, &matrix)?;
                 let (ranks, description) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
                 let traffic = Traffic { ranks, description, has_sizes: matrix.has_sizes, file };
@@ -120,7 +120,7 @@ impl Arguments {
 }
 
 /// The default size of a message that a matrix marks without a size.
-const USUAL_ENTRY: Bytes = Bytes(1);
+const DEFAULT_ENTRY: Bytes = Bytes(1);
 
 /// Facts about a traffic matrix, without its contents.
 struct Traffic {

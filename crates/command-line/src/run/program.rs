@@ -60,7 +60,7 @@ impl RunOptions {
     pub(super) fn augment(command: Command, program: &Description) -> Command {
         let command = RunOptions::augment_args(command);
         let command = if program.any_ranks { command } else { command.mut_arg("nodes", |nodes| nodes.hide(true)) };
-        let command = match program.usual_machine {
+        let command = match program.default_machine {
             Some(usual) => command.mut_arg("machine", |machine| machine.default_value(usual)),
             None if program.has("lambda") => command,
             None if program.in_postal_model => postal(command),

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_told_where_messages_are_cut() {
+    fn packets_are_counted_where_messages_are_cut() {
         let mut reached = Reached { time: Time::from_picoseconds(1_500_000), messages: 7, packets: 0 };
         assert_eq!(text(reached), "1.500 us simulated, 7 messages");
         reached.packets = 12;

@@ -41,7 +41,7 @@ pub struct AllToAll {
 }
 
 /// The size of a message, if none is asked for.
-const USUAL_SIZE: Bytes = Bytes(1024);
+const DEFAULT_SIZE: Bytes = Bytes(1024);
 
 /// An algorithm of an exchange: those for exchanges of any messages, and those that are for complete exchange only, under one name
 /// each.
@@ -105,7 +105,7 @@ impl Entry for AllToAll {
         let usual = if self.traffic.is_some() { Irregular::Greedy } else { Irregular::Pairwise };
         let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(usual));
         self.check(algorithm)?;
-        let bytes = self.bytes.map_or(USUAL_SIZE, |Size(bytes)| bytes);
+        let bytes = self.bytes.map_or(DEFAULT_SIZE, |Size(bytes)| bytes);
         let Some(path) = &self.traffic else { return self.complete(algorithm, site, bytes) };
         let (matrix, file) = traffic_matrix::read(path, bytes)?;
         if let Some(Size(bytes)) = self.bytes.filter(|_| matrix.has_sizes) {

@@ -22,7 +22,7 @@ pub struct Description {
     /// Whether it runs on any number of ranks, and does not say itself how many it has.
     pub any_ranks: bool,
     /// The machine, where it has a usual one.
-    pub usual_machine: Option<&'static str>,
+    pub default_machine: Option<&'static str>,
     /// What it can be told.
     pub parameters: Vec<Parameter>,
     check: fn(Map<String, Value>) -> Result<(), String>,
@@ -87,7 +87,7 @@ impl Description {
             examples: E::EXAMPLES,
             in_postal_model: E::IN_POSTAL_MODEL,
             any_ranks: E::ANY_RANKS,
-            usual_machine: E::USUAL_MACHINE,
+            default_machine: E::DEFAULT_MACHINE,
             parameters,
             check: |parameters| {
                 serde_json::from_value::<E>(Value::Object(parameters)).map(drop).map_err(|error| error.to_string())

@@ -49,7 +49,7 @@ impl Entry for Goal {
     const NAME: &'static str = "goal";
     const EXAMPLES: &'static str =
         "Example:\n  maquette run goal trace.goal --machine fat-tree-1024 --timeline trace.json";
-    const USUAL_MACHINE: Option<&'static str> = Some("loggp");
+    const DEFAULT_MACHINE: Option<&'static str> = Some("loggp");
     const ANY_RANKS: bool = false;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {

@@ -36,7 +36,7 @@ pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     /// Whether it runs on any number of ranks, and does not say itself how many it has.
     const ANY_RANKS: bool = true;
     /// The machine, where it has a usual one.
-    const USUAL_MACHINE: Option<&'static str> = None;
+    const DEFAULT_MACHINE: Option<&'static str> = None;
 
     /// Makes it for `site`.
     ///

@@ -18,7 +18,7 @@ use crate::wire::{Record, Roster, Tuning};
 /// called late, and at 100 Mbit/s it stays there for less than half of the least retransmission time. [B]
 const MOST_BACKLOG: usize = 128 << 10;
 /// How long a rank waits for a message by default.
-const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
+const DEFAULT_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 /// The tag for messages between two runs of a program, which no program uses: some ranks are done before others, which may still
 /// receive from any source.
 const MEETING: Tag = Tag(u32::MAX);
@@ -61,7 +61,7 @@ impl UdpRank {
         held_back.map_err(|error| Error::Network(error.to_string()))?;
         let size = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
         let network = Network::new(network, (me, size), roster.session, secret);
-        let patience = roster.tuning.patience.map_or(USUAL_PATIENCE, Duration::from_picoseconds);
+        let patience = roster.tuning.patience.map_or(DEFAULT_PATIENCE, Duration::from_picoseconds);
         let messenger = Messenger::new(network, me, size, parameters)?.with_patience(patience);
         Ok(UdpRank {
             messenger,

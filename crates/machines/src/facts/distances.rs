@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::zero_load::Hop;
 use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
-use crate::routing::{Step, usual_chance};
+use crate::routing::{Step, default_chance};
 
 /// Most routers times destination routers that are examined.
 const MOST_ENTRIES: usize = 1 << 24;
@@ -129,7 +129,7 @@ impl<'a> Trails<'a> {
 
     /// The trail from a router to the current destination.
     fn from(&mut self, router: RouterId, source: NodeId, destination: NodeId) -> Trail {
-        let chance = usual_chance(source, destination);
+        let chance = default_chance(source, destination);
         let mut path: Vec<(RouterId, ChannelId)> = Vec::new();
         let mut at = router;
         let mut trail = loop {

@@ -199,7 +199,7 @@ fn one_receiver_acknowledges_what_is_pushed_and_the_others_a_little_later() {
 }
 
 #[test]
-fn every_receiver_reports_at_once_what_is_pulled_if_it_is_told_to() {
+fn every_receiver_reports_at_once_what_is_pulled_if_asked_to() {
     let parameters = Parameters { broadcast_packets: Some(1), ..Parameters::default() };
     let world = Faulty { faults: RECORDED, ..Faulty::perfect(parameters) };
     let ended = run(world, 8, &Message::from(bytes(4_096)), |_| us(0));

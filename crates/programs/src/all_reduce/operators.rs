@@ -240,16 +240,18 @@ mod tests {
 
     #[test]
     fn what_depends_on_order_or_grouping_is_refused_by_name() {
-        let told = |name: &str| name.parse::<Operator>().unwrap_err().to_string();
+        let error_of = |name: &str| name.parse::<Operator>().unwrap_err().to_string();
         for name in ["subtract", "subtract-f64", "matrix-product", "concatenate"] {
             assert_eq!(
-                told(name),
+                error_of(name),
                 format!("`{name}` is not commutative, and ranks combine in different orders: {ALLOWED}")
             );
         }
-        assert!(told("mean-f64").starts_with("`mean-f64` is not associative, "));
-        assert!(told("sum-f46").starts_with("there is no operator `sum-f46`, did you mean `sum-f64`?: allowed are "));
-        assert_eq!(told("frobnicate"), format!("there is no operator `frobnicate`: {ALLOWED}"));
+        assert!(error_of("mean-f64").starts_with("`mean-f64` is not associative, "));
+        assert!(
+            error_of("sum-f46").starts_with("there is no operator `sum-f46`, did you mean `sum-f64`?: allowed are ")
+        );
+        assert_eq!(error_of("frobnicate"), format!("there is no operator `frobnicate`: {ALLOWED}"));
     }
 
     #[test]

@@ -179,8 +179,8 @@ impl<R: Read> RankReader<'_, '_, R> {
     fn kind(&self, verb: u8, partner: u32, amount: u64, tag: u32) -> Result<OperationKind, ReadError> {
         let last = self.size - 1;
         let exists = |partner: u32| {
-            let told = format!("found rank {partner}, which does not exist; 0 to {last} is allowed");
-            if partner <= last { Ok(Rank(partner)) } else { Err(self.wrong(&told)) }
+            let problem = format!("found rank {partner}, which does not exist; 0 to {last} is allowed");
+            if partner <= last { Ok(Rank(partner)) } else { Err(self.wrong(&problem)) }
         };
         match verb {
             1 | 2 if tag == Tag::OF_COLLECTIVES.0 => {
@@ -226,9 +226,9 @@ impl<R: Read> RankReader<'_, '_, R> {
         let mut missing = vec![0; required.len()];
         requirements.iter().for_each(|requirement| missing[requirement.operation.0 as usize] += 1);
         if let Some(id) = (0..required.len()).find(|&id| missing[id] != required[id]) {
-            let told =
+            let problem =
                 format!("found that operation {id} requires {}, where the list says {}", required[id], missing[id]);
-            return Err(self.wrong(&told));
+            return Err(self.wrong(&problem));
         }
         let without: Vec<u32> = (0..).zip(&missing).filter(|&(_, &missing)| missing == 0).map(|(id, _)| id).collect();
         if without != free {

@@ -13,7 +13,7 @@ pub(super) fn find_cycle(
         return None;
     }
     let requirements: Vec<Requirement> = requirements.collect();
-    let missing = what_never_comes(count, &requirements);
+    let missing = unmet_requirements(count, &requirements);
     // For each operation that never happens, the first requirement on another one that never happens.
     let mut reason: Vec<Option<usize>> = vec![None; count];
     for (index, requirement) in requirements.iter().enumerate().rev() {
@@ -37,7 +37,7 @@ pub(super) fn find_cycle(
 
 /// How many requirements of each operation remain after operations that require nothing are removed until there are
 /// none.
-fn what_never_comes(count: usize, requirements: &[Requirement]) -> Vec<u32> {
+fn unmet_requirements(count: usize, requirements: &[Requirement]) -> Vec<u32> {
     let mut missing = vec![0; count];
     let mut required_by: Vec<(u32, u32)> = Vec::with_capacity(requirements.len());
     for requirement in requirements {

@@ -189,7 +189,7 @@ impl<R: Read> Lexer<R> {
             (b'}', _) => (Token::Close, 1),
             (b':', _) => (Token::Colon, 1),
             (b'-', [b'1', rest @ ..]) if !rest.first().is_some_and(u8::is_ascii_digit) => (Token::MinusOne, 2),
-            _ => return Err(self.strange(at)),
+            _ => return Err(self.unexpected_character(at)),
         };
         self.at = at + length;
         Ok(self.found(token, at))
@@ -271,7 +271,7 @@ impl<R: Read> Lexer<R> {
     }
 
     /// The problem with a character that begins no token.
-    fn strange(&self, at: usize) -> Problem {
+    fn unexpected_character(&self, at: usize) -> Problem {
         let rest = &self.buffer[at..];
         if rest[0] == b'-' {
             let digits = rest[1..].iter().take(38).take_while(|byte| byte.is_ascii_digit()).count();

@@ -286,7 +286,7 @@ impl<R: Read> Parser<R> {
                     return Ok(());
                 }
                 Token::Word => {
-                    if !self.usual_lines()? {
+                    if !self.common_lines()? {
                         let start = self.take()?;
                         self.item(start)?;
                     }
@@ -302,7 +302,7 @@ impl<R: Read> Parser<R> {
     }
 
     /// Takes all usual lines, without errors, from the next token onwards; returns whether there are any.
-    fn usual_lines(&mut self) -> Result<bool> {
+    fn common_lines(&mut self) -> Result<bool> {
         let Parser { lexer, next, size, builder, labels, requirements } = self;
         let text = lexer.text_from(*next);
         let (mut at, mut lines) = (0, 0);

@@ -112,7 +112,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
             let mut course = self.course.borrow_mut();
             course.missing[block.place(id)] = UNDER_WAY;
             if begun == StartStatus::Started {
-                course.happened(block, id, true, endpoint.now());
+                course.release_dependents(block, id, true, endpoint.now());
             }
         }
     }
@@ -130,20 +130,20 @@ impl Course {
         let id = OperationId(report.number);
         match report.event {
             Event::Started => {
-                self.happened(block, id, true, report.at);
+                self.release_dependents(block, id, true, report.at);
                 Ok(false)
             }
             Event::Completed(result) => {
                 result?;
                 self.missing[block.place(id)] = OVER;
-                self.happened(block, id, false, report.at);
+                self.release_dependents(block, id, false, report.at);
                 Ok(true)
             }
         }
     }
 
     /// An operation has started, or is over: operations that were only waiting for that become ready.
-    fn happened(&mut self, block: Block<'_>, id: OperationId, only_started: bool, at: Time) {
+    fn release_dependents(&mut self, block: Block<'_>, id: OperationId, only_started: bool, at: Time) {
         for requirement in block.dependents(id).filter(|requirement| requirement.only_started == only_started) {
             let place = block.place(requirement.operation);
             let ready_at = match self.ready_at.get_mut(place) {

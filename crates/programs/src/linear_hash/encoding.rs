@@ -112,9 +112,9 @@ impl Envelope {
         }
         envelope.check()?;
         match (envelope.unseen(), message.unseen().0) {
-            (told, there) if told == there => Ok(envelope),
-            (told, there) => {
-                Err(EncodingError::Garbled(format!("bodies without bytes are {told} B of it, but {there} B came")))
+            (declared, there) if declared == there => Ok(envelope),
+            (declared, there) => {
+                Err(EncodingError::Garbled(format!("bodies without bytes are {declared} B of it, but {there} B came")))
             }
         }
     }

@@ -20,7 +20,7 @@ pub struct Control<R> {
     asked_to_leave: Option<(u32, u32)>,
     pace: Pace,
     applied: BTreeMap<u64, Applied<R>>,
-    told: BTreeMap<u64, u64>,
+    known_to_receiver: BTreeMap<u64, u64>,
 }
 
 /// A server's counters that decide when it may split or shrink: they change with each request.
@@ -33,9 +33,9 @@ pub struct Pace {
 impl<C: Contents> Server<C> {
     /// Its state to keep, except its contents.
     pub fn control(&self) -> Control<C::Outcome> {
-        let (applied, told) = (self.applied.clone(), self.told.clone());
+        let (applied, known_to_receiver) = (self.applied.clone(), self.known_to_receiver.clone());
         let (token, change, asked_to_leave) = (self.token, self.change, self.asked_to_leave);
-        Control { token, change, asked_to_leave, pace: self.pace(), applied, told }
+        Control { token, change, asked_to_leave, pace: self.pace(), applied, known_to_receiver }
     }
 
     /// Restores server `number` with its former contents.
@@ -45,7 +45,7 @@ impl<C: Contents> Server<C> {
         (growth, bounds): (Growth, Bounds),
         control: Control<C::Outcome>,
     ) -> Server<C> {
-        let Control { token, change, asked_to_leave, pace: Pace { rest, since }, applied, told } = control;
+        let Control { token, change, asked_to_leave, pace: Pace { rest, since }, applied, known_to_receiver } = control;
         let (scans, counts) = (Vec::new(), ServerCounts::default());
         Server {
             number,
@@ -59,7 +59,7 @@ impl<C: Contents> Server<C> {
             since,
             scans,
             applied,
-            told,
+            known_to_receiver,
             counts,
         }
     }

@@ -30,7 +30,7 @@ impl<C: Contents> Server<C> {
         self.change = Some(Change::MovesAway);
         table.depart();
         let (level, extent) = (table.level(), table.extent());
-        self.told.clear();
+        self.known_to_receiver.clear();
         outputs.push(ServerOutput::Server(self.number, ToServer::Open { level, extent }));
         self.ship(outputs);
     }

@@ -198,13 +198,13 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         let splits = std::mem::take(&mut self.splits);
         let mut then = Vec::new();
         for _ in &self.program.then {
-            self.let_clients_go_on().await?;
+            self.resume_clients().await?;
             then.push(self.phase().await?);
         }
         Ok(ServerEnd { entries, splits, counts, messages, file, then })
     }
 
-    async fn let_clients_go_on(&mut self) -> Result<()> {
+    async fn resume_clients(&mut self) -> Result<()> {
         (self.goodbyes, self.over) = (0, None);
         for client in self.program.servers..self.program.ranks() {
             send(self.endpoint, Rank(client), &Envelope::Next).await?;
@@ -217,7 +217,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         let file = loop {
             self.step().await?;
             if let Some(file) = self.file_to_end() {
-                self.end_the_others(file).await?;
+                self.end_others(file).await?;
                 break file;
             }
             if let Some(file) = self.over.filter(|&file| self.is_settled(file)) {
@@ -275,7 +275,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         self.server.token().filter(|_| self.is_steady() && self.goodbyes == self.program.clients)
     }
 
-    async fn end_the_others(&self, file: Extent) -> Result<()> {
+    async fn end_others(&self, file: Extent) -> Result<()> {
         let others = (0..self.program.servers).map(Rank).filter(|&other| other != self.endpoint.rank());
         for other in others {
             send(self.endpoint, other, &Envelope::Over(file)).await?;

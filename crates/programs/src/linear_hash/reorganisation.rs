@@ -50,7 +50,7 @@ impl<C: Contents> Server<C> {
         self.change = Some(Change::SplitsTo(to));
         self.counts.splits += 1;
         let extent = table.halve();
-        self.told.clear();
+        self.known_to_receiver.clear();
         outputs.push(ServerOutput::Server(to, ToServer::Open { level, extent }));
         self.ship(outputs);
     }
@@ -111,7 +111,7 @@ impl<C: Contents> Server<C> {
     pub(super) fn prepare_to_leave(&mut self, to: u32, buckets: u32, outputs: &mut Vec<OutputOf<C>>) {
         let Some(table) = self.contents.table_mut() else { return };
         self.change = Some(Change::LeavesFor(to));
-        self.told.clear();
+        self.known_to_receiver.clear();
         table.hold_still();
         table.widen(buckets, 0, self.growth.chunk);
         let (buckets, entries) = (table.extent().buckets(), table.len());
@@ -127,7 +127,7 @@ impl<C: Contents> Server<C> {
             table.go_on();
             self.change = None;
             outputs.push(ServerOutput::Server(from, ToServer::Stay));
-            return self.give_back_the_token(file, outputs);
+            return self.return_token(file, outputs);
         }
         let both = 2 * buckets.max(table.extent().buckets());
         let ready = table.widen(buckets, both, self.growth.chunk) && table.join(buckets);
@@ -137,16 +137,16 @@ impl<C: Contents> Server<C> {
     }
 
     /// The file does not shrink for now, and server n gets the token back.
-    pub(super) fn give_back_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
+    pub(super) fn return_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         if file.n() == self.number {
-            self.keep_the_token(file, outputs);
+            self.retain_token(file, outputs);
         } else {
             self.token = None;
             outputs.push(ServerOutput::Server(file.n(), ToServer::Keep(file)));
         }
     }
 
-    fn keep_the_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
+    fn retain_token(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         self.token = Some(file);
         self.rest = self.growth.rest();
         self.consider_split(outputs);
@@ -191,8 +191,8 @@ impl<C: Contents> Server<C> {
             (*client, Applied { outcome, ..*record })
         });
         let news = applied.filter(|(client, record)| {
-            let told = self.told.insert(*client, record.number);
-            record.outcome.is_some() || told != Some(record.number)
+            let known = self.known_to_receiver.insert(*client, record.number);
+            record.outcome.is_some() || known != Some(record.number)
         });
         news.collect()
     }
@@ -231,7 +231,7 @@ impl<C: Contents> Server<C> {
             }
             ToServer::Open { level, extent } if from == self.number => self.begin_arrival(level, extent),
             ToServer::Open { level, extent } => self.contents.open(Table::filling(level, extent)),
-            ToServer::Shrink(file) if self.moves() => self.give_back_the_token(file, outputs),
+            ToServer::Shrink(file) if self.moves() => self.return_token(file, outputs),
             ToServer::Leave { buckets } if self.moves() => self.asked_to_leave = Some((from, buckets)),
             ToServer::Moved { token, leave } => self.end_arrival(token, leave, outputs),
             ToServer::Chunk { buckets, applied, last } => self.receive(from, buckets, applied, last, outputs),
@@ -248,7 +248,7 @@ impl<C: Contents> Server<C> {
                 self.change = None;
                 self.contents.table_mut().into_iter().for_each(Table::go_on);
             }
-            ToServer::Keep(file) => self.keep_the_token(file, outputs),
+            ToServer::Keep(file) => self.retain_token(file, outputs),
         }
         self.answer_scans(outputs);
     }

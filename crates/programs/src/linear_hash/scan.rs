@@ -146,28 +146,35 @@ impl Scan {
         match answer {
             ScanAnswer::Part { server, level, last, count, entries } => {
                 self.image.adjust(server, level);
-                self.strike_out(span, last, now, count, entries)
+                self.record_answered(span, last, now, count, entries)
             }
             // Only the server asked last may redirect, or a duplicate answer would cause a second request.
             ScanAnswer::Elsewhere { server, level } if server == asked.server => {
                 self.image.adjust(server, level);
-                self.ask_elsewhere(span, now)
+                self.ask_again(span, now)
             }
             ScanAnswer::Gone { server } if server == asked.server => {
                 self.image.gone(server);
-                self.ask_elsewhere(span, now)
+                self.ask_again(span, now)
             }
             ScanAnswer::Elsewhere { .. } | ScanAnswer::Gone { .. } => Vec::new(),
         }
     }
 
-    fn ask_elsewhere<F>(&mut self, span: Span, now: Time) -> Vec<ScanOutput<F>> {
+    fn ask_again<F>(&mut self, span: Span, now: Time) -> Vec<ScanOutput<F>> {
         self.open.remove(&span);
         self.ask(span, now)
     }
 
     /// A span has been answered up to the place `last`; asks for the rest.
-    fn strike_out<F>(&mut self, span: Span, last: u64, now: Time, count: u64, entries: Vec<F>) -> Vec<ScanOutput<F>> {
+    fn record_answered<F>(
+        &mut self,
+        span: Span,
+        last: u64,
+        now: Time,
+        count: u64,
+        entries: Vec<F>,
+    ) -> Vec<ScanOutput<F>> {
         self.open.remove(&span);
         self.count = self.count.saturating_add(count);
         let mut outputs = span.after(last).map(|rest| self.ask(rest, now)).unwrap_or_default();

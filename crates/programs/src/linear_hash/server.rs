@@ -56,7 +56,7 @@ pub struct Server<C: Contents = Pairs> {
     /// The last request of each client.
     pub(super) applied: BTreeMap<u64, Applied<C::Outcome>>,
     /// The numbers of these requests that the server receiving its buckets already knows.
-    pub(super) told: BTreeMap<u64, u64>,
+    pub(super) known_to_receiver: BTreeMap<u64, u64>,
     /// Its counters.
     pub counts: ServerCounts,
 }
@@ -87,7 +87,7 @@ impl<C: Contents> Server<C> {
             since: 0,
             scans: Vec::new(),
             applied: BTreeMap::new(),
-            told: BTreeMap::new(),
+            known_to_receiver: BTreeMap::new(),
             counts: ServerCounts::default(),
         }
     }
@@ -161,12 +161,12 @@ impl<C: Contents> Server<C> {
     fn send_on(
         &mut self,
         to: u32,
-        told: Option<(u32, u32)>,
+        adjustment: Option<(u32, u32)>,
         mut request: Request<C::Operation>,
         outputs: &mut Vec<OutputOf<C>>,
     ) {
         let (client, number) = (request.client, request.number);
-        if let Some((server, level)) = told {
+        if let Some((server, level)) = adjustment {
             outputs.push(ServerOutput::Client(client, ToClient::Adjust { server, level }));
         }
         if request.forwards == MOST_FORWARDS {

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_latency_is_told() {
+    fn what_is_not_a_latency_is_an_error() {
         assert_eq!(read("0.99"), "a latency of 0.99 is too small: allowed is 1 to 100000");
         assert_eq!(read(".5"), "a latency of .5 is too small: allowed is 1 to 100000");
         assert_eq!(read("4/5"), "a latency of 4/5 is too small: allowed is 1 to 100000");

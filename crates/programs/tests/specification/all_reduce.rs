@@ -214,28 +214,28 @@ fn a_census_of_three_thousand_ranks_takes_its_rounds() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn what_does_not_fit_is_an_error() {
     let group = Group::from_source(Rank(0), 3).unwrap();
-    let told = |algorithm, operator: &str, inputs| {
+    let error_of = |algorithm, operator: &str, inputs| {
         let operator = operator.parse::<Operator>().unwrap();
         let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
-        let told = |(ended, _): (Vec<endpoint::Result<Message>>, Answer)| ended.into_iter().find_map(Result::err);
-        postal_clock(lambda("2")).run(3, &program).map_or_else(Some, told).unwrap().to_string()
+        let error_of = |(ended, _): (Vec<endpoint::Result<Message>>, Answer)| ended.into_iter().find_map(Result::err);
+        postal_clock(lambda("2")).run(3, &program).map_or_else(Some, error_of).unwrap().to_string()
     };
     let bytes = |sizes: [usize; 3]| Inputs::Messages(sizes.map(|size| Message::from(vec![1u8; size])).to_vec());
     for algorithm in all(lambda("2"), 3) {
         assert_eq!(
-            told(algorithm.clone(), "sum-f64", bytes([12; 3])),
+            error_of(algorithm.clone(), "sum-f64", bytes([12; 3])),
             "sum-f64 combines elements of 8 B: 12 B is not a whole number of them"
         );
         let few = Inputs::Messages(vec![Message::default(); 2]);
-        assert_eq!(told(algorithm, "or", few), "2 messages to be combined do not fit a group of 3 ranks");
+        assert_eq!(error_of(algorithm, "or", few), "2 messages to be combined do not fit a group of 3 ranks");
     }
     // One rank's error, while another waits for it.
-    let uneven = told(Algorithm::from(RecursiveDoubling), "or", bytes([3, 3, 4]));
+    let uneven = error_of(Algorithm::from(RecursiveDoubling), "or", bytes([3, 3, 4]));
     assert!(uneven.ends_with("3 B cannot be combined with 4 B: all ranks must have as much"), "{uneven}");
     assert_eq!(
-        told(Algorithm::Census(Census::new(2, 4)), "or", bytes([3; 3])),
+        error_of(Algorithm::Census(Census::new(2, 4)), "or", bytes([3; 3])),
         "a census of 4 ranks does not fit a group of 3"
     );
 }

@@ -18,8 +18,8 @@ use virtual_worlds::loggp::Clock;
 
 /// All algorithms that broadcast by messages.
 fn all(lambda: Lambda, n: u32, segment: Bytes) -> Vec<Algorithm> {
-    let told = Parameters { lambda: Some(lambda), segment: Some(segment), ..Parameters::of(n) };
-    let mut all = Algorithm::all(&told).unwrap();
+    let parameters = Parameters { lambda: Some(lambda), segment: Some(segment), ..Parameters::of(n) };
+    let mut all = Algorithm::all(&parameters).unwrap();
     all.retain(|algorithm| !algorithm.entry().needs.multicast());
     all
 }
@@ -155,28 +155,28 @@ fn ten_thousand_ranks_take_the_least_time_too() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn what_does_not_fit_is_an_error() {
     let group = || Group::from_source(Rank(0), 3).unwrap();
-    let told = |algorithm, group| {
+    let error_of = |algorithm, group| {
         let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(9)) };
         postal_clock(lambda("2")).run(3, &program).unwrap().0.remove(0).unwrap_err().to_string()
     };
     assert_eq!(
-        told(Algorithm::from(LambdaTree(Splitting::optimal(lambda("2"), 2))), group()),
+        error_of(Algorithm::from(LambdaTree(Splitting::optimal(lambda("2"), 2))), group()),
         "the look-up table of alphas for a latency of 2 goes to 2 ranks, the group has 3"
     );
     assert_eq!(
-        told(Algorithm::from(Segmented { pipe: Pipe::Chain, segment: Bytes(0) }), group()),
+        error_of(Algorithm::from(Segmented { pipe: Pipe::Chain, segment: Bytes(0) }), group()),
         "segments of 0 B: allowed is 1 B or more"
     );
     assert_eq!(
-        told(Algorithm::from(TwoQueue(Tree::two_queue(lambda("2"), 4))), group()),
+        error_of(Algorithm::from(TwoQueue(Tree::two_queue(lambda("2"), 4))), group()),
         "a tree of 4 places does not fit a group of 3 ranks"
     );
     for algorithm in all(lambda("2"), 4, Bytes(1)) {
         let name = algorithm.name();
         let beyond = Group::from_source(Rank(0), 4).unwrap();
-        assert_eq!(told(algorithm, beyond), "rank 3 does not exist: the program has 3", "{name}");
+        assert_eq!(error_of(algorithm, beyond), "rank 3 does not exist: the program has 3", "{name}");
     }
 }
 

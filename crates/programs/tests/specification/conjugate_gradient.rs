@@ -118,7 +118,7 @@ fn nothing_on_the_right_side_needs_no_iteration() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_told() {
+fn what_does_not_fit_together_is_an_error() {
     let grid = Grid { width: 5, height: 3 };
     let partition = blocks(grid, NonZeroU16::new(2).unwrap(), NonZeroU16::MIN);
     let error = program(grid, &partition, Irregular::Greedy, SAFE, vec![0.0; 14]).unwrap_err();

@@ -152,7 +152,7 @@ fn time_goes_into_computation_and_communication() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_told() {
+fn what_does_not_fit_together_is_an_error() {
     let parts = Parts::new(50, 4, 1);
     let schedule = irregular::greedy(&parts.pattern);
     let refused = |result: Result<Euler>| match result {

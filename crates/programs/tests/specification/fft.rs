@@ -133,7 +133,7 @@ fn the_largest_array_of_the_paper_runs_on_256_ranks() {
 }
 
 #[test]
-fn what_cannot_be_transformed_is_told() {
+fn what_cannot_be_transformed_is_an_error() {
     for size in [0, 100_000] {
         let error = Fft2d::new(size, Array::OnlySizes, Complete::Bruck).err().unwrap();
         let expected = format!("an array to transform has 1 to 65536 numbers a side, not {size}");

@@ -66,20 +66,20 @@ fn a_time_independent_trace_is_what_its_lines_say() {
 }
 
 #[test]
-fn what_is_wrong_with_a_time_independent_trace_is_told() {
-    let told = |text: &str| of_simgrid(text).unwrap_err();
-    let unknown = told("0 init\n0 alreduce 4 0");
+fn mistakes_in_a_time_independent_trace_are_reported() {
+    let error_of = |text: &str| of_simgrid(text).unwrap_err();
+    let unknown = error_of("0 init\n0 alreduce 4 0");
     assert_eq!(unknown.to_string(), "t.txt:2: found `alreduce`, which is not an action of a trace");
     assert_eq!(unknown.hint.as_deref(), Some("did you mean `allreduce`?"));
-    assert_eq!(told("zero init").to_string(), "t.txt:1: field 1: found `zero`; allowed is the rank, a number");
-    assert_eq!(told("0 send 1 7").to_string(), "t.txt:1: field 5: found nothing; allowed is the size");
-    assert_eq!(told("0 send 1 7 8 99").to_string(), "t.txt:1: field 6: found datatype 99; allowed is 0 to 25");
+    assert_eq!(error_of("zero init").to_string(), "t.txt:1: field 1: found `zero`; allowed is the rank, a number");
+    assert_eq!(error_of("0 send 1 7").to_string(), "t.txt:1: field 5: found nothing; allowed is the size");
+    assert_eq!(error_of("0 send 1 7 8 99").to_string(), "t.txt:1: field 6: found datatype 99; allowed is 0 to 25");
     assert_eq!(
-        told("0 bcast -4").to_string(),
+        error_of("0 bcast -4").to_string(),
         "t.txt:1: field 3: found `-4`; allowed is the size, which is not negative"
     );
     assert_eq!(
-        told("1 allgatherv 4 8\n").to_string(),
+        error_of("1 allgatherv 4 8\n").to_string(),
         "t.txt:1: field 5: found nothing; allowed is the count for a rank"
     );
 }
@@ -122,23 +122,23 @@ fn a_trace_of_liballprof_is_what_its_lines_say() {
 }
 
 #[test]
-fn what_is_wrong_with_a_trace_of_liballprof_is_told() {
-    let told = |line: &str| {
+fn mistakes_in_a_trace_of_liballprof_are_reported() {
+    let error_of = |line: &str| {
         liballprof::read("r.txt", &format!("MPI_Init:-:0:0:10\n{line}\nMPI_Finalize:99\n"), 0, 2).unwrap_err()
     };
-    let unknown = told("MPI_Alreduce:20:1:2:1:11,8,8:3:0,0,2:30");
+    let unknown = error_of("MPI_Alreduce:20:1:2:1:11,8,8:3:0,0,2:30");
     assert_eq!(unknown.to_string(), "r.txt:2: found `MPI_Alreduce`, which a replay of this format cannot follow");
     assert_eq!(unknown.hint.as_deref(), Some("did you mean `MPI_Allreduce`?"));
     assert_eq!(
-        told("MPI_Barrier:20:4400,0,1024:30").to_string(),
+        error_of("MPI_Barrier:20:4400,0,1024:30").to_string(),
         "r.txt:2: field 3: found a communicator of 1024 of 2 ranks; allowed is one of all, as the format does not say which they are"
     );
     assert_eq!(
-        told("MPI_Send:20:1:8:11:1:0:0,0,2:30").to_string(),
+        error_of("MPI_Send:20:1:8:11:1:0:0,0,2:30").to_string(),
         "r.txt:2: field 5: found `11`; allowed is a datatype, its size and extent"
     );
     assert_eq!(
-        told("MPI_Send:soon:1").to_string(),
+        error_of("MPI_Send:soon:1").to_string(),
         "r.txt:2: field 2: found `soon`; allowed is the time of the call, a number"
     );
     let cut = liballprof::read("r.txt", "MPI_Init:-:0:0:10\nMPI_Barrier:20:0,0,2:30\n", 0, 2).unwrap_err();
@@ -222,26 +222,26 @@ fn a_trace_of_dumpi_is_what_its_lines_say() {
 }
 
 #[test]
-fn what_is_wrong_with_a_trace_of_dumpi_is_told() {
-    let told = |name: &str, arguments: &[&str]| {
+fn mistakes_in_a_trace_of_dumpi_are_reported() {
+    let error_of = |name: &str, arguments: &[&str]| {
         let text =
             [printed("MPI_Init", 0, &[]), printed(name, 20, arguments), printed("MPI_Finalize", 50, &[])].concat();
         dumpi::read("d.txt", &text, 0, 2).unwrap_err()
     };
-    let unknown = told("MPI_Isned", &[]);
+    let unknown = error_of("MPI_Isned", &[]);
     assert_eq!(unknown.to_string(), "d.txt:4: MPI_Isned: found a call that is not of MPI");
     assert_eq!(unknown.hint.as_deref(), Some("did you mean `MPI_Isend`?"));
     assert_eq!(
-        told("MPI_Win_create", &[]).to_string(),
+        error_of("MPI_Win_create", &[]).to_string(),
         "d.txt:4: MPI_Win_create: found a call that a replay cannot follow"
     );
-    assert_eq!(told("MPI_Wait", &[]).to_string(), "d.txt:4: MPI_Wait: found no request; allowed is one");
+    assert_eq!(error_of("MPI_Wait", &[]).to_string(), "d.txt:4: MPI_Wait: found no request; allowed is one");
     assert_eq!(
-        told("MPI_Barrier", &["MPI_Comm comm=9 (user-defined-comm)"]).to_string(),
+        error_of("MPI_Barrier", &["MPI_Comm comm=9 (user-defined-comm)"]).to_string(),
         "d.txt:4: MPI_Barrier: found communicator `user-defined-comm`; allowed is one of all ranks, as the text does not list the members of others"
     );
     assert_eq!(
-        told(
+        error_of(
             "MPI_Bcast",
             &[
                 "int count=1",

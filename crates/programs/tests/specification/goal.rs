@@ -74,7 +74,7 @@ fn are_refused(cases: &[(String, &str)]) {
 }
 
 #[test]
-fn what_is_wrong_with_a_text_is_told_with_its_place() {
+fn mistakes_in_a_text_are_reported_with_their_place() {
     are_refused(&[
         (String::new(), "trace.goal:1:1: found the end of the file, where `num_ranks` is allowed"),
         ("num_rank 2".into(), "trace.goal:1:1: found `num_rank`, where `num_ranks` is allowed"),
@@ -114,7 +114,7 @@ fn what_is_wrong_with_a_text_is_told_with_its_place() {
 }
 
 #[test]
-fn what_is_wrong_with_an_item_is_told_with_its_place() {
+fn mistakes_in_an_item_are_reported_with_their_place() {
     let in_block = |items: &str| format!("num_ranks 2\nrank 0 {{\n{items}\n}}\n");
     are_refused(&[
         (
@@ -317,7 +317,7 @@ proptest! {
 
     /// Usual lines, which take the fast path, mean the same as in any other form.
     #[test]
-    fn usual_lines_are_read_as_others_are(text in goal_text(), at in any::<usize>(), cut in 0..9usize, put in "[ a-z0-9:}\n]{0,6}") {
+    fn common_lines_are_read_as_others_are(text in goal_text(), at in any::<usize>(), cut in 0..9usize, put in "[ a-z0-9:}\n]{0,6}") {
         let text = shortened(&text);
         let slipped = String::from_utf8(damaged(&text, at, cut, put.as_bytes())).unwrap();
         for text in [text, slipped] {

@@ -97,7 +97,7 @@ fn a_file_of_which_every_byte_is_known_is_read() {
 }
 
 #[test]
-fn what_is_damaged_is_told_with_its_place() {
+fn damage_is_reported_with_its_place() {
     let whole = binary(&Schedule::parse("trace.goal", TEXT.as_bytes()).unwrap());
     let with = |at: usize, byte: u8| {
         let mut bytes = whole.clone();

@@ -104,21 +104,21 @@ fn an_image_comes_to_the_bounds_of_what_a_server_says() {
 /// How many adjustments a new client needs, with random keys, until it is never wrong again.
 fn adjustments(servers: u32, seed: u64) -> u32 {
     let (file, mut image, mut state) = (Extent::of(servers), Image::default(), seed);
-    let mut told = 0;
+    let mut adjustments = 0;
     while image.extent() != file {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let c = state >> 20;
         let visited = route(file, image.address(c), c);
         if visited.len() > 1 {
-            told += 1;
+            adjustments += 1;
             image.adjust(visited[0], file.level(visited[0]));
         }
     }
-    told
+    adjustments
 }
 
 #[test]
-fn a_new_client_is_told_about_as_often_as_there_are_levels() {
+fn a_new_client_is_adjusted_about_as_often_as_there_are_levels() {
     for (servers, due) in [(64, 5.0), (512, 7.1), (4_096, 9.1)] {
         let runs = 400;
         let mean = (0..runs).map(|seed| adjustments(servers, seed)).sum::<u32>() as f64 / runs as f64;

@@ -205,7 +205,7 @@ fn a_table_that_is_built_is_read_counted_scanned_and_emptied() {
 }
 
 #[test]
-fn clients_that_forget_are_told_again_what_they_knew() {
+fn clients_that_forget_learn_again_what_they_knew() {
     let mut program = program(32, 2, 3_000, 100);
     program.then = vec![Phase::Get, Phase::Forget, Phase::Get];
     let built = on_clock(&program);
@@ -221,10 +221,10 @@ fn clients_that_forget_are_told_again_what_they_knew() {
 }
 
 #[test]
-fn other_numbers_of_ranks_are_told() {
+fn other_numbers_of_ranks_are_errors() {
     let ends = Clock::new(MODEL).run(4, &program(2, 1, 1, 1)).unwrap().0;
-    let told = "2 servers and 1 clients do not make 4 ranks".to_string();
-    assert!(ends.iter().all(|end| *end == Err(Error::Unfit(told.clone()))));
+    let problem = "2 servers and 1 clients do not make 4 ranks".to_string();
+    assert!(ends.iter().all(|end| *end == Err(Error::Unfit(problem.clone()))));
 }
 
 proptest! {

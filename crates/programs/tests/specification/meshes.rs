@@ -157,7 +157,7 @@ fn graded_points_are_dense_around_the_body() {
 }
 
 #[test]
-fn what_has_no_tetrahedralisation_is_told() {
+fn what_has_no_tetrahedralisation_is_an_error() {
     let corner = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let with = |point: Point| tetrahedralise(corner.into_iter().chain([point]).collect()).unwrap_err();
     assert_eq!(with([0.0, 1.0, 0.0]), MeshError::SamePlace { first: 2, second: 4 });

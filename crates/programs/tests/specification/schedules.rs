@@ -193,7 +193,7 @@ fn of_8(from: u32, to: u32) -> Transfer {
 }
 
 #[test]
-fn what_is_wrong_with_a_schedule_is_told_with_step_and_ranks() {
+fn mistakes_in_a_schedule_are_reported_with_step_and_ranks() {
     let pattern = Pattern::of_messages(4, vec![of_8(0, 1), of_8(1, 0), of_8(2, 1)]).unwrap();
     let cases: [(&[&[Transfer]], &str); 9] = [
         (&[&[of_8(0, 1), of_8(1, 0)]], "2 -> 1 is never sent"),
@@ -323,7 +323,7 @@ fn a_text_that_is_no_schedule_is_refused() {
 }
 
 #[test]
-fn the_name_that_was_meant_is_told() {
+fn the_nearest_name_is_suggested() {
     let text = "{\"format\": \"maquette-schedule-1\", \"ranks\": 3, \"rule\": \"one-each\", \"steps\": []}";
     let meant = |from: &str, to: &str| {
         let text = text.replace(from, to);

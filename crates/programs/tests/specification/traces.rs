@@ -211,49 +211,52 @@ fn messages_meet_in_their_communicator_and_by_their_tag() {
 #[test]
 fn a_deadlock_names_the_calls_that_wait() {
     let trace = trace_of(vec![vec![(0, Call::Receive(to(1, 8)))], vec![(0, Call::Receive(to(0, 8)))]]).unwrap();
-    let Err(Error::Deadlock(told)) = replayed(&trace, 1.0) else { panic!("it came to an end") };
-    assert!(told.contains("rank 0 (call 1, MPI_Recv)"), "{told}");
+    let Err(Error::Deadlock(report)) = replayed(&trace, 1.0) else { panic!("it came to an end") };
+    assert!(report.contains("rank 0 (call 1, MPI_Recv)"), "{report}");
 }
 
 #[test]
-fn what_is_no_trace_is_told() {
-    let told = |ranks| trace_of(ranks).unwrap_err().to_string();
+fn what_is_not_a_trace_is_an_error() {
+    let error_of = |ranks| trace_of(ranks).unwrap_err().to_string();
     let one = |calls: Vec<Call>| vec![calls.into_iter().map(|call| (0, call)).collect(), vec![]];
-    assert_eq!(told(one(vec![Call::Send(to(2, 8))])), "rank-0: call 1, MPI_Send: found partner 2; allowed is 0 to 1");
     assert_eq!(
-        told(one(vec![Call::Send(Message { communicator: 9, ..to(1, 8) })])),
+        error_of(one(vec![Call::Send(to(2, 8))])),
+        "rank-0: call 1, MPI_Send: found partner 2; allowed is 0 to 1"
+    );
+    assert_eq!(
+        error_of(one(vec![Call::Send(Message { communicator: 9, ..to(1, 8) })])),
         "rank-0: call 1, MPI_Send: found communicator 9, which the rank has not made"
     );
     assert_eq!(
-        told(one(vec![Call::Send(to(1, 8)), Call::BeginReceive(0, to(1, 8))])),
+        error_of(one(vec![Call::Send(to(1, 8)), Call::BeginReceive(0, to(1, 8))])),
         "rank-0: call 2, MPI_Irecv: found request 0, which is never waited for; allowed is one that ends"
     );
     assert_eq!(
-        told(one(vec![Call::Wait([3].into())])),
+        error_of(one(vec![Call::Wait([3].into())])),
         "rank-0: call 1, MPI_Wait: found request 3, which is not under way; allowed is one that was begun"
     );
     assert_eq!(
-        told(one(vec![Call::BeginSend(0, to(1, 8)), Call::BeginSend(0, to(1, 8))])),
+        error_of(one(vec![Call::BeginSend(0, to(1, 8)), Call::BeginSend(0, to(1, 8))])),
         "rank-0: call 2, MPI_Isend: found request 0, which is under way since call 1"
     );
     assert_eq!(
-        told(one(vec![Call::Collective(collective(CollectiveKind::AllToAllv, 0, vec![1; 3]))])),
+        error_of(one(vec![Call::Collective(collective(CollectiveKind::AllToAllv, 0, vec![1; 3]))])),
         "rank-0: call 1, MPI_Alltoallv: found 3 counts; allowed are 4 among 2 ranks"
     );
     assert_eq!(
-        told(one(vec![Call::Unsupported("MPI_Win_create".into())])),
+        error_of(one(vec![Call::Unsupported("MPI_Win_create".into())])),
         "rank-0: call 1, MPI_Win_create: found a call that a replay cannot follow"
     );
     assert_eq!(
-        told(one(vec![Call::Communicator(2, [0, 1].into())])),
+        error_of(one(vec![Call::Communicator(2, [0, 1].into())])),
         "rank-0: found a communicator of 2 ranks that 1 of them make; allowed is one that all make"
     );
     assert_eq!(
-        told(one(vec![Call::Communicator(2, [0, 4].into())])),
+        error_of(one(vec![Call::Communicator(2, [0, 4].into())])),
         "rank-0: call 1, a new communicator: found rank 4 in the group; allowed are 0 to 1"
     );
     assert_eq!(
-        told(one(vec![Call::Finalize(0)])),
+        error_of(one(vec![Call::Finalize(0)])),
         "rank-0: call 2, MPI_Finalize: found a call after MPI_Finalize; allowed is none"
     );
     let cut = Trace::new(vec![RankCalls { file: "a".to_owned(), calls: vec![(Duration::ZERO, Call::Free(0))] }]);
@@ -266,28 +269,28 @@ fn what_is_no_trace_is_told() {
 }
 
 #[test]
-fn ranks_that_disagree_on_collectives_are_told() {
-    let told = |one: Vec<CollectiveKind>, other: Vec<CollectiveKind>| {
+fn ranks_that_disagree_on_collectives_are_an_error() {
+    let error_of = |one: Vec<CollectiveKind>, other: Vec<CollectiveKind>| {
         let calls =
             |kinds: Vec<_>| kinds.into_iter().map(|kind| (0, Call::Collective(collective(kind, 0, vec![])))).collect();
         trace_of(vec![calls(one), calls(other)]).unwrap_err().to_string()
     };
     use CollectiveKind::{AllReduce, Barrier, Broadcast};
     assert_eq!(
-        told(vec![Barrier, Broadcast], vec![Barrier, AllReduce]),
+        error_of(vec![Barrier, Broadcast], vec![Barrier, AllReduce]),
         "rank-1: call 2, MPI_Allreduce: found MPI_Allreduce with 1000 B as collective 2 of its communicator; \
          allowed is MPI_Bcast of root 0 with 1000 B, as at rank 0"
     );
     assert_eq!(
-        told(vec![Barrier], vec![Barrier, Barrier]),
+        error_of(vec![Barrier], vec![Barrier, Barrier]),
         "rank-1: call 2, MPI_Barrier: found collective 2 of its communicator; allowed are 1, as rank 0 calls no more"
     );
     assert_eq!(
-        told(vec![Barrier, Barrier], vec![Barrier]),
+        error_of(vec![Barrier, Barrier], vec![Barrier]),
         "rank-1: call 2, MPI_Finalize: found 1 collectives of a communicator; allowed are 2, as at rank 0"
     );
     assert_eq!(
-        told(vec![Barrier], vec![]),
+        error_of(vec![Barrier], vec![]),
         "rank-0: found collectives that 1 ranks of a communicator call; allowed are those that all 2 call"
     );
 }

@@ -35,7 +35,7 @@ use self::transport::Transport;
 use crate::{Clock, machine_time};
 
 /// How long a rank waits for a message by default.
-const USUAL_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
+const DEFAULT_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 
 /// How long a rank waits before it aborts all others: mpiexec loses output that is still on its way when a job is aborted.
 const ABORT_DELAY: std::time::Duration = std::time::Duration::from_millis(200);
@@ -107,7 +107,7 @@ impl MpiWorld {
         {
             return Err(MpiStartError::Mixed { library: name, starter, started });
         }
-        MpiWorld::of(Rc::new(process), &all, USUAL_PATIENCE)
+        MpiWorld::of(Rc::new(process), &all, DEFAULT_PATIENCE)
     }
 
     /// The world of the processes of a communicator; collective over them.

@@ -46,7 +46,7 @@ const NAMES: [(&str, Name); 8] = [
 const OLD_NAMES: [(&str, Name); 2] = [("exchange", Name::AllToAll), ("combine", Name::AllReduce)];
 
 /// The default number of random patterns over which the mean is taken.
-const USUAL_SEEDS: u32 = 5;
+const DEFAULT_SEEDS: u32 = 5;
 /// The most patterns.
 const MOST_SEEDS: u32 = 1_000;
 /// The most messages of all patterns of a time together.
@@ -104,7 +104,7 @@ fn all_to_all(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, Time
 fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Benchmark>, TimesProblem> {
     let algorithm = row.one_of("algorithm", None, Irregular::all().map(|it| (it.name(), it)))?;
     let pacing = row.one_of("pacing", Some(Pacing::FreeRunning), Pacing::all().map(|it| (it.name(), it)))?;
-    let seeds = row.count("seeds", Some(USUAL_SEEDS), 1..=MOST_SEEDS)?;
+    let seeds = row.count("seeds", Some(DEFAULT_SEEDS), 1..=MOST_SEEDS)?;
     let seed: u64 = row.value("seed", 1, "a whole number")?;
     let millionths = density(row)?;
     let messages = u64::from(ranks) * u64::from(ranks - 1) / 100 * millionths / 10_000 * u64::from(seeds);

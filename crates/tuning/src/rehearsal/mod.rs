@@ -26,7 +26,7 @@ use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
 
 /// How often each program is measured by default.
-const USUAL_REPEAT: u32 = 15;
+const DEFAULT_REPEAT: u32 = 15;
 
 /// A rehearsal: what is fitted, measured and predicted.
 ///
@@ -51,7 +51,7 @@ pub struct Rehearsal {
     /// The fields to fit, and the range of each, as `1us..200us`.
     pub fit: BTreeMap<String, String>,
     /// How often each program is measured; 15 times if left out.
-    #[serde(default = "usual_repeat")]
+    #[serde(default = "default_repeat")]
     pub repeat: u32,
     /// The programs that are measured, and to whose times the description is fitted.
     #[serde(rename = "measure")]
@@ -61,8 +61,8 @@ pub struct Rehearsal {
     pub predicted: Vec<Series>,
 }
 
-fn usual_repeat() -> u32 {
-    USUAL_REPEAT
+fn default_repeat() -> u32 {
+    DEFAULT_REPEAT
 }
 
 /// A program, with all combinations of some values of its parameters.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Halos, Tolerance, USUAL_OPERATION, communication, iterations, parts, residual};
+use super::{DEFAULT_OPERATION, Halos, Tolerance, communication, iterations, parts, residual};
 use crate::catalogue::Entry;
 use crate::{Error, Prepared, Ready, Site};
 
@@ -51,7 +51,7 @@ impl Default for Euler {
             pacing: Pacing::FreeRunning,
             tolerance: Tolerance(1e-2),
             most_cycles: 1000,
-            operation: USUAL_OPERATION,
+            operation: DEFAULT_OPERATION,
         }
     }
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{USUAL_OPERATION, communication};
+use super::{DEFAULT_OPERATION, communication};
 use crate::catalogue::Entry;
 use crate::{Error, Finding, Prepared, Ready, Site};
 
@@ -36,7 +36,7 @@ impl Default for Fft {
         Fft {
             size: 256,
             algorithm: Complete::Pairwise,
-            operation: USUAL_OPERATION,
+            operation: DEFAULT_OPERATION,
             reshuffle: Duration::ZERO,
             only_sizes: false,
         }

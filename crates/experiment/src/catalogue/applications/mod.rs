@@ -24,7 +24,7 @@ use virtual_worlds::answer::Answer;
 use crate::{Error, Finding, Site};
 
 /// How long a node takes for a floating-point operation, by default.
-const USUAL_OPERATION: Duration = Duration::from_nanoseconds(1);
+const DEFAULT_OPERATION: Duration = Duration::from_nanoseconds(1);
 
 /// A schedule of halos, and remarks on it.
 struct Halos {

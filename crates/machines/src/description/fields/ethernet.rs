@@ -25,7 +25,7 @@ pub struct Ethernet {
     /// What an output queue of the switch holds. A frame that does not fit is dropped.
     pub queue: Bytes,
     /// The longest payload of a frame; 1,500 B by default.
-    #[serde(default = "usual_payload")]
+    #[serde(default = "default_payload")]
     pub payload: Bytes,
     /// How many frames to be sent a node holds.
     pub transmit_ring: u32,
@@ -254,6 +254,6 @@ pub enum BroadcastProtocol {
     PushPull,
 }
 
-fn usual_payload() -> Bytes {
+fn default_payload() -> Bytes {
     Bytes(1_500)
 }

@@ -53,10 +53,10 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
             self.step().await?;
             if self.goodbyes == self.program.workload.clients && !self.is_quiet {
                 self.is_quiet = true;
-                self.tell_others(self.program.servers, &Envelope::Goodbye).await?;
+                self.send_to_others(self.program.servers, &Envelope::Goodbye).await?;
             }
             if let Some(file) = self.server.token().filter(|_| self.is_quiet && self.server.is_steady()) {
-                self.tell_others(self.program.servers, &Envelope::Over(file)).await?;
+                self.send_to_others(self.program.servers, &Envelope::Over(file)).await?;
                 break file;
             }
             if let Some(file) = self.over.filter(|&file| self.is_settled(file)) {
@@ -77,7 +77,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         self.server.is_steady() || self.endpoint.rank().0 >= file.buckets()
     }
 
-    async fn tell_others(&mut self, servers: u32, envelope: &Envelope) -> Result<()> {
+    async fn send_to_others(&mut self, servers: u32, envelope: &Envelope) -> Result<()> {
         let Rank(own) = self.endpoint.rank();
         for other in (0..servers).filter(|&other| other != own) {
             send(self.endpoint, &mut self.traffic, other, envelope).await?;
@@ -109,7 +109,7 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
             self.splits.push(self.endpoint.now());
         }
         self.send_outputs().await?;
-        self.tell_of_split(level).await
+        self.announce_split(level).await
     }
 
     /// Its level; none while it is not in the file.
@@ -189,14 +189,14 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
     }
 
     /// When its level has changed, it knows more of the file, and tells the others if clients use maps.
-    async fn tell_of_split(&mut self, before: Option<u32>) -> Result<()> {
+    async fn announce_split(&mut self, before: Option<u32>) -> Result<()> {
         let Some(level) = self.level().filter(|level| before != Some(*level)) else { return Ok(()) };
         let mut own = Image::default();
         own.adjust(self.endpoint.rank().0, level);
         self.learn(own.extent());
         if self.program.routing == Routing::Refresh && before.is_some() && !self.is_quiet {
             let file = self.image.extent();
-            self.tell_others(file.buckets(), &Envelope::Grown(file)).await?;
+            self.send_to_others(file.buckets(), &Envelope::Grown(file)).await?;
         }
         Ok(())
     }

@@ -54,19 +54,19 @@ pub fn check_catalogue<A: Catalogue>() {
         for text in ["1.1", "2"] {
             for alpha in [None, Some(Alpha::HALF)] {
                 let (lambda, t0, segment) = (Some(lambda(text)), Some(T0), Some(Bytes(100)));
-                let mut told = Parameters { lambda, t0, alpha, segment, ..Parameters::of(16) };
-                let made = (entry.make)(&mut told).unwrap();
+                let mut parameters = Parameters { lambda, t0, alpha, segment, ..Parameters::of(16) };
+                let made = (entry.make)(&mut parameters).unwrap();
                 // A choice among others makes one of them.
                 assert!(made.name() == name || entry.formula.contains(made.name()), "{name} makes {}", made.name());
                 assert!(made.cost(lambda.unwrap(), 16, Bytes(1000)).messages >= 15.0, "{name}");
-                used.extend(told.used);
+                used.extend(parameters.used);
             }
         }
         assert!(used.iter().eq(entry.parameters.iter().collect::<BTreeSet<_>>()), "{name} uses {used:?}");
-        let untold = (entry.make)(&mut Parameters::of(16)).err();
+        let missing = (entry.make)(&mut Parameters::of(16)).err();
         assert!(
-            untold.is_none_or(|MissingParameter { parameter, .. }| entry.parameters.contains(&parameter)),
-            "{name} lacks {untold:?}"
+            missing.is_none_or(|MissingParameter { parameter, .. }| entry.parameters.contains(&parameter)),
+            "{name} lacks {missing:?}"
         );
     }
 }

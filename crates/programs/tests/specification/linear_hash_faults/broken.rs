@@ -45,12 +45,15 @@ impl Suspect {
         self.server.request(request, outputs);
         for output in outputs {
             match output {
-                ServerOutput::Client(_, ToClient::Reply { number: told, outcome, .. }) => {
-                    *told = number;
+                ServerOutput::Client(_, ToClient::Reply { number: answered, outcome, .. }) => {
+                    *answered = number;
                     self.answer(&operation, outcome);
                 }
-                ServerOutput::Client(_, ToClient::Again { number: told } | ToClient::Gone { number: told, .. }) => {
-                    *told = number;
+                ServerOutput::Client(
+                    _,
+                    ToClient::Again { number: answered } | ToClient::Gone { number: answered, .. },
+                ) => {
+                    *answered = number;
                 }
                 ServerOutput::Server(_, ToServer::Forward(request)) => request.number = number,
                 _ => {}

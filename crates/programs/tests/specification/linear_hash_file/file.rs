@@ -11,7 +11,7 @@ pub struct File {
     pub servers: Vec<Server>,
     under_way: VecDeque<(u32, u32, ToServer)>,
     /// The servers' messages to the scanning client.
-    pub told: Vec<ToClient>,
+    pub messages: Vec<ToClient>,
     /// The size of the bodies in the largest chunk. [B]
     pub largest_chunk: u64,
     requests: u64,
@@ -21,7 +21,7 @@ pub struct File {
 impl File {
     pub fn new(growth: Growth, hash: fn(u64) -> u64) -> File {
         let servers = (0..growth.most_servers).map(|number| Server::new(number, growth)).collect();
-        File { servers, under_way: VecDeque::new(), told: Vec::new(), largest_chunk: 0, requests: 0, hash }
+        File { servers, under_way: VecDeque::new(), messages: Vec::new(), largest_chunk: 0, requests: 0, hash }
     }
 
     /// How many servers there are.
@@ -49,7 +49,7 @@ impl File {
     /// Gives a request to a server, and at once to those that it is forwarded to; other resulting messages are then under way. Returns the
     /// messages to the client.
     pub fn route(&mut self, first: u32, request: Request) -> Vec<ToClient> {
-        let (mut next, mut told) = (Some((first, request)), Vec::new());
+        let (mut next, mut messages) = (Some((first, request)), Vec::new());
         while let Some((to, request)) = next.take() {
             let mut outputs = Vec::new();
             self.servers[to as usize].request(request, &mut outputs);
@@ -57,19 +57,19 @@ impl File {
                 match output {
                     ServerOutput::Server(on, ToServer::Forward(request)) => next = Some((on, request)),
                     ServerOutput::Server(next, message) => self.send_between(to, next, message),
-                    ServerOutput::Client(_, message) => told.push(message),
+                    ServerOutput::Client(_, message) => messages.push(message),
                 }
             }
         }
-        told
+        messages
     }
 
     /// The same, without image adjustments: at most one answer, and none if the client has moved on meanwhile.
     pub fn send(&mut self, first: u32, request: Request) -> Option<ToClient> {
-        let mut told = self.route(first, request);
-        told.retain(|message| !matches!(message, ToClient::Adjust { .. }));
-        assert!(told.len() <= 1, "{told:?}");
-        told.pop()
+        let mut messages = self.route(first, request);
+        messages.retain(|message| !matches!(message, ToClient::Adjust { .. }));
+        assert!(messages.len() <= 1, "{messages:?}");
+        messages.pop()
     }
 
     /// Sends a request of the client that knows all of the file to the server that has the key; returns the answer.
@@ -123,7 +123,7 @@ impl File {
         for output in outputs {
             match output {
                 ServerOutput::Server(next, message) => self.send_between(server, next, message),
-                ServerOutput::Client(_, message) => self.told.push(message),
+                ServerOutput::Client(_, message) => self.messages.push(message),
             }
         }
     }

@@ -79,8 +79,8 @@ fn sends(file: &mut File, client: &mut Client, c: u64) -> u32 {
         match outputs.pop() {
             Some(ClientOutput::Send(server, request)) => {
                 sent += 1;
-                let told = file.route(server, request);
-                outputs.extend(told.into_iter().filter_map(|message| client.take(Time::ZERO, message)));
+                let messages = file.route(server, request);
+                outputs.extend(messages.into_iter().filter_map(|message| client.take(Time::ZERO, message)));
             }
             Some(ClientOutput::Done(outcome)) => {
                 assert_eq!(outcome, Outcome::Is(false));
@@ -123,7 +123,7 @@ fn servers_tell_a_new_client_about_as_often_as_there_are_levels() {
         while file.size() < servers {
             drop(keys.next().map(|key| file.request(key, |key| Operation::Insert(key, Message::default()))));
         }
-        let (clients, mut told, mut wrong) = (300_u32, 0, 0);
+        let (clients, mut messages, mut wrong) = (300_u32, 0, 0);
         for number in 1..=clients {
             let mut client = Client::new(u64::from(number), Duration::ZERO);
             for draw in 0.. {
@@ -134,11 +134,11 @@ fn servers_tell_a_new_client_about_as_often_as_there_are_levels() {
                 let _ = sends(&mut file, &mut client, uniform(u64::from(number) << 32 | draw));
                 wrong += u64::from(client.counts.adjustments > before);
             }
-            told += client.counts.adjustments;
+            messages += client.counts.adjustments;
         }
         let mean = |count: u64| count as f64 / f64::from(clients);
-        println!("{servers} servers: {} adjustments, {} wrong requests", mean(told), mean(wrong));
-        assert!((mean(told) - due).abs() < 0.3, "{} adjustments, {due} were due", mean(told));
-        assert!(wrong < told);
+        println!("{servers} servers: {} adjustments, {} wrong requests", mean(messages), mean(wrong));
+        assert!((mean(messages) - due).abs() < 0.3, "{} adjustments, {due} were due", mean(messages));
+        assert!(wrong < messages);
     }
 }

@@ -43,9 +43,9 @@ fn a_key_is_there_once_and_insert_leaves_what_is_there_while_put_replaces_it() {
 
 /// Gives a request to the server that has its key.
 fn give(file: &mut File, request: &Request) -> Option<ToClient> {
-    let told = file.send(Extent::of(file.size()).index(request.c), request.clone());
+    let messages = file.send(Extent::of(file.size()).index(request.c), request.clone());
     file.settle();
-    told
+    messages
 }
 
 fn reply(number: u64, outcome: Outcome) -> Option<ToClient> {

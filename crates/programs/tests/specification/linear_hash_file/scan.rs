@@ -67,10 +67,10 @@ impl Scanning {
             } else {
                 // A server that is not in the file says so.
                 let ScanRequest { number, span, .. } = request;
-                file.told.push(ToClient::Scanned { number, span, answer: ScanAnswer::Gone { server: to } });
+                file.messages.push(ToClient::Scanned { number, span, answer: ScanAnswer::Gone { server: to } });
             }
         }
-        for message in std::mem::take(&mut file.told) {
+        for message in std::mem::take(&mut file.messages) {
             if let ToClient::Scanned { answer: ScanAnswer::Part { entries, .. }, .. } = &message {
                 self.parts.push(entries.len());
             }
@@ -81,7 +81,7 @@ impl Scanning {
 
     /// Runs until no server has anything to answer.
     fn run(&mut self, file: &mut File) {
-        while !self.to_send.is_empty() || !file.told.is_empty() {
+        while !self.to_send.is_empty() || !file.messages.is_empty() {
             self.round(file);
         }
     }
@@ -230,13 +230,13 @@ fn scans_go_on_while_two_servers_become_one() {
 fn repeated_answers_find_their_part_struck_out() {
     let (mut file, _) = filled(GROWTH, 100, uniform);
     let mut scanning = Scanning::begin(3, false);
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     while scanning.over.is_none() {
         for (to, request) in std::mem::take(&mut scanning.to_send) {
             file.scan(to, request);
         }
-        told.append(&mut file.told);
-        for message in &told {
+        messages.append(&mut file.messages);
+        for message in &messages {
             let outputs = scanning.scan.take(Time::ZERO, message.clone());
             scanning.does(outputs);
         }

@@ -22,7 +22,7 @@ use std::fmt;
 
 use machines::facts::zero_load;
 use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
-use machines::routing::usual_chance;
+use machines::routing::default_chance;
 use quantities::{Bytes, Duration};
 
 pub use background::{Background, BackgroundSources};
@@ -255,7 +255,7 @@ fn cycle_of(network: &FlitNetwork) -> Duration {
 
 /// The channels from `source` to `destination`, which may be the same node.
 fn route(network: &FlitNetwork, source: NodeId, destination: NodeId) -> impl Iterator<Item = ChannelId> {
-    let chance = usual_chance(source, destination);
+    let chance = default_chance(source, destination);
     let after = move |channel: &ChannelId| match network.channels[channel.0 as usize].to {
         Place::Router(at) => Some(network.routing.step(at, source, destination, chance).fixed()),
         Place::Node(_) => None,
