@@ -60,7 +60,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
         /// The nearest name to a mistyped one.
-        meant: Option<String>,
+        suggestion: Option<String>,
     },
     /// A machine that can't be loaded.
     #[error(transparent)]
@@ -118,10 +118,10 @@ impl Error {
             Error::Goal(error) => error.hint().map(str::to_owned),
             Error::Trace(error) => error.hint.clone(),
             Error::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
-            Error::Text { meant, .. } => meant.as_ref().map(|name| format!("did you mean `{name}`?")),
+            Error::Text { suggestion, .. } => suggestion.as_ref().map(|name| format!("did you mean `{name}`?")),
             Error::UnknownParameter { found, known, .. } | Error::UnknownProgram { found, known } => {
-                let meant = quantities::nearest(found, known.iter().map(String::as_str));
-                meant.map(|name| format!("did you mean `{name}`?"))
+                let suggestion = quantities::nearest(found, known.iter().map(String::as_str));
+                suggestion.map(|name| format!("did you mean `{name}`?"))
             }
             _ => None,
         }

@@ -73,7 +73,7 @@ fn rows_of(path: &Path, text: &str, head: &str) -> Result<Vec<Row>, Error> {
     if lines.next() != Some(head) {
         let problem =
             "found the finished points of another sweep; allowed are those of this one, or no such file".to_owned();
-        return Err(Error::Text { file: path.display().to_string(), place: None, problem, meant: None });
+        return Err(Error::Text { file: path.display().to_string(), place: None, problem, suggestion: None });
     }
     Ok(lines.map_while(|line| serde_json::from_str(line).ok()).collect())
 }

@@ -235,10 +235,10 @@ fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
 /// What is wrong with a file, with the nearest name to an unknown one.
 fn wrong(file: String, place: Option<(usize, usize)>, message: &str) -> Error {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let meant = match quoted.split_first() {
+    let suggestion = match quoted.split_first() {
         Some((found, known)) if message.starts_with("unknown ") => quantities::nearest(found, known.iter().copied()),
         _ => None,
     };
     let problem = message.trim_end().replace('\n', "; ");
-    Error::Text { file, place, problem, meant: meant.map(str::to_owned) }
+    Error::Text { file, place, problem, suggestion: suggestion.map(str::to_owned) }
 }

@@ -19,12 +19,12 @@ use super::secret::Secret;
 use super::wire::{Record, Roster};
 
 /// How long after their meeting ranks begin, so that all know of it; and how much later for each of them.
-const NOTICE: Duration = Duration::from_microseconds(4_000);
-const NOTICE_EACH: Duration = Duration::from_microseconds(50);
+const START_DELAY: Duration = Duration::from_microseconds(4_000);
+const START_DELAY_EACH: Duration = Duration::from_microseconds(50);
 /// How long after the others the rank that begins does so, so that they are waiting for it.
 const LEAD: Duration = Duration::from_microseconds(2_000);
 /// How long a rank that is done leaves the processor to ranks on its machine that are not, before it goes on to the next run.
-const REST: Duration = Duration::from_microseconds(1_000);
+const SETTLE_TIME: Duration = Duration::from_microseconds(1_000);
 /// What the program sent and received.
 #[derive(Clone, Debug, Default)]
 struct Tally {
@@ -127,11 +127,11 @@ trait Link: fmt::Debug {
     /// Whether all ranks have the same clock.
     fn same_clock(&self) -> bool;
     /// Waits until all ranks have arrived, and then for a time on which they agree.
-    fn meet(&mut self, first: Option<Rank>) -> Result<()>;
+    fn synchronize(&mut self, first: Option<Rank>) -> Result<()>;
     /// Runs a program with these needs on this rank's machine.
     fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()>;
     /// After a run: waits until what was sent arrives, and yields the processor to others for a while.
-    fn rest(&mut self) -> Result<()>;
+    fn settle(&mut self) -> Result<()>;
     /// After all runs: records what became of the messages on their way.
     fn end(&mut self, record: &mut Record) -> Result<()>;
 }
@@ -191,7 +191,7 @@ impl Running {
         let mut record = Record { first: first_rank, same_clock: self.link.same_clock(), ..Record::default() };
         let mut returned = None;
         for _ in 0..self.repeat {
-            returned = Some(self.once(first, program, &mut record)?);
+            returned = Some(self.run_once(first, program, &mut record)?);
         }
         self.link.end(&mut record)?;
         let Tally { messages, bytes, sent_to, received_from } = std::mem::take(&mut self.tally);
@@ -200,8 +200,8 @@ impl Running {
         Ok((record, returned))
     }
 
-    fn once<P: Program>(&mut self, first: Option<Rank>, program: &P, record: &mut Record) -> Result<P::Output> {
-        self.link.meet(first)?;
+    fn run_once<P: Program>(&mut self, first: Option<Rank>, program: &P, record: &mut Record) -> Result<P::Output> {
+        self.link.synchronize(first)?;
         let (me, size, tally) = (self.link.rank(), self.link.size(), &mut self.tally);
         let mut returned = None;
         self.link.run(P::NEEDS, &mut |machine| {
@@ -215,7 +215,7 @@ impl Running {
         })?;
         let (output, times, preempted) = returned.ok_or(Error::Stopped)?;
         program.check(me, &output)?;
-        self.link.rest()?;
+        self.link.settle()?;
         record.times.push(times.map(Time::picoseconds));
         record.preempted.extend(preempted);
         Ok(output)
@@ -224,11 +224,11 @@ impl Running {
 
 /// Waits until all ranks have arrived, and then for a time on which they agree; if they have no common clock, until all know that all have
 /// arrived.
-async fn meet<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -> Result<()> {
+async fn synchronize<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -> Result<()> {
     let (me, size) = (meeting.rank(), meeting.size());
     dissemination(meeting).await?;
     let start = if me == Rank(0) {
-        let start = meeting.now() + NOTICE + NOTICE_EACH * u64::from(size);
+        let start = meeting.now() + START_DELAY + START_DELAY_EACH * u64::from(size);
         for rank in (1..size).map(Rank) {
             meeting.send(rank, Message::from(start.picoseconds().to_be_bytes().to_vec())).await?;
         }
@@ -237,7 +237,7 @@ async fn meet<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -
         read_time(&meeting.receive(Rank(0)).await?)?
     };
     // The clock of another machine tells nothing.
-    let start = if same_clock { start } else { meeting.now() + NOTICE };
+    let start = if same_clock { start } else { meeting.now() + START_DELAY };
     let start = if first == Some(me) { start + LEAD } else { start };
     meeting.compute(start.since(meeting.now().min(start))).await;
     Ok(())
@@ -329,7 +329,7 @@ mod tests {
                 }
                 Ok::<(), Error>(())
             };
-            let (sent, received, ()) = endpoint::join!(sends, receives, endpoint.compute(REST)).await;
+            let (sent, received, ()) = endpoint::join!(sends, receives, endpoint.compute(SETTLE_TIME)).await;
             received.and(sent.into_iter().collect())
         }
     }

@@ -71,9 +71,10 @@ fn form(field: &str) -> Option<&'static str> {
 
 fn unknown_machine_hint(found: &str) -> String {
     let names = || crate::presets().into_iter().map(|preset| preset.name);
-    let meant = quantities::nearest(found, names()).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    let suggestion =
+        quantities::nearest(found, names()).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     let known: Vec<&str> = names().collect();
-    format!("{meant}The presets are {}; a file's name has a `/` in it or ends in `.toml`", known.join(", "))
+    format!("{suggestion}The presets are {}; a file's name has a `/` in it or ends in `.toml`", known.join(", "))
 }
 
 /// Where something in a description is.
@@ -193,12 +194,12 @@ fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) ->
         Some(name) if !elsewhere.iter().any(is_exact) || quantities::edit_distance(found, name) < 2 => Vec::new(),
         _ => elsewhere.iter().take(SHOWN).map(|path| format!("`{path}`")).collect::<Vec<String>>(),
     };
-    let meant = match (near, paths.is_empty()) {
+    let suggestion = match (near, paths.is_empty()) {
         (_, false) => format!("did you mean {}? ", paths.join(" or ")),
         (Some(name), true) => format!("did you mean `{name}`? "),
         (None, true) => String::new(),
     };
-    format!("{meant}The {what}s are {}", known.join(", "))
+    format!("{suggestion}The {what}s are {}", known.join(", "))
 }
 
 /// The channels of a cycle, without the middle of a long one.

@@ -14,7 +14,7 @@ pub enum PlanError {
         problem: String,
     },
     /// It contains no valid plan.
-    #[error("{file}:{line}:{column}: {}{problem}{}", field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default(), meant.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    #[error("{file}:{line}:{column}: {}{problem}{}", field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default(), suggestion.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     Text {
         /// The file, as it was named.
         file: String,
@@ -27,7 +27,7 @@ pub enum PlanError {
         /// What was found, and what is allowed.
         problem: String,
         /// The nearest name to a mistyped one.
-        meant: Option<String>,
+        suggestion: Option<String>,
     },
 }
 
@@ -46,28 +46,28 @@ impl Place<'_> {
 
     /// A name is not one of `known`.
     pub(crate) fn unknown(&self, span: Range<usize>, field: &str, found: &str, known: &[&str]) -> PlanError {
-        let meant = quantities::nearest(found, known.iter().copied()).map(str::to_owned);
+        let suggestion = quantities::nearest(found, known.iter().copied()).map(str::to_owned);
         let problem = format!("found `{}`; allowed is one of {}", quantities::shown(found), known.join(", "));
-        self.error(span.start, Some(field.to_owned()), problem, meant)
+        self.error(span.start, Some(field.to_owned()), problem, suggestion)
     }
 
     /// An error of the TOML parser.
     pub(crate) fn of_toml(&self, error: &toml::de::Error) -> PlanError {
         let message = error.message().trim_end().replace('\n', "; ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let meant = match quoted.split_first() {
+        let suggestion = match quoted.split_first() {
             Some((found, known)) if message.starts_with("unknown ") => {
                 quantities::nearest(found, known.iter().copied()).map(str::to_owned)
             }
             _ => None,
         };
-        self.error(error.span().map_or(self.text.len(), |span| span.start), None, message, meant)
+        self.error(error.span().map_or(self.text.len(), |span| span.start), None, message, suggestion)
     }
 
-    fn error(&self, byte: usize, field: Option<String>, problem: String, meant: Option<String>) -> PlanError {
+    fn error(&self, byte: usize, field: Option<String>, problem: String, suggestion: Option<String>) -> PlanError {
         let before = self.text.get(..byte).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
-        PlanError::Text { file: self.file.to_owned(), line, column, field, problem, meant }
+        PlanError::Text { file: self.file.to_owned(), line, column, field, problem, suggestion }
     }
 }

@@ -21,32 +21,32 @@ use crate::request::{if_given, large};
 
 /// This thread's world of MPI.
 enum World {
-    NotBegun,
-    Goes(Rc<RefCell<MpiWorld>>),
+    NotStarted,
+    Running(Rc<RefCell<MpiWorld>>),
     /// A rank could not continue, and others may wait for it.
     Failed(Rc<RefCell<MpiWorld>>),
     Ended,
 }
 
 thread_local! {
-    static WORLD: RefCell<World> = const { RefCell::new(World::NotBegun) };
+    static WORLD: RefCell<World> = const { RefCell::new(World::NotStarted) };
 }
 
 /// The world of this thread, which is created with the first launch.
 fn world(library: Option<PathBuf>) -> PyResult<Rc<RefCell<MpiWorld>>> {
     WORLD.with_borrow_mut(|world| match world {
-        World::Goes(world) => Ok(Rc::clone(world)),
+        World::Running(world) => Ok(Rc::clone(world)),
         World::Failed(_) => {
             Err(MaquetteError::new_err("a rank has failed in an earlier launch over MPI: others may wait for it"))
         }
         World::Ended => Err(MaquetteError::new_err("MPI has ended: it cannot begin again in the same process")),
-        World::NotBegun => {
+        World::NotStarted => {
             let begun = MpiWorld::begin(library.as_deref()).map_err(|error| match error.is_bad_input() {
                 true => PyValueError::new_err(error.to_string()),
                 false => MaquetteError::new_err(error.to_string()),
             })?;
             let begun = Rc::new(RefCell::new(begun));
-            *world = World::Goes(Rc::clone(&begun));
+            *world = World::Running(Rc::clone(&begun));
             Ok(begun)
         }
     })
@@ -99,11 +99,11 @@ pub fn launch_named_on_mpi(
 #[pyfunction]
 pub fn end_mpi() -> PyResult<()> {
     match WORLD.replace(World::Ended) {
-        World::Goes(world) => {
+        World::Running(world) => {
             let world = Rc::try_unwrap(world).map_err(|_| MaquetteError::new_err("a launch over MPI has not ended"))?;
             world.into_inner().end().map_err(|error| MaquetteError::new_err(error.to_string()))
         }
         World::Failed(world) => world.borrow().abort(1),
-        World::NotBegun | World::Ended => Ok(()),
+        World::NotStarted | World::Ended => Ok(()),
     }
 }

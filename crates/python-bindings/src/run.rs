@@ -169,7 +169,7 @@ pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str
         job.ranks = ranks;
         job.placement = placement.clone();
     }
-    do_it(py, experiment, Some(Arc::clone(&machine.model)), recording)
+    run_recorded(py, experiment, Some(Arc::clone(&machine.model)), recording)
 }
 
 /// Runs the experiment in the file `path`, or with these fields, in JSON.
@@ -187,11 +187,16 @@ pub fn run_experiment(
             Experiment::from_fields(fields.map_err(|error| PyValueError::new_err(error.to_string()))?)
         }
     };
-    do_it(py, read.map_err(|error| of_experiment(&error))?, None, recording(recorded))
+    run_recorded(py, read.map_err(|error| of_experiment(&error))?, None, recording(recorded))
 }
 
 /// Runs an experiment, on the machine that it names, or on `machine` if that has already been resolved.
-fn do_it(py: Python<'_>, experiment: Experiment, machine: Option<Arc<Model>>, recording: Recording) -> PyResult<Ended> {
+fn run_recorded(
+    py: Python<'_>,
+    experiment: Experiment,
+    machine: Option<Arc<Model>>,
+    recording: Recording,
+) -> PyResult<Ended> {
     let work = move || {
         files::forget();
         let run = match machine {

@@ -109,8 +109,8 @@ pub(crate) fn nearest_unit(unit: &str, units: &[Unit]) -> Option<Unit> {
     let first = |name: &str| name.chars().next().map(|letter| letter.to_ascii_lowercase());
     let alike = units.iter().filter(|known| first(known.0) == first(unit));
     let name = crate::nearest(unit, alike.map(|known| known.0))?;
-    let is_meant = unit.chars().count() > 1 || unit.eq_ignore_ascii_case(name);
-    units.iter().find(|known| is_meant && known.0 == name).copied()
+    let is_suggested = unit.chars().count() > 1 || unit.eq_ignore_ascii_case(name);
+    units.iter().find(|known| is_suggested && known.0 == name).copied()
 }
 
 /// The question whether `unit` was meant.

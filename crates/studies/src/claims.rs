@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value};
 
 use super::condition::{Bound, Data, Limits};
-use super::runs::Gap;
+use super::runs::MissingAnswer;
 
 /// A statement of a paper that a run can confirm or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +115,7 @@ pub struct Claims {
 
 /// An error in a file of claims.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {problem}{}", did_you_mean(.meant.as_deref()))]
+#[error("{file}:{line}: {problem}{}", did_you_mean(.suggestion.as_deref()))]
 pub struct ClaimsError {
     /// The file.
     pub file: &'static str,
@@ -124,7 +124,7 @@ pub struct ClaimsError {
     /// What is wrong there: the field, what was found, what is allowed.
     pub problem: String,
     /// The nearest name to an unknown one.
-    pub meant: Option<String>,
+    pub suggestion: Option<String>,
 }
 
 fn did_you_mean(name: Option<&str>) -> String {
@@ -195,8 +195,8 @@ impl Claims {
     ///
     /// # Errors
     /// A gap, when there is none.
-    pub fn get(&self, id: &str) -> Result<&Claim, Gap> {
-        let missing = || Gap::Failed(self.file.to_string(), format!("there is no claim `{id}`"));
+    pub fn get(&self, id: &str) -> Result<&Claim, MissingAnswer> {
+        let missing = || MissingAnswer::Failed(self.file.to_string(), format!("there is no claim `{id}`"));
         self.all.iter().find(|claim| claim.id == id).ok_or_else(missing)
     }
 }
@@ -213,21 +213,21 @@ impl Reader<'_> {
     }
 
     fn error(&self, span: Range<usize>, problem: String) -> ClaimsError {
-        ClaimsError { file: self.file, line: self.line(&span), problem, meant: None }
+        ClaimsError { file: self.file, line: self.line(&span), problem, suggestion: None }
     }
 
     /// The parser's error, with the nearest name to an unknown one.
     fn wrong(&self, error: &toml::de::Error) -> ClaimsError {
         let message = error.message().trim_end();
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let meant = match quoted.split_first() {
+        let suggestion = match quoted.split_first() {
             Some((found, known)) if message.starts_with("unknown ") => {
                 quantities::nearest(found, known.iter().copied())
             }
             _ => None,
         };
         let found = self.error(error.span().unwrap_or(0..0), message.replace('\n', "; "));
-        ClaimsError { meant: meant.map(str::to_string), ..found }
+        ClaimsError { suggestion: suggestion.map(str::to_string), ..found }
     }
 
     fn claim(&self, written: WrittenClaim) -> Result<Claim, ClaimsError> {
@@ -285,8 +285,8 @@ impl Reader<'_> {
         if matches!(bound, Bound::Near(_)) && printed(published, quantity).is_none() {
             let error = wrong("`published` has no such number, which it is to be near".to_string());
             let names = published.and_then(Value::as_table).into_iter().flat_map(|table| table.keys());
-            let meant = quantities::nearest(quantity, names.map(String::as_str)).map(str::to_string);
-            return Err(ClaimsError { meant, ..error });
+            let suggestion = quantities::nearest(quantity, names.map(String::as_str)).map(str::to_string);
+            return Err(ClaimsError { suggestion, ..error });
         }
         Ok(Condition {
             line: self.line(&span),
@@ -331,7 +331,7 @@ impl Claim {
     ///
     /// # Errors
     /// A gap, when there is none.
-    pub fn printed(&self, name: &str) -> Result<f64, Gap> {
+    pub fn printed(&self, name: &str) -> Result<f64, MissingAnswer> {
         self.find(name, number)
     }
 
@@ -339,7 +339,7 @@ impl Claim {
     ///
     /// # Errors
     /// A gap, when there is none.
-    pub fn printed_row(&self, name: &str) -> Result<Vec<f64>, Gap> {
+    pub fn printed_row(&self, name: &str) -> Result<Vec<f64>, MissingAnswer> {
         self.find(name, numbers)
     }
 
@@ -347,12 +347,13 @@ impl Claim {
     ///
     /// # Errors
     /// A gap, when there is none.
-    pub fn printed_rows(&self, name: &str) -> Result<Vec<Vec<f64>>, Gap> {
+    pub fn printed_rows(&self, name: &str) -> Result<Vec<Vec<f64>>, MissingAnswer> {
         self.find(name, |value| value.as_array()?.iter().map(numbers).collect())
     }
 
-    fn find<T>(&self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T, Gap> {
-        let missing = || Gap::Failed(self.id.clone(), format!("nothing of that form is published as `{name}`"));
+    fn find<T>(&self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T, MissingAnswer> {
+        let missing =
+            || MissingAnswer::Failed(self.id.clone(), format!("nothing of that form is published as `{name}`"));
         printed(self.published.as_ref(), name).and_then(read).ok_or_else(missing)
     }
 }

@@ -5,11 +5,11 @@
 
 mod adaptation;
 pub mod bcast;
+mod cache;
 mod claims;
 pub mod cm5;
 mod condition;
 mod findings;
-mod kept;
 pub mod lh;
 pub mod moc;
 mod outcome;
@@ -23,13 +23,13 @@ mod walk;
 use std::fmt::{Debug, Write as _};
 use std::sync::atomic::Ordering;
 
+pub use cache::{RunCache, VERSION};
 pub use claims::{Claim, Claims, ClaimsError, Condition, Kind};
 pub use condition::{Bound, Data, Limit, Tolerance};
 pub use findings::{Case, Findings, Ours, Quantity};
-pub use kept::{Keeper, VERSION};
 pub use outcome::{Check, Outcome, Verdict};
 pub use render::plain;
-pub use runs::{Gap, Job, Progress, Runs, Watch, plan, run_all};
+pub use runs::{Job, MissingAnswer, Progress, Runs, Watch, plan, run_all};
 
 use experiment::Provenance;
 use report::Element;
@@ -53,9 +53,9 @@ pub struct Study<J, A> {
 }
 
 /// What the runs say about a claim.
-pub type Judge<J, A> = fn(&Claim, &Runs<J, A>) -> Result<Findings, Gap>;
+pub type Judge<J, A> = fn(&Claim, &Runs<J, A>) -> Result<Findings, MissingAnswer>;
 /// The figure drawn from the runs, with the published numbers of the claims.
-pub type Draw<J, A> = fn(&Claims, &Runs<J, A>) -> Result<Option<Drawing>, Gap>;
+pub type Draw<J, A> = fn(&Claims, &Runs<J, A>) -> Result<Option<Drawing>, MissingAnswer>;
 
 /// A redrawn figure.
 pub struct Drawing {
@@ -123,7 +123,7 @@ pub struct Reproduction {
 }
 
 /// Reproduces the claims of `papers`, one paper after another, the one with the least work first, so that there is soon something to
-/// read. `watch` receives the overall progress, and `judged` the claims of each paper as soon as they are judged. With a `keeper`,
+/// read. `watch` receives the overall progress, and `judged` the claims of each paper as soon as they are judged. With a `cache`,
 /// earlier runs are not repeated.
 ///
 /// # Errors
@@ -131,7 +131,7 @@ pub struct Reproduction {
 pub fn reproduce(
     papers: &[PaperName],
     watch: &Watch<'_>,
-    keeper: Option<&dyn Keeper>,
+    cache: Option<&dyn RunCache>,
     judged: &dyn Fn(&[Outcome]),
 ) -> Result<Reproduction, ClaimsError> {
     let mut work: Vec<(PaperName, f64)> = papers.iter().map(|&paper| (paper, estimate(paper).1)).collect();
@@ -144,7 +144,7 @@ pub fn reproduce(
             let share = if all > 0.0 { (before + progress.share * work) / all } else { progress.share };
             (watch.progress)(Progress { share, ..progress });
         };
-        let chapter = chapter(paper, &Watch { progress: &progress, ..*watch }, keeper)?;
+        let chapter = chapter(paper, &Watch { progress: &progress, ..*watch }, cache)?;
         judged(&chapter.outcomes);
         chapters.push((paper, chapter));
         before += work;
@@ -153,23 +153,23 @@ pub fn reproduce(
     Ok(Reproduction::of(chapters.into_iter().map(|(_, chapter)| chapter).collect()))
 }
 
-fn chapter(paper: PaperName, watch: &Watch<'_>, keeper: Option<&dyn Keeper>) -> Result<Chapter, ClaimsError> {
+fn chapter(paper: PaperName, watch: &Watch<'_>, cache: Option<&dyn RunCache>) -> Result<Chapter, ClaimsError> {
     match paper {
-        PaperName::Moc => conclude(&moc::STUDIES, moc::paper()?, &once(keeper, paper, moc::run), watch),
-        PaperName::Postal => conclude(&postal::STUDIES, postal::paper()?, &once(keeper, paper, postal::run), watch),
-        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper()?, &once(keeper, paper, cm5::run), watch),
-        PaperName::Lh => conclude(&lh::STUDIES, lh::paper()?, &once(keeper, paper, lh::run), watch),
-        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper()?, &once(keeper, paper, bcast::run), watch),
+        PaperName::Moc => conclude(&moc::STUDIES, moc::paper()?, &once(cache, paper, moc::run), watch),
+        PaperName::Postal => conclude(&postal::STUDIES, postal::paper()?, &once(cache, paper, postal::run), watch),
+        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper()?, &once(cache, paper, cm5::run), watch),
+        PaperName::Lh => conclude(&lh::STUDIES, lh::paper()?, &once(cache, paper, lh::run), watch),
+        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper()?, &once(cache, paper, bcast::run), watch),
     }
 }
 
-/// `run`, which is skipped where `keeper` has an answer of `paper`.
+/// `run`, which is skipped where `cache` has an answer of `paper`.
 fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
-    keeper: Option<&dyn Keeper>,
+    cache: Option<&dyn RunCache>,
     paper: PaperName,
     run: fn(&J) -> Result<A, String>,
 ) -> impl Fn(&J) -> Result<A, String> + Sync {
-    move |job| kept::once(keeper, paper.name(), job, &run)
+    move |job| cache::once(cache, paper.name(), job, &run)
 }
 
 /// The cost of a reproduction of `paper`: the number of runs, and roughly how many seconds of one core.

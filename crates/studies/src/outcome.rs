@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::claims::{Claim, ClaimsError, Condition, Kind};
 use super::condition::Data;
 use super::findings::{Findings, Ours, Quantity};
-use super::runs::Gap;
+use super::runs::MissingAnswer;
 
 /// Whether a claim was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -103,7 +103,7 @@ impl Outcome {
     pub fn of(
         file: &'static str,
         claim: &Claim,
-        found: Result<Findings, Gap>,
+        found: Result<Findings, MissingAnswer>,
         ran: String,
     ) -> Result<Outcome, ClaimsError> {
         let checks = found.as_ref().map_or(Ok(Vec::new()), |findings| checks(file, claim, findings))?;
@@ -113,8 +113,8 @@ impl Outcome {
             Ok(_) if checks.is_empty() => (Verdict::Missed, NOTHING_CHECKED.to_string()),
             Ok(_) if holding == checks.len() => (met, String::new()),
             Ok(_) => (Verdict::Missed, missed_note(&checks)),
-            Err(Gap::NotRun(what)) => (Verdict::NotRun, format!("stopped before this was run: {what}")),
-            Err(Gap::Failed(what, why)) => (Verdict::Missed, format!("the run of {what} failed: {why}")),
+            Err(MissingAnswer::NotRun(what)) => (Verdict::NotRun, format!("stopped before this was run: {what}")),
+            Err(MissingAnswer::Failed(what, why)) => (Verdict::Missed, format!("the run of {what} failed: {why}")),
         };
         let (ours, error_percent) = match found {
             Ok(Findings { ours: Ours::Value(ours), error_percent, .. }) => (ours, error_percent),
@@ -159,11 +159,11 @@ const NOTHING_CHECKED: &str = "nothing was checked";
 
 /// Every condition of `claim`, checked for each number of its quantity.
 fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Check>, ClaimsError> {
-    let error = |line, problem: String, meant: Option<&str>| ClaimsError {
+    let error = |line, problem: String, suggestion: Option<&str>| ClaimsError {
         file,
         line,
         problem,
-        meant: meant.map(str::to_string),
+        suggestion: suggestion.map(str::to_string),
     };
     for Quantity { name, .. } in &found.quantities {
         let mut named = claim.conditions.iter().map(|condition| condition.quantity.as_str());
@@ -177,10 +177,10 @@ fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Che
         let mut computed = found.quantities.iter();
         let Some(quantity) = computed.find(|quantity| quantity.name == condition.quantity) else {
             let names = found.quantities.iter().map(|quantity| quantity.name);
-            let meant = quantities::nearest(&condition.quantity, names.clone());
+            let suggestion = quantities::nearest(&condition.quantity, names.clone());
             let known = names.collect::<Vec<_>>().join(", ");
             let problem = format!("`quantity`: `{}` is not computed for `{}`", condition.quantity, claim.id);
-            return Err(error(condition.line, format!("{problem}; computed are {known}"), meant));
+            return Err(error(condition.line, format!("{problem}; computed are {known}"), suggestion));
         };
         checks.extend(checks_of(claim, condition, quantity));
     }
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_was_not_run_is_not_missed() {
-        let gap = Err(Gap::NotRun("it".to_string()));
+        let gap = Err(MissingAnswer::NotRun("it".to_string()));
         let outcome = Outcome::of("c.toml", &claim(""), gap, "nothing".to_string()).unwrap();
         assert_eq!(outcome.verdict, Verdict::NotRun);
         assert_eq!(

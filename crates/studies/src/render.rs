@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::outcome::{Check, Outcome, Verdict};
-use super::{Chapter, Claim, Condition, Drawing, Gap, Job, Paper, Runs, Study};
+use super::{Chapter, Claim, Condition, Drawing, Job, MissingAnswer, Paper, Runs, Study};
 use report::{Cell, Element, Page, Table, compact, element, fixed};
 
 /// How many conditions of a claim are shown without expanding them.
@@ -118,8 +118,12 @@ fn machines(paper: &Paper) -> Element {
 fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], runs: &Runs<J, A>) -> Element {
     let figure = match (study.draw)(&paper.claims, runs) {
         Ok(drawing) => drawing.map(|drawing| figure(study.place, drawing)),
-        Err(Gap::NotRun(what)) => Some(element("p").text(format!("Not drawn: stopped before {what} was run."))),
-        Err(Gap::Failed(what, why)) => Some(element("p").text(format!("Not drawn: the run of {what} failed: {why}"))),
+        Err(MissingAnswer::NotRun(what)) => {
+            Some(element("p").text(format!("Not drawn: stopped before {what} was run.")))
+        }
+        Err(MissingAnswer::Failed(what, why)) => {
+            Some(element("p").text(format!("Not drawn: the run of {what} failed: {why}")))
+        }
     };
     let of_study = outcomes.iter().filter(|outcome| study.claims.contains(&outcome.id.as_str()));
     let blocks = of_study.filter_map(|outcome| {

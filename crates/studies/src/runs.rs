@@ -46,7 +46,7 @@ pub struct Runs<J, A> {
 
 /// Why a run's answer is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gap {
+pub enum MissingAnswer {
     /// It was not run: which.
     NotRun(String),
     /// It failed: which, and why.
@@ -62,11 +62,11 @@ impl<J: Job, A> Runs<J, A> {
     ///
     /// # Errors
     /// If it was not run, or failed.
-    pub fn get(&self, job: &J) -> Result<&A, Gap> {
+    pub fn get(&self, job: &J) -> Result<&A, MissingAnswer> {
         match self.ended.get(job) {
             Some(Ok(answer)) => Ok(answer),
-            Some(Err(why)) => Err(Gap::Failed(job.to_string(), why.clone())),
-            None => Err(Gap::NotRun(job.to_string())),
+            Some(Err(why)) => Err(MissingAnswer::Failed(job.to_string(), why.clone())),
+            None => Err(MissingAnswer::NotRun(job.to_string())),
         }
     }
     /// How many runs ended.
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(count.into_inner(), 5);
         assert_eq!(runs.len(), 5);
         assert_eq!(runs.get(&20), Ok(&400));
-        assert_eq!(runs.get(&13), Err(Gap::Failed("13".to_string(), "unlucky".to_string())));
-        assert_eq!(runs.get(&4), Err(Gap::NotRun("4".to_string())));
+        assert_eq!(runs.get(&13), Err(MissingAnswer::Failed("13".to_string(), "unlucky".to_string())));
+        assert_eq!(runs.get(&4), Err(MissingAnswer::NotRun("4".to_string())));
     }
 
     #[test]

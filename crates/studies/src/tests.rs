@@ -237,7 +237,8 @@ fn one_of_each() -> Reproduction {
             ..Claims::parse("c.toml", &text).unwrap().all.remove(0)
         };
         let found = slope.map(|slope| Findings::words("so").with_number("slope", slope));
-        Outcome::of("c.toml", &claim, found.map_err(|()| Gap::NotRun("it".to_string())), String::new()).unwrap()
+        Outcome::of("c.toml", &claim, found.map_err(|()| MissingAnswer::NotRun("it".to_string())), String::new())
+            .unwrap()
     });
     Reproduction { outcomes: outcomes.collect(), html: String::new(), interrupted: false }
 }

@@ -19,7 +19,7 @@ use formats::output::WholeFile;
 use formats::traffic_matrix;
 use report::terminal::{Side, columns, rounded};
 use tuning::planner::Effort;
-use tuning::planner::collectives::{Pick, Wanted, picks, plan_of};
+use tuning::planner::collectives::{Pick, PlanRequest, picks, plan_of};
 
 /// The default sizes.
 const DEFAULT_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
@@ -79,8 +79,8 @@ impl Arguments {
             interrupted: interrupt::flag(),
             threads: self.place.threads(),
         };
-        let wanted = Wanted { ranks, sizes: self.sizes.0.clone(), matrix: matrix.map(|matrix| matrix.pattern) };
-        let picks = picks(&wanted, &machine, &effort)?;
+        let request = PlanRequest { ranks, sizes: self.sizes.0.clone(), matrix: matrix.map(|matrix| matrix.pattern) };
+        let picks = picks(&request, &machine, &effort)?;
         drop(bar);
         if interrupt::requested() {
             return Err(Failure::Interrupted);

@@ -60,8 +60,8 @@ impl Report<'_> {
         for (name, why) in &plan.left_out {
             text += &format!("left out: {name}: {why}\n");
         }
-        if let Some(wanted) = plan.wanted {
-            let millions = (wanted / 1e6).ceil();
+        if let Some(budget) = plan.sufficient_budget {
+            let millions = (budget / 1e6).ceil();
             text +=
                 &format!("\nThe budget did not suffice to run all promising algorithms; --budget {millions} would.\n");
         }

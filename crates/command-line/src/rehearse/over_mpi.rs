@@ -68,7 +68,7 @@ impl OverMpi {
                 Order::Run { experiment, ranks, repeat } => match self.take_part(&experiment, ranks, repeat) {
                     Ok(_) => {}
                     // Rank 0 knows this, too, and ends the rehearsal.
-                    Err(NotRun::NobodyBegins(_)) => {}
+                    Err(NotRun::NotStarted(_)) => {}
                     Err(NotRun::NoWorld(failure)) => return Err(failure),
                 },
                 Order::End { status } => return Ok(CommandOutput { text: String::new(), status }),
@@ -81,8 +81,8 @@ impl OverMpi {
         let Some(part) = self.part(ranks).map_err(NotRun::NoWorld)? else { return Ok(Vec::new()) };
         let prepared = experiment.prepare_for_real(ranks).map_err(Failure::from);
         let begins = all_begin(&mut part.borrow_mut(), prepared.as_ref().err());
-        let program = prepared.map_err(NotRun::NobodyBegins)?;
-        begins.map_err(NotRun::NobodyBegins)?;
+        let program = prepared.map_err(NotRun::NotStarted)?;
+        begins.map_err(NotRun::NotStarted)?;
         let mut running = Running::on_mpi(Rc::clone(&part), repeat);
         let record = program.run(&mut running).unwrap_or_else(|error| end_all(&part.borrow(), &error.into()));
         drop(running);
@@ -112,7 +112,7 @@ impl OverMpi {
 /// Why a program was not run.
 enum NotRun {
     /// One of its ranks cannot begin, and none has.
-    NobodyBegins(Failure),
+    NotStarted(Failure),
     /// The library cannot create a world of its ranks.
     NoWorld(Failure),
 }
@@ -130,7 +130,7 @@ impl Processes for OverMpi {
         let (experiment, ranks) = (Box::new(question.experiment.clone()), question.ranks);
         broadcast_from_first(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
         self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {
-            NotRun::NobodyBegins(failure) => failure,
+            NotRun::NotStarted(failure) => failure,
             // The others may be in the middle of creating it.
             NotRun::NoWorld(failure) => end_all(&self.all, &failure),
         })

@@ -1,6 +1,6 @@
 //! `maquette reproduce`: reproduces the claims of papers.
 
-mod kept;
+mod cache;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use super::progress::Bar;
 use super::{CommandOutput, cores, print};
 use formats::interrupt;
 use formats::output::{Unwritable, WholeFile};
-use studies::{Keeper, Outcome, PaperName, Progress, Watch};
+use studies::{Outcome, PaperName, Progress, RunCache, Watch};
 
-use kept::KeptRuns;
+use cache::CachedRuns;
 
 /// Reproduce the claims of papers, and write a report with their figures redrawn.
 ///
@@ -44,7 +44,7 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         fs::create_dir_all(&self.report).map_err(|cause| Unwritable { path: self.report.clone(), cause })?;
         let file = WholeFile::create(&self.report.join("index.html"))?;
-        let kept = KeptRuns::open(&self.report, self.again)?;
+        let cache = CachedRuns::open(&self.report, self.again)?;
         let threads = self.threads.map_or_else(cores, usize::from);
         let bar = Bar::new();
         let progress = |progress: Progress<'_>| {
@@ -65,14 +65,14 @@ impl Arguments {
                 let _ = bar.aside(|| print(&studies::verdicts(outcomes)));
             }
         };
-        let reproduction = studies::reproduce(&papers, &watch, Some(&kept as &dyn Keeper), &judged)?;
+        let reproduction = studies::reproduce(&papers, &watch, Some(&cache as &dyn RunCache), &judged)?;
         drop(bar);
         file.fill(reproduction.html.as_bytes())?;
         let text = if as_json {
             reproduction.json_lines()
         } else {
             let report = self.report.join("index.html");
-            format!("{}{}The report is in {}.\n", reproduction.tally_text(), kept.reused_text(), report.display())
+            format!("{}{}The report is in {}.\n", reproduction.tally_text(), cache.reused_text(), report.display())
         };
         Ok(CommandOutput { text, status: reproduction.exit_status().into() })
     }

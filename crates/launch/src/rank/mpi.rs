@@ -8,7 +8,7 @@ use endpoint::{Endpoint, Needs, Program, Result};
 use quantities::Rank;
 use real_worlds::MpiWorld;
 
-use super::{Link, REST, meet};
+use super::{Link, SETTLE_TIME, synchronize};
 use crate::wire::Record;
 
 /// This process's rank of MPI.
@@ -36,20 +36,20 @@ impl Link for MpiRank {
         self.world.borrow().same_clock()
     }
 
-    fn meet(&mut self, first: Option<Rank>) -> Result<()> {
+    fn synchronize(&mut self, first: Option<Rank>) -> Result<()> {
         let mut world = self.world.borrow_mut();
         // What the last run has left, this one is not to have. Nothing of this one has come: whoever begins it has met this rank.
         world.forget_messages();
         let same_clock = world.same_clock();
-        world.run_isolated(&Meeting { same_clock, first })
+        world.run_isolated(&Synchronize { same_clock, first })
     }
 
     fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()> {
         program(&mut self.world.borrow_mut().machine(needs)?)
     }
 
-    fn rest(&mut self) -> Result<()> {
-        self.world.borrow_mut().run_isolated(&Rest)
+    fn settle(&mut self) -> Result<()> {
+        self.world.borrow_mut().run_isolated(&Settle)
     }
 
     fn end(&mut self, _: &mut Record) -> Result<()> {
@@ -58,25 +58,25 @@ impl Link for MpiRank {
 }
 
 /// All ranks meet.
-struct Meeting {
+struct Synchronize {
     same_clock: bool,
     first: Option<Rank>,
 }
 
-impl Program for Meeting {
+impl Program for Synchronize {
     type Output = ();
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-        meet(endpoint, self.same_clock, self.first).await
+        synchronize(endpoint, self.same_clock, self.first).await
     }
 }
 
 /// A rank leaves the processor to others.
-struct Rest;
+struct Settle;
 
-impl Program for Rest {
+impl Program for Settle {
     type Output = ();
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-        endpoint.compute(REST).await;
+        endpoint.compute(SETTLE_TIME).await;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
 use real_worlds::{Clock, block_on, real_parameters};
 
-use super::{Link, REST, meet};
+use super::{Link, SETTLE_TIME, synchronize};
 use crate::sealing::Network;
 use crate::secret::Secret;
 use crate::wire::{Record, Roster, Tuning};
@@ -91,9 +91,9 @@ impl Link for UdpRank {
         self.same_clock
     }
 
-    fn meet(&mut self, first: Option<Rank>) -> Result<()> {
+    fn synchronize(&mut self, first: Option<Rank>) -> Result<()> {
         let meeting = Tagged { endpoint: &self.messenger, tag: MEETING };
-        block_on(meet(&meeting, self.same_clock, first))?
+        block_on(synchronize(&meeting, self.same_clock, first))?
     }
 
     fn run(&mut self, _: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()> {
@@ -102,9 +102,9 @@ impl Link for UdpRank {
         program(&mut Launched { messenger: &self.messenger, alone })
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn settle(&mut self) -> Result<()> {
         block_on(async {
-            self.messenger.compute(REST).await;
+            self.messenger.compute(SETTLE_TIME).await;
             self.messenger.flush().await
         })??;
         self.messenger.forget_operations();

@@ -4,7 +4,7 @@ use super::charts::{chart, keys, many_times, mark, sizes};
 use super::job::{Job, PUSHED, System};
 use super::measures::latency;
 use super::{Results, StudyOfBroadcast};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, legend};
 
 const NODES: u32 = 4;
@@ -36,13 +36,13 @@ fn broadcast(system: System, bytes: u32) -> Job {
 }
 
 /// When all late receivers have the message [us], and how many packets were retransmitted for it.
-fn late(runs: &Results, system: System, bytes: u32) -> Result<(f64, u64), Gap> {
+fn late(runs: &Results, system: System, bytes: u32) -> Result<(f64, u64), MissingAnswer> {
     let measured = runs.get(&Job::Late { system, bytes })?;
     Ok((measured.time.microseconds(), measured.resent.iter().sum()))
 }
 
 /// The share of late receivers that had the message in the end.
-fn delivered(runs: &Results) -> Result<f64, Gap> {
+fn delivered(runs: &Results) -> Result<f64, MissingAnswer> {
     let (mut right, mut due) = (0, 0);
     for job in jobs().into_iter().filter(|job| matches!(job, Job::Late { .. })) {
         for (found, expected) in &runs.get(&job)?.right {
@@ -53,7 +53,7 @@ fn delivered(runs: &Results) -> Result<f64, Gap> {
     Ok(f64::from(right) / f64::from(due))
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let mut over_tree = Vec::new();
     for bytes in SIZES {
         let tree = latency(runs, System::Mpich, NODES, bytes)?;
@@ -83,11 +83,11 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with_number("delivered_share", delivered(runs)?))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut lines = Vec::new();
     for system in System::ALL {
         let point = |bytes| Ok((f64::from(bytes), latency(runs, system, NODES, bytes)?));
-        let points = SIZES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+        let points = SIZES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
         lines.push((format!("{}/{NODES}", system.name()), mark(system), points));
     }
     let ticks: Vec<u32> = SIZES.into_iter().step_by(2).collect();
@@ -95,7 +95,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     for system in [System::PushPull, System::Simple] {
         let sizes = SHORT.into_iter().chain(LONG);
         let point = |bytes| Ok((f64::from(bytes), late(runs, system, bytes)?.1 as f64));
-        let points = sizes.map(point).collect::<Result<Vec<_>, Gap>>()?;
+        let points = sizes.map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
         again.push((system.name().to_string(), mark(system), points));
     }
     let late_sizes = [SHORT[0], SHORT[1], LONG[0], LONG[2]];

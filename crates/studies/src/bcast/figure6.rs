@@ -11,7 +11,7 @@ use virtual_worlds::ethernet::world::parameters;
 use super::StudyOfBroadcast;
 use super::charts::{chart, nodes};
 use super::measures::deviation;
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, fixed, legend};
 
 /// The numbers of nodes.
@@ -32,12 +32,12 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     draw: |_: &Claims, _| draw(),
 };
 
-fn failed(why: impl ToString) -> Gap {
-    Gap::Failed("dp-smp-8".to_string(), why.to_string())
+fn failed(why: impl ToString) -> MissingAnswer {
+    MissingAnswer::Failed("dp-smp-8".to_string(), why.to_string())
 }
 
 /// The messaging of dp-smp-8.
-fn ours() -> Result<Parameters, Gap> {
+fn ours() -> Result<Parameters, MissingAnswer> {
     match machines::load("dp-smp-8").map_err(failed)?.interconnect {
         Interconnect::Ethernet(ethernet) => Ok(parameters(&ethernet)),
         Interconnect::Flits(_) | Interconnect::LogGp(_) => Err(failed("it is no Ethernet")),
@@ -46,7 +46,7 @@ fn ours() -> Result<Parameters, Gap> {
 
 /// The share of memory that a broadcast saves over a channel to every rank, counting everything that the sending side of rank 0 of `n`
 /// holds, with all queues and buffers full. The receiving side is equally large in both cases.
-fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
+fn counted(n: u32, parameters: &Parameters) -> Result<f64, MissingAnswer> {
     let push = Push { first: u32::MAX, second: 0 };
     let full = Parameters { push, broadcast_protocol: BroadcastProtocol::Simple, ..*parameters };
     let mut engine = Engine::new(Rank(0), n, full).map_err(failed)?;
@@ -64,7 +64,7 @@ fn counted(n: u32, parameters: &Parameters) -> Result<f64, Gap> {
 }
 
 /// The saving by the printed sizes is arithmetic with printed numbers, so it is reported but decides nothing.
-fn judge(claim: &Claim, counted: f64) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, counted: f64) -> Result<Findings, MissingAnswer> {
     let of_sizes = Points::PUBLISHED.saved(MOST) * 100.0;
     let printed = claim.printed("saved_at_128_percent")?;
     let ours = json!({"of_sizes_at_128_percent": of_sizes, "counted_at_128_percent": counted});
@@ -73,11 +73,11 @@ fn judge(claim: &Claim, counted: f64) -> Result<Findings, Gap> {
     Ok(Findings::numbers(ours, errors).with_number("saved_at_128_percent", counted))
 }
 
-fn draw() -> Result<Option<Drawing>, Gap> {
+fn draw() -> Result<Option<Drawing>, MissingAnswer> {
     let parameters = ours()?;
-    let line = |name: &str, mark: Mark, of: &dyn Fn(u32) -> Result<f64, Gap>| {
+    let line = |name: &str, mark: Mark, of: &dyn Fn(u32) -> Result<f64, MissingAnswer>| {
         let point = |n| Ok((f64::from(n), of(n)? * 100.0));
-        Ok((name.to_string(), mark, NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?))
+        Ok((name.to_string(), mark, NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?))
     };
     let lines = vec![
         line("printed", Mark::broken(2), &|n| Ok(FACTOR * (1.0 - 1.0 / f64::from(n))))?,

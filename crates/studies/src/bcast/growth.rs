@@ -6,7 +6,7 @@ use super::Results;
 use super::charts::{Line, chart, keys, mark, nodes, printed_mark, times};
 use super::job::{Job, NODES, System};
 use super::measures::{deviation, faster, growth, latency};
-use crate::{Claim, Drawing, Findings, Gap};
+use crate::{Claim, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, legend};
 
 /// The numbers of nodes.
@@ -19,7 +19,7 @@ pub fn jobs(bytes: u32) -> Vec<Job> {
 }
 
 /// The findings for messages of `bytes`. A time is compared where one is published.
-pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Gap> {
+pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, MissingAnswer> {
     let of = |name| {
         Ok(match name {
             "us" => latency(runs, System::PushPull, NODES, bytes)?,
@@ -41,10 +41,10 @@ pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Gap>
 }
 
 /// The times, and how they grow, with the printed numbers.
-pub fn draw(claim: &Claim, runs: &Results, bytes: u32) -> Result<Drawing, Gap> {
-    let line = |system: System, of: &dyn Fn(u32) -> Result<f64, Gap>| -> Result<Line, Gap> {
+pub fn draw(claim: &Claim, runs: &Results, bytes: u32) -> Result<Drawing, MissingAnswer> {
+    let line = |system: System, of: &dyn Fn(u32) -> Result<f64, MissingAnswer>| -> Result<Line, MissingAnswer> {
         let point = |nodes| Ok((f64::from(nodes), of(nodes)?));
-        let points = NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+        let points = NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
         Ok((system.name().to_string(), mark(system), points))
     };
     let (mut in_time, mut in_percent) = (Vec::new(), Vec::new());

@@ -2,25 +2,25 @@
 
 use super::Results;
 use super::job::{Job, System};
-use crate::Gap;
+use crate::MissingAnswer;
 
 /// Half the round-trip time of a message. [us]
-pub fn one_way(runs: &Results, bytes: u32) -> Result<f64, Gap> {
+pub fn one_way(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&Job::PingPong { bytes })?.time.microseconds() / 2.0)
 }
 
 /// The time of a broadcast and its reply. [us]
-pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&Job::Broadcast { system, nodes, bytes })?.time.microseconds())
 }
 
 /// By how much that is more than with two nodes. [%]
-pub fn growth(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+pub fn growth(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(deviation(latency(runs, system, nodes, bytes)?, latency(runs, system, 2, bytes)?))
 }
 
 /// How much less time push-pull takes than the tree. [%]
-pub fn faster(runs: &Results, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+pub fn faster(runs: &Results, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     let [ours, tree] = [System::PushPull, System::Mpich].map(|system| latency(runs, system, nodes, bytes));
     Ok((1.0 - ours? / tree?) * 100.0)
 }

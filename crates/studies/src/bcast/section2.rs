@@ -6,7 +6,7 @@ use super::charts::{Line, chart, sizes};
 use super::job::Job;
 use super::measures::{deviation, one_way};
 use super::{Results, StudyOfBroadcast};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, compact};
 
 /// The shortest message. [B]
@@ -25,11 +25,11 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
 };
 
 /// The bandwidth. [MB/s]
-fn bandwidth(runs: &Results, bytes: u32) -> Result<f64, Gap> {
+fn bandwidth(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(f64::from(bytes) / one_way(runs, bytes)?)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let latency = one_way(runs, SHORT)?;
     let mut peak: f64 = 0.0;
     for bytes in SIZES {
@@ -44,12 +44,16 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with_number("bandwidth_MBps", peak))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let claim = claims.get("bcast.sec2.p2p")?;
     let (latency, bandwidth_printed) = (claim.printed("latency_us")?, claim.printed("bandwidth_MBps")?);
-    let line = |of: &dyn Fn(&Results, u32) -> Result<f64, Gap>| -> Result<Line, Gap> {
+    let line = |of: &dyn Fn(&Results, u32) -> Result<f64, MissingAnswer>| -> Result<Line, MissingAnswer> {
         let point = |bytes| Ok((f64::from(bytes), of(runs, bytes)?));
-        Ok(("ours".to_string(), Mark::full(0), SIZES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?))
+        Ok((
+            "ours".to_string(),
+            Mark::full(0),
+            SIZES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?,
+        ))
     };
     let printed = |points: &[(u32, f64)]| {
         let points = points.iter().map(|(bytes, value)| (f64::from(*bytes), *value)).collect();

@@ -3,7 +3,7 @@
 use super::job::{Job, NODES, Trouble};
 use super::simulate::{MESSAGES, Measured};
 use super::{Results, StudyOfBroadcast};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table};
 
 /// The seeds of the losses.
@@ -40,7 +40,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(runs: &Results, trouble: Trouble) -> Result<Sum, Gap> {
+    fn of(runs: &Results, trouble: Trouble) -> Result<Sum, MissingAnswer> {
         let mut sum = Sum::default();
         for seed in SEEDS {
             sum.add(runs.get(&Job::Lossy { trouble, seed })?);
@@ -72,7 +72,7 @@ impl Sum {
     }
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut right, mut lost) = (Vec::new(), Vec::new());
     for trouble in TROUBLES {
         let sum = Sum::of(runs, trouble)?;
@@ -90,7 +90,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with_number("broadcast_while_behind", while_behind.into()))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut table = Table::with_head(&["on the way", "runs", "messages", "right", "frames lost", "packets sent again"]);
     for (trouble, name) in TROUBLES.into_iter().zip(["0.1 % lost", "losses, bursts, duplicates, delays"]) {
         let Sum { messages, right, lost, resent, .. } = Sum::of(runs, trouble)?;

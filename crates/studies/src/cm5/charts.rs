@@ -34,6 +34,6 @@ pub fn many_milliseconds() -> Axis {
 }
 
 /// Our number, and its deviation from the printed one.
-pub fn beside(ours: f64, deviation: f64, digits: usize) -> String {
+pub fn with_deviation(ours: f64, deviation: f64, digits: usize) -> String {
     format!("{} ({})", report::fixed(ours, digits), report::signed_percent(deviation))
 }

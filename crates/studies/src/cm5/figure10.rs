@@ -6,7 +6,7 @@ use super::charts::{machines, many_milliseconds, milliseconds as axis, sizes, ti
 use super::job::{How, Job, MANY_NODES, NODES};
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, legend};
 
 /// The message sizes. [B]
@@ -38,16 +38,18 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-fn time(runs: &Results, how: How, nodes: u32, bytes: u32) -> Result<f64, Gap> {
+fn time(runs: &Results, how: How, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     milliseconds(runs, Job::Broadcast { how, nodes, bytes })
 }
 
 /// The size from which on recursive broadcast is always faster than the control network: between two sizes that
 /// were run, where straight lines cross. [B]
-fn crossing(runs: &Results, nodes: u32) -> Result<f64, Gap> {
+fn crossing(runs: &Results, nodes: u32) -> Result<f64, MissingAnswer> {
     let ahead = |bytes| Ok(time(runs, How::Hardware, nodes, bytes)? - time(runs, How::Recursive, nodes, bytes)?);
-    let points =
-        SIZES.into_iter().map(|bytes| Ok((f64::from(bytes), ahead(bytes)?))).collect::<Result<Vec<_>, Gap>>()?;
+    let points = SIZES
+        .into_iter()
+        .map(|bytes| Ok((f64::from(bytes), ahead(bytes)?)))
+        .collect::<Result<Vec<_>, MissingAnswer>>()?;
     let last = points.iter().rposition(|point| point.1 <= 0.0);
     Ok(match last.map(|index| (points[index], points.get(index + 1))) {
         None => 0.0,
@@ -56,7 +58,7 @@ fn crossing(runs: &Results, nodes: u32) -> Result<f64, Gap> {
     })
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let mut behind = Vec::new();
     for bytes in SIZES {
         let linear = time(runs, How::Linear, NODES, bytes)?;
@@ -76,10 +78,10 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(crossings.into_iter().fold(findings, |findings, (name, bytes)| findings.with_number(name, bytes)))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let over_sizes = |how: How, nodes, mark: Mark| {
         let point = |bytes| Ok((f64::from(bytes), time(runs, how, nodes, bytes)?));
-        Ok((how.name().to_string(), mark, SIZES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?))
+        Ok((how.name().to_string(), mark, SIZES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?))
     };
     let (recursive, hardware) = (Mark::full(1), Mark::broken(2));
     let ticks = [0, 1024, 2048, 3072, 4096];
@@ -97,7 +99,11 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     for bytes in DRAWN {
         let over_machines = |how: How, mark| {
             let point = |nodes| Ok((f64::from(nodes), time(runs, how, nodes, bytes)?));
-            Ok((how.name().to_string(), mark, MACHINES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?))
+            Ok((
+                how.name().to_string(),
+                mark,
+                MACHINES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?,
+            ))
         };
         let lines = vec![over_machines(How::Recursive, recursive)?, over_machines(How::Hardware, hardware)?];
         panels.push(times(&format!("figure 11: {bytes} B"), machines(&MACHINES), axis(), lines));

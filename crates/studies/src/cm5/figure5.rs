@@ -7,7 +7,7 @@ use super::charts::{many_milliseconds, milliseconds as axis, sizes, times};
 use super::job::{Job, NODES};
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, legend};
 
 /// The algorithms of the figure.
@@ -42,7 +42,7 @@ fn jobs() -> Vec<Job> {
     ALGORITHMS.into_iter().flat_map(|algorithm| SIZES.map(|bytes| job(algorithm, bytes))).collect()
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let height = milliseconds(runs, job(Complete::Linear, SIZES[SIZES.len() - 1]))?;
     let (mut behind, mut apart) = (Vec::new(), Vec::new());
     let (mut balanced_first, mut pairwise_second) = (Vec::new(), Vec::new());
@@ -73,7 +73,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with("large_pairwise_over_recursive", pairwise_second))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let lines = |algorithms: &[Complete]| {
         let line = |algorithm: &Complete| {
             let point = |bytes| Ok((f64::from(bytes), milliseconds(runs, job(*algorithm, bytes))?));
@@ -83,7 +83,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
                 SIZES.into_iter().map(point).collect::<Result<_, _>>()?,
             ))
         };
-        algorithms.iter().map(line).collect::<Result<Vec<_>, Gap>>()
+        algorithms.iter().map(line).collect::<Result<Vec<_>, MissingAnswer>>()
     };
     let ticks = [0, 512, 1024, 1536, 2048];
     let all = times("all four", sizes(&ticks), many_milliseconds(), lines(&ALGORITHMS)?);

@@ -10,7 +10,7 @@ use super::figure5::mark;
 use super::job::Job;
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::legend;
 
 /// The machines. Those of up to 32 nodes are the first nodes of the smaller preset, the others of the larger.
@@ -49,7 +49,7 @@ struct Times {
     balanced: f64,
 }
 
-fn times_of(runs: &Results, nodes: u32, bytes: u32) -> Result<Times, Gap> {
+fn times_of(runs: &Results, nodes: u32, bytes: u32) -> Result<Times, MissingAnswer> {
     let time = |algorithm| milliseconds(runs, job(algorithm, nodes, bytes));
     let [pairwise, recursive, balanced] = ALGORITHMS.map(time);
     Ok(Times { pairwise: pairwise?, recursive: recursive?, balanced: balanced? })
@@ -75,7 +75,7 @@ fn quotients(nodes: u32, bytes: u32, times: &Times) -> Vec<(&'static str, f64)> 
     }
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let mut found: BTreeMap<&'static str, Vec<(String, f64)>> = BTreeMap::new();
     for (bytes, _) in SIZES {
         for nodes in NODES {
@@ -88,15 +88,15 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(found.into_iter().fold(findings, |findings, (name, cases)| findings.with(name, cases)))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut panels = Vec::new();
     for (bytes, figure) in SIZES {
         let line = |algorithm: Complete| {
             let point = |nodes| Ok((f64::from(nodes), milliseconds(runs, job(algorithm, nodes, bytes))?));
-            let points = NODES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+            let points = NODES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
             Ok((algorithm.name().to_string(), mark(algorithm), points))
         };
-        let lines = ALGORITHMS.into_iter().map(line).collect::<Result<Vec<_>, Gap>>()?;
+        let lines = ALGORITHMS.into_iter().map(line).collect::<Result<Vec<_>, MissingAnswer>>()?;
         let title = format!("figure {figure}: messages of {bytes} B");
         panels.push(times(&title, machines(&NODES), many_milliseconds(), lines));
     }

@@ -2,7 +2,7 @@
 
 use super::Results;
 use super::job::Job;
-use crate::Gap;
+use crate::MissingAnswer;
 
 /// A mean over runs, and its precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,12 +25,12 @@ pub fn mean_of(values: &[f64]) -> Mean {
 }
 
 /// How long a run took. [ms]
-pub fn milliseconds(runs: &Results, job: Job) -> Result<f64, Gap> {
+pub fn milliseconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.time.seconds() * 1e3)
 }
 
 /// How long each of some runs took. [ms]
-pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Job>) -> Result<Vec<f64>, Gap> {
+pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Job>) -> Result<Vec<f64>, MissingAnswer> {
     jobs.into_iter().map(|job| milliseconds(runs, job)).collect()
 }
 

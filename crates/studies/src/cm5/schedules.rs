@@ -7,7 +7,7 @@ use programs::schedule::{Pattern, Schedule, Transfer};
 use quantities::{Bytes, Rank};
 
 use super::StudyOfCm5;
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Element, element};
 
 /// The processors of the tables.
@@ -58,8 +58,8 @@ struct Entry {
     pattern: Pattern,
 }
 
-fn failed(why: impl ToString) -> Gap {
-    Gap::Failed("a schedule for eight processors".to_string(), why.to_string())
+fn failed(why: impl ToString) -> MissingAnswer {
+    MissingAnswer::Failed("a schedule for eight processors".to_string(), why.to_string())
 }
 
 /// The step, from 0, in which a message from i to j goes.
@@ -87,7 +87,7 @@ fn by_rule(pattern: &Pattern, step_of: StepOf) -> Vec<Vec<Transfer>> {
 }
 
 /// The transfers of a step as a table prints it.
-fn printed(step: &str, bytes: Bytes) -> Result<Vec<Transfer>, Gap> {
+fn printed(step: &str, bytes: Bytes) -> Result<Vec<Transfer>, MissingAnswer> {
     let mut transfers = Vec::new();
     for entry in step.split(", ") {
         let mut words = entry.split(' ');
@@ -103,7 +103,7 @@ fn printed(step: &str, bytes: Bytes) -> Result<Vec<Transfer>, Gap> {
     Ok(transfers)
 }
 
-fn entries() -> Result<Vec<Entry>, Gap> {
+fn entries() -> Result<Vec<Entry>, MissingAnswer> {
     let complete = Pattern::complete(PROCESSORS, Bytes(1)).map_err(failed)?;
     let p = Pattern::new(PROCESSORS, TABLE_6.concat()).map_err(failed)?;
     let recursive = Complete::Recursive.schedule(PROCESSORS, Bytes(1)).map_err(failed)?;
@@ -160,7 +160,7 @@ fn judge(entries: Vec<Entry>) -> Findings {
         .with("carrying_steps", carrying)
 }
 
-fn draw() -> Result<Option<Drawing>, Gap> {
+fn draw() -> Result<Option<Drawing>, MissingAnswer> {
     let panel = |entry: &Entry| -> Element {
         let title = element("p").child(element("b").text(format!("Table {}: {}", entry.number, entry.title)));
         let table = element("pre").text(entry.ours.table(100));

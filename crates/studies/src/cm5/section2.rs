@@ -5,7 +5,7 @@ use serde_json::json;
 use super::job::{FLOW_BYTES, Job, MANY_NODES, NODES};
 use super::measures::{deviation, each, mean_of, milliseconds};
 use super::{Results, StudyOfCm5};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
 
 /// Rates: their name, that of the printed number, the distance of the nodes, and their number. [MB/s]
@@ -30,13 +30,13 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The rate of each node when all send over that `distance` at once, headers included. [MB/s]
-fn rate(runs: &Results, nodes: u32, distance: u32) -> Result<f64, Gap> {
+fn rate(runs: &Results, nodes: u32, distance: u32) -> Result<f64, MissingAnswer> {
     let (whole, payload) = PACKET;
     let bytes = f64::from(FLOW_BYTES) * whole as f64 / payload as f64;
     Ok(bytes / 1e3 / milliseconds(runs, Job::Flow { nodes, distance })?)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let times: Vec<f64> = each(runs, empties())?.into_iter().map(|time| time * 1e3).collect();
     let empty = mean_of(&times).value;
     let mut ours = serde_json::Map::from_iter([("empty_us".to_string(), json!(empty))]);
@@ -56,7 +56,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with("far_MBps", far))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let claim = claims.get(STUDY.claims[0])?;
     let mut table = Table::with_head(&["what", "printed", "ours"]);
     let empty = mean_of(&each(runs, empties())?).value * 1e3;

@@ -4,7 +4,7 @@ use programs::all_to_all::Complete;
 use quantities::Bytes;
 
 use super::StudyOfCm5;
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table};
 
 /// Machines with four subtrees under the root, which the statement requires.
@@ -34,9 +34,9 @@ struct Crossings {
     most: usize,
 }
 
-fn crossings(algorithm: Complete, nodes: u32) -> Result<Crossings, Gap> {
+fn crossings(algorithm: Complete, nodes: u32) -> Result<Crossings, MissingAnswer> {
     let schedule = algorithm.schedule(nodes, Bytes(1));
-    let schedule = schedule.map_err(|error| Gap::Failed(algorithm.name().to_string(), error.to_string()))?;
+    let schedule = schedule.map_err(|error| MissingAnswer::Failed(algorithm.name().to_string(), error.to_string()))?;
     // Each exchange is a message each way.
     let counts: Vec<usize> = schedule.root_crossings(nodes / 4).into_iter().map(|messages| messages / 2).collect();
     let all = nodes as usize / 2;
@@ -49,7 +49,7 @@ fn crossings(algorithm: Complete, nodes: u32) -> Result<Crossings, Gap> {
     })
 }
 
-fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, Gap>) -> Result<Findings, Gap> {
+fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, MissingAnswer>) -> Result<Findings, MissingAnswer> {
     let (mut exchanges, mut steps) = (Vec::new(), Vec::new());
     let (mut full, mut crossed, mut spread) = (Vec::new(), Vec::new(), Vec::new());
     for nodes in NODES {
@@ -76,7 +76,7 @@ fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, Gap>) -> Result<
         .with("balanced_crossed_share", spread))
 }
 
-fn draw() -> Result<Option<Drawing>, Gap> {
+fn draw() -> Result<Option<Drawing>, MissingAnswer> {
     let head = ["nodes", "exchange", "through the root", "in steps", "of steps", "at most in one"];
     let mut table = Table::with_head(&head);
     for nodes in NODES {

@@ -3,11 +3,11 @@
 use programs::all_to_all::Irregular;
 use serde_json::{Map, Value, json};
 
-use super::charts::beside;
+use super::charts::with_deviation;
 use super::job::Job;
 use super::measures::{Mean, deviation, each, mean_deviation, mean_of};
 use super::{Results, StudyOfCm5};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Element, Table, fixed};
 
 /// The schedules, in the order of the table.
@@ -57,12 +57,12 @@ impl Column {
     }
 
     /// The times of all patterns, algorithm by algorithm. [ms]
-    fn times(self, runs: &Results) -> Result<[Vec<f64>; 4], Gap> {
+    fn times(self, runs: &Results) -> Result<[Vec<f64>; 4], MissingAnswer> {
         let [linear, pairwise, balanced, greedy] = ALGORITHMS.map(|algorithm| each(runs, self.jobs(algorithm)));
         Ok([linear?, pairwise?, balanced?, greedy?])
     }
 
-    fn means(self, runs: &Results) -> Result<[Mean; 4], Gap> {
+    fn means(self, runs: &Results) -> Result<[Mean; 4], MissingAnswer> {
         Ok(self.times(runs)?.map(|times| mean_of(&times)))
     }
 
@@ -72,12 +72,12 @@ impl Column {
 }
 
 /// The printed numbers of each column, in the order of the algorithms. [ms]
-fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, Gap> {
+fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, MissingAnswer> {
     let [linear, pairwise, balanced, greedy] = ALGORITHMS.map(|algorithm| claim.printed_row(algorithm.name()));
     let (linear, pairwise, balanced, greedy) = (linear?, pairwise?, balanced?, greedy?);
     let rows = [&linear, &pairwise, &balanced, &greedy];
     if rows.iter().any(|row| row.len() != COLUMNS.len()) {
-        return Err(Gap::Failed(claim.id.clone(), format!("not every row has {} figures", COLUMNS.len())));
+        return Err(MissingAnswer::Failed(claim.id.clone(), format!("not every row has {} figures", COLUMNS.len())));
     }
     Ok((0..COLUMNS.len()).map(|column| rows.map(|row| row[column])).collect())
 }
@@ -87,7 +87,7 @@ fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, Gap> {
 pub type PrintedColumn = (u32, u32, bool, [f64; 4]);
 
 /// All columns.
-pub fn columns(claim: &Claim) -> Result<Vec<PrintedColumn>, Gap> {
+pub fn columns(claim: &Claim) -> Result<Vec<PrintedColumn>, MissingAnswer> {
     let printed = printed(claim)?;
     Ok(COLUMNS.iter().zip(printed).map(|(it, printed)| (it.percent, it.bytes, it.training, printed)).collect())
 }
@@ -124,11 +124,11 @@ fn ahead(times: &[Vec<f64>; 4]) -> Mean {
     mean_of(&apart)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     if claim.id == "cm5.sec45.density" { by_density(runs) } else { by_figures(claim, runs) }
 }
 
-fn by_figures(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn by_figures(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut all, mut training, mut held_back, mut misplaces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut ours = vec![Vec::new(); 4];
     for (column, printed) in COLUMNS.into_iter().zip(printed(claim)?) {
@@ -148,7 +148,7 @@ fn by_figures(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with("misplaced", misplaces))
 }
 
-fn by_density(runs: &Results) -> Result<Findings, Gap> {
+fn by_density(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut slowest, mut sparse, mut dense, mut comparable) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for column in COLUMNS {
         let [linear, pairwise, balanced, greedy] = column.means(runs)?.map(|mean| mean.value);
@@ -169,7 +169,7 @@ fn by_density(runs: &Results) -> Result<Findings, Gap> {
         .with("dense_balanced_longer_percent", comparable))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let caption = "Milliseconds on 32 nodes: the mean over our patterns with its standard error, and by how much it is off \
                    what is printed, which is one pattern. Then how much the time of one pattern spreads (the standard \
                    deviation), and by how many times that the printed figure lies above our mean.";
@@ -181,7 +181,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     }))
 }
 
-fn figures(printed: &[[f64; 4]], runs: &Results) -> Result<Element, Gap> {
+fn figures(printed: &[[f64; 4]], runs: &Results) -> Result<Element, MissingAnswer> {
     let mut head = vec!["pattern", "patterns"];
     let names = ALGORITHMS.map(|algorithm| [format!("{}, printed", algorithm.name()), "ours".to_string()]).concat();
     head.extend(names.iter().map(String::as_str));
@@ -189,7 +189,7 @@ fn figures(printed: &[[f64; 4]], runs: &Results) -> Result<Element, Gap> {
     for (column, printed) in COLUMNS.into_iter().zip(printed) {
         let mut row = vec![Cell::Short(column.name()), Cell::Number(column.patterns.to_string())];
         for (Mean { value, error, .. }, printed) in column.means(runs)?.into_iter().zip(*printed) {
-            let ours = format!("{} \u{b1} {}", beside(value, deviation(value, printed), 3), fixed(error, 3));
+            let ours = format!("{} \u{b1} {}", with_deviation(value, deviation(value, printed), 3), fixed(error, 3));
             row.extend([fixed(printed, 3), ours].map(Cell::Number));
         }
         table.rows.push(row);
@@ -197,7 +197,7 @@ fn figures(printed: &[[f64; 4]], runs: &Results) -> Result<Element, Gap> {
     Ok(table.draw())
 }
 
-fn spreads(printed: &[[f64; 4]], runs: &Results) -> Result<Element, Gap> {
+fn spreads(printed: &[[f64; 4]], runs: &Results) -> Result<Element, MissingAnswer> {
     let mut head = vec!["pattern"];
     let names = ALGORITHMS.map(|it| [format!("{}, spread [%]", it.name()), "printed lies".to_string()]).concat();
     head.extend(names.iter().map(String::as_str));

@@ -3,12 +3,12 @@
 use programs::applications::patterns::{Application, Printed};
 use serde_json::{Map, Value, json};
 
-use super::charts::beside;
+use super::charts::with_deviation;
 use super::job::Job;
 use super::measures::{Mean, deviation, each, mean_deviation, mean_of};
 use super::table11::ALGORITHMS;
 use super::{Results, StudyOfCm5};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Element, Table, fixed};
 
 /// How many meshes of an Euler solver are run, and patterns of conjugate gradient.
@@ -33,7 +33,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
 };
 
 /// The printed times of each application, in the order of the algorithms. [ms]
-pub fn printed(claim: &Claim) -> Result<Vec<(Application, [f64; 4])>, Gap> {
+pub fn printed(claim: &Claim) -> Result<Vec<(Application, [f64; 4])>, MissingAnswer> {
     let rows = ALGORITHMS.map(|algorithm| claim.printed_row(algorithm.name()));
     let [linear, pairwise, balanced, greedy] = rows;
     let rows = [linear?, pairwise?, balanced?, greedy?];
@@ -51,7 +51,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The times, in the order of the algorithms. [ms]
-fn means(runs: &Results, application: Application) -> Result<[Mean; 4], Gap> {
+fn means(runs: &Results, application: Application) -> Result<[Mean; 4], MissingAnswer> {
     let mean = |algorithm| Ok(mean_of(&each(runs, jobs_of(application, algorithm))?));
     let [linear, pairwise, balanced, greedy] = ALGORITHMS.map(mean);
     Ok([linear?, pairwise?, balanced?, greedy?])
@@ -62,7 +62,7 @@ pub fn is_training(application: usize, algorithm: usize) -> bool {
     (application + algorithm).is_multiple_of(2)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut training, mut held_back, mut ours) = (Vec::new(), Vec::new(), vec![Vec::new(); 4]);
     for (column, (application, printed)) in printed(claim)?.into_iter().enumerate() {
         let means = means(runs, application)?.map(|mean| mean.value);
@@ -79,7 +79,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with_number("held_back_off_percent", held_back_off))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let caption = format!(
         "Milliseconds on 32 nodes, the mean over {MESHES} meshes or patterns, and by how much it is off what is printed. The patterns of \
          the Euler solver are altered to the printed density and mean size; those of conjugate gradient are random ones of that \
@@ -89,7 +89,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
     Ok(Some(Drawing { legend: None, panels: vec![table(&printed, runs)?], caption }))
 }
 
-fn table(figures: &[(Application, [f64; 4])], runs: &Results) -> Result<Element, Gap> {
+fn table(figures: &[(Application, [f64; 4])], runs: &Results) -> Result<Element, MissingAnswer> {
     let mut head = vec!["application".to_string(), "messages".to_string()];
     for algorithm in ALGORITHMS {
         head.extend([format!("{}, printed", algorithm.name()), "ours".to_string()]);
@@ -100,7 +100,7 @@ fn table(figures: &[(Application, [f64; 4])], runs: &Results) -> Result<Element,
         let Printed { percent, mean_bytes } = application.printed();
         let mut row = vec![application.name().to_string(), format!("{percent} % of {mean_bytes} B")];
         for (Mean { value, .. }, printed) in means(runs, application)?.into_iter().zip(printed) {
-            row.extend([fixed(printed, 2), beside(value, deviation(value, printed), 2)]);
+            row.extend([fixed(printed, 2), with_deviation(value, deviation(value, printed), 2)]);
         }
         let cells = row.into_iter().enumerate();
         table

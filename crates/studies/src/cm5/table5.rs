@@ -3,11 +3,11 @@
 use programs::all_to_all::Complete;
 use serde_json::json;
 
-use super::charts::beside;
+use super::charts::with_deviation;
 use super::job::{Job, MANY_NODES, NODES};
 use super::measures::{deviation, mean_deviation, milliseconds};
 use super::{Results, StudyOfCm5};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
 
 /// The arrays, in numbers a side.
@@ -39,7 +39,7 @@ pub enum Part {
 }
 
 /// The figures of the table: the run, the printed time [s], and the use of each.
-pub fn figures(claim: &Claim) -> Result<Vec<(Job, f64, Part)>, Gap> {
+pub fn figures(claim: &Claim) -> Result<Vec<(Job, f64, Part)>, MissingAnswer> {
     let mut figures = Vec::new();
     for (nodes, name) in MACHINES {
         for (row, (size, printed)) in SIZES.into_iter().zip(claim.printed_rows(name)?).enumerate() {
@@ -61,7 +61,7 @@ fn jobs() -> Vec<Job> {
     MACHINES.into_iter().flat_map(|(nodes, _)| SIZES.into_iter().flat_map(move |size| of(nodes, size))).collect()
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let mut found = Vec::new();
     for (job, printed, part) in figures(claim)? {
         found.push((milliseconds(runs, job)? / 1e3, printed, part));
@@ -84,7 +84,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with_number("linear_off_percent", linear))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let claim = claims.get(STUDY.claims[0])?;
     let mut head = vec!["nodes", "array"];
     let names = ALGORITHMS.map(|algorithm| [format!("{}, printed", algorithm.name()), "ours".to_string()]).concat();
@@ -95,7 +95,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
             let mut cells = vec![Cell::Number(nodes.to_string()), Cell::Short(format!("{size}x{size}"))];
             for (algorithm, printed) in ALGORITHMS.into_iter().zip(row) {
                 let ours = milliseconds(runs, Job::Transform { algorithm, nodes, size })? / 1e3;
-                cells.extend([fixed(printed, 3), beside(ours, deviation(ours, printed), 3)].map(Cell::Number));
+                cells.extend([fixed(printed, 3), with_deviation(ours, deviation(ours, printed), 3)].map(Cell::Number));
             }
             table.rows.push(cells);
         }

@@ -3,7 +3,7 @@
 use super::Results;
 use super::job::{BODIES, Job};
 use super::simulate::Measured;
-use crate::Gap;
+use crate::MissingAnswer;
 use report::{Axis, Element, LineChart, Mark, Measure, Series};
 
 /// A line: its name, its mark, its points.
@@ -47,13 +47,16 @@ pub fn client_keys(numbers: &[u32]) -> Vec<(String, Mark)> {
 }
 
 /// A line for each number of clients, with the points from `of`.
-pub fn by_clients(numbers: &[u32], of: impl Fn(u32) -> Result<Vec<(f64, f64)>, Gap>) -> Result<Vec<Line>, Gap> {
+pub fn by_clients(
+    numbers: &[u32],
+    of: impl Fn(u32) -> Result<Vec<(f64, f64)>, MissingAnswer>,
+) -> Result<Vec<Line>, MissingAnswer> {
     let keys = client_keys(numbers).into_iter().zip(numbers);
     keys.map(|((name, mark), clients)| Ok((name, mark, of(*clients)?))).collect()
 }
 
 /// Build times at the splits and at the end: insertions in thousands, and seconds.
-pub fn build_times(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
+pub fn build_times(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, MissingAnswer> {
     let Measured { inserts, time, splits, .. } = runs.get(&job)?;
     let splits = splits.iter().filter(|split| split.inserts < *inserts);
     let points = splits.map(|split| (split.inserts as f64 / 1e3, split.at.seconds()));

@@ -7,7 +7,7 @@ use super::job::{CLIENTS, Job, label};
 use super::measures::{seconds, speed_up};
 use super::simulate::Measured;
 use super::{Results, StudyOfLh};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Element, Mark, Measure, fixed, legend};
 
 /// The number of inserts in each part of the build; "the first 20,000" is one.
@@ -36,7 +36,7 @@ fn jobs() -> Vec<Job> {
     CLIENTS.into_iter().flat_map(|clients| [job(clients), Job::new(KeyHash::Uniform, clients)]).collect()
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     match claim.id.as_str() {
         "lh.fig2a.linear" => linear(runs),
         "lh.fig2b.speedup" => faster(runs),
@@ -83,7 +83,7 @@ impl Linearity {
     }
 }
 
-fn linear(runs: &Results) -> Result<Findings, Gap> {
+fn linear(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut linearity, mut most) = (Linearity::default(), 0.0_f64);
     for clients in CLIENTS {
         let measured = runs.get(&job(clients))?;
@@ -94,7 +94,7 @@ fn linear(runs: &Results) -> Result<Findings, Gap> {
     Ok(linearity.beside(Findings::words(ours)))
 }
 
-fn faster(runs: &Results) -> Result<Findings, Gap> {
+fn faster(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut shares, mut over_fewer, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS.into_iter().skip(1) {
         let (times, place) = (speed_up(runs, job(clients))?, format!("{clients} clients"));
@@ -121,7 +121,7 @@ pub fn largest_cascade(measured: &Measured) -> usize {
     measured.splits.iter().map(|split| after(split.inserts)).max().unwrap_or(0)
 }
 
-fn cascades(runs: &Results) -> Result<Findings, Gap> {
+fn cascades(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut largest, mut late, mut there, mut all) = (Vec::new(), Vec::new(), 0, 0);
     for clients in CLIENTS {
         let measured = runs.get(&job(clients))?;
@@ -139,7 +139,7 @@ fn cascades(runs: &Results) -> Result<Findings, Gap> {
 }
 
 /// The servers of the file over the course of the build.
-fn servers(runs: &Results) -> Result<Element, Gap> {
+fn servers(runs: &Results) -> Result<Element, MissingAnswer> {
     let most = CLIENTS[CLIENTS.len() - 1];
     let line = |(index, hash): (usize, KeyHash)| {
         let measured = runs.get(&Job::new(hash, most))?;
@@ -150,20 +150,20 @@ fn servers(runs: &Results) -> Result<Element, Gap> {
         }
         Ok((label(hash).to_string(), Mark::full(CLIENTS.len() + index), points))
     };
-    let lines = KeyHash::all().into_iter().enumerate().map(line).collect::<Result<Vec<_>, Gap>>()?;
+    let lines = KeyHash::all().into_iter().enumerate().map(line).collect::<Result<Vec<_>, MissingAnswer>>()?;
     let y = Axis::linear("servers", Measure::Plain).reaching(0.0);
     Ok(chart(&format!("servers of the file, {most} clients"), insertions(), y, lines))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let y = Axis::linear("build time [s]", Measure::Seconds);
     let builds = by_clients(&CLIENTS, |clients| build_times(runs, job(clients)))?;
     let line = |(index, hash): (usize, KeyHash)| {
         let point = |clients| Ok((f64::from(clients), speed_up(runs, Job::new(hash, clients))?));
-        let points = CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+        let points = CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
         Ok((label(hash).to_string(), Mark::full(CLIENTS.len() + index), points))
     };
-    let gains = KeyHash::all().into_iter().enumerate().map(line).collect::<Result<Vec<_>, Gap>>()?;
+    let gains = KeyHash::all().into_iter().enumerate().map(line).collect::<Result<Vec<_>, MissingAnswer>>()?;
     let mut keys = client_keys(&CLIENTS);
     keys.extend(gains.iter().map(|(name, mark, _)| (name.clone(), *mark)));
     Ok(Some(Drawing {

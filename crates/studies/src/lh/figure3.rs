@@ -8,7 +8,7 @@ use super::job::{CLIENTS, Job};
 use super::measures::deviation;
 use super::simulate::Measured;
 use super::{Results, StudyOfLh};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, legend};
 
 /// The first inserts, which figure 3b has, too few for a mean in figure 3a. [inserts]
@@ -30,14 +30,14 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw,
 };
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     match claim.id.as_str() {
         "lh.fig3a.latency" => latency(claim, runs),
         _ => enough(runs),
     }
 }
 
-fn latency(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn latency(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let worst = runs.get(&job(1))?.means().map(|(_, mean)| mean).fold(0.0, f64::max);
     let error_percent = json!(deviation(worst, claim.printed("worst_mean_ms")?));
     Ok(Findings::numbers(json!((worst * 1e3).round() / 1e3), error_percent).with_number("worst_mean_ms", worst))
@@ -51,13 +51,13 @@ fn settled(measured: &Measured) -> usize {
     (windows.iter().take_while(|time| **time > most).count() + 1) * WINDOW
 }
 
-fn enough(runs: &Results) -> Result<Findings, Gap> {
+fn enough(runs: &Results) -> Result<Findings, MissingAnswer> {
     let settled = settled(runs.get(&job(MOST_CLIENTS))?);
     Ok(Findings::words(format!("after {settled} insertions")).with_number("inserts", settled as f64))
 }
 
 /// The mean time of an insert at the splits and at the end: insertions in thousands, and milliseconds.
-fn at_splits(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
+fn at_splits(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, MissingAnswer> {
     let Measured { inserts, time, splits, .. } = runs.get(&job)?;
     let splits = splits.iter().filter(|split| split.inserts < *inserts);
     let moments = splits.map(|split| (split.inserts, split.at.seconds())).chain([(*inserts, time.seconds())]);
@@ -65,13 +65,13 @@ fn at_splits(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
 }
 
 /// The same for every thousandth of the first.
-fn at_first(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, Gap> {
+fn at_first(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, MissingAnswer> {
     let means = runs.get(&job)?.means();
     let some = means.take_while(|(inserts, _)| *inserts <= FIRST).filter(|(inserts, _)| inserts.is_multiple_of(WINDOW));
     Ok(some.map(|(inserts, mean)| (inserts as f64 / 1e3, mean)).collect())
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let time = || Axis::linear("time of an insert [ms]", Measure::Plain).reaching(0.0);
     let whole = by_clients(&CLIENTS, |clients| at_splits(runs, job(clients)))?;
     let first = by_clients(&CLIENTS, |clients| at_first(runs, job(clients)))?;

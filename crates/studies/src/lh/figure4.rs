@@ -7,7 +7,7 @@ use super::figure2::{Linearity, job as without_bodies};
 use super::job::{BODIES, CLIENTS, Job};
 use super::measures::{milliseconds_per_insert, seconds};
 use super::{Results, StudyOfLh};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, fixed, legend};
 
 /// The bodies of figure 4a. [B]
@@ -44,14 +44,14 @@ fn jobs() -> Vec<Job> {
     CLIENTS.into_iter().flat_map(of).collect()
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     match claim.id.as_str() {
         "lh.fig4a.blobs" => blobs(runs),
         _ => step(runs),
     }
 }
 
-fn blobs(runs: &Results) -> Result<Findings, Gap> {
+fn blobs(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut linearity, mut as_long, mut found) = (Linearity::default(), Vec::new(), Vec::new());
     for clients in CLIENTS {
         let (long, who) = (without_bodies(clients).with_body(LONG), format!("{clients} clients"));
@@ -65,12 +65,12 @@ fn blobs(runs: &Results) -> Result<Findings, Gap> {
 }
 
 /// How much longer an insert takes with the second of two bodies. [us]
-fn rise(runs: &Results, clients: u32, (from, to): (u32, u32)) -> Result<f64, Gap> {
+fn rise(runs: &Results, clients: u32, (from, to): (u32, u32)) -> Result<f64, MissingAnswer> {
     let time = |body| milliseconds_per_insert(runs, job(clients, body));
     Ok((time(to)? - time(from)?) * 1e3)
 }
 
-fn step(runs: &Results) -> Result<Findings, Gap> {
+fn step(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (from, to) = STEP;
     let of_byte = |bodies: (u32, u32)| Ok(rise(runs, 1, bodies)? / f64::from(bodies.1 - bodies.0));
     let (mut over_beside, mut change, mut longer) = (Vec::new(), Vec::new(), Vec::new());
@@ -93,7 +93,7 @@ fn step(runs: &Results) -> Result<Findings, Gap> {
         .with_number("over_bandwidth", of_byte(longest)? * BANDWIDTH))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let builds = by_clients(&CLIENTS, |clients| build_times(runs, without_bodies(clients).with_body(LONG)))?;
     let times = by_clients(&CLIENTS, |clients| {
         let point = |body| Ok((f64::from(body), milliseconds_per_insert(runs, job(clients, body))?));

@@ -8,7 +8,7 @@ use super::figure4::job;
 use super::job::{BODIES, CLIENTS, Job, label};
 use super::measures::{blocking, deviation};
 use super::{Results, StudyOfLh};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, legend};
 
 /// The cost of a message to its sender, of which packets may be blocked for at most a tenth. [us]
@@ -41,12 +41,12 @@ fn jobs() -> Vec<Job> {
 }
 
 /// How much longer packets are blocked for each additional byte of the body, between two sizes. [us/B]
-fn slope(runs: &Results, clients: u32, from: u32, to: u32) -> Result<f64, Gap> {
+fn slope(runs: &Results, clients: u32, from: u32, to: u32) -> Result<f64, MissingAnswer> {
     Ok((blocking(runs, job(clients, to))? - blocking(runs, job(clients, from))?) / f64::from(to - from))
 }
 
 /// How much longer packets are blocked with a body than with the previous one. [us]
-fn rises(runs: &Results) -> Result<Vec<(String, f64)>, Gap> {
+fn rises(runs: &Results) -> Result<Vec<(String, f64)>, MissingAnswer> {
     let mut rises = Vec::new();
     for clients in CLIENTS {
         for two in BODIES.windows(2).filter(|two| two[0] >= FROM) {
@@ -57,7 +57,7 @@ fn rises(runs: &Results) -> Result<Vec<(String, f64)>, Gap> {
     Ok(rises)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let highest = blocking(runs, job(MOST_CLIENTS, LONGEST))?;
     let (mut most, mut steeper) = (0.0_f64, Vec::new());
     for clients in CLIENTS {
@@ -81,13 +81,13 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with("steeper_ns", steeper))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let printed = claims.get(STUDY.claims[0])?.printed("highest_us")?;
     let mut lines = by_clients(&CLIENTS, |clients| {
         BODIES.into_iter().map(|body| Ok((f64::from(body), blocking(runs, job(clients, body))?))).collect()
     })?;
     let point = |body| Ok((f64::from(body), blocking(runs, lettered(body))?));
-    let points = BODIES.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+    let points = BODIES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
     lines.push((
         format!("{MOST_CLIENTS} clients, {}", label(KeyHash::LastLetters)),
         Mark::broken(CLIENTS.len() - 1),

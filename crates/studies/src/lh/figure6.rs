@@ -6,7 +6,7 @@ use super::charts::{by_clients, chart, client_keys, speed_ups};
 use super::job::{CLIENTS, Job};
 use super::measures::{milliseconds_per_insert, speed_up};
 use super::{Results, StudyOfLh};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, compact, fixed, legend};
 
 /// How long a server computes for an insert. [us]
@@ -30,7 +30,7 @@ fn job(clients: u32, server_time: u32) -> Job {
     Job { server_time, ..Job::new(KeyHash::LastLetters, clients) }
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let time = |clients, server_time| milliseconds_per_insert(runs, job(clients, server_time));
     let (mut longer, mut off_proportion, mut merged) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS {
@@ -42,7 +42,10 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         }
     }
     for server_time in TIMES.into_iter().filter(|time| *time >= MUCH) {
-        let times = CLIENTS.into_iter().map(|clients| time(clients, server_time)).collect::<Result<Vec<f64>, Gap>>()?;
+        let times = CLIENTS
+            .into_iter()
+            .map(|clients| time(clients, server_time))
+            .collect::<Result<Vec<f64>, MissingAnswer>>()?;
         let (least, most) = (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
         merged.push((format!("{server_time} \u{b5}s"), most / least));
     }
@@ -63,10 +66,10 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with("speed_up_share", shares))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     // A logarithmic axis has no place for servers that take no time.
     let timed = || TIMES.into_iter().filter(|time| *time > 0);
-    let over = |value: &dyn Fn(Job) -> Result<f64, Gap>| {
+    let over = |value: &dyn Fn(Job) -> Result<f64, MissingAnswer>| {
         by_clients(&CLIENTS, |clients| {
             timed().map(|time| Ok((f64::from(time) / 1e3, value(job(clients, time))?))).collect()
         })

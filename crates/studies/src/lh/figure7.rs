@@ -7,7 +7,7 @@ use super::figure2::{Linearity, largest_cascade};
 use super::job::{Job, MANY_CLIENTS};
 use super::measures::seconds;
 use super::{Results, StudyOfLh};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, fixed, legend};
 
 /// The bodies. [B]
@@ -28,7 +28,7 @@ pub const fn job(clients: u32, body: u32) -> Job {
     Job::new(KeyHash::LastLetters, clients).enlarged().with_body(body)
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut linearity, mut largest) = (Linearity::default(), Vec::new());
     let (mut over_fewer, mut found) = (Vec::new(), Vec::new());
     for body in BODIES {
@@ -47,7 +47,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(linearity.beside(Findings::words(ours)).with("largest_cascade", largest).with("over_fewer", over_fewer))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut panels = Vec::new();
     for (letter, body) in ["a", "b"].into_iter().zip(BODIES) {
         let lines = by_clients(&MANY_CLIENTS, |clients| build_times(runs, job(clients, body)))?;

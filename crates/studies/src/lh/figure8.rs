@@ -5,7 +5,7 @@ use super::figure7::job;
 use super::job::{Job, MANY_CLIENTS};
 use super::measures::speed_up;
 use super::{Results, StudyOfLh};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, legend};
 
 /// The bodies. [B]
@@ -38,7 +38,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The number of clients up to which doubling them helps.
-fn holds_up_to(runs: &Results, body: u32) -> Result<u32, Gap> {
+fn holds_up_to(runs: &Results, body: u32) -> Result<u32, MissingAnswer> {
     for two in MANY_CLIENTS.windows(2) {
         if speed_up(runs, job(two[1], body))? < HELPS * speed_up(runs, job(two[0], body))? {
             return Ok(two[0]);
@@ -48,13 +48,13 @@ fn holds_up_to(runs: &Results, body: u32) -> Result<u32, Gap> {
 }
 
 /// The speed-up with a large body and cheaper messages, over that with messages that cost three times as much.
-fn lowered(runs: &Results, body: u32) -> Result<[(String, f64); 2], Gap> {
+fn lowered(runs: &Results, body: u32) -> Result<[(String, f64); 2], MissingAnswer> {
     let [normal, third, ninth] = CHEAPER.map(|part| speed_up(runs, cheaper(MOST, body, part)));
     let (normal, third, ninth) = (normal?, third?, ninth?);
     Ok([(format!("{body} B, a third"), third / normal), (format!("{body} B, a ninth"), ninth / third)])
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut up_to, mut found, mut less) = (Vec::new(), Vec::new(), Vec::new());
     for body in BODIES {
         let clients = holds_up_to(runs, body)?;
@@ -73,14 +73,14 @@ fn name(cheaper: u32) -> String {
     if cheaper == 1 { "unchanged".to_string() } else { format!("1/{cheaper} of the cost of a message") }
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let marks = CHEAPER.into_iter().enumerate().map(|(index, part)| (part, Mark::full(index)));
     let mut panels = Vec::new();
     for (letter, body) in ["a", "b", "c", "d"].into_iter().zip(BODIES) {
         let mut lines = Vec::new();
         for (part, mark) in marks.clone() {
             let point = |clients| Ok((f64::from(clients), speed_up(runs, cheaper(clients, body, part))?));
-            let points = MANY_CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, Gap>>()?;
+            let points = MANY_CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
             lines.push((name(part), mark, points));
         }
         panels.push(chart(&format!("{letter}: bodies of {body} B"), clients(&MANY_CLIENTS), speed_ups(), lines));

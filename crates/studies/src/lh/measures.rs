@@ -3,26 +3,26 @@
 use super::Results;
 use super::job::Job;
 use super::simulate::{Measured, STEP};
-use crate::Gap;
+use crate::MissingAnswer;
 
 /// How long a build took. [s]
-pub fn seconds(runs: &Results, job: Job) -> Result<f64, Gap> {
+pub fn seconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.time.seconds())
 }
 
 /// The time of an insert from the application's view: the build time over the number of inserts. [ms]
-pub fn milliseconds_per_insert(runs: &Results, job: Job) -> Result<f64, Gap> {
+pub fn milliseconds_per_insert(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
     let Measured { time, inserts, .. } = runs.get(&job)?;
     Ok(time.seconds() * 1e3 / (*inserts).max(1) as f64)
 }
 
 /// How much faster a build is than with one client. [times]
-pub fn speed_up(runs: &Results, job: Job) -> Result<f64, Gap> {
+pub fn speed_up(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
     Ok(seconds(runs, Job { clients: 1, ..job })? / seconds(runs, job)?)
 }
 
 /// The mean time that a packet was blocked. [us]
-pub fn blocking(runs: &Results, job: Job) -> Result<f64, Gap> {
+pub fn blocking(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.blocking.microseconds())
 }
 

@@ -6,7 +6,7 @@ use programs::linear_hash::KeyHash;
 
 use super::job::Job;
 use super::{Results, StudyOfLh};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
 
 /// Requests forwarded more often are counted together.
@@ -51,7 +51,7 @@ fn times_sent_on(file: Extent, server: u32, c: u64) -> usize {
     std::iter::successors(Some(server), next).skip(1).take(MOST + 1).count()
 }
 
-fn judge(counts: [u64; MOST + 2], runs: &Results) -> Result<Findings, Gap> {
+fn judge(counts: [u64; MOST + 2], runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut inserts, mut forwards) = (Vec::new(), Vec::new());
     for job in BUILDS {
         let measured = runs.get(&job)?;

@@ -6,7 +6,7 @@ use programs::linear_hash::KeyHash;
 
 use super::job::{CLIENTS, Job, label};
 use super::{Results, StudyOfLh};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
 
 /// A row of the table as it is printed.
@@ -16,13 +16,13 @@ struct Printed {
     overhead: Vec<f64>,
 }
 
-fn printed(claim: &Claim) -> Result<Printed, Gap> {
+fn printed(claim: &Claim) -> Result<Printed, MissingAnswer> {
     let row = |name| {
         let row = claim.printed_row(name)?;
         if row.len() == CLIENTS.len() {
             Ok(row)
         } else {
-            Err(Gap::Failed(claim.id.clone(), format!("{name} is short")))
+            Err(MissingAnswer::Failed(claim.id.clone(), format!("{name} is short")))
         }
     };
     Ok(Printed { adjustments: row("iams")?, messages: row("messages_per_insert")?, overhead: row("overhead_percent")? })
@@ -45,7 +45,7 @@ fn jobs() -> Vec<Job> {
     KeyHash::all().into_iter().flat_map(|hash| CLIENTS.map(|clients| Job::new(hash, clients))).collect()
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut adjustments, mut messages, mut ours) = (Vec::new(), Vec::new(), Map::new());
     for hash in KeyHash::all() {
         let (mut all_adjustments, mut all_messages) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::numbers(ours.into(), Value::Null).with("iams", adjustments).with("messages_per_insert", messages))
 }
 
-fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let Printed { adjustments, messages, overhead } = printed(claims.get(STUDY.claims[0])?)?;
     let mut head = vec!["clients".to_string()];
     for what in ["adjustments", "messages", "overhead [%]"] {

@@ -2,7 +2,7 @@
 
 use super::job::{Load, MANY_BUFFERS, SIZES};
 use super::measures::over_sizes;
-use crate::Gap;
+use crate::MissingAnswer;
 use report::{Axis, Element, LineChart, Mark, Measure, Series};
 
 /// The horizontal axis of nearly every figure.
@@ -26,8 +26,8 @@ pub fn by_buffers(
     title: &str,
     y: Axis,
     baseline: Option<f64>,
-    value: impl Fn(u32, u32) -> Result<f64, Gap>,
-) -> Result<Element, Gap> {
+    value: impl Fn(u32, u32) -> Result<f64, MissingAnswer>,
+) -> Result<Element, MissingAnswer> {
     let mut series = Vec::new();
     for (index, buffers) in MANY_BUFFERS.into_iter().enumerate() {
         let points = over_sizes(|bytes| value(buffers, bytes))?;

@@ -3,7 +3,7 @@
 use super::job::{Job, Load, MANY_BUFFERS, Platform};
 use super::measures::{blocking_by_router, change, mean};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, BarChart, BarSeries, Measure, bar_legend, signed_percent};
 
 use super::charts::{buffer_keys, buffer_mark};
@@ -34,12 +34,12 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The change of the mean blocking at each router by `buffers`. [%]
-fn changes(runs: &Results, buffers: u32) -> Result<Vec<f64>, Gap> {
+fn changes(runs: &Results, buffers: u32) -> Result<Vec<f64>, MissingAnswer> {
     let (many, one) = (blocking_by_router(runs, job(buffers))?, blocking_by_router(runs, job(1))?);
     Ok(many.iter().zip(&one).map(|(many, one)| change(*many, *one)).collect())
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut risen, mut bottom_row, mut means) = (Vec::new(), Vec::new(), Vec::new());
     for buffers in MANY_BUFFERS {
         let changes = changes(runs, buffers)?;
@@ -58,7 +58,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with_number("worst_buffers", MANY_BUFFERS[worst].into()))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut series = Vec::new();
     for (index, buffers) in MANY_BUFFERS.into_iter().enumerate() {
         let values = changes(runs, buffers)?;

@@ -4,7 +4,7 @@ use super::charts::{buffer_keys, by_buffers, gain_axis};
 use super::job::{Job, Load, MANY_BUFFERS, Platform, SIZES};
 use super::measures::{blocking, correlation, gain};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, fixed, legend};
 
 /// A configuration is not slower when it loses no more than this against one buffer. [%]
@@ -31,11 +31,11 @@ fn jobs() -> Vec<Job> {
 
 /// How much longer a packet is blocked with `buffers` than with one, as a share of the whole run's length with one
 /// buffer per packet: comparable over sizes.
-fn blocking_ratio(runs: &Results, bytes: u32, buffers: u32) -> Result<f64, Gap> {
+fn blocking_ratio(runs: &Results, bytes: u32, buffers: u32) -> Result<f64, MissingAnswer> {
     Ok(blocking(runs, job(bytes, buffers))? / blocking(runs, job(bytes, 1))?.max(1e-9))
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut gains, mut ratios) = (Vec::new(), Vec::new());
     for (bytes, buffers) in SIZES.into_iter().flat_map(|bytes| MANY_BUFFERS.map(|buffers| (bytes, buffers))) {
         gains.push(gain(runs, job(bytes, buffers), job(bytes, 1))?);
@@ -48,7 +48,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::words(ours).with_number("not_slower_percent", share).with_number("correlation", fit))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let gains = by_buffers("speed-up", gain_axis(), Some(0.0), |buffers, bytes| {
         gain(runs, job(bytes, buffers), job(bytes, 1))
     })?;

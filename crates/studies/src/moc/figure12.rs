@@ -6,7 +6,7 @@ use super::charts::{load_mark, size_axis};
 use super::job::{Job, LOADS, Load, Platform, SIZES};
 use super::measures::{gain, over_sizes};
 use super::{Results, StudyOfMoc};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Measure, Series, legend};
 
 /// The benchmarks, and the names of their largest gains. [%]
@@ -31,12 +31,12 @@ fn jobs() -> Vec<Job> {
 }
 
 /// How much faster the clustered network is. [%]
-fn gain_of(runs: &Results, load: Load, bytes: u32) -> Result<f64, Gap> {
+fn gain_of(runs: &Results, load: Load, bytes: u32) -> Result<f64, MissingAnswer> {
     gain(runs, Job::new(Platform::Clustered, load, bytes), Job::new(Platform::Basic, load, bytes))
 }
 
 /// The largest gain over message sizes, and the size. [%], [B]
-fn largest(runs: &Results, load: Load) -> Result<(f64, u32), Gap> {
+fn largest(runs: &Results, load: Load) -> Result<(f64, u32), MissingAnswer> {
     let mut largest = (f64::NEG_INFINITY, 0);
     for bytes in SIZES {
         let gain = gain_of(runs, load, bytes)?;
@@ -47,7 +47,7 @@ fn largest(runs: &Results, load: Load) -> Result<(f64, u32), Gap> {
     Ok(largest)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut ours, mut errors) = (Map::new(), Map::new());
     let (mut found, mut places) = (Vec::new(), Vec::new());
     for (load, name) in BENCHMARKS {
@@ -63,7 +63,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     Ok(found.into_iter().fold(findings, |findings, (name, gain)| findings.with_number(name, gain)))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut series = Vec::new();
     for load in LOADS {
         let points = over_sizes(|bytes| gain_of(runs, load, bytes))?;

@@ -4,7 +4,7 @@ use super::figure8::{describe, draw_on, extremes, gain_of, gains_of, jobs_on, le
 use super::job::{LOADS, Load, PAIRS, Platform};
 use super::measures::mean;
 use super::{Results, StudyOfMoc};
-use crate::{Findings, Gap};
+use crate::{Findings, MissingAnswer};
 
 /// Small messages: up to this size. [B]
 const SMALL: u32 = 128;
@@ -19,7 +19,7 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw: |_, runs| draw_on(runs, Platform::Clustered, "Mesh of Clos(3,1)").map(Some),
 };
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let of = |load| gains_of(runs, Platform::Clustered, load);
     let (all, equal, unequal) = (of(LOADS[0])?, of(Load::EqualDist)?, of(Load::UnequalDist)?);
     let with_64 = |bytes| gain_of(runs, Platform::Clustered, LOADS[0], 64, bytes);

@@ -3,7 +3,7 @@
 use super::job::{Job, LOADS, Layer, Load, MANY_BUFFERS, Platform, ROUNDS_OF_STRATEGIES, SIZES};
 use super::measures::{gain, geometric_mean, mean};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, BarChart, BarSeries, Mark, Measure, bar_legend, signed_percent};
 
 /// The ways that the figure compares with the fixed layer.
@@ -42,11 +42,12 @@ fn jobs() -> Vec<Job> {
 }
 
 /// By how much `layer` is faster than the fixed layer, for each number of buffers: geometric means over sizes. [%]
-fn gains(runs: &Results, load: Load, layer: Layer) -> Result<Vec<f64>, Gap> {
+fn gains(runs: &Results, load: Load, layer: Layer) -> Result<Vec<f64>, MissingAnswer> {
     let of_size =
         |bytes, buffers| gain(runs, job(load, bytes, buffers, layer), job(load, bytes, buffers, Layer::Fixed));
     let of_buffers = |buffers| {
-        let gains: Vec<f64> = SIZES.into_iter().map(|bytes| of_size(bytes, buffers)).collect::<Result<_, Gap>>()?;
+        let gains: Vec<f64> =
+            SIZES.into_iter().map(|bytes| of_size(bytes, buffers)).collect::<Result<_, MissingAnswer>>()?;
         Ok(geometric_mean(&gains))
     };
     all_buffers().map(of_buffers).collect()
@@ -58,15 +59,16 @@ struct Compared {
     by_strategy: Vec<Vec<f64>>,
 }
 
-fn compare(runs: &Results) -> Result<Vec<Compared>, Gap> {
+fn compare(runs: &Results) -> Result<Vec<Compared>, MissingAnswer> {
     let of = |load| {
-        let by_strategy = STRATEGIES.into_iter().map(|layer| gains(runs, load, layer)).collect::<Result<_, Gap>>()?;
+        let by_strategy =
+            STRATEGIES.into_iter().map(|layer| gains(runs, load, layer)).collect::<Result<_, MissingAnswer>>()?;
         Ok(Compared { load, by_strategy })
     };
     SHORTER_LOADS.into_iter().map(of).collect()
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let compared = compare(runs)?;
     let all: Vec<f64> = compared.iter().flat_map(|one| one.by_strategy.concat()).collect();
     let faster = all.iter().filter(|gain| **gain > 0.0).count();
@@ -104,7 +106,7 @@ fn likeness(findings: Findings, round_robin: &[f64], idle_fixed: &[f64], idle_ra
         .with_number("idle_random_ahead_points", mean(&only(idle_random, true)) - mean(&only(idle_fixed, true)))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut panels = Vec::new();
     for one in compare(runs)? {
         let series = STRATEGIES.iter().zip(one.by_strategy).enumerate().map(|(index, (layer, values))| BarSeries {

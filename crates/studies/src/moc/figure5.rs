@@ -4,7 +4,7 @@ use super::charts::size_axis;
 use super::job::{Job, Load, Platform, SIZES};
 use super::measures::{over_sizes, seconds};
 use super::{Results, StudyOfMoc};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Element, LineChart, Mark, Measure, Series, fixed, legend};
 
 /// The distances that the figure draws. [channels]
@@ -31,11 +31,11 @@ fn jobs() -> Vec<Job> {
 }
 
 /// Half the round-trip time. [us]
-fn latency(runs: &Results, platform: Platform, hops: u32, bytes: u32) -> Result<f64, Gap> {
+fn latency(runs: &Results, platform: Platform, hops: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(seconds(runs, job(platform, hops, bytes))? / 2.0 * 1e6)
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let platform = if claim.id == "moc.fig5.distance" { Platform::Basic } else { Platform::Gcel };
     let (mut nearest, mut extra, mut as_long) = (Vec::new(), Vec::new(), Vec::new());
     for bytes in SIZES {
@@ -56,7 +56,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::words(ours).with("far_over_near", as_long))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut panels: Vec<Element> = Vec::new();
     for (platform, name) in [(Platform::Basic, "Mesh of Clos(3,2)"), (Platform::Gcel, "GCel")] {
         let mut series = Vec::new();

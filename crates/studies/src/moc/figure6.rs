@@ -4,7 +4,7 @@ use super::charts::size_axis;
 use super::job::{ALL_NODES, Job, LOADS, Load, NODES, PAIRS, Platform, SIZES};
 use super::measures::{geometric_mean, over_sizes, seconds};
 use super::{Results, StudyOfMoc};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series, fixed, legend};
 
 /// The size at which the paper says that contention begins to bind. [B]
@@ -35,7 +35,7 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     match claim.id.as_str() {
         "moc.fig6.faster" => faster(runs),
         "moc.fig6.knee" => knee(runs),
@@ -43,7 +43,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     }
 }
 
-fn faster(runs: &Results) -> Result<Findings, Gap> {
+fn faster(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut means, mut least) = (Vec::new(), Vec::new());
     for (load, nodes) in LOADS.into_iter().flat_map(|load| NODES.map(|nodes| (load, nodes))) {
         let mut factors = Vec::new();
@@ -63,12 +63,12 @@ fn faster(runs: &Results) -> Result<Findings, Gap> {
 }
 
 /// How much time each further byte takes between two sizes. [s/B]
-fn slope(runs: &Results, load: Load, from: u32, to: u32) -> Result<f64, Gap> {
+fn slope(runs: &Results, load: Load, from: u32, to: u32) -> Result<f64, MissingAnswer> {
     let time = |bytes| seconds(runs, job(Platform::Basic, load, ALL_NODES, bytes));
     Ok((time(to)? - time(from)?) / f64::from(to - from))
 }
 
-fn knee(runs: &Results) -> Result<Findings, Gap> {
+fn knee(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut steeper, mut off, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for load in PAIRS {
         let before = slope(runs, load, SIZES[0], KNEE)?;
@@ -100,7 +100,7 @@ fn off_line(points: &[(f64, f64)]) -> f64 {
     points.iter().map(|(x, y)| ((a + b * x - y) / y).abs() * 100.0).fold(0.0, f64::max)
 }
 
-fn more_nodes(runs: &Results) -> Result<Findings, Gap> {
+fn more_nodes(runs: &Results) -> Result<Findings, MissingAnswer> {
     let mut over_fewer = Vec::new();
     for (load, bytes) in PAIRS.into_iter().flat_map(|load| SIZES.map(|bytes| (load, bytes))) {
         let time = |nodes| seconds(runs, job(Platform::Basic, load, nodes, bytes));
@@ -111,7 +111,7 @@ fn more_nodes(runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::counted(ours).with("over_fewer", over_fewer))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mark = |platform, index| if platform == Platform::Gcel { Mark::broken(index) } else { Mark::full(index) };
     let name = |platform: Platform, nodes: u32| match platform {
         Platform::Gcel => format!("GCel, {nodes} nodes"),

@@ -4,7 +4,7 @@ use super::charts::load_mark;
 use super::job::{Job, LOADS, Load, NODES, Platform, SIZES};
 use super::measures::{over_sizes, seconds};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Measure, Series, fixed, legend};
 
 /// The number of nodes for which the paper draws the figure, with all messages of either benchmark.
@@ -30,12 +30,12 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The times of the smallest messages and of the largest. [ms]
-fn ends(runs: &Results, load: Load, nodes: u32) -> Result<(f64, f64), Gap> {
+fn ends(runs: &Results, load: Load, nodes: u32) -> Result<(f64, f64), MissingAnswer> {
     let time = |bytes| Ok(seconds(runs, job(load, nodes, bytes))? * 1e3);
     Ok((time(SIZES[0])?, time(SIZES[SIZES.len() - 1])?))
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut rises, mut grows, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for nodes in NODES {
         let (all, equal) = (ends(runs, LOADS[0], nodes)?, ends(runs, Load::EqualDist, nodes)?);
@@ -51,7 +51,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::words(ours).with("rises_more_ms", rises).with("growth_over_all_to_all", grows))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let loads = [LOADS[0], Load::EqualDist];
     let mut panels = Vec::new();
     for nodes in NODES {

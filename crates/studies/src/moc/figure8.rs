@@ -4,7 +4,7 @@ use super::charts::{buffer_keys, by_buffers, gain_axis};
 use super::job::{Job, LOADS, Load, MANY_BUFFERS, PAIRS, Platform, SIZES};
 use super::measures::gain;
 use super::{Results, StudyOfMoc};
-use crate::{Claim, Drawing, Findings, Gap};
+use crate::{Claim, Drawing, Findings, MissingAnswer};
 use report::{legend, signed_percent};
 
 /// The study.
@@ -25,13 +25,13 @@ pub fn jobs_on(platform: Platform) -> Vec<Job> {
 }
 
 /// How much faster `load` is with `buffers` than with one. [%]
-pub fn gain_of(runs: &Results, platform: Platform, load: Load, buffers: u32, bytes: u32) -> Result<f64, Gap> {
+pub fn gain_of(runs: &Results, platform: Platform, load: Load, buffers: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     let base = Job::new(platform, load, bytes);
     gain(runs, base.with_buffers(buffers), base)
 }
 
 /// Every gain of `load` on `platform`, with its bytes and buffers: size by size, for each from few buffers to many.
-pub fn gains_of(runs: &Results, platform: Platform, load: Load) -> Result<Vec<(u32, u32, f64)>, Gap> {
+pub fn gains_of(runs: &Results, platform: Platform, load: Load) -> Result<Vec<(u32, u32, f64)>, MissingAnswer> {
     let cases = SIZES.into_iter().flat_map(|bytes| MANY_BUFFERS.map(|buffers| (bytes, buffers)));
     cases.map(|(bytes, buffers)| Ok((bytes, buffers, gain_of(runs, platform, load, buffers, bytes)?))).collect()
 }
@@ -61,7 +61,7 @@ pub fn least_by_size(gains: &[Extreme]) -> Vec<(String, f64)> {
     SIZES.into_iter().map(of_size).collect()
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     if claim.id == "moc.fig8.all_to_all" {
         let gains = gains_of(runs, Platform::Basic, LOADS[0])?;
         let (least, most) = extremes(&gains);
@@ -93,7 +93,7 @@ fn worst_doubling(gains: &[Extreme]) -> f64 {
 }
 
 /// The figure for `platform`.
-pub fn draw_on(runs: &Results, platform: Platform, network: &str) -> Result<Drawing, Gap> {
+pub fn draw_on(runs: &Results, platform: Platform, network: &str) -> Result<Drawing, MissingAnswer> {
     let mut panels = Vec::new();
     for load in LOADS {
         let value = |buffers, bytes| gain_of(runs, platform, load, buffers, bytes);

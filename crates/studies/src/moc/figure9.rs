@@ -3,7 +3,7 @@
 use super::job::{Job, Load, MANY_BUFFERS, Platform};
 use super::measures::{change, receive_idle, send_away};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, BarChart, BarSeries, Mark, Measure, bar_legend, signed_percent};
 
 /// The message sizes of the figure. [B]
@@ -31,13 +31,13 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The change of the send-away time and of the idle time by `buffers`. [%]
-fn changes(runs: &Results, bytes: u32, buffers: u32) -> Result<(f64, f64), Gap> {
+fn changes(runs: &Results, bytes: u32, buffers: u32) -> Result<(f64, f64), MissingAnswer> {
     let (many, one) = (job(bytes).with_buffers(buffers), job(bytes));
     let away = change(send_away(runs, many)?, send_away(runs, one)?);
     Ok((away, change(receive_idle(runs, many)?, receive_idle(runs, one)?)))
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut sooner, mut longer, mut found, mut worth) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for bytes in DRAWN {
         let both: Vec<(f64, f64)> =
@@ -58,7 +58,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with("saved_more_points", worth))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let names = ["time to send a packet away", "time that a node idles to receive"];
     let mut panels = Vec::new();
     for bytes in DRAWN {

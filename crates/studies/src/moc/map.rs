@@ -5,7 +5,7 @@ use machines::model::FlitNetwork;
 use super::job::{Job, Load, Platform};
 use super::simulate::{Setup, machine, network};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Element, Measure, NetworkMap, Shows, element, fixed, heat_scale};
 
 /// The study. No claim depends on it.
@@ -30,12 +30,12 @@ fn jobs() -> Vec<Job> {
     MAPPED.map(|(job, _)| job).to_vec()
 }
 
-fn network_of(job: &Job) -> Result<FlitNetwork, Gap> {
+fn network_of(job: &Job) -> Result<FlitNetwork, MissingAnswer> {
     let network = machine(job, &Setup::default()).and_then(|machine| network(&machine).cloned());
-    network.map_err(|why| Gap::Failed(job.to_string(), why))
+    network.map_err(|why| MissingAnswer::Failed(job.to_string(), why))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut networks = Vec::new();
     for (job, _) in &MAPPED {
         networks.push((network_of(job)?, &runs.get(job)?.answer));

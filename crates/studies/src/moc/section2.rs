@@ -4,7 +4,7 @@ use machines::model::{FlitNetwork, Machine, Place};
 
 use super::StudyOfMoc;
 use super::simulate::{model, network};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table};
 
 /// The study.
@@ -62,13 +62,13 @@ fn count(machine: &Machine, network: &FlitNetwork) -> Found {
     }
 }
 
-fn found(preset: &str) -> Result<Found, Gap> {
-    let failed = |why: String| Gap::Failed(preset.to_string(), why);
+fn found(preset: &str) -> Result<Found, MissingAnswer> {
+    let failed = |why: String| MissingAnswer::Failed(preset.to_string(), why);
     let machine = model(preset).map_err(failed)?;
     Ok(count(&machine, network(&machine).map_err(failed)?))
 }
 
-fn judge(found: impl Fn(&str) -> Result<Found, Gap>) -> Result<Findings, Gap> {
+fn judge(found: impl Fn(&str) -> Result<Found, MissingAnswer>) -> Result<Findings, MissingAnswer> {
     let mut networks = Vec::new();
     for (preset, _) in NETWORKS {
         networks.push((preset, found(preset)?));
@@ -86,7 +86,7 @@ fn judge(found: impl Fn(&str) -> Result<Found, Gap>) -> Result<Findings, Gap> {
         .with("nodes_on_a_router", each(|found| found.most_nodes)))
 }
 
-fn draw() -> Result<Option<Drawing>, Gap> {
+fn draw() -> Result<Option<Drawing>, MissingAnswer> {
     let mut table = Table::with_head(&[
         "preset",
         "description",

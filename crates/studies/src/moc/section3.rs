@@ -2,7 +2,7 @@
 
 use super::job::{Engine, Job, Load, Platform};
 use super::{Results, StudyOfMoc};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed, significant};
 
 /// The study.
@@ -36,7 +36,7 @@ fn jobs() -> Vec<Job> {
     CASES.into_iter().flat_map(pair).collect()
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut packets, mut differing) = (Vec::new(), Vec::new());
     let (mut fast_time, mut reference_time) = (0.0, 0.0);
     for case in CASES {
@@ -61,7 +61,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with_number("times_as_fast", ratio))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut table = Table::with_head(&["run", "packets", "flits moved", "every flit", "fast", "ratio"]);
     for case in CASES {
         let [fast_job, reference_job] = pair(case);

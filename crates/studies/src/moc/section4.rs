@@ -6,7 +6,7 @@ use super::charts::{load_mark, size_axis};
 use super::job::{Job, LOADS, Load, Platform, SIZES};
 use super::measures::{blocking, over_sizes};
 use super::{Results, StudyOfMoc};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Measure, Series, legend};
 
 /// The message size of the printed numbers. [B]
@@ -33,7 +33,7 @@ fn jobs() -> Vec<Job> {
     LOADS.into_iter().flat_map(|load| SIZES.map(|bytes| job(load, bytes))).collect()
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut ours, mut errors, mut found) = (Map::new(), Map::new(), Vec::new());
     for (load, name) in BENCHMARKS {
         let blocked = blocking(runs, job(load, BYTES))?;
@@ -45,7 +45,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     Ok(found.into_iter().fold(findings, |findings, (name, blocked)| findings.with_number(name, blocked)))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut series = Vec::new();
     for load in LOADS {
         let points = over_sizes(|bytes| blocking(runs, job(load, bytes)))?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::charts::over_alpha;
 use super::measures::{best, delivered, jobs_over_alpha, times_over_alpha};
 use super::{Results, StudyOfPostal};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, Measure};
 
 /// The message. [B]
@@ -21,14 +21,14 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (alpha, _) = best(&times_over_alpha(runs, BYTES)?);
     Ok(Findings::numbers(json!({ "best_alpha": alpha }), Value::Null)
         .with_number("best_alpha", alpha)
         .with_number("delivered_share", delivered(runs, &jobs_over_alpha(BYTES))?))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let times = times_over_alpha(runs, BYTES)?;
     let chart = over_alpha("16 KiB on 8 x 8 nodes", "time [\u{b5}s]", Measure::Microseconds, Mark::full(0), times);
     let caption = "Time until every node has the message, the mean over eight random orders of the nodes.";

@@ -7,7 +7,7 @@ use super::charts::over_alpha;
 use super::job::ALPHAS;
 use super::measures::{best, delivered, jobs_over_alpha, times_over_alpha};
 use super::{Results, StudyOfPostal};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, Measure, fixed};
 
 /// The message: a packet. [B]
@@ -30,7 +30,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let times = times_over_alpha(runs, BYTES)?;
     let (alpha, time) = best(&times);
     let binomial = times.first().map_or(f64::NAN, |first| first.1);
@@ -48,7 +48,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
         .with_number("delivered_share", delivered(runs, &jobs_over_alpha(BYTES))?))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let lambda = Lambda::new(LAMBDA, 10).unwrap_or(Lambda::ONE);
     let alphas = ALPHAS.filter_map(|alpha| Alpha::new(f64::from(alpha) / 100.0).ok());
     let steps = predicted(lambda, NODES, alphas).iter().map(|(alpha, time)| (alpha.as_f64(), time.as_f64())).collect();

@@ -6,7 +6,7 @@ use super::Results;
 use super::StudyOfPostal;
 use super::job::{Job, Nodes};
 use super::measures::{broadcast_jobs, broadcast_time, delivered};
-use crate::{Claim, Findings, Gap};
+use crate::{Claim, Findings, MissingAnswer};
 
 /// The message. [B]
 const BYTES: u32 = 65536;
@@ -31,7 +31,7 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let permuted = broadcast_time(runs, BYTES, ALPHA)?;
     let in_order = runs.get(&ROW_MAJOR)?.time.microseconds();
     let faster = (permuted / in_order - 1.0) * 100.0;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::job::Job;
 use super::{Results, StudyOfPostal};
-use crate::{Findings, Gap};
+use crate::{Findings, MissingAnswer};
 
 /// The number of steps to compare, from the first on.
 const STEPS: usize = 7;
@@ -24,7 +24,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw: |_, _| Ok(None),
 };
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let lambda = Lambda::new(2, 1).unwrap_or(Lambda::ONE);
     let reached = |step: u64| (format!("{step} steps"), nodes_within(lambda, Steps::new(step, 1)) as f64);
     let (mut ours, mut took, mut right) = (Map::new(), Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use super::charts::size_axis;
 use super::job::{Experiment, Job, SIZES};
 use super::measures::{Latency, latency, latency_jobs};
 use super::{Results, StudyOfPostal};
-use crate::{Claim, Claims, Drawing, Findings, Gap};
+use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
 /// The sizes with a printed lambda, and its name. [B]
@@ -29,11 +29,11 @@ fn jobs() -> Vec<Job> {
     SIZES.into_iter().flat_map(of).flatten().collect()
 }
 
-fn over_sizes(runs: &Results, experiment: Experiment) -> Result<Vec<(u32, Latency)>, Gap> {
+fn over_sizes(runs: &Results, experiment: Experiment) -> Result<Vec<(u32, Latency)>, MissingAnswer> {
     SIZES.into_iter().map(|bytes| Ok((bytes, latency(runs, experiment, true, bytes)?))).collect()
 }
 
-fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
+fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let (one, two) = (over_sizes(runs, Experiment::One)?, over_sizes(runs, Experiment::Two)?);
     let (mut ours, mut errors, mut found) = (Map::new(), Map::new(), Vec::new());
     for (bytes, name) in PRINTED {
@@ -56,7 +56,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, Gap> {
     Ok(found.into_iter().fold(findings, |findings, (name, lambda)| findings.with_number(name, lambda)))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let (one, two) = (over_sizes(runs, Experiment::One)?, over_sizes(runs, Experiment::Two)?);
     let line = |name: &str, mark, points: &[(u32, Latency)], value: &dyn Fn(&Latency) -> f64| Series {
         name: name.to_string(),

@@ -6,7 +6,7 @@ use super::charts::size_axis;
 use super::job::{Experiment, Job, SIZES};
 use super::measures::{latency, latency_jobs};
 use super::{Results, StudyOfPostal};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
 /// The study.
@@ -24,11 +24,11 @@ fn jobs() -> Vec<Job> {
     SIZES.into_iter().flat_map(of).flatten().collect()
 }
 
-fn lambda(runs: &Results, blocking: bool, bytes: u32) -> Result<f64, Gap> {
+fn lambda(runs: &Results, blocking: bool, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(latency(runs, Experiment::One, blocking, bytes)?.lambda)
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut over_blocking, mut greatest) = (Vec::new(), 0.0_f64);
     for bytes in SIZES {
         let (with, without) = (lambda(runs, true, bytes)?, lambda(runs, false, bytes)?);
@@ -38,7 +38,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
     Ok(Findings::numbers(json!({ "greatest_lambda": greatest }), Value::Null).with("over_blocking", over_blocking))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let mut series = Vec::new();
     let mut keys = Vec::new();
     for (name, blocking, style) in [("csend, blocking", true, 0), ("isend, not blocking", false, 4)] {

@@ -7,7 +7,7 @@ use programs::postal::{
 use serde_json::{Value, json};
 
 use super::{Results, StudyOfPostal};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Element, LineChart, Mark, Measure, Series, fixed, legend};
 
 /// The most nodes of figures 6 and 7.
@@ -85,7 +85,7 @@ fn convergence() -> Element {
     LineChart { title: format!("lambda = {}", ARBITRARY.2), x, y, series, baseline: None }.draw()
 }
 
-fn draw(_: &Claims, _: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, _: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let keys = [
         ("smallest optimal alpha".to_string(), Mark::full(0)),
         ("largest optimal alpha".to_string(), Mark::full(1)),

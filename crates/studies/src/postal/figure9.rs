@@ -4,7 +4,7 @@ use programs::postal::{AlphaTable, Lambda, table_sizes};
 use serde_json::{Value, json};
 
 use super::{Results, StudyOfPostal};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series};
 
 /// The paper's arbitrary lambda, in thousandths.
@@ -33,7 +33,7 @@ fn judge(entries_at: fn(u64) -> usize) -> Findings {
     entries.into_iter().fold(findings, |findings, (name, entries)| findings.with_number(name, entries as f64))
 }
 
-fn draw(_: &Claims, _: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, _: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let most = NODES[NODES.len() - 1].0;
     let points = table_sizes(lambda(), most).iter().map(|size| (size.nodes as f64, size.entries as f64)).collect();
     let series = vec![Series { name: "entries".to_string(), mark: Mark::full(0), points }];

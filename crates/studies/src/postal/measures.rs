@@ -4,7 +4,7 @@ use programs::measure::{self, Sample};
 
 use super::Results;
 use super::job::{ALPHAS, DRAWS, Experiment, Job, Nodes, ORDERS, PARTNERS};
-use crate::Gap;
+use crate::MissingAnswer;
 
 /// Picoseconds in a microsecond.
 const PICOSECONDS: f64 = 1e6;
@@ -25,7 +25,7 @@ pub fn latency_jobs(experiment: Experiment, blocking: bool, bytes: u32) -> Vec<J
 }
 
 /// The result of an experiment with messages of `bytes`.
-pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u32) -> Result<Latency, Gap> {
+pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u32) -> Result<Latency, MissingAnswer> {
     let mut samples = Vec::new();
     for job in latency_jobs(experiment, blocking, bytes) {
         if let Job::Latency { partners, .. } = job {
@@ -36,8 +36,8 @@ pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u3
         Experiment::One => measure::Experiment::OneAnswer,
         Experiment::Two => measure::Experiment::AllAnswered,
     };
-    let fitted =
-        measure::fit(which, &samples).map_err(|why| Gap::Failed(format!("the fit at {bytes} B"), why.to_string()))?;
+    let fitted = measure::fit(which, &samples)
+        .map_err(|why| MissingAnswer::Failed(format!("the fit at {bytes} B"), why.to_string()))?;
     Ok(Latency { send_time: fitted.send_time.value / PICOSECONDS, lambda: fitted.lambda.value })
 }
 
@@ -47,7 +47,7 @@ pub fn broadcast_jobs(bytes: u32, alpha: u32) -> Vec<Job> {
 }
 
 /// Their mean time. [us]
-pub fn broadcast_time(runs: &Results, bytes: u32, alpha: u32) -> Result<f64, Gap> {
+pub fn broadcast_time(runs: &Results, bytes: u32, alpha: u32) -> Result<f64, MissingAnswer> {
     let mut sum = 0.0;
     for job in broadcast_jobs(bytes, alpha) {
         sum += runs.get(&job)?.time.microseconds();
@@ -56,7 +56,7 @@ pub fn broadcast_time(runs: &Results, bytes: u32, alpha: u32) -> Result<f64, Gap
 }
 
 /// The share of `broadcasts` after which every node had the message.
-pub fn delivered(runs: &Results, broadcasts: &[Job]) -> Result<f64, Gap> {
+pub fn delivered(runs: &Results, broadcasts: &[Job]) -> Result<f64, MissingAnswer> {
     let mut right = 0;
     for job in broadcasts {
         right += usize::from(runs.get(job)?.right);
@@ -70,7 +70,7 @@ pub fn jobs_over_alpha(bytes: u32) -> Vec<Job> {
 }
 
 /// The mean time over alpha. [1], [us]
-pub fn times_over_alpha(runs: &Results, bytes: u32) -> Result<Vec<(f64, f64)>, Gap> {
+pub fn times_over_alpha(runs: &Results, bytes: u32) -> Result<Vec<(f64, f64)>, MissingAnswer> {
     ALPHAS.map(|alpha| Ok((f64::from(alpha) / 100.0, broadcast_time(runs, bytes, alpha)?))).collect()
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::job::{Delayed, Job};
 use super::{Results, StudyOfPostal};
-use crate::{Findings, Gap};
+use crate::{Findings, MissingAnswer};
 
 /// The numbers of nodes.
 const NODES: std::ops::RangeInclusive<u32> = 2..=40;
@@ -26,7 +26,7 @@ fn jobs_of(lambda: u32) -> Vec<Job> {
     NODES.map(|nodes| Job::Combine { tenths: 10 * lambda, nodes, delayed: Delayed::Receives }).collect()
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let mut late = Vec::new();
     for whole in LAMBDAS {
         let lambda = Lambda::new(u64::from(whole), 1).unwrap_or(Lambda::ONE);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::job::{Delayed, Job};
 use super::{Results, StudyOfPostal};
-use crate::{Claims, Drawing, Findings, Gap};
+use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series, legend};
 
 /// The number of nodes: enough for the asymptotic growth to show.
@@ -33,11 +33,11 @@ fn job(tenths: u32, delayed: Delayed) -> Job {
 }
 
 /// The time of a combine. [t0]
-fn time(runs: &Results, tenths: u32, delayed: Delayed) -> Result<f64, Gap> {
+fn time(runs: &Results, tenths: u32, delayed: Delayed) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job(tenths, delayed))?.time.microseconds())
 }
 
-fn judge(runs: &Results) -> Result<Findings, Gap> {
+fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut below, mut between, mut above) = (Vec::new(), Vec::new(), Vec::new());
     for tenths in TENTHS {
         let of_receives = time(runs, tenths, Delayed::Sends)? / time(runs, tenths, Delayed::Receives)?;
@@ -54,7 +54,7 @@ fn judge(runs: &Results) -> Result<Findings, Gap> {
         .with("sends_over_receives_above", above))
 }
 
-fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let (mut series, mut keys) = (Vec::new(), Vec::new());
     for (name, delayed, style) in [("delayed sends", Delayed::Sends, 0), ("delayed receives", Delayed::Receives, 1)] {
         let points = TENTHS.map(|tenths| Ok((f64::from(tenths) / 10.0, time(runs, tenths, delayed)?)));

@@ -3,7 +3,7 @@
 use programs::postal::{Lambda, gamma};
 
 use super::{Results, StudyOfPostal, printed};
-use crate::{Claims, Drawing, Gap};
+use crate::{Claims, Drawing, MissingAnswer};
 use report::{Cell, Table, fixed};
 
 /// The study.
@@ -20,7 +20,7 @@ fn ours() -> Vec<f64> {
     (1..=10).filter_map(|lambda| Lambda::new(lambda, 1).ok()).map(gamma).collect()
 }
 
-fn draw(claims: &Claims, _: &Results) -> Result<Option<Drawing>, Gap> {
+fn draw(claims: &Claims, _: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let published = claims.get(STUDY.claims[0])?.printed_row("gamma")?;
     let mut table = Table::with_head(&["lambda", "printed", "ours"]);
     for (lambda, (published, ours)) in (1..).zip(published.iter().zip(ours())) {

@@ -78,9 +78,9 @@ impl<'a> Row<'a> {
             (None, Some(usual)) => Ok(usual),
             (None, None) => Err(TimesProblem::cell(column, "nothing", allowed)),
             (Some(cell), _) => {
-                let meant = quantities::nearest(cell, names).map(|name| format!(" (did you mean `{name}`?)"));
+                let suggestion = quantities::nearest(cell, names).map(|name| format!(" (did you mean `{name}`?)"));
                 let found = known.into_iter().find(|pair| pair.0 == cell);
-                let wrong = || TimesProblem::cell(column, quoted(cell), allowed + &meant.unwrap_or_default());
+                let wrong = || TimesProblem::cell(column, quoted(cell), allowed + &suggestion.unwrap_or_default());
                 found.map(|pair| pair.1).ok_or_else(wrong)
             }
         }

@@ -107,7 +107,7 @@ pub enum TimesProblem {
     #[error("found no times; allowed is a line with the names of the columns and a line for each time")]
     Empty,
     /// A column has an unknown name.
-    #[error("there is no column `{found}`{}; allowed are {}", meant(found), COLUMNS.join(", "))]
+    #[error("there is no column `{found}`{}; allowed are {}", suggestion(found), COLUMNS.join(", "))]
     Column {
         /// The name.
         found: String,
@@ -117,7 +117,7 @@ pub enum TimesProblem {
     MissingColumn(&'static str),
     /// A column occurs twice.
     #[error("there are two columns `{0}`")]
-    ColumnTwice(String),
+    DuplicateColumn(String),
     /// A line is not a row of cells.
     #[error("found {found}; allowed is {allowed}")]
     Line {
@@ -160,7 +160,7 @@ impl TimesProblem {
 }
 
 /// The column that may have been meant.
-fn meant(found: &str) -> String {
+fn suggestion(found: &str) -> String {
     let nearest = quantities::nearest(found, COLUMNS);
     nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
@@ -212,7 +212,7 @@ fn check_columns(columns: &[&str]) -> Result<(), TimesProblem> {
             return Err(TimesProblem::Column { found: column.to_string() });
         }
         if columns[..place].contains(&column) {
-            return Err(TimesProblem::ColumnTwice(column.to_string()));
+            return Err(TimesProblem::DuplicateColumn(column.to_string()));
         }
     }
     let missing = ["program", "ranks", "bytes", "time"].into_iter().find(|name| !columns.contains(name));

@@ -70,7 +70,7 @@ pub struct Plan {
     /// Whether somebody interrupted before everything was run.
     pub interrupted: bool,
     /// The budget with which every promising candidate would have been run, if it is more than was available.
-    pub wanted: Option<f64>,
+    pub sufficient_budget: Option<f64>,
 }
 
 /// The effort to make.
@@ -115,10 +115,10 @@ pub fn plan(question: &Question, machine: &Machine, effort: &Effort<'_>) -> Resu
         estimated: Vec::new(),
         left_out,
     };
-    let Outcome { predictions, left_out, wanted } = trials.run();
+    let Outcome { predictions, left_out, sufficient_budget } = trials.run();
     let interrupted = effort.interrupted.load(Ordering::Relaxed);
     let bound = bound::of(question, machine);
-    Ok(Plan { predictions, bound, left_out, model, interrupted, wanted })
+    Ok(Plan { predictions, bound, left_out, model, interrupted, sufficient_budget })
 }
 
 /// The result of the runs.
@@ -126,7 +126,7 @@ struct Outcome {
     /// All candidates that can be run, fastest first.
     predictions: Vec<Prediction>,
     left_out: Vec<(String, String)>,
-    wanted: Option<f64>,
+    sufficient_budget: Option<f64>,
 }
 
 /// A candidate with its estimate.
@@ -160,12 +160,12 @@ impl Trials<'_> {
             }
             self.run_batch(batch);
         }
-        let wanted = self.wanted();
+        let sufficient_budget = self.sufficient_budget();
         self.estimated.extend(self.waiting.map(only_estimated));
         self.simulated.sort_by_key(|prediction| prediction.time);
         self.estimated.sort_by_key(|prediction| prediction.time);
         self.simulated.append(&mut self.estimated);
-        Outcome { predictions: self.simulated, left_out: self.left_out, wanted }
+        Outcome { predictions: self.simulated, left_out: self.left_out, sufficient_budget }
     }
 
     /// The next few that are neither hopeless nor beyond the budget.
@@ -192,7 +192,7 @@ impl Trials<'_> {
     }
 
     /// The budget that would have sufficed, if something promising exceeded it.
-    fn wanted(&self) -> Option<f64> {
+    fn sufficient_budget(&self) -> Option<f64> {
         let best = self.best();
         let promising = self.estimated.iter().filter(|it| !is_hopeless(it.time, best));
         let beyond: f64 = promising.map(|it| work(&it.candidate, self.machine, self.hops)).sum();

@@ -10,7 +10,7 @@ use super::{Effort, Prediction, Question, plan};
 
 /// The collectives to plan for.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct PlanRequest {
     /// How many ranks take part.
     pub ranks: u32,
     /// The sizes examined, in increasing order. [B]
@@ -32,16 +32,16 @@ pub struct Pick {
 ///
 /// # Errors
 /// Those of [`plan`].
-pub fn picks(wanted: &Wanted, machine: &Machine, effort: &Effort<'_>) -> Result<Vec<Pick>> {
-    let ranks = wanted.ranks;
-    let by_size = wanted.sizes.iter().flat_map(|&bytes| {
+pub fn picks(request: &PlanRequest, machine: &Machine, effort: &Effort<'_>) -> Result<Vec<Pick>> {
+    let ranks = request.ranks;
+    let by_size = request.sizes.iter().flat_map(|&bytes| {
         [
             Question::Broadcast { ranks, bytes },
             Question::AllReduce { ranks, bytes },
             Question::Complete { ranks, bytes },
         ]
     });
-    let mut questions: Vec<Question> = by_size.chain(wanted.matrix.clone().map(Question::Irregular)).collect();
+    let mut questions: Vec<Question> = by_size.chain(request.matrix.clone().map(Question::Irregular)).collect();
     questions.sort_by_key(Question::name);
     let pick = |question: Question| {
         let planned = plan(&question, machine, effort)?;

@@ -75,7 +75,7 @@ impl Plan {
             "algorithms": self.predictions.iter().map(prediction).collect::<Vec<Value>>(),
             "left_out": left_out.collect::<Vec<Value>>(),
             "interrupted": self.interrupted,
-            "budget_wanted": self.wanted.map(|wanted| (wanted / 1e6).ceil()),
+            "budget_wanted": self.sufficient_budget.map(|budget| (budget / 1e6).ceil()),
         })))
     }
 }

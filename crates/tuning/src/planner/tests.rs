@@ -66,11 +66,11 @@ fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
     let plan = planned(&question, &machine, 0.0);
     assert!(!plan.predictions.is_empty());
     assert!(plan.predictions.iter().all(|prediction| prediction.source == Source::Estimated));
-    let wanted = plan.wanted.unwrap();
+    let budget = plan.sufficient_budget.unwrap();
     let plan = planned(&question, &machine, BUDGET);
-    assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
-    let plan = planned(&question, &machine, 1.001 * wanted);
-    assert_eq!((plan.predictions[0].source, plan.wanted), (Source::Simulated, None));
+    assert_eq!((plan.predictions[0].source, plan.sufficient_budget), (Source::Simulated, None));
+    let plan = planned(&question, &machine, 1.001 * budget);
+    assert_eq!((plan.predictions[0].source, plan.sufficient_budget), (Source::Simulated, None));
 }
 
 /// The same candidates are run with the same result, however many run in parallel.

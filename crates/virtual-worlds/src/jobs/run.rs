@@ -24,14 +24,14 @@ impl Simulated<'_> {
         {
             // Ranks are nodes, so nothing has to be translated.
             let ranks = nodes.len() as u32;
-            let (results, answer) = self.run_beside(ranks, program, background, |node| node.0 < ranks)?;
+            let (results, answer) = self.run_with_background(ranks, program, background, |node| node.0 < ranks)?;
             let run = JobRun { results, start: Time::ZERO, finish: answer.finish.clone() };
             return Ok(JobsRun { jobs: vec![run], answer });
         }
         let on_ethernet = matches!(self.machine.interconnect, Interconnect::Ethernet(_));
         let program = Jobs::new(jobs, self.machine.nodes, on_ethernet)?;
         let is_used = |NodeId(node)| program.seat(Rank(node)).is_some();
-        let (results, mut answer) = self.run_beside(program.nodes(), &program, background, is_used)?;
+        let (results, mut answer) = self.run_with_background(program.nodes(), &program, background, is_used)?;
         let job_of = |node: Rank| program.seat(node).map(|seat| seat.job);
         // A broadcast goes to every node, but is meant for those of its job.
         answer.unreceived.retain(|message| job_of(message.from) == job_of(message.to));
@@ -48,7 +48,7 @@ impl Simulated<'_> {
     }
 
     /// Runs `program` beside `background` traffic, if there is any.
-    fn run_beside<P: Program>(
+    fn run_with_background<P: Program>(
         &self,
         ranks: u32,
         program: &P,
@@ -67,7 +67,7 @@ impl Simulated<'_> {
             return Ok((results, Answer { background: Some(none), ..answer }));
         }
         let sends = |node| *sources == BackgroundSources::All || !is_used(node);
-        self.network().run_beside(ranks, program, load, sends)
+        self.network().run_with_background(ranks, program, load, sends)
     }
 }
 

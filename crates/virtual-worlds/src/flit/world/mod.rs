@@ -82,7 +82,7 @@ impl NetworkWorld<'_> {
     ///
     /// # Errors
     /// As for a program; [`Error::Unfit`] for a load that can't be offered to the network.
-    pub fn run_beside<P: Program>(
+    pub fn run_with_background<P: Program>(
         &self,
         ranks: u32,
         program: &P,

@@ -12,7 +12,7 @@ use formats::output::Unwritable;
 use quantities::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use studies::{Keeper, VERSION};
+use studies::{RunCache, VERSION};
 
 use crate::failure::Failure;
 
@@ -36,7 +36,7 @@ struct Line<'a> {
 }
 
 /// The kept results of runs.
-pub(super) struct KeptRuns {
+pub(super) struct CachedRuns {
     /// The results of earlier commands.
     earlier: BTreeMap<String, String>,
     /// How many of these were asked for.
@@ -44,12 +44,12 @@ pub(super) struct KeptRuns {
     file: Mutex<File>,
 }
 
-impl KeptRuns {
+impl CachedRuns {
     /// The results kept in `folder`; none if the runs are to be made `again`, or were made by another version of the simulator.
     ///
     /// # Errors
     /// A file that cannot be read or written.
-    pub(super) fn open(folder: &Path, again: bool) -> Result<KeptRuns, Failure> {
+    pub(super) fn open(folder: &Path, again: bool) -> Result<CachedRuns, Failure> {
         let path = folder.join(NAME);
         let unwritable = |cause| Unwritable { path: path.clone(), cause };
         let head = serde_json::to_string(&Head { simulated_by: VERSION.to_string() })
@@ -66,7 +66,7 @@ impl KeptRuns {
         if whole == 0 {
             writeln!(file, "{head}").map_err(unwritable)?;
         }
-        Ok(KeptRuns { earlier, found: AtomicUsize::new(0), file: Mutex::new(file) })
+        Ok(CachedRuns { earlier, found: AtomicUsize::new(0), file: Mutex::new(file) })
     }
 
     /// A line that says how many runs were not repeated; empty if all were made.
@@ -97,7 +97,7 @@ fn answers_below(head: &str, text: &str) -> (usize, BTreeMap<String, String>) {
     (whole, answers)
 }
 
-impl Keeper for KeptRuns {
+impl RunCache for CachedRuns {
     fn find(&self, run: &str) -> Option<String> {
         let answer = self.earlier.get(run)?;
         self.found.fetch_add(1, Ordering::Relaxed);

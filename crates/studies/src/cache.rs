@@ -14,7 +14,7 @@ use super::runs::Job;
 pub const VERSION: &str = env!("MAQUETTE_SIMULATED_BY");
 
 /// Where answers are kept.
-pub trait Keeper: Sync {
+pub trait RunCache: Sync {
     /// The answer to `run` as JSON, if there is one of this [`VERSION`].
     fn find(&self, run: &str) -> Option<String>;
     /// Keeps the answer to `run`. If that fails, the run is repeated the next time.
@@ -27,19 +27,19 @@ pub trait Keeper: Sync {
 /// # Errors
 /// Those of `run`.
 pub fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
-    keeper: Option<&dyn Keeper>,
+    cache: Option<&dyn RunCache>,
     paper: &str,
     job: &J,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
 ) -> Result<A, String> {
-    let Some(keeper) = keeper.filter(|_| !job.alone()) else { return run(job) };
+    let Some(cache) = cache.filter(|_| !job.alone()) else { return run(job) };
     let name = format!("{paper} {job:?}");
-    if let Some(answer) = keeper.find(&name).and_then(|kept| serde_json::from_str(&kept).ok()) {
+    if let Some(answer) = cache.find(&name).and_then(|cached| serde_json::from_str(&cached).ok()) {
         return Ok(answer);
     }
     let answer = run(job)?;
     if let Ok(text) = serde_json::to_string(&answer) {
-        keeper.keep(&name, &text);
+        cache.keep(&name, &text);
     }
     Ok(answer)
 }
@@ -56,7 +56,7 @@ mod tests {
     #[derive(Default)]
     struct Memory(Mutex<BTreeMap<String, String>>);
 
-    impl Keeper for Memory {
+    impl RunCache for Memory {
         fn find(&self, run: &str) -> Option<String> {
             self.0.lock().unwrap().get(run).cloned()
         }
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_wall_times_are_not_kept() {
+    fn failures_and_wall_times_are_not_cached() {
         assert_eq!(runs(13), 3);
         assert_eq!(runs(20), 3, "runs that are divisible by ten are about wall time");
     }
 
     /// The answers of a paper's fastest runs are the same after having been kept.
-    fn check_round_trip<J: Job + Debug, A: Serialize + DeserializeOwned + Debug>(
+    fn answers_survive_the_cache<J: Job + Debug, A: Serialize + DeserializeOwned + Debug>(
         jobs: Vec<J>,
         run: fn(&J) -> Result<A, String>,
     ) {
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn answers_come_back_as_they_were() {
-        check_round_trip(moc::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), moc::run);
-        check_round_trip(postal::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), postal::run);
-        check_round_trip(cm5::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), cm5::run);
-        check_round_trip(bcast::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), bcast::run);
+        answers_survive_the_cache(moc::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), moc::run);
+        answers_survive_the_cache(postal::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), postal::run);
+        answers_survive_the_cache(cm5::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), cm5::run);
+        answers_survive_the_cache(bcast::STUDIES.iter().flat_map(|study| (study.jobs)()).collect(), bcast::run);
     }
 }
