@@ -101,14 +101,14 @@ impl Elements {
             return Message::from(Bytes::from_owner(place));
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.to_message() }
+        unsafe { self.copy_message() }
     }
 
     /// The elements as a message that is a copy.
     ///
     /// # Safety
     /// The elements exist.
-    pub(crate) unsafe fn to_message(&self) -> Message {
+    pub(crate) unsafe fn copy_message(&self) -> Message {
         let length = self.bytes() as usize;
         if length == 0 {
             return Message::from(Vec::new());

@@ -55,7 +55,7 @@ impl Program for Job {
                 // The result goes where the program has its own data, which may still be in use for sends to others.
                 let is_in_place = sent.address == received.address;
                 // SAFETY: the program leaves its data alone, see [`Job`].
-                let mut message = unsafe { if is_in_place { sent.to_message() } else { sent.as_message() } };
+                let mut message = unsafe { if is_in_place { sent.copy_message() } else { sent.as_message() } };
                 algorithm.all_reduce(endpoint, &context, &mut message).await?;
                 if reduction.code() != MPI_SUCCESS {
                     return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));
@@ -183,7 +183,7 @@ impl Blocks {
     /// The state of the exchange; what the rank has for itself is copied at once.
     fn begin(&self, Rank(me): Rank) -> Result<Transit<'_>> {
         // SAFETY: the program leaves its data alone, see [`Job`].
-        let copies = || self.received.iter().map(|block| unsafe { block.to_message() }).collect();
+        let copies = || self.received.iter().map(|block| unsafe { block.copy_message() }).collect();
         let own = self.sent.is_none().then(copies);
         if let Some(sent) = &self.sent {
             // SAFETY: the program leaves its data alone, see [`Job`].
