@@ -23,7 +23,7 @@ use experiment::Provenance;
 use experiment::catalogue::Exchange;
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use tuning::exchange::{Checked, DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check, root_branch};
+use tuning::exchange::{CheckResult, DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check, root_branch};
 
 /// Make the schedule of an exchange: which rank sends to which in each step.
 ///
@@ -130,7 +130,7 @@ struct Made {
     file: Option<InputFile>,
     summary: ScheduleSummary,
     table: Option<String>,
-    checked: Option<Checked>,
+    checked: Option<CheckResult>,
     contents: Vec<String>,
 }
 

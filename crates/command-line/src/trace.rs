@@ -51,7 +51,7 @@ enum ClockName {
 
 /// What was written.
 #[derive(Debug, Default, Serialize)]
-struct Traced {
+struct TraceSummary {
     folder: String,
     ranks: u32,
     calls: u64,
@@ -108,7 +108,7 @@ impl Arguments {
     }
 
     /// What the ranks have written.
-    fn written(&self, folder: &Path, status: ExitStatus) -> Result<Traced, Failure> {
+    fn written(&self, folder: &Path, status: ExitStatus) -> Result<TraceSummary, Failure> {
         let not_traced = folder.join(NOT_TRACED);
         if let Ok(library) = fs::read_to_string(&not_traced) {
             let _ = fs::remove_file(not_traced);
@@ -117,7 +117,7 @@ impl Arguments {
                 hint: "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one".to_owned(),
             });
         }
-        let mut traced = Traced { folder: self.out.display().to_string(), ..Traced::default() };
+        let mut traced = TraceSummary { folder: self.out.display().to_string(), ..TraceSummary::default() };
         let mut size = 1;
         while traced.ranks < size {
             let path = folder.join(file_name(traced.ranks));
@@ -130,7 +130,7 @@ impl Arguments {
     }
 }
 
-impl Traced {
+impl TraceSummary {
     /// Adds the file of a rank; returns the number of ranks.
     fn add(&mut self, path: &Path) -> Result<u32, Failure> {
         let unreadable = |cause| Failure::Unreadable { path: path.to_path_buf(), cause };
@@ -157,7 +157,7 @@ impl Traced {
     }
 
     fn text(&self) -> String {
-        let Traced { folder, ranks, calls, bytes, recorded_ps } = self;
+        let TraceSummary { folder, ranks, calls, bytes, recorded_ps } = self;
         let each = *bytes as f64 / (*calls).max(1) as f64;
         let took = rounded(Duration::from_picoseconds(*recorded_ps));
         let size = Bytes(*bytes);

@@ -106,7 +106,7 @@ pub const fn request_of(number: u32) -> Option<u32> {
 
 /// How the ranks of a run ended.
 #[derive(Debug)]
-pub struct Ended<T> {
+pub struct RunResults<T> {
     /// Each rank's result; nothing for those that wait for ever.
     pub results: Vec<Option<Result<T>>>,
     /// When each rank ended. [ps]
@@ -117,7 +117,7 @@ pub struct Ended<T> {
     pub timeline: Option<Timeline>,
 }
 
-impl<T> Ended<T> {
+impl<T> RunResults<T> {
     /// Each rank's result, when all have ended.
     ///
     /// # Errors
@@ -168,7 +168,7 @@ pub fn run<P: Program>(
     ranks: u32,
     program: &P,
     with_timeline: bool,
-) -> Result<Ended<P::Output>> {
+) -> Result<RunResults<P::Output>> {
     run_local(machine, 0..ranks, ranks, program, with_timeline)
 }
 
@@ -190,7 +190,7 @@ fn run_local<P: Program>(
     ranks: u32,
     program: &P,
     with_timeline: bool,
-) -> Result<Ended<P::Output>> {
+) -> Result<RunResults<P::Output>> {
     let shared = RefCell::new(Shared {
         machine,
         operations: Operations::default(),
@@ -207,7 +207,7 @@ fn run_local<P: Program>(
             *result = Err(error);
         }
     }
-    Ok(Ended { results, timeline: timeline.map(Timeline::in_order), ..ended })
+    Ok(RunResults { results, timeline: timeline.map(Timeline::in_order), ..ended })
 }
 
 /// Polls ranks until nothing more happens.
@@ -216,7 +216,7 @@ fn drive<P: Program>(
     local: Range<u32>,
     ranks: u32,
     program: &P,
-) -> Result<Ended<P::Output>> {
+) -> Result<RunResults<P::Output>> {
     let start = async |rank| program.run(&RankEndpoint { shared, rank, size: ranks, needs: P::NEEDS }).await;
     let mut all = Ranks {
         running: (0..ranks).map(|rank| local.contains(&rank).then(|| Box::pin(start(Rank(rank))))).collect(),
@@ -253,7 +253,7 @@ fn drive<P: Program>(
     let mut waiting = shared.borrow().waiting(&results);
     waiting.retain(|(rank, _)| local.contains(&rank.0));
     drop(running);
-    Ok(Ended { results, finish, waiting, timeline: None })
+    Ok(RunResults { results, finish, waiting, timeline: None })
 }
 
 /// The ranks of a run: those that have not ended, the results of the others, and when they ended.

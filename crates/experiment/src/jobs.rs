@@ -14,7 +14,7 @@ use crate::simulate::simulated;
 use crate::{Error, Experiment, Finding, Job, Notes, Ready, Site};
 
 /// A job that has been placed on a machine, and can begin.
-pub(crate) struct Placed {
+pub(crate) struct PlacedJob {
     pub(crate) name: String,
     pub(crate) program: &'static str,
     pub(crate) ready: Box<dyn Ready>,
@@ -71,7 +71,7 @@ impl From<PlacementError> for Error {
 
 impl Experiment {
     /// Creates the programs of all jobs, and places them on the machine of `site`, one after another.
-    pub(crate) fn place(&self, site: &mut Site) -> Result<Vec<Placed>, Error> {
+    pub(crate) fn place(&self, site: &mut Site) -> Result<Vec<PlacedJob>, Error> {
         let mut made = Vec::new();
         for job in &self.jobs {
             site.asked_ranks = job.ranks;
@@ -96,7 +96,14 @@ impl Experiment {
                 "placement": placement.to_string(),
                 "start": start.to_string(),
             });
-            placed.push(Placed { name, program: program.name(), ready, nodes, start: Time::ZERO + start, parameters });
+            placed.push(PlacedJob {
+                name,
+                program: program.name(),
+                ready,
+                nodes,
+                start: Time::ZERO + start,
+                parameters,
+            });
         }
         Ok(placed)
     }
@@ -104,14 +111,14 @@ impl Experiment {
 
 /// Runs the `placed` jobs together with the `background` traffic; then, if requested, each of them alone.
 pub(crate) fn run(
-    placed: Vec<Placed>,
+    placed: Vec<PlacedJob>,
     background: Option<&Background>,
     alone: bool,
     (machine, options): (&Machine, Options),
 ) -> Result<(Vec<FinishedJob>, Answer), Error> {
     let mut programs: Vec<jobs::Job<AnyProgram>> = Vec::new();
     let mut rest: Vec<(&'static str, Notes, DeriveAny)> = Vec::new();
-    for Placed { name, program, ready, nodes, start, .. } in placed {
+    for PlacedJob { name, program, ready, nodes, start, .. } in placed {
         let notes = ready.notes().clone();
         let AnyJob { program: any, derive_findings } = ready.into_job();
         programs.push(jobs::Job { name, program: any, nodes, start });

@@ -38,7 +38,7 @@ pub use own::{FinishedPrograms, OwnProgram};
 pub use prepared::{AnyJob, Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready};
 pub use provenance::Provenance;
 pub use report::{FigurePage, machine_page};
-pub use runner::{FinishedRun, Launched, Run};
+pub use runner::{FinishedRun, PreparedLaunch, Run};
 pub use site::Site;
 pub use spec::{DEFAULT_SEED, EngineName, Experiment, Job, Outputs, read_as};
 pub use tables::{Recording, TableName};

@@ -19,7 +19,7 @@ use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
 
 use crate::catalogue::Choice;
-use crate::jobs::{self, FinishedJob, Placed};
+use crate::jobs::{self, FinishedJob, PlacedJob};
 use crate::prepared::warnings;
 use crate::{
     AnyJob, EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Recording, Site,
@@ -64,7 +64,7 @@ enum Work {
     /// A program that has the machine to itself.
     Program(Box<dyn Ready>),
     /// Jobs beside each other with background traffic, and then each alone if requested.
-    Jobs { jobs: Vec<Placed>, background: Option<Background>, alone: bool },
+    Jobs { jobs: Vec<PlacedJob>, background: Option<Background>, alone: bool },
 }
 
 /// A run that has ended.
@@ -93,13 +93,13 @@ pub struct FinishedRun {
 }
 
 /// A program that can begin on real ranks.
-pub struct Launched {
+pub struct PreparedLaunch {
     ready: Box<dyn Ready>,
     /// What is run.
     pub provenance: Provenance,
 }
 
-impl Launched {
+impl PreparedLaunch {
     /// Runs it as `rank`, as many times as that rank is to run it.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Experiment {
     ///
     /// # Errors
     /// If it can't run.
-    pub fn prepare_for_real(&self, ranks: u32) -> Result<Launched, Error> {
+    pub fn prepare_for_real(&self, ranks: u32) -> Result<PreparedLaunch, Error> {
         let program = &self.only_job()?.program;
         // Only the machine's number of nodes is used, and this one has the most possible.
         let machine = machines::load(NO_MACHINE)?;
@@ -129,7 +129,7 @@ impl Experiment {
             provenance_of(program, &*ready, Provenance::of("run").seeded(self.seed(), self.seed.is_some()));
         match provenance.seed_without_effect() {
             Some(seed) => Err(Error::parameter("seed", seed, "none, as nothing of the program is random")),
-            None => Ok(Launched { ready, provenance: provenance.for_real() }),
+            None => Ok(PreparedLaunch { ready, provenance: provenance.for_real() }),
         }
     }
 
@@ -197,7 +197,7 @@ impl Experiment {
     }
 
     /// The provenance of jobs, with the parameters of each.
-    fn provenance_of_jobs(&self, jobs: &[Placed], provenance: Provenance) -> Provenance {
+    fn provenance_of_jobs(&self, jobs: &[PlacedJob], provenance: Provenance) -> Provenance {
         let ranks = jobs.iter().map(|job| job.ready.ranks()).sum();
         let mut parameters = json!({"jobs": jobs.iter().map(|job| job.parameters.clone()).collect::<Vec<Value>>()});
         if let Some(background) = &self.background {

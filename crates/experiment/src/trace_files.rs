@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use formats::input::{self, Digesting, InputFile};
+use formats::input::{self, DigestingReader, InputFile};
 use programs::trace::{OperationRate, RankCalls, ReadError, Trace, TraceError, dumpi, file_name, liballprof, simgrid};
 use quantities::Bytes;
 
@@ -66,7 +66,7 @@ impl Files {
             return Err(wrong(format!("missing: rank 0 says that there are {size} ranks")));
         }
         let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
-        let mut content = Digesting::new(input::open(path, LONGEST).map_err(unreadable)?);
+        let mut content = DigestingReader::new(input::open(path, LONGEST).map_err(unreadable)?);
         let read = RankCalls::read(&name, BufReader::with_capacity(1 << 16, &mut content));
         let (calls, found, size) = read.map_err(|error| match error {
             ReadError::Unreadable(cause) => unreadable(cause),

@@ -63,7 +63,7 @@ impl InputFile {
     }
 
     /// The file `path`, all of which has been read through `content`.
-    pub fn digested<R>(path: &Path, content: &Digesting<R>) -> InputFile {
+    pub fn digested<R>(path: &Path, content: &DigestingReader<R>) -> InputFile {
         InputFile { path: path.display().to_string(), blake3: content.hasher.finalize().to_hex().to_string() }
     }
 
@@ -91,19 +91,19 @@ impl InputFile {
 
 /// A reader that takes the digest of what is read through it.
 #[derive(Debug)]
-pub struct Digesting<R> {
+pub struct DigestingReader<R> {
     content: R,
     hasher: blake3::Hasher,
 }
 
-impl<R> Digesting<R> {
+impl<R> DigestingReader<R> {
     /// Wraps `content`, of which nothing has been read yet.
-    pub fn new(content: R) -> Digesting<R> {
-        Digesting { content, hasher: blake3::Hasher::new() }
+    pub fn new(content: R) -> DigestingReader<R> {
+        DigestingReader { content, hasher: blake3::Hasher::new() }
     }
 }
 
-impl<R: Read> Read for Digesting<R> {
+impl<R: Read> Read for DigestingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.content.read(buffer)?;
         self.hasher.update(&buffer[..read]);

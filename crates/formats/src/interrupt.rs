@@ -107,7 +107,7 @@ pub fn flag() -> &'static AtomicBool {
 }
 
 /// How often a waiting thread checks whether it was asked to end.
-pub const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+pub const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Does `work` on a thread of its own and returns its result, or nothing if the process was asked to end first.
 ///
@@ -125,7 +125,7 @@ pub fn unless_requested_while<T: Send + 'static>(
     // If the thread was abandoned, nobody waits for the result.
     let worker = thread::spawn(move || drop(done.send(work())));
     loop {
-        match result.recv_timeout(BETWEEN_LOOKS) {
+        match result.recv_timeout(CHECK_INTERVAL) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if requested() => return None,
             Err(RecvTimeoutError::Timeout) => look(),

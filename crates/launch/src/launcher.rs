@@ -15,10 +15,10 @@ use super::callers::{Caller, Callers};
 use super::hosts::Host;
 use super::process::{Process, Shell};
 use super::secret::Secret;
-use super::wire::{Ended, Hello, LONGEST, Record, Roster, Tuning, read_line, write_line};
+use super::wire::{Hello, LONGEST, RankOutcome, Record, Roster, Tuning, read_line, write_line};
 
 /// How often to check whether a rank's process has ended, or another one connects.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// How long a rank's last message may take to arrive after its process has ended.
 const FINAL_REPORT_WAIT: Duration = Duration::from_secs(1);
 
@@ -101,11 +101,11 @@ pub enum LaunchError {
 /// A message from a caller.
 enum CallerMessage {
     Hello(Hello, TcpStream),
-    Ended(u32, Ended),
+    Ended(u32, RankOutcome),
 }
 
 /// A launch in progress.
-struct Launched<'a> {
+struct RunningLaunch<'a> {
     launch: &'a Launch,
     /// The callers; nobody else is listened to once all ranks have connected.
     callers: Option<Callers>,
@@ -130,7 +130,8 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
         launch.hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.ranks as usize)).collect();
     let (sender, messages) = mpsc::channel();
     let deadline = now() + launch.timeout;
-    let mut launched = Launched { launch, callers, secret, places, processes: Vec::new(), messages, sender, deadline };
+    let mut launched =
+        RunningLaunch { launch, callers, secret, places, processes: Vec::new(), messages, sender, deadline };
     launched.start()?;
     let (hellos, mut streams) = launched.gather(progress)?;
     launched.callers = None;
@@ -142,7 +143,7 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
     launched.results(progress)
 }
 
-impl Launched<'_> {
+impl RunningLaunch<'_> {
     /// Starts a process for each rank.
     fn start(&mut self) -> Result<(), LaunchError> {
         let system = |cause| LaunchError::System { what: "the control socket", cause };
@@ -173,10 +174,10 @@ impl Launched<'_> {
                         *place = Some((hello, stream));
                     }
                 }
-                Some(CallerMessage::Ended(rank, Ended::Badly { problem, status })) => {
+                Some(CallerMessage::Ended(rank, RankOutcome::Badly { problem, status })) => {
                     return Err(self.rank_error(rank, problem, status));
                 }
-                Some(CallerMessage::Ended(_, Ended::Well(_))) | None => {}
+                Some(CallerMessage::Ended(_, RankOutcome::Well(_))) | None => {}
             }
         }
         Ok(there.into_iter().flatten().unzip())
@@ -190,7 +191,7 @@ impl Launched<'_> {
             let sender = self.sender.clone();
             thread::spawn(move || drop(listen(caller, &sender)));
         }
-        match self.messages.recv_timeout(BETWEEN_LOOKS) {
+        match self.messages.recv_timeout(CHECK_INTERVAL) {
             Ok(messages) => Ok(Some(messages)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
@@ -220,7 +221,7 @@ impl Launched<'_> {
         let mut is_done = false;
         while !is_done && now() < until {
             match self.next()? {
-                Some(CallerMessage::Ended(rank, Ended::Badly { problem, status })) => {
+                Some(CallerMessage::Ended(rank, RankOutcome::Badly { problem, status })) => {
                     return Err(self.rank_error(rank, problem, status));
                 }
                 Some(other) => {
@@ -264,10 +265,10 @@ impl Launched<'_> {
             progress(records.len(), records.iter().flatten().count());
             self.check(&records.iter().map(Option::is_some).collect::<Vec<bool>>(), "has not ended")?;
             match self.next()? {
-                Some(CallerMessage::Ended(rank, Ended::Well(record))) => {
+                Some(CallerMessage::Ended(rank, RankOutcome::Well(record))) => {
                     records.get_mut(rank as usize).into_iter().for_each(|place| *place = Some(record.clone()));
                 }
-                Some(CallerMessage::Ended(rank, Ended::Badly { problem, status })) => {
+                Some(CallerMessage::Ended(rank, RankOutcome::Badly { problem, status })) => {
                     return Err(self.rank_error(rank, problem, status));
                 }
                 Some(CallerMessage::Hello(..)) | None => {}
@@ -283,7 +284,7 @@ fn listen(Caller { hello, rest, stream }: Caller, sender: &Sender<CallerMessage>
     let rank = hello.rank;
     // The launcher may have given up.
     let _ = sender.send(CallerMessage::Hello(hello, stream));
-    if let Some(ended) = read_line::<Ended>(&mut lines, LONGEST)? {
+    if let Some(ended) = read_line::<RankOutcome>(&mut lines, LONGEST)? {
         let _ = sender.send(CallerMessage::Ended(rank, ended));
     }
     Ok(())

@@ -55,13 +55,13 @@ fn count(messages: &mut [u64], rank: Rank) {
 }
 
 /// A machine that counts what a program sends and receives.
-struct Counted<'run> {
+struct CountingMachine<'run> {
     machine: &'run mut dyn Machine,
     me: Rank,
     tally: &'run mut Tally,
 }
 
-impl Counted<'_> {
+impl CountingMachine<'_> {
     /// Counts what an operation sends when it begins.
     fn count(&mut self, operation: &Operation) {
         match operation {
@@ -78,7 +78,7 @@ impl Counted<'_> {
     }
 }
 
-impl Machine for Counted<'_> {
+impl Machine for CountingMachine<'_> {
     fn now(&self) -> Time {
         self.machine.now()
     }
@@ -207,7 +207,7 @@ impl Running {
         self.link.run(P::NEEDS, &mut |machine| {
             let preempted = preemptions();
             let start = machine.now();
-            let output = executor::run_one(&mut Counted { machine, me, tally }, me, size, program)?;
+            let output = executor::run_one(&mut CountingMachine { machine, me, tally }, me, size, program)?;
             let end = machine.now();
             let preempted = preemptions().zip(preempted).map(|(after, before)| after - before);
             returned = Some((output, [start, end], preempted));

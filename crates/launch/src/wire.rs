@@ -115,7 +115,7 @@ impl From<Repair> for Repeat {
 /// How a rank has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Ended {
+pub enum RankOutcome {
     /// Its program has ended as many times as it was to run.
     Well(Record),
     /// It can't continue.

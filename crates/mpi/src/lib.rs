@@ -30,7 +30,7 @@ mod search;
 pub use communicator::Communicator;
 pub use library::{Library, OpenError};
 pub use process::{Duplicate, Process};
-pub use request::{Arrived, Broadcast, Place, Receive, ReceiveInPlace, Send};
+pub use request::{ArrivedMessage, Broadcast, Place, Receive, ReceiveInPlace, Send};
 pub use search::{LIBRARY_VARIABLE, started_processes};
 
 /// The error of a failed MPI call.

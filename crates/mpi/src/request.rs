@@ -125,7 +125,7 @@ impl ReceiveInPlace {
 
 /// A message that has arrived.
 #[derive(Debug)]
-pub struct Arrived {
+pub struct ArrivedMessage {
     /// Its sender.
     pub from: u32,
     /// Its tag.
@@ -150,7 +150,7 @@ impl Receive {
     ///
     /// # Errors
     /// The library's error, also if the message is longer than the receive allows.
-    pub fn test(&mut self) -> Result<Option<Arrived>> {
+    pub fn test(&mut self) -> Result<Option<ArrivedMessage>> {
         match self.request.test()? {
             Some(status) => self.arrived(&status).map(Some),
             None => Ok(None),
@@ -161,7 +161,7 @@ impl Receive {
     ///
     /// # Errors
     /// The library's error.
-    pub fn cancel(mut self) -> Result<std::result::Result<Arrived, Vec<u8>>> {
+    pub fn cancel(mut self) -> Result<std::result::Result<ArrivedMessage, Vec<u8>>> {
         let functions = self.request.functions;
         // SAFETY: the handle is of a receive, which can be cancelled.
         check(functions, "MPI_Cancel", unsafe { (functions.cancel)(&raw mut self.request.handle) })?;
@@ -179,7 +179,7 @@ impl Receive {
     }
 
     /// The message of a receive that is over.
-    fn arrived(&mut self, status: &MPI_Status) -> Result<Arrived> {
+    fn arrived(&mut self, status: &MPI_Status) -> Result<ArrivedMessage> {
         let mut length: MPI_Count = 0;
         // SAFETY: the status is of a receive that is over, and the call writes a number.
         let code = unsafe { (self.request.functions.get_count)(status, MPI_BYTE, &raw mut length) };
@@ -188,7 +188,7 @@ impl Receive {
         let length = usize::try_from(length).unwrap_or(0).min(content.capacity());
         // SAFETY: the buffer has room for this many bytes, and MPI has written them.
         unsafe { content.set_len(length) };
-        Ok(Arrived { from: u32::try_from(status.MPI_SOURCE).unwrap_or(u32::MAX), tag: status.MPI_TAG, content })
+        Ok(ArrivedMessage { from: u32::try_from(status.MPI_SOURCE).unwrap_or(u32::MAX), tag: status.MPI_TAG, content })
     }
 }
 

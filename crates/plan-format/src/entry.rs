@@ -105,18 +105,18 @@ impl AlgorithmSpec {
 }
 
 /// An algorithm that a plan can name.
-pub(crate) trait Planned: Sized {
+pub(crate) trait PlannableAlgorithm: Sized {
     /// Constructs it from what is written in `field`, for this many ranks.
     fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError>;
 }
 
-impl Planned for broadcast::Algorithm {
+impl PlannableAlgorithm for broadcast::Algorithm {
     fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
         catalogued(spec, ranks, place, field)
     }
 }
 
-impl Planned for all_reduce::Algorithm {
+impl PlannableAlgorithm for all_reduce::Algorithm {
     fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
         catalogued(spec, ranks, place, field)
     }
@@ -170,7 +170,7 @@ fn only_pacing(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<()
     }
 }
 
-impl Planned for Exchange {
+impl PlannableAlgorithm for Exchange {
     fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
         only_pacing(spec, place, field)?;
         let (name, span, of_name) = (spec.algorithm.get_ref(), spec.algorithm.span(), format!("{field}.algorithm"));
@@ -199,7 +199,7 @@ impl Planned for Exchange {
     }
 }
 
-impl Planned for MatrixExchange {
+impl PlannableAlgorithm for MatrixExchange {
     fn of(spec: &AlgorithmSpec, _: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
         only_pacing(spec, place, field)?;
         let (name, span) = (spec.algorithm.get_ref(), spec.algorithm.span());
@@ -224,7 +224,7 @@ impl Planned for MatrixExchange {
 }
 
 /// Constructs an entry from what is written in `field`.
-pub(crate) fn entry<A: Planned>(
+pub(crate) fn entry<A: PlannableAlgorithm>(
     spec: AlgorithmSpec,
     ranks: u32,
     place: Place<'_>,

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::entry::{AlgorithmSpec, Planned, entry};
+use crate::entry::{AlgorithmSpec, PlannableAlgorithm, entry};
 use crate::error::{Place, PlanError};
-use crate::{Entry, MadeFor, Plan, VERSION, Written};
+use crate::{Entry, MadeFor, Plan, PlanEntries, VERSION};
 
 /// The contents of the file.
 #[derive(Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
 }
 
 /// The entries of a collective, whose sizes increase and do not overlap.
-fn entries<A: Planned>(
+fn entries<A: PlannableAlgorithm>(
     written: Vec<Spanned<AlgorithmSpec>>,
     ranks: u32,
     place: Place<'_>,
@@ -101,7 +101,7 @@ pub(crate) fn write(plan: &Plan) -> String {
     }
     let Plan { machine, blake3, set, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
     let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), set: set.clone(), ranks: *ranks };
-    let written = Written {
+    let written = PlanEntries {
         broadcast: algorithms(broadcast),
         all_reduce: algorithms(all_reduce),
         all_to_all: algorithms(all_to_all),
@@ -111,12 +111,12 @@ pub(crate) fn write(plan: &Plan) -> String {
 }
 
 /// The contents of a file, as text.
-pub(crate) fn text_of(made_for: MadeFor, written: Written) -> String {
+pub(crate) fn text_of(made_for: MadeFor, written: PlanEntries) -> String {
     fn nowhere<T>(value: T) -> Spanned<T> {
         Spanned::new(0..0, value)
     }
     let MadeFor { machine, blake3, set, ranks } = made_for;
-    let Written { broadcast, all_reduce, all_to_all, all_to_allv } = written;
+    let PlanEntries { broadcast, all_reduce, all_to_all, all_to_allv } = written;
     let form = Form {
         maquette_plan: nowhere(VERSION),
         machine,

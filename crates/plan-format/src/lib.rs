@@ -82,7 +82,7 @@ pub struct MadeFor {
 
 /// What is written for each collective.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Written {
+pub struct PlanEntries {
     /// For broadcasts, by the size of the message.
     pub broadcast: Vec<AlgorithmSpec>,
     /// For all-reduces, by the size of a rank's data.
@@ -132,7 +132,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those that a reader of it would report.
-    pub fn of(made_for: MadeFor, written: Written) -> Result<Plan, PlanError> {
+    pub fn of(made_for: MadeFor, written: PlanEntries) -> Result<Plan, PlanError> {
         file::read(&file::text_of(made_for, written), "the plan")
     }
 

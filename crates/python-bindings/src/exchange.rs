@@ -89,13 +89,13 @@ const TRANSFERS: [ColumnOf<(u32, Transfer)>; 4] = [
 ];
 
 /// The messages: a matrix, the ranks of a complete exchange, or the ranks, density in millionths and seed of random ones.
-type Asked<'py> = (Option<FileOrText>, Bound<'py, PyAny>, Option<(u32, u64, u64)>, Bound<'py, PyAny>);
+type MessagesArguments<'py> = (Option<FileOrText>, Bound<'py, PyAny>, Option<(u32, u64, u64)>, Bound<'py, PyAny>);
 
 /// The schedules of these messages: that of `algorithm`, or those of all algorithms.
 #[pyfunction]
 pub fn schedules(
     py: Python<'_>,
-    asked: Asked<'_>,
+    asked: MessagesArguments<'_>,
     algorithm: Option<&str>,
     machine: Option<&Machine>,
     branch: Bound<'_, PyAny>,

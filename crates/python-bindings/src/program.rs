@@ -23,7 +23,7 @@ use crate::received::Received;
 use crate::request::Request;
 
 /// A rank's exception.
-pub struct Raised {
+pub struct RaisedException {
     pub rank: Rank,
     pub time: Time,
     pub error: PyErr,
@@ -34,7 +34,7 @@ pub struct PythonProgram<'py, 'run> {
     /// Begins a rank, given its number and the number of ranks: returns its endpoint, and an iterator that yields its requests.
     pub begin: Bound<'py, PyAny>,
     /// The exceptions of ranks, in the order in which they were raised.
-    pub raised: &'run RefCell<Vec<Raised>>,
+    pub raised: &'run RefCell<Vec<RaisedException>>,
     /// Ends the run.
     pub stop: &'static AtomicBool,
     /// The collectives of the run.
@@ -42,7 +42,7 @@ pub struct PythonProgram<'py, 'run> {
 }
 
 /// The value that a coroutine is sent, or the exception raised in it.
-type Given<'py> = PyResult<Bound<'py, PyAny>>;
+type Resumption<'py> = PyResult<Bound<'py, PyAny>>;
 
 impl Program for PythonProgram<'_, '_> {
     type Output = Py<PyAny>;
@@ -74,7 +74,7 @@ impl<'py> PythonProgram<'py, '_> {
             self.stop.store(true, Ordering::Relaxed);
         }
         let failure = Error::Unfit(error.to_string());
-        self.raised.borrow_mut().push(Raised { rank: endpoint.rank(), time: endpoint.now(), error });
+        self.raised.borrow_mut().push(RaisedException { rank: endpoint.rank(), time: endpoint.now(), error });
         failure
     }
 }
@@ -87,12 +87,12 @@ struct PythonRank<'py, 'run, E> {
 }
 
 /// A coroutine that is driven concurrently with others.
-type Driven<'py, 'a> = Pin<Box<dyn Future<Output = Given<'py>> + 'a>>;
+type DrivenCoroutine<'py, 'a> = Pin<Box<dyn Future<Output = Resumption<'py>> + 'a>>;
 
 impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     /// Resumes a coroutine until it has ended, and carries out what it asks for.
-    async fn drive(&self, steps: Bound<'py, PyIterator>) -> Given<'py> {
-        let mut given: Given<'py> = Ok(steps.py().None().into_bound(steps.py()));
+    async fn drive(&self, steps: Bound<'py, PyIterator>) -> Resumption<'py> {
+        let mut given: Resumption<'py> = Ok(steps.py().None().into_bound(steps.py()));
         loop {
             self.place.get().set_now(self.endpoint.now());
             let sent = match given {
@@ -109,7 +109,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         }
     }
 
-    async fn carry_out(&self, request: Request<'py>, py: Python<'py>) -> Given<'py> {
+    async fn carry_out(&self, request: Request<'py>, py: Python<'py>) -> Resumption<'py> {
         match request {
             Request::Operation(operation) => self.operate(operation, py).await,
             Request::Gather(all) => {
@@ -125,7 +125,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         }
     }
 
-    async fn operate(&self, operation: Operation, py: Python<'py>) -> Given<'py> {
+    async fn operate(&self, operation: Operation, py: Python<'py>) -> Resumption<'py> {
         match self.endpoint.carry_out(operation).await {
             Ok(None) => Ok(py.None().into_bound(py)),
             Ok(Some(received)) => Ok(Bound::new(py, Received::from(received))?.into_any()),
@@ -134,8 +134,8 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     }
 
     /// Several coroutines, to be driven concurrently.
-    fn driven(&self, all: &[Bound<'py, PyIterator>]) -> Vec<Driven<'py, '_>> {
-        all.iter().map(|steps| Box::pin(self.drive(steps.clone())) as Driven<'py, '_>).collect()
+    fn driven(&self, all: &[Bound<'py, PyIterator>]) -> Vec<DrivenCoroutine<'py, '_>> {
+        all.iter().map(|steps| Box::pin(self.drive(steps.clone())) as DrivenCoroutine<'py, '_>).collect()
     }
 }
 
@@ -157,7 +157,7 @@ fn throw<'py>(steps: &Bound<'py, PyIterator>, error: PyErr) -> PyResult<PySendRe
 }
 
 /// Waits until all have ended, or one has raised an error; the others are then left where they are.
-async fn gather<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'py> {
+async fn gather<'py>(mut all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
     let mut returned: Vec<Option<Bound<'py, PyAny>>> = all.iter().map(|_| None).collect();
     let ended = poll_fn(|context| {
         let mut are_left = false;
@@ -178,7 +178,7 @@ async fn gather<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'p
 }
 
 /// Waits until one has ended: returns its index and its return value.
-async fn first<'py>(mut all: Vec<Driven<'py, '_>>, py: Python<'py>) -> Given<'py> {
+async fn first<'py>(mut all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
     let ended = poll_fn(|context| {
         for (place, driven) in all.iter_mut().enumerate() {
             if let Poll::Ready(given) = driven.as_mut().poll(context) {

@@ -21,7 +21,7 @@ use crate::collectives::Collectives;
 use crate::command::unless_interrupted;
 use crate::errors::{of_experiment, of_program};
 use crate::machine::Machine;
-use crate::program::{PythonProgram, Raised};
+use crate::program::{PythonProgram, RaisedException};
 use crate::request::{if_given, large, whole};
 
 /// The result of a run.
@@ -134,13 +134,13 @@ struct How {
 }
 
 /// What is recorded, as it comes from Python: packets, the timeline.
-type Recorded = (bool, bool);
+type RecordingArguments = (bool, bool);
 
 /// How a program runs, as it comes from Python: ranks, placement, engine, seed, recording.
-type Asked<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>, Recorded);
+type RunArguments<'py> = (Bound<'py, PyAny>, Option<String>, Option<String>, Bound<'py, PyAny>, RecordingArguments);
 
 impl How {
-    fn read((ranks, placement, engine, seed, recorded): Asked<'_>) -> PyResult<How> {
+    fn read((ranks, placement, engine, seed, recorded): RunArguments<'_>) -> PyResult<How> {
         let wrong = |text: String| PyValueError::new_err(text);
         let placement = placement.as_deref().map(str::parse::<Placement>).transpose();
         let by_name = |name: String| quantities::by_name(&name, &EngineName::all(), EngineName::name);
@@ -154,13 +154,19 @@ impl How {
     }
 }
 
-fn recording((packets, timeline): Recorded) -> Recording {
+fn recording((packets, timeline): RecordingArguments) -> Recording {
     Recording { packets, timeline }
 }
 
 /// Runs the program of the catalogue called `name`, with `parameters` in JSON.
 #[pyfunction]
-pub fn run_named(py: Python<'_>, name: &str, machine: &Machine, parameters: &str, how: Asked<'_>) -> PyResult<Ended> {
+pub fn run_named(
+    py: Python<'_>,
+    name: &str,
+    machine: &Machine,
+    parameters: &str,
+    how: RunArguments<'_>,
+) -> PyResult<Ended> {
     let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let program = Choice::named(name, parameters).map_err(|error| of_experiment(&error))?;
@@ -178,7 +184,7 @@ pub fn run_experiment(
     py: Python<'_>,
     path: Option<PathBuf>,
     fields: Option<&str>,
-    recorded: Recorded,
+    recorded: RecordingArguments,
 ) -> PyResult<Ended> {
     let read = match (path, fields) {
         (Some(path), _) => Experiment::read(&path),
@@ -229,7 +235,7 @@ pub fn run_own<'py>(
     machine: &Machine,
     begin: Bound<'py, PyAny>,
     parameters: &str,
-    how: Asked<'py>,
+    how: RunArguments<'py>,
 ) -> PyResult<(Bound<'py, PyList>, Ended)> {
     let How { ranks, placement, engine, seed, recording } = How::read(how)?;
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -249,9 +255,9 @@ pub fn run_own<'py>(
 }
 
 /// The exception of the first failing rank, with notes on where and when, and on the other ranks.
-pub fn first_raised(py: Python<'_>, raised: Vec<Raised>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
+pub fn first_raised(py: Python<'_>, raised: Vec<RaisedException>, ended: Option<&Error>) -> PyResult<Option<PyErr>> {
     let others = raised.len().saturating_sub(1);
-    let Some(Raised { rank, time, error }) = raised.into_iter().next() else { return Ok(None) };
+    let Some(RaisedException { rank, time, error }) = raised.into_iter().next() else { return Ok(None) };
     let note = |text: String| error.value(py).call_method1("add_note", (text,)).map(drop);
     note(format!("raised by rank {rank} at {time}"))?;
     if others > 0 {

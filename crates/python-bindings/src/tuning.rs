@@ -66,11 +66,11 @@ pub fn cores() -> usize {
 }
 
 /// The question to the planner: the operation, ranks, bytes, a matrix, the budget in millions.
-type Asked<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<FileOrText>, Option<f64>);
+type QuestionArguments<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<FileOrText>, Option<f64>);
 
 /// The fastest algorithm on `machine`, as JSON.
 #[pyfunction]
-pub fn plan(py: Python<'_>, machine: &Machine, asked: Asked<'_>) -> PyResult<String> {
+pub fn plan(py: Python<'_>, machine: &Machine, asked: QuestionArguments<'_>) -> PyResult<String> {
     let (operation, ranks, bytes, matrix, budget) = asked;
     let (ranks, bytes) = (if_given("ranks", &ranks, whole)?, if_given("bytes", &bytes, size)?);
     let budget = budget.map_or(BUDGET, |millions| millions * 1e6);

@@ -28,7 +28,7 @@ pub use legend::{Mark, STYLES, bar_legend, legend};
 pub use line_chart::{LineChart, Series};
 pub use machine_page::machine_page;
 pub use markup::{Element, element};
-pub use network_map::{NetworkMap, Shows, heat_scale};
+pub use network_map::{ChannelShading, NetworkMap, heat_scale};
 pub use numbers::{Measure, compact, fixed, signed_percent, significant};
 pub use page::Page;
 pub use table::{Cell, Table};

@@ -4,7 +4,7 @@ use machines::model::{Interconnect, Machine};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
 
 use super::markup::element;
-use super::{NetworkMap, Page, Shows};
+use super::{ChannelShading, NetworkMap, Page};
 
 /// The page of a machine, as a file.
 pub fn machine_page(machine: &Machine) -> String {
@@ -24,7 +24,7 @@ pub fn machine_page(machine: &Machine) -> String {
             answer: &answer,
             hottest_channel: 1.0,
             hottest_router: 1.0,
-            shows: Shows::Nothing,
+            shows: ChannelShading::Nothing,
             job_of: &[],
         };
         sections.push(element("div").class("scrolls").attribute("tabindex", "0").child(map.draw()));

@@ -28,7 +28,7 @@ const FEW_ROUTERS: usize = 1_500;
 
 /// What the colour of a channel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shows {
+pub enum ChannelShading {
     /// The share of the run during which it carried flits.
     Carried,
     /// The share of the run during which a packet held it without moving.
@@ -54,7 +54,7 @@ pub struct NetworkMap<'a> {
     /// The mean blocking that has the hottest colour. [us]
     pub hottest_router: f64,
     /// What the colour of a channel shows.
-    pub shows: Shows,
+    pub shows: ChannelShading,
     /// The job of each node, which colours the node; if empty, a node has the colour of its channel into the network.
     pub job_of: &'a [Option<usize>],
 }
@@ -113,9 +113,9 @@ impl NetworkMap<'_> {
 
     fn heat_of(&self, done: &ChannelStatistics) -> usize {
         let value = match self.shows {
-            Shows::Carried => share(self.answer, done.busy.seconds()),
-            Shows::Blocked => blocked_share(self.answer, done),
-            Shows::Nothing => 0.0,
+            ChannelShading::Carried => share(self.answer, done.busy.seconds()),
+            ChannelShading::Blocked => blocked_share(self.answer, done),
+            ChannelShading::Nothing => 0.0,
         };
         heat(value, self.hottest_channel)
     }
@@ -149,7 +149,7 @@ impl NetworkMap<'_> {
         let headers = self.answer.routers[router].headers;
         let blocked = Measure::Microseconds.format(blocking);
         let title = match self.shows {
-            Shows::Nothing => model.name.clone(),
+            ChannelShading::Nothing => model.name.clone(),
             _ => format!("{}: headers blocked {blocked} on average, {headers} headers", model.name),
         };
         let group = element("g").child(square).child(frame::label(&class, x, y + 4.5, &number));
@@ -193,7 +193,7 @@ impl NetworkMap<'_> {
 
     /// The statistics of a channel, to follow its name.
     fn text_of(&self, done: &ChannelStatistics) -> String {
-        if self.shows == Shows::Nothing {
+        if self.shows == ChannelShading::Nothing {
             return String::new();
         }
         let busy = share(self.answer, done.busy.seconds());
@@ -286,12 +286,12 @@ impl Layout {
     }
 }
 
-impl Shows {
+impl ChannelShading {
     fn words(self) -> &'static str {
         match self {
-            Shows::Carried => "channels by what they carried and routers by blocking",
-            Shows::Blocked => "channels and routers by blocking",
-            Shows::Nothing => "channels, routers and nodes",
+            ChannelShading::Carried => "channels by what they carried and routers by blocking",
+            ChannelShading::Blocked => "channels and routers by blocking",
+            ChannelShading::Nothing => "channels, routers and nodes",
         }
     }
 }

@@ -35,7 +35,7 @@ fn main() -> Result<(), String> {
         Some("cm5-gather") => {
             println!("to gather a byte  off: fitted to [%]  held back [%]");
             for found in cm5::search::search_gather(&cm5::Setup::default(), &watch)? {
-                let cm5::search::Gathered { gather, training, held_back } = found;
+                let cm5::search::GatherFit { gather, training, held_back } = found;
                 println!("{:>16}  {training:18.2}  {held_back:13.2}", gather.to_string());
             }
         }

@@ -210,7 +210,7 @@ pub fn root_branch(machine: &Machine) -> Result<u32, Error> {
 
 /// The result of a check.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckResult {
     /// What holds if nothing is wrong.
     pub right: &'static str,
     /// What is wrong.
@@ -218,7 +218,7 @@ pub struct Checked {
 }
 
 /// Checks a schedule of `pattern`; only its steps if messages are forwarded, since then no pattern describes what it moves.
-pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> Checked {
+pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> CheckResult {
     let (right, checked) = match (pattern, schedule.rule) {
         (Some(pattern), Rule::OneEach) => {
             let right = "every message is sent once; no rank sends or receives twice in a step";
@@ -233,5 +233,5 @@ pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> Checked {
             (right, schedule.check_steps())
         }
     };
-    Checked { right, wrong: checked.err().map(|error| error.to_string()) }
+    CheckResult { right, wrong: checked.err().map(|error| error.to_string()) }
 }

@@ -37,7 +37,7 @@ impl Stop {
     /// # Errors
     /// [`Error::Stopped`] if the flag is set.
     #[inline]
-    pub(crate) fn go_on(self, reached: impl FnOnce() -> Reached) -> Result<()> {
+    pub(crate) fn go_on(self, reached: impl FnOnce() -> ProgressSnapshot) -> Result<()> {
         if let Some(progress) = self.progress
             && progress.is_due()
         {
@@ -51,7 +51,7 @@ impl Stop {
 }
 
 /// A run records its progress once in this many calls: more often would cost it time.
-const BETWEEN_WRITES: u64 = 64;
+const CALLS_BETWEEN_WRITES: u64 = 64;
 
 /// The progress of a run. The run writes it, on one thread; other threads may read it meanwhile, and no result depends on it.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub struct Progress {
 
 /// The progress of a run at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct ProgressSnapshot {
     /// The simulated time; where ranks run ahead of each other, that of the rank which is furthest ahead. [ps]
     pub time: Time,
     /// Messages that programs have sent.
@@ -86,8 +86,8 @@ impl Progress {
     }
 
     /// How far the run has come. The fields may be an instant apart.
-    pub fn read(&self) -> Reached {
-        Reached {
+    pub fn read(&self) -> ProgressSnapshot {
+        ProgressSnapshot {
             time: Time::from_picoseconds(self.time.load(Ordering::Relaxed)),
             messages: self.messages.load(Ordering::Relaxed),
             packets: self.packets.load(Ordering::Relaxed),
@@ -106,11 +106,11 @@ impl Progress {
     fn is_due(&self) -> bool {
         let asked = self.asked.load(Ordering::Relaxed);
         self.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
-        asked.is_multiple_of(BETWEEN_WRITES)
+        asked.is_multiple_of(CALLS_BETWEEN_WRITES)
     }
 
     /// Plain loads and stores suffice, as there is one writer.
-    fn write(&self, reached: Reached) {
+    fn write(&self, reached: ProgressSnapshot) {
         let farthest = self.time.load(Ordering::Relaxed).max(reached.time.picoseconds());
         self.time.store(farthest, Ordering::Relaxed);
         self.messages.store(reached.messages, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use quantities::Duration;
 
 use experiment::Provenance;
 use report::terminal::{Side, columns, rounded, signed_percent};
-use tuning::calibrate::{Calibration, Estimate, Fitted, Outcome};
+use tuning::calibrate::{Calibration, Estimate, FittedTime, Outcome};
 
 /// The fit and its data.
 pub(super) struct Report<'a> {
@@ -77,7 +77,7 @@ impl Report<'_> {
     }
 
     fn times(&self) -> String {
-        let row = |fitted: &Fitted| {
+        let row = |fitted: &FittedTime| {
             let measurement = &self.calibration.measurements[fitted.index];
             let simulated = Duration::from_picoseconds(fitted.simulated.round() as u64);
             [

@@ -26,7 +26,7 @@ use formats::interrupt;
 
 /// Whether a rank can begin; if not, why.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Begins {
+struct Readiness {
     /// Its computer.
     computer: String,
     /// What prevents it, and the exit status for that.
@@ -114,7 +114,7 @@ impl Program {
 /// The reason of the first rank that cannot.
 pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Result<Vec<String>, Failure> {
     let problem = problem.map(|failure| (failure.to_string(), failure.status()));
-    let all = all_gather(world, &Begins { computer: world.computer(), problem })?;
+    let all = all_gather(world, &Readiness { computer: world.computer(), problem })?;
     let first = (0u32..).zip(&all).find_map(|(rank, begins)| Some((rank, &begins.computer, begins.problem.as_ref()?)));
     if let Some((rank, computer, (problem, status))) = first {
         let problem = format!("rank {rank} on {computer}: {problem}");
@@ -135,7 +135,7 @@ pub(crate) fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
 fn end_on_signal() {
     thread::spawn(|| {
         while !interrupt::requested() {
-            thread::sleep(interrupt::BETWEEN_LOOKS);
+            thread::sleep(interrupt::CHECK_INTERVAL);
         }
         interrupt::remove_unfinished();
         process::exit(interrupt::status());

@@ -14,7 +14,7 @@ use experiment::Experiment;
 use launch::LaunchError;
 use launch::rank::Running;
 use launch::secret::Secret;
-use launch::wire::{Ended, Hello, LONGEST, Roster, read_line, write_line};
+use launch::wire::{Hello, LONGEST, RankOutcome, Roster, read_line, write_line};
 
 /// How long it may take to reach the launcher.
 const REACH: time::Duration = time::Duration::from_secs(10);
@@ -81,8 +81,8 @@ fn has_hung_up(error: &io::Error) -> bool {
 }
 
 /// Runs the program of the roster.
-fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret, own: Option<&dyn OwnPrograms>) -> Ended {
-    let badly = |failure: &Failure| Ended::Badly { problem: failure.to_string(), status: failure.status() };
+fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret, own: Option<&dyn OwnPrograms>) -> RankOutcome {
+    let badly = |failure: &Failure| RankOutcome::Badly { problem: failure.to_string(), status: failure.status() };
     let ranks = u32::try_from(roster.ranks.len()).unwrap_or(u32::MAX);
     let done = Running::new(me, roster, socket, secret).map_err(Failure::from).and_then(|mut running| {
         if let Some(program) = OwnProgram::from_experiment(&roster.experiment) {
@@ -93,7 +93,7 @@ fn run(me: Rank, roster: &Roster, socket: UdpSocket, secret: &Secret, own: Optio
         Ok(experiment.prepare_for_real(ranks)?.run(&mut running)?)
     });
     match done {
-        Ok(record) => Ended::Well(record),
+        Ok(record) => RankOutcome::Well(record),
         Err(failure) => badly(&failure),
     }
 }

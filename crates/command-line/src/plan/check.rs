@@ -14,7 +14,7 @@ use experiment::Provenance;
 use experiment::parallel::{Watch, map};
 use formats::interrupt;
 use report::terminal::{Side, columns, rounded};
-use tuning::planner::check::{Case, Checked, Places};
+use tuning::planner::check::{Case, CaseResult, Places};
 use tuning::planner::{BUDGET, Effort};
 
 /// How near to the best a pick has to be.
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
 }
 
 /// A question and the result.
-type Answered = (String, Checked);
+type AnsweredQuestion = (String, CaseResult);
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
@@ -63,7 +63,7 @@ impl Arguments {
         drop(bar);
         // Questions not asked, or not answered, before an interruption are None.
         let answered = answered.into_iter().flatten().filter_map(Result::transpose);
-        let answered = answered.collect::<endpoint::Result<Vec<Answered>>>()?;
+        let answered = answered.collect::<endpoint::Result<Vec<AnsweredQuestion>>>()?;
         if answered.is_empty() {
             return Err(Failure::Interrupted);
         }
@@ -96,7 +96,7 @@ impl Arguments {
     }
 
     /// A question, and how good the pick for it is; nothing if interrupted before that was known.
-    fn answer(&self, places: &Places, number: u64) -> endpoint::Result<Option<Answered>> {
+    fn answer(&self, places: &Places, number: u64) -> endpoint::Result<Option<AnsweredQuestion>> {
         let case = Case::drawn(self.seed, number, places)?;
         let effort = Effort {
             budget: f64::from(self.budget) * 1e6,
@@ -109,9 +109,9 @@ impl Arguments {
     }
 }
 
-fn text(answered: &[Answered], cases: u64, experiment: &Provenance) -> String {
+fn text(answered: &[AnsweredQuestion], cases: u64, experiment: &Provenance) -> String {
     let questions = answered.len();
-    let mut worst: Vec<&Answered> = answered.iter().filter(|(_, checked)| checked.loss() > 0.0).collect();
+    let mut worst: Vec<&AnsweredQuestion> = answered.iter().filter(|(_, checked)| checked.loss() > 0.0).collect();
     worst.sort_by(|one, other| other.1.loss().total_cmp(&one.1.loss()));
     let mut rows = vec![["longer by", "question", "pick", "time", "best", "time"].map(str::to_string)];
     for (question, checked) in worst.iter().take(10) {
@@ -149,8 +149,8 @@ fn text(answered: &[Answered], cases: u64, experiment: &Provenance) -> String {
     text
 }
 
-fn json(answered: &[Answered], experiment: &Provenance) -> String {
-    let case = |(question, checked): &Answered| {
+fn json(answered: &[AnsweredQuestion], experiment: &Provenance) -> String {
+    let case = |(question, checked): &AnsweredQuestion| {
         json!({
             "question": question,
             "pick": checked.pick,

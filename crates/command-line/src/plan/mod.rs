@@ -13,7 +13,7 @@ use quantities::Bytes;
 
 use self::place::Place;
 use self::text::Report;
-use self::written::Written;
+use self::written::ScheduleOutput;
 use super::CommandOutput;
 use super::failure::Failure;
 use super::progress::Bar;
@@ -143,7 +143,7 @@ fn output(
     let question = question(ranks);
     let (file, has_sizes) = traffic.as_ref().map(|traffic| (&traffic.file, traffic.has_sizes)).unzip();
     let experiment = question.provenance(&machine, place.budget(), file, has_sizes.unwrap_or(false));
-    let write = write.as_deref().map(|path| Written::create(path, &question)).transpose()?;
+    let write = write.as_deref().map(|path| ScheduleOutput::create(path, &question)).transpose()?;
     let bar = Bar::new();
     let progress = |done: usize, of: usize| {
         bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));

@@ -9,22 +9,22 @@ use crate::schedule_file::{Format, ScheduleFile};
 use tuning::planner::{Plan, Question};
 
 /// A file for a schedule.
-pub(super) struct Written {
+pub(super) struct ScheduleOutput {
     path: PathBuf,
     file: ScheduleFile,
 }
 
-impl Written {
+impl ScheduleOutput {
     /// Begins the file `path` for the answer to `question`.
-    pub(super) fn create(path: &Path, question: &Question) -> Result<Written, Failure> {
+    pub(super) fn create(path: &Path, question: &Question) -> Result<ScheduleOutput, Failure> {
         let forwards = matches!(question, Question::Broadcast { .. } | Question::AllReduce { .. });
-        Ok(Written { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
+        Ok(ScheduleOutput { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
     }
 
     /// Writes the messages of the fastest algorithm that consists of messages and that the format can express; returns a remark
     /// about it.
     pub(super) fn fill(self, plan: &Plan, question: &Question, machine: &Machine) -> Result<String, Failure> {
-        let Written { path, file } = self;
+        let ScheduleOutput { path, file } = self;
         for candidate in plan.predictions.iter().map(|prediction| &prediction.candidate) {
             if file.format == Format::Msccl && candidate.forwards() {
                 continue;

@@ -14,7 +14,8 @@ use quantities::Duration;
 use serde_json::json;
 use tuning::calibrate::{Effort, Outcome};
 use tuning::rehearsal::{
-    Compared, Judgement, Measured, Prediction, Predictions, Question, Rehearsal, calibration, median_time, undisturbed,
+    Comparison, Judgement, MeasuredProgram, Prediction, Predictions, Question, Rehearsal, calibration, median_time,
+    undisturbed,
 };
 
 use super::failure::Failure;
@@ -204,7 +205,7 @@ impl Ready<'_> {
     }
 
     /// Measures the times to which the description is fitted.
-    fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Measured>, Failure> {
+    fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<MeasuredProgram>, Failure> {
         let nothing = || Failure::argument("repeat", "0", "1 or more");
         let all = self.measure_all(questions, bar)?;
         let measured = |(question, runs): (&Question, Runs)| {
@@ -214,13 +215,18 @@ impl Ready<'_> {
     }
 
     /// Measures what was predicted, and compares.
-    fn compare_all(&mut self, questions: &[Question], all: &Predictions, bar: &Bar) -> Result<Vec<Compared>, Failure> {
+    fn compare_all(
+        &mut self,
+        questions: &[Question],
+        all: &Predictions,
+        bar: &Bar,
+    ) -> Result<Vec<Comparison>, Failure> {
         let runs = self.measure_all(questions, bar)?;
         Ok(all
             .predictions
             .iter()
             .zip(runs)
-            .filter_map(|(prediction, runs)| Compared::new(prediction.clone(), &runs))
+            .filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), &runs))
             .collect())
     }
 }

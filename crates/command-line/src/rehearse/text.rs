@@ -7,7 +7,7 @@ use report::rehearsal_page::{RehearsalPage, Row};
 use report::terminal::{Side, columns, rounded, signed_percent};
 use serde_json::{Value, json};
 use tuning::calibrate::{Calibration, Outcome, Progress};
-use tuning::rehearsal::{Compared, Judgement};
+use tuning::rehearsal::{Comparison, Judgement};
 
 use super::fit_text;
 use crate::progress::Bar;
@@ -65,7 +65,7 @@ impl RehearsalReport<'_> {
         );
         let written = format!("predictions, written before the measurement: {}, blake3 {hash}", folder.display());
         let judged = columns([Side::Left, Side::Left], &self.verdicts());
-        let mut worst: Vec<&Compared> = judgement.compared.iter().filter(|it| it.error.is_some()).collect();
+        let mut worst: Vec<&Comparison> = judgement.compared.iter().filter(|it| it.error.is_some()).collect();
         worst.sort_by(|one, other| size_of(other).total_cmp(&size_of(one)));
         let worst: Vec<[String; 4]> = worst.into_iter().take(SHOWN).map(line).collect();
         let worst = columns([Side::Left, Side::Right, Side::Right, Side::Right], &worst);
@@ -100,7 +100,7 @@ impl RehearsalReport<'_> {
 
     /// The page, in HTML.
     pub(super) fn page(&self, provenance: &Provenance) -> String {
-        let row = |it: &Compared| Row {
+        let row = |it: &Comparison| Row {
             what: it.prediction.what.clone(),
             predicted: it.prediction.predicted(),
             measured: it.measured(),
@@ -118,11 +118,11 @@ impl RehearsalReport<'_> {
     }
 }
 
-fn size_of(compared: &Compared) -> f64 {
+fn size_of(compared: &Comparison) -> f64 {
     compared.error.map_or(0.0, f64::abs)
 }
 
-fn line(compared: &Compared) -> [String; 4] {
+fn line(compared: &Comparison) -> [String; 4] {
     let predicted = compared.prediction.predicted().map(rounded).unwrap_or_default();
     let error = compared.error.map(signed_percent).unwrap_or_default();
     [compared.prediction.what.clone(), predicted, rounded(compared.measured()), error]

@@ -201,13 +201,13 @@ fn named(names: &[(String, String)]) -> impl TypedValueParser<Value = String> {
 }
 
 /// A program with its parameters, and its latency and step, if it has such parameters.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenProgram {
     pub(crate) choice: Choice,
     postal: Option<(Option<Lambda>, Option<Duration>)>,
 }
 
 /// The program called `name`, with the parameters among `matches`.
-pub(crate) fn chosen(name: &str, matches: &ArgMatches) -> Result<Chosen, clap::Error> {
+pub(crate) fn chosen(name: &str, matches: &ArgMatches) -> Result<ChosenProgram, clap::Error> {
     let failed = |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidValue, problem + "\n");
     let program = catalogue::descriptions().into_iter().find(|program| program.name == name);
     let program = program.ok_or_else(|| failed(format!("there is no program called {name}")))?;
@@ -229,5 +229,5 @@ pub(crate) fn chosen(name: &str, matches: &ArgMatches) -> Result<Chosen, clap::E
     let postal = program.has("lambda").then_some((lambda, t0));
     let choice = Choice::read(program.name, parameters).transpose().map_err(|error| failed(error.to_string()))?;
     let choice = choice.ok_or_else(|| failed(format!("there is no program called {name}")))?;
-    Ok(Chosen { choice, postal })
+    Ok(ChosenProgram { choice, postal })
 }

@@ -8,7 +8,7 @@ use formats::interrupt;
 use formats::output::WholeFile;
 use virtual_worlds::stop::Stop;
 
-use super::progress::Shown;
+use super::progress::ProgressDisplay;
 use super::summary;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, working};
@@ -71,9 +71,9 @@ pub(super) fn run(experiment: Experiment, as_json: bool) -> Result<CommandOutput
 }
 
 fn simulate(run: Run, as_json: bool) -> Result<CommandOutput, Failure> {
-    let (progress, mut shown) = Shown::new(run.expected_messages());
+    let (progress, mut shown) = ProgressDisplay::new(run.expected_messages());
     let stop = Stop::NEVER.with_progress(progress);
-    let ended = interrupt::unless_requested_while(move || run.run(stop), || shown.look());
+    let ended = interrupt::unless_requested_while(move || run.run(stop), || shown.update());
     drop(shown);
     let ended: FinishedRun = ended.ok_or(Failure::Interrupted)??;
     ended.warnings.iter().for_each(|warning| warn(warning));

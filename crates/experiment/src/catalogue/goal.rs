@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use endpoint::{Error as ProgramError, Result as ProgramResult};
-use formats::input::{self, Digesting, InputFile};
+use formats::input::{self, DigestingReader, InputFile};
 use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
@@ -54,7 +54,7 @@ impl Entry for Goal {
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let unreadable = |cause| Error::Unreadable { path: self.file.to_path_buf(), cause };
-        let mut text = Digesting::new(input::open(&self.file, LONGEST).map_err(unreadable)?);
+        let mut text = DigestingReader::new(input::open(&self.file, LONGEST).map_err(unreadable)?);
         let name = self.file.display().to_string();
         let schedule = goal::Schedule::read(&name, &mut text).map_err(|error| match error {
             ReadError::Unreadable(cause) => unreadable(cause),

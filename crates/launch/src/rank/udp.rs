@@ -99,7 +99,7 @@ impl Link for UdpRank {
     fn run(&mut self, _: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()> {
         self.before = self.counts();
         let alone = Messengers::new(std::slice::from_ref(&self.messenger));
-        program(&mut Launched { messenger: &self.messenger, alone })
+        program(&mut UdpMachine { messenger: &self.messenger, alone })
     }
 
     fn settle(&mut self) -> Result<()> {
@@ -127,7 +127,7 @@ impl Link for UdpRank {
 }
 
 /// The rank, as the executor sees it. Its network blocks while nothing arrives, so that there is nothing else to wait for.
-struct Launched<'run> {
+struct UdpMachine<'run> {
     messenger: &'run Messenger<Network>,
     alone: Messengers<'run, Network>,
 }
@@ -135,7 +135,7 @@ struct Launched<'run> {
 /// Its number among the ranks of this process, of which it is the only one.
 const ONLY: Rank = Rank(0);
 
-impl Machine for Launched<'_> {
+impl Machine for UdpMachine<'_> {
     fn now(&self) -> Time {
         self.messenger.now()
     }

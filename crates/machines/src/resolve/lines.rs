@@ -15,7 +15,7 @@ const LONGEST_FLIT: Duration = Duration::from_microseconds(1_000);
 
 /// The properties of a channel, with nothing left open.
 #[derive(Clone, Copy)]
-struct Resolved {
+struct ResolvedChannel {
     flit_time: Option<Duration>,
     wire_latency: Duration,
     credit_latency: Duration,
@@ -63,18 +63,22 @@ pub(super) fn channels(
 
 /// The kinds of channels that a description tells apart.
 struct Kinds {
-    injection: Resolved,
-    ejection: Resolved,
-    network: Resolved,
-    global: Resolved,
-    levels: Vec<Resolved>,
-    links: Vec<Resolved>,
+    injection: ResolvedChannel,
+    ejection: ResolvedChannel,
+    network: ResolvedChannel,
+    global: ResolvedChannel,
+    levels: Vec<ResolvedChannel>,
+    links: Vec<ResolvedChannel>,
 }
 
 impl Kinds {
     fn new(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
-        let none =
-            Resolved { flit_time: None, wire_latency: Duration::ZERO, credit_latency: Duration::ZERO, buffers: 1 };
+        let none = ResolvedChannel {
+            flit_time: None,
+            wire_latency: Duration::ZERO,
+            credit_latency: Duration::ZERO,
+            buffers: 1,
+        };
         let Channels {
             rate, flit_time, wire_latency, credit_latency, buffers, nodes, injection, ejection, global, ..
         } = *lines;
@@ -114,7 +118,7 @@ impl Kinds {
     /// instant. If it were free at once, the winner of a wire could depend on the order in which the grants of one instant are
     /// processed.
     fn give_credits_time(&self) -> Result<(), Fault> {
-        let none = |line: &Resolved| line.credit_latency.is_zero();
+        let none = |line: &ResolvedChannel| line.credit_latency.is_zero();
         let allowed = "more than zero, since several virtual channels share a channel";
         if none(&self.global) && !none(&self.network) {
             return Err(Fault::value("channels.global.credit_latency", Duration::ZERO, allowed));
@@ -127,7 +131,7 @@ impl Kinds {
         Err(Fault::value(field, Duration::ZERO, allowed))
     }
 
-    fn of(&self, line: Line) -> Resolved {
+    fn of(&self, line: Line) -> ResolvedChannel {
         match line {
             Line::Injection => self.injection,
             Line::Ejection => self.ejection,
@@ -139,9 +143,9 @@ impl Kinds {
     }
 }
 
-impl Resolved {
+impl ResolvedChannel {
     /// The same with the changes of `line`.
-    fn changed(self, field: &str, line: &LineFields, flit: Bytes) -> Result<Resolved, Fault> {
+    fn changed(self, field: &str, line: &LineFields, flit: Bytes) -> Result<ResolvedChannel, Fault> {
         let buffers = line.buffers.unwrap_or(self.buffers);
         if !(1..=MOST_SLOTS).contains(&buffers) {
             return Err(Fault::value(format!("{field}.buffers"), buffers, format!("1 to {MOST_SLOTS} flits")));
@@ -149,7 +153,7 @@ impl Resolved {
         let latency = |name: &str, given: Option<Duration>, default: Duration| {
             given.map_or(Ok(default), |given| bounded(&format!("{field}.{name}"), given))
         };
-        Ok(Resolved {
+        Ok(ResolvedChannel {
             flit_time: flit_time(field, line, flit)?.or(self.flit_time),
             wire_latency: latency("wire_latency", line.wire_latency, self.wire_latency)?,
             credit_latency: latency("credit_latency", line.credit_latency, self.credit_latency)?,

@@ -87,24 +87,24 @@ fn homes(plan: &Plan) -> Vec<RouterId> {
 }
 
 /// A table that is being filled, from the first column to the last.
-pub(super) struct Filling<'a> {
+pub(super) struct TableBuilder<'a> {
     neighbours: &'a Neighbours,
     rows: Vec<Row>,
     /// The channels that lead on at the router that is being looked at, for each destination of the batch: a bit for each.
     masks: Vec<[u64; BATCH]>,
 }
 
-/// Fills a table. `work_out` is told some destinations, at most [`BATCH`], and for every router calls [`Filling::row`].
+/// Fills a table. `work_out` is told some destinations, at most [`BATCH`], and for every router calls [`TableBuilder::row`].
 /// Nothing if the table comes to take more than [`MOST_BYTES`]: how many sets there are is known only then.
 pub(super) fn fill(
     plan: &Plan,
     neighbours: &Neighbours,
-    mut work_out: impl FnMut(&[RouterId], &mut Filling<'_>),
+    mut work_out: impl FnMut(&[RouterId], &mut TableBuilder<'_>),
 ) -> Option<NextHops> {
     let columns = homes(plan);
     let row = || Row { numbers: PackedNumbers::with_capacity(columns.len()), sets: Sets::default() };
     let rows = (0..neighbours.routers()).map(|_| row()).collect();
-    let mut filling = Filling { neighbours, rows, masks: Vec::new() };
+    let mut filling = TableBuilder { neighbours, rows, masks: Vec::new() };
     for destinations in columns.chunks(BATCH) {
         work_out(destinations, &mut filling);
         if filling.rows.iter().map(Row::bytes).sum::<u64>() > MOST_BYTES {
@@ -118,7 +118,7 @@ pub(super) fn fill(
     Some(NextHops(Arc::new(Shared { homes, rows })))
 }
 
-impl Filling<'_> {
+impl TableBuilder<'_> {
     /// Enters the channels that lead on from `router` towards each of `destinations`: `leads` tells for a channel, by its
     /// index among those of the router, towards which.
     pub fn row(&mut self, router: usize, destinations: usize, mut leads: impl FnMut(usize, &mut [bool; BATCH])) {

@@ -9,7 +9,7 @@
 //! Where several channels are as good, they are a choice, and the source's own is the one of its number modulo theirs.
 
 use super::neighbours::Neighbours;
-use super::next_hops::{self, BATCH, Filling, NextHops};
+use super::next_hops::{self, BATCH, NextHops, TableBuilder};
 use crate::model::RouterId;
 use crate::topology::Plan;
 
@@ -112,7 +112,7 @@ impl Distances {
     }
 
     /// Enters the channels that are good on the way.
-    fn enter(&self, levels: &Levels, destinations: usize, filling: &mut Filling<'_>) {
+    fn enter(&self, levels: &Levels, destinations: usize, filling: &mut TableBuilder<'_>) {
         for (place, &router) in levels.order.iter().enumerate() {
             let (down, any) = (&self.only_down[place], &self.any[place]);
             let leads = &levels.out[place];

@@ -20,7 +20,7 @@ pub(crate) const LEAST_ROOM: u64 = 64;
 pub(crate) struct Receiver {
     receive_stream: ReceiveStream<Data>,
     /// The messages that have not been received yet, by number.
-    messages: BTreeMap<u64, Arrived>,
+    messages: BTreeMap<u64, ArrivingMessage>,
     /// The number of the message that begins next, and the one after the last that was received.
     next: u64,
     taken: u64,
@@ -46,7 +46,7 @@ struct Posted {
 }
 
 #[derive(Clone, Debug)]
-struct Arrived {
+struct ArrivingMessage {
     reassembly: Reassembly,
     place: Place,
     /// Whether the pushed part was kept.
@@ -76,7 +76,7 @@ pub(crate) struct Candidate {
     pub(crate) is_pulled: bool,
 }
 
-impl Arrived {
+impl ArrivingMessage {
     fn is_complete(&self) -> bool {
         self.place != Place::Nowhere && self.reassembly.is_complete()
     }
@@ -193,7 +193,7 @@ impl Receiver {
         if kept {
             reassembly.take(0, payload);
         }
-        let mut arrived = Arrived { reassembly, place, kept, matched, completion: None };
+        let mut arrived = ArrivingMessage { reassembly, place, kept, matched, completion: None };
         arrived.note_completion(&mut matching.completions);
         self.messages.insert(number, arrived);
         if place == Place::Destination {
@@ -220,7 +220,7 @@ impl Receiver {
 
     /// A message from rank `from` loses the receive that it was matched with. It may match another, and displace a later message.
     fn release(&mut self, from: Rank, mut number: u64, matching: &mut Matching) {
-        while let Some(tag) = self.messages.get(&number).map(Arrived::tag) {
+        while let Some(tag) = self.messages.get(&number).map(ArrivingMessage::tag) {
             let matched = self.match_receive(from, number, tag, matching);
             if let Some(arrived) = self.messages.get_mut(&number) {
                 arrived.matched = matched;
@@ -244,7 +244,7 @@ impl Receiver {
     /// What is pulled: the first message with a destination of whose pulled part nothing has arrived, or else the first.
     fn pulled(&self) -> Option<(u32, u64)> {
         let destined = || self.destined.iter().filter_map(|number| Some((*number, self.messages.get(number)?)));
-        let pulled = |(number, it): (u64, &Arrived)| it.pulled_from().map(|from| (wire(number), from));
+        let pulled = |(number, it): (u64, &ArrivingMessage)| it.pulled_from().map(|from| (wire(number), from));
         let next = destined().filter(|(_, it)| it.has_not_begun()).find_map(pulled);
         next.or_else(|| destined().find_map(pulled))
     }
@@ -311,7 +311,7 @@ impl Receiver {
 
     /// The first message with one of `tags` that is not matched with a receive.
     pub(crate) fn candidate(&self, tags: Tags) -> Option<Candidate> {
-        let fits = |(_, it): &(&u64, &Arrived)| it.matched.is_none() && tags.include(it.tag());
+        let fits = |(_, it): &(&u64, &ArrivingMessage)| it.matched.is_none() && tags.include(it.tag());
         let (&number, arrived) = self.messages.iter().find(fits)?;
         let completion = arrived.completion;
         Some(Candidate { number, completion, is_pulled: arrived.place == Place::Destination && completion.is_none() })
@@ -347,7 +347,7 @@ impl Receiver {
     /// This message, if it is complete.
     pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<(Tag, Message)> {
         self.messages.get(&number)?.completion?;
-        let Arrived { reassembly, place, .. } = self.messages.remove(&number)?;
+        let ArrivingMessage { reassembly, place, .. } = self.messages.remove(&number)?;
         match place {
             Place::PushedBuffer => self.room += room_for(&reassembly),
             Place::Destination => self.destined.retain(|destined| *destined != number),
@@ -401,7 +401,7 @@ impl Receiver {
 
     /// Whether the next report tells the source that message `number` is complete.
     pub(crate) fn will_report_complete(&self, number: u64) -> bool {
-        let is_complete = self.messages.get(&number).is_none_or(Arrived::is_complete);
+        let is_complete = self.messages.get(&number).is_none_or(ArrivingMessage::is_complete);
         number < self.first_incomplete() || number < self.taken && is_complete
     }
 

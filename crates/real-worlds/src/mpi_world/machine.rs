@@ -67,7 +67,7 @@ enum Stage {
     Broadcasts,
     /// It ends at this time.
     Ends(Time, Result<Outcome>),
-    CompletedBroadcast,
+    Completed,
 }
 
 /// A receive that has matched no message.
@@ -200,7 +200,7 @@ impl<'world> MpiMachine<'world> {
     }
 
     fn remove_completed(&mut self) {
-        self.under_way.retain(|it| !matches!(it.stage, Stage::CompletedBroadcast));
+        self.under_way.retain(|it| !matches!(it.stage, Stage::Completed));
     }
 
     /// Matches a message with a receive.
@@ -224,7 +224,7 @@ impl<'world> MpiMachine<'world> {
     }
 
     fn finish(&mut self, place: usize, result: Result<Outcome>) {
-        self.under_way[place].stage = Stage::CompletedBroadcast;
+        self.under_way[place].stage = Stage::Completed;
         self.report(self.under_way[place].number, Event::Completed(result));
     }
 
@@ -268,13 +268,11 @@ impl<'world> MpiMachine<'world> {
                 Err(error) => self.received(place, Err(error)),
             },
             Stage::Ends(until, _) if *until <= now => {
-                if let Stage::Ends(_, result) =
-                    std::mem::replace(&mut self.under_way[place].stage, Stage::CompletedBroadcast)
-                {
+                if let Stage::Ends(_, result) = std::mem::replace(&mut self.under_way[place].stage, Stage::Completed) {
                     self.finish(place, result);
                 }
             }
-            Stage::Waits(..) | Stage::Ends(..) | Stage::Broadcasts | Stage::CompletedBroadcast => {}
+            Stage::Waits(..) | Stage::Ends(..) | Stage::Broadcasts | Stage::Completed => {}
         }
     }
 

@@ -235,7 +235,7 @@ impl MpiWorld {
     /// As [`MpiWorld::run`].
     pub fn begin_time(&mut self) -> Result<()> {
         let machine = machine_id(&self.computer());
-        let Agreed { zero, beside } = self.run_isolated(&Greeting { machine: &machine })?;
+        let Agreement { zero, beside } = self.run_isolated(&Greeting { machine: &machine })?;
         let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
         self.waiting = if beside > processors { Waiting::Yielding } else { Waiting::Busy };
         self.same_clock = zero.is_some();
@@ -246,7 +246,7 @@ impl MpiWorld {
 
 /// What ranks know after they have exchanged greetings.
 #[derive(Clone, Copy, Debug)]
-struct Agreed {
+struct Agreement {
     /// The clock's reading when time begins, if all ranks have the same clock. [ns]
     zero: Option<u64>,
     /// How many ranks are on this rank's computer.
@@ -259,9 +259,9 @@ struct Greeting<'a> {
 }
 
 impl Program for Greeting<'_> {
-    type Output = Agreed;
+    type Output = Agreement;
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Agreed> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Agreement> {
         if endpoint.rank() > Rank(0) {
             endpoint.send(Rank(0), Message::from(self.machine.as_bytes().to_vec())).await?;
             let answer = endpoint.receive(Rank(0)).await?;
@@ -270,7 +270,7 @@ impl Program for Greeting<'_> {
                 bytes.map(u64::from_be_bytes).ok_or_else(|| Error::Network("rank 0 sent no time".to_owned()))
             };
             let (zero, beside) = (number(0)?, number(8)?);
-            return Ok(Agreed { zero: Some(zero).filter(|&zero| zero > 0), beside });
+            return Ok(Agreement { zero: Some(zero).filter(|&zero| zero > 0), beside });
         }
         let mut machines = vec![bytes::Bytes::copy_from_slice(self.machine.as_bytes())];
         for rank in (1..endpoint.size()).map(Rank) {
@@ -282,7 +282,7 @@ impl Program for Greeting<'_> {
             let answer = [zero.unwrap_or(0), beside(rank)].map(u64::to_be_bytes).concat();
             endpoint.send(Rank(rank as u32), Message::from(answer)).await?;
         }
-        Ok(Agreed { zero, beside: beside(0) })
+        Ok(Agreement { zero, beside: beside(0) })
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use bytes::Bytes;
 use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
-use mpi::{Arrived, Communicator, MpiError, Place, Receive, ReceiveInPlace, Send};
+use mpi::{ArrivedMessage, Communicator, MpiError, Place, Receive, ReceiveInPlace, Send};
 use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
@@ -275,7 +275,7 @@ impl Transport {
     }
 
     /// Decodes a message that has arrived; its buffer serves the next receive.
-    fn read(&mut self, Arrived { from, tag, content }: Arrived) -> Result<Incoming> {
+    fn read(&mut self, ArrivedMessage { from, tag, content }: ArrivedMessage) -> Result<Incoming> {
         let from = Rank(from);
         let incoming = match self.labels.label_of(tag) {
             Label::Content(tag) => {

@@ -12,15 +12,15 @@ use crate::udp::UdpNetwork;
 
 /// A rank's network.
 #[derive(Debug)]
-pub(super) struct Polled {
+pub(super) struct PolledNetwork {
     pub(super) network: UdpNetwork,
     /// Until when it waits, if nothing arrives.
     until: Cell<Option<Time>>,
 }
 
-impl Polled {
-    pub(super) const fn new(network: UdpNetwork) -> Polled {
-        Polled { network, until: Cell::new(None) }
+impl PolledNetwork {
+    pub(super) const fn new(network: UdpNetwork) -> PolledNetwork {
+        PolledNetwork { network, until: Cell::new(None) }
     }
 
     /// Until when it waits, if nothing arrives.
@@ -29,7 +29,7 @@ impl Polled {
     }
 }
 
-impl Datagrams for Polled {
+impl Datagrams for PolledNetwork {
     fn now(&self) -> Time {
         self.network.now()
     }

@@ -7,7 +7,7 @@ use endpoint::{Error, Operation, Program, Request, Result, StartStatus};
 use messaging::{Messenger, Messengers, Parameters};
 use quantities::{Duration, Rank, Time};
 
-use super::polled::Polled;
+use super::polled::PolledNetwork;
 use crate::Clock;
 use crate::udp::{Group, UdpNetwork, UdpPort, UdpSettings, wait_for_any};
 
@@ -15,7 +15,7 @@ use crate::udp::{Group, UdpNetwork, UdpPort, UdpSettings, wait_for_any};
 const WAITS_BETWEEN_CHECKS: u64 = 256;
 
 /// How long to wait at most before asking whether to continue.
-const BETWEEN_QUESTIONS: Duration = Duration::from_microseconds(50_000);
+const QUESTION_INTERVAL: Duration = Duration::from_microseconds(50_000);
 
 /// Tells whether a run is to continue.
 type ShouldContinue<'run> = &'run dyn Fn() -> bool;
@@ -39,8 +39,8 @@ impl Setting {
         let clock = Clock::starting_now();
         let networks = self.networks(clock)?;
         let ranks = networks.len() as u32;
-        let messenger = |(rank, network)| Messenger::new(Polled::new(network), Rank(rank), ranks, parameters);
-        let messengers = (0..).zip(networks).map(messenger).collect::<Result<Vec<Messenger<Polled>>>>()?;
+        let messenger = |(rank, network)| Messenger::new(PolledNetwork::new(network), Rank(rank), ranks, parameters);
+        let messengers = (0..).zip(networks).map(messenger).collect::<Result<Vec<Messenger<PolledNetwork>>>>()?;
         let mut running = Running {
             clock,
             ports: messengers.iter().map(|messenger| messenger.network().network.port()).collect(),
@@ -75,7 +75,7 @@ fn failed(error: std::io::Error) -> Error {
 struct Running<'run> {
     clock: Clock,
     ports: Vec<&'run UdpPort>,
-    messengers: Messengers<'run, Polled>,
+    messengers: Messengers<'run, PolledNetwork>,
     /// Whether the last wait ended without anything arriving.
     silent: bool,
     waits: u64,
@@ -121,7 +121,7 @@ impl Machine for Running<'_> {
             }
             let until_asked = match self.should_continue {
                 Some(should_continue) if !should_continue() => return Err(Error::Stopped),
-                Some(_) => Some(self.now() + BETWEEN_QUESTIONS),
+                Some(_) => Some(self.now() + QUESTION_INTERVAL),
                 None => None,
             };
             let came = wait_for_any(&self.ports, first.into_iter().chain(until_asked).min()).map_err(failed)?;

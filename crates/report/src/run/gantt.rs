@@ -53,7 +53,7 @@ impl RankActivity {
 }
 
 /// A stretch of a rank's time.
-struct Stretched {
+struct ActivityStretch {
     rank: Rank,
     doing: RankActivity,
     start: Time,
@@ -75,9 +75,9 @@ pub(super) struct Gantt<'run> {
 
 impl Gantt<'_> {
     /// Every stretch of time. A receive counts as waiting until its message has arrived.
-    fn stretches(&self) -> impl Iterator<Item = Stretched> + '_ {
+    fn stretches(&self) -> impl Iterator<Item = ActivityStretch> + '_ {
         zip(0.., &self.timeline.spans).flat_map(|(number, span)| {
-            let stretch = |doing, start, end| Some(Stretched { rank: span.rank, doing, start, end });
+            let stretch = |doing, start, end| Some(ActivityStretch { rank: span.rank, doing, start, end });
             match span.activity {
                 Activity::Compute => [stretch(RankActivity::Computing, span.start, span.end), None],
                 Activity::Send => [stretch(RankActivity::Sending, span.start, span.end), None],
@@ -99,7 +99,7 @@ impl Gantt<'_> {
     /// How long each rank spent on each activity, in the order of [`RankActivity::ALL`].
     pub(super) fn sums(&self) -> Vec<[Duration; 4]> {
         let mut sums = vec![[Duration::ZERO; 4]; self.ranks];
-        for Stretched { rank, doing, start, end } in self.stretches() {
+        for ActivityStretch { rank, doing, start, end } in self.stretches() {
             sums[rank.0 as usize][doing as usize] += end.since(start);
         }
         sums
@@ -143,7 +143,7 @@ impl Gantt<'_> {
     }
 
     fn one_by_one(&self) -> Vec<Element> {
-        let drawn = |Stretched { rank, doing, start, end }: Stretched| {
+        let drawn = |ActivityStretch { rank, doing, start, end }: ActivityStretch| {
             let (from, to) = (self.column(start, FINE), self.column(end, FINE));
             let mut cells = Cells::default();
             cells.add(from, self.row(rank), (to - from).max(1));
@@ -159,7 +159,7 @@ impl Gantt<'_> {
         let columns = COARSE as usize;
         let mut taken = vec![[0_u64; 4]; rows as usize * columns];
         let width = (self.makespan.picoseconds() / u64::from(COARSE)).max(1);
-        for Stretched { rank, doing, start, end } in self.stretches() {
+        for ActivityStretch { rank, doing, start, end } in self.stretches() {
             let (first, last) = (start.picoseconds() / width, (end.picoseconds() - 1) / width);
             let row = self.row(rank) as usize * columns;
             for column in first..=last.min(columns as u64 - 1) {

@@ -21,7 +21,8 @@ use self::waits::Waits;
 use crate::markup::{Element, element};
 use crate::terminal::rounded;
 use crate::{
-    Axis, Cell, LineChart, Mark, Measure, NetworkMap, Page, STYLES, Series, Shows, Table, fixed, heat_scale, legend,
+    Axis, Cell, ChannelShading, LineChart, Mark, Measure, NetworkMap, Page, STYLES, Series, Table, fixed, heat_scale,
+    legend,
 };
 
 /// The most rows of a table that is always visible, and of one that must be opened: all ranks of a machine of 1,024 nodes.
@@ -227,7 +228,7 @@ impl RunPage<'_> {
     fn map(&self, network: &FlitNetwork) -> Element {
         let hottest_channel = NetworkMap::peak_carried(network, self.answer).max(1e-9);
         let hottest_router = NetworkMap::peak_router(self.answer);
-        let (shows, job_of) = (Shows::Carried, &self.job_of()[..]);
+        let (shows, job_of) = (ChannelShading::Carried, &self.job_of()[..]);
         let map =
             NetworkMap { title: "", network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());

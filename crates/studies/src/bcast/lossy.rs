@@ -12,7 +12,7 @@ pub const ROOT: Rank = Rank(0);
 const SIZES: [usize; 5] = [8, 256, 860, 4_096, 40_000];
 
 /// Rank 0 broadcasts a number of messages, and every rank checks each.
-pub struct Checked {
+pub struct CheckedBroadcasts {
     /// Their number.
     pub messages: u32,
 }
@@ -24,7 +24,7 @@ fn message(number: u32) -> Message {
     Message::from((0..size).map(byte).collect::<Vec<u8>>())
 }
 
-impl Program for Checked {
+impl Program for CheckedBroadcasts {
     const NEEDS: Needs = Needs::MULTICAST;
     /// How many of the messages were the expected next ones, byte by byte.
     type Output = u32;

@@ -10,7 +10,7 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, NODES, System, Trouble};
-use super::lossy::{Checked, ROOT, ToLate, broadcast_while_behind};
+use super::lossy::{CheckedBroadcasts, ROOT, ToLate, broadcast_while_behind};
 use experiment::simulate::simulate;
 
 /// Messages of a run over a lossy network.
@@ -81,7 +81,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
 
 fn lossy(trouble: Trouble, seed: u32) -> Result<Measured, String> {
     let machine = machine(System::PushPull, trouble.settings())?;
-    let (results, answer) = on(&machine, NODES, seed, &Checked { messages: MESSAGES })?;
+    let (results, answer) = on(&machine, NODES, seed, &CheckedBroadcasts { messages: MESSAGES })?;
     let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, MESSAGES)));
     let header = match &machine.interconnect {
         Interconnect::Ethernet(ethernet) => ethernet.messaging.header.unwrap_or(Bytes(0)),

@@ -72,7 +72,7 @@ const MESHES: u32 = 4;
 
 /// A time to gather a byte, and the mean deviations of the figures of table 12 with it. [%]
 #[derive(Clone, Copy, Debug)]
-pub struct Gathered {
+pub struct GatherFit {
     /// The time.
     pub gather: Duration,
     /// The deviation of the figures to which it is fitted.
@@ -85,7 +85,7 @@ pub struct Gathered {
 ///
 /// # Errors
 /// Why a figure cannot be computed.
-pub fn search_gather(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Gathered>, String> {
+pub fn search_gather(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<GatherFit>, String> {
     let claims = paper().map_err(|error| error.to_string())?.claims;
     let table12 = claims.get("cm5.table12.real").map_err(|gap| format!("{gap:?}"))?;
     let printed = table12::printed(table12).map_err(|gap| format!("{gap:?}"))?;
@@ -108,7 +108,7 @@ pub fn search_gather(setup: &Setup, watch: &Watch<'_>) -> Result<Vec<Gathered>, 
                 half.push((mean, *printed));
             }
         }
-        found.push(Gathered { gather, training: mean_deviation(training), held_back: mean_deviation(held_back) });
+        found.push(GatherFit { gather, training: mean_deviation(training), held_back: mean_deviation(held_back) });
     }
     found.sort_by(|one, other| one.training.total_cmp(&other.training));
     Ok(found)

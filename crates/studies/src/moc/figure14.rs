@@ -54,16 +54,16 @@ fn gains(runs: &Results, load: Load, layer: Layer) -> Result<Vec<f64>, MissingAn
 }
 
 /// The gains of one benchmark, by strategy.
-struct Compared {
+struct GainComparison {
     load: Load,
     by_strategy: Vec<Vec<f64>>,
 }
 
-fn compare(runs: &Results) -> Result<Vec<Compared>, MissingAnswer> {
+fn compare(runs: &Results) -> Result<Vec<GainComparison>, MissingAnswer> {
     let of = |load| {
         let by_strategy =
             STRATEGIES.into_iter().map(|layer| gains(runs, load, layer)).collect::<Result<_, MissingAnswer>>()?;
-        Ok(Compared { load, by_strategy })
+        Ok(GainComparison { load, by_strategy })
     };
     SHORTER_LOADS.into_iter().map(of).collect()
 }
@@ -85,7 +85,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
 }
 
 /// By how much Random leads the slowest of the others; negative if it is the slowest itself.
-fn random_ahead(one: &Compared) -> (String, f64) {
+fn random_ahead(one: &GainComparison) -> (String, f64) {
     let means: Vec<f64> = one.by_strategy.iter().map(|gains| mean(gains)).collect();
     let others = means[1..].iter().copied().fold(f64::INFINITY, f64::min);
     (one.load.name().to_string(), means[0] - others)

@@ -6,7 +6,7 @@ use super::job::{Job, Load, Platform};
 use super::simulate::{Setup, machine, network};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
-use report::{Element, Measure, NetworkMap, Shows, element, fixed, heat_scale};
+use report::{ChannelShading, Element, Measure, NetworkMap, element, fixed, heat_scale};
 
 /// The study. No claim depends on it.
 pub const STUDY: StudyOfMoc = StudyOfMoc {
@@ -44,8 +44,16 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let hottest_channel = peak(&|index| NetworkMap::peak_channel(&networks[index].0, networks[index].1));
     let hottest_router = peak(&|index| NetworkMap::peak_router(networks[index].1));
     let maps = networks.iter().zip(MAPPED).map(|((network, answer), (_, title))| {
-        NetworkMap { title, network, answer, hottest_channel, hottest_router, shows: Shows::Blocked, job_of: &[] }
-            .draw()
+        NetworkMap {
+            title,
+            network,
+            answer,
+            hottest_channel,
+            hottest_router,
+            shows: ChannelShading::Blocked,
+            job_of: &[],
+        }
+        .draw()
     });
     let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
     let scales: Vec<Element> = vec![

@@ -36,8 +36,8 @@ fn counters<S: Serializer>(answer: &Answer, to: S) -> Result<S::Ok, S::Error> {
 }
 
 fn answer_of_counters<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
-    type Kept = Counters<Vec<Time>, Vec<ChannelStatistics>, Vec<RouterStatistics>, Vec<RankStatistics>>;
-    let (finish, messages, packets, flit_hops, channels, routers, ranks) = Kept::deserialize(from)?;
+    type CachedAnswer = Counters<Vec<Time>, Vec<ChannelStatistics>, Vec<RouterStatistics>, Vec<RankStatistics>>;
+    let (finish, messages, packets, flit_hops, channels, routers, ranks) = CachedAnswer::deserialize(from)?;
     Ok(Answer { finish, messages, packets, flit_hops, channels, routers, ranks, ..Answer::default() })
 }
 

@@ -35,7 +35,7 @@ pub enum Nodes {
 
 /// Which operation of a global combine waits if lambda is not an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Delayed {
+pub enum DelayedOperation {
     /// Sends.
     Sends,
     /// Receives.
@@ -81,7 +81,7 @@ pub enum Job {
         /// The number of nodes.
         nodes: u32,
         /// What waits.
-        delayed: Delayed,
+        delayed: DelayedOperation,
     },
 }
 
@@ -120,7 +120,7 @@ impl fmt::Display for Job {
                 write!(f, "{} tree of {nodes} nodes, lambda 2", if *optimal { "lambda" } else { "binomial" })
             }
             Job::Combine { tenths, nodes, delayed } => {
-                let what = if *delayed == Delayed::Sends { "sends" } else { "receives" };
+                let what = if *delayed == DelayedOperation::Sends { "sends" } else { "receives" };
                 write!(f, "combine on {nodes} nodes, lambda {}.{}, delayed {what}", tenths / 10, tenths % 10)
             }
         }

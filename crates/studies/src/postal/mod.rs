@@ -24,7 +24,7 @@ mod table2;
 #[cfg(test)]
 mod tests;
 
-pub use job::{Delayed, Experiment, Job, Nodes};
+pub use job::{DelayedOperation, Experiment, Job, Nodes};
 pub use simulate::{Measured, run};
 
 use super::{Claims, ClaimsError, Paper, Runs, Study};

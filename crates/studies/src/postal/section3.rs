@@ -3,7 +3,7 @@
 use programs::postal::{Lambda, broadcast_time};
 use serde_json::json;
 
-use super::job::{Delayed, Job};
+use super::job::{DelayedOperation, Job};
 use super::{Results, StudyOfPostal};
 use crate::{Findings, MissingAnswer};
 
@@ -23,7 +23,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
 };
 
 fn jobs_of(lambda: u32) -> Vec<Job> {
-    NODES.map(|nodes| Job::Combine { tenths: 10 * lambda, nodes, delayed: Delayed::Receives }).collect()
+    NODES.map(|nodes| Job::Combine { tenths: 10 * lambda, nodes, delayed: DelayedOperation::Receives }).collect()
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {

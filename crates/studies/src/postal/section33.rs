@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::job::{Delayed, Job};
+use super::job::{DelayedOperation, Job};
 use super::{Results, StudyOfPostal};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series, legend};
@@ -22,25 +22,30 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     title: "delayed sends against delayed receives",
     claims: &["postal.sec3.delay"],
     jobs: || {
-        TENTHS.flat_map(|tenths| [Delayed::Sends, Delayed::Receives].map(|delayed| job(tenths, delayed))).collect()
+        TENTHS
+            .flat_map(|tenths| {
+                [DelayedOperation::Sends, DelayedOperation::Receives].map(|delayed| job(tenths, delayed))
+            })
+            .collect()
     },
     judge: |_, runs| judge(runs),
     draw,
 };
 
-fn job(tenths: u32, delayed: Delayed) -> Job {
+fn job(tenths: u32, delayed: DelayedOperation) -> Job {
     Job::Combine { tenths, nodes: NODES, delayed }
 }
 
 /// The time of a combine. [t0]
-fn time(runs: &Results, tenths: u32, delayed: Delayed) -> Result<f64, MissingAnswer> {
+fn time(runs: &Results, tenths: u32, delayed: DelayedOperation) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job(tenths, delayed))?.time.microseconds())
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut below, mut between, mut above) = (Vec::new(), Vec::new(), Vec::new());
     for tenths in TENTHS {
-        let of_receives = time(runs, tenths, Delayed::Sends)? / time(runs, tenths, Delayed::Receives)?;
+        let of_receives =
+            time(runs, tenths, DelayedOperation::Sends)? / time(runs, tenths, DelayedOperation::Receives)?;
         let place = format!("lambda 1.{}", tenths - 10);
         match tenths {
             ..=SENDS_UP_TO => below.push((place, of_receives)),
@@ -56,7 +61,9 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
 
 fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let (mut series, mut keys) = (Vec::new(), Vec::new());
-    for (name, delayed, style) in [("delayed sends", Delayed::Sends, 0), ("delayed receives", Delayed::Receives, 1)] {
+    for (name, delayed, style) in
+        [("delayed sends", DelayedOperation::Sends, 0), ("delayed receives", DelayedOperation::Receives, 1)]
+    {
         let points = TENTHS.map(|tenths| Ok((f64::from(tenths) / 10.0, time(runs, tenths, delayed)?)));
         series.push(Series {
             name: name.to_string(),

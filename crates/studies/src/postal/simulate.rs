@@ -11,7 +11,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
-use super::job::{Delayed, Experiment, Job, Nodes};
+use super::job::{DelayedOperation, Experiment, Job, Nodes};
 use experiment::postal_clock::postal_machine;
 use experiment::simulate::simulate;
 
@@ -101,11 +101,11 @@ fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
     in_the_postal_model(lambda, nodes, &program, &program.message)
 }
 
-fn global_combine(tenths: u32, nodes: u32, delayed: Delayed) -> Result<Measured, String> {
+fn global_combine(tenths: u32, nodes: u32, delayed: DelayedOperation) -> Result<Measured, String> {
     let lambda = Lambda::new(u64::from(tenths), 10).map_err(|error| error.to_string())?;
     let census = match delayed {
-        Delayed::Sends => Census::delay_send(lambda, SEND_TIME, nodes),
-        Delayed::Receives => Census::delay_receive(lambda, nodes),
+        DelayedOperation::Sends => Census::delay_send(lambda, SEND_TIME, nodes),
+        DelayedOperation::Receives => Census::delay_receive(lambda, nodes),
     };
     // Every node contributes a different number, so that none can be left out or counted twice unnoticed.
     let number = |node: u64| node * node + 7 * node + 1;

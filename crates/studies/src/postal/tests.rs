@@ -76,7 +76,7 @@ fn rounds(job: &Job) -> Measured {
 /// A combine for which delayed sends are better below that lambda, in tenths, and delayed receives above.
 fn crossing(job: &Job, tenths_of_lambda: u32) -> Measured {
     let Job::Combine { tenths, delayed, .. } = *job else { return took(0.0) };
-    took(if (delayed == Delayed::Sends) == (tenths < tenths_of_lambda) { 10.0 } else { 11.0 })
+    took(if (delayed == DelayedOperation::Sends) == (tenths < tenths_of_lambda) { 10.0 } else { 11.0 })
 }
 
 type Spoiled = Case<Job, Measured>;

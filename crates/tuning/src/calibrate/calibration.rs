@@ -91,7 +91,7 @@ pub struct Outcome {
     /// The parameters, with their best values.
     pub estimates: Vec<Estimate>,
     /// The times, in the order of the file.
-    pub fitted: Vec<Fitted>,
+    pub fitted: Vec<FittedTime>,
     /// How many times the measurements were simulated.
     pub evaluations: u32,
     /// Whether the search was interrupted.
@@ -118,7 +118,7 @@ pub struct Estimate {
 
 /// A measured time and its simulation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct FittedTime {
     /// Its index, in the order of the file.
     pub index: usize,
     /// The time simulated with the best values. [ps]
@@ -301,9 +301,9 @@ impl Calibration {
         let errors = self.errors(places, &all, &last, &show).ok_or(CalibrationError::Interrupted)??;
         let fitted = errors.iter().enumerate().map(|(index, &error)| {
             let measured = self.measurements[index].time.picoseconds() as f64;
-            Fitted { index, simulated: (1.0 + error) * measured, error }
+            FittedTime { index, simulated: (1.0 + error) * measured, error }
         });
-        let fitted: Vec<Fitted> = fitted.collect();
+        let fitted: Vec<FittedTime> = fitted.collect();
         let confidences = match interrupted {
             true => vec![None; places.len()],
             false => self.confidences(places, &errors, effort),

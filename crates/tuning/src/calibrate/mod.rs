@@ -13,6 +13,6 @@ pub mod simplex;
 mod times;
 pub mod uncertainty;
 
-pub use calibration::{Calibration, CalibrationError, Effort, Estimate, Fitted, Outcome, Progress};
+pub use calibration::{Calibration, CalibrationError, Effort, Estimate, FittedTime, Outcome, Progress};
 pub use parameter::{Parameter, ParameterError};
 pub use times::{Measurement, TimesError, parse, read};

@@ -28,7 +28,7 @@ pub struct Case {
 
 /// The result of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CaseResult {
     /// The planner's pick.
     pub pick: String,
     /// Its time when run.
@@ -109,7 +109,7 @@ impl Case {
     ///
     /// # Errors
     /// If a candidate can't be run.
-    pub fn check(&self, effort: &Effort<'_>) -> Result<Option<Checked>> {
+    pub fn check(&self, effort: &Effort<'_>) -> Result<Option<CaseResult>> {
         let Effort { interrupted, .. } = *effort;
         let begun = wall_clock();
         let Plan { predictions, bound, .. } = plan(&self.question, &self.machine, effort)?;
@@ -128,7 +128,7 @@ impl Case {
         let nothing = || Error::Unfit("there is no candidate".to_string());
         let (time, pick) = all.first().copied().ok_or_else(nothing)?;
         let (least, best) = all.iter().min_by_key(|(time, _)| *time).copied().ok_or_else(nothing)?;
-        Ok(Some(Checked {
+        Ok(Some(CaseResult {
             pick: pick.clone(),
             time,
             best: best.clone(),
@@ -161,7 +161,7 @@ fn place(stream: &mut Stream, places: &Places) -> Result<(Machine, Option<Lambda
     Ok((machines.get(number).ok_or_else(none)?.clone(), None))
 }
 
-impl Checked {
+impl CaseResult {
     /// How much longer the pick takes than the best, relative to the best.
     pub fn loss(&self) -> f64 {
         self.time.picoseconds() as f64 / self.least.picoseconds().max(1) as f64 - 1.0

@@ -130,7 +130,7 @@ struct Outcome {
 }
 
 /// A candidate with its estimate.
-type Estimated = (Candidate, Duration);
+type EstimatedCandidate = (Candidate, Duration);
 
 /// The runs of promising candidates.
 struct Trials<'a> {
@@ -144,7 +144,7 @@ struct Trials<'a> {
     /// How many candidates there are.
     of: usize,
     /// The candidates that have not been examined, most promising first.
-    waiting: Peekable<IntoIter<Estimated>>,
+    waiting: Peekable<IntoIter<EstimatedCandidate>>,
     simulated: Vec<Prediction>,
     estimated: Vec<Prediction>,
     left_out: Vec<(String, String)>,
@@ -169,7 +169,7 @@ impl Trials<'_> {
     }
 
     /// The next few that are neither hopeless nor beyond the budget.
-    fn next_batch(&mut self) -> Vec<Estimated> {
+    fn next_batch(&mut self) -> Vec<EstimatedCandidate> {
         let best = self.best();
         let mut batch = Vec::new();
         while batch.len() < BATCH
@@ -200,7 +200,7 @@ impl Trials<'_> {
         (ended && beyond > 0.0).then_some(self.effort.budget - self.left + beyond)
     }
 
-    fn run_batch(&mut self, batch: Vec<Estimated>) {
+    fn run_batch(&mut self, batch: Vec<EstimatedCandidate>) {
         let Trials { question, machine, effort, of, .. } = *self;
         let before = self.simulated.len() + self.estimated.len() + self.left_out.len();
         let progress = |done: usize, _| (effort.progress)((before + done).min(of), of);
@@ -223,7 +223,7 @@ fn is_hopeless(estimate: Duration, best: Option<Duration>) -> bool {
     best.is_some_and(|best| estimate.picoseconds() as f64 > HOPELESS * best.picoseconds() as f64)
 }
 
-fn only_estimated((candidate, time): Estimated) -> Prediction {
+fn only_estimated((candidate, time): EstimatedCandidate) -> Prediction {
     Prediction { candidate, time, source: Source::Estimated }
 }
 
@@ -237,7 +237,7 @@ struct Estimates<'a> {
 
 impl Estimates<'_> {
     /// All candidates with their estimates, most promising first.
-    fn in_order(&self, all: Vec<Candidate>, left_out: &mut Vec<(String, String)>) -> Vec<Estimated> {
+    fn in_order(&self, all: Vec<Candidate>, left_out: &mut Vec<(String, String)>) -> Vec<EstimatedCandidate> {
         let simple = self.model.machine(self.machine);
         let watch = Watch { progress: &|_, _| {}, interrupted: self.effort.interrupted, threads: self.effort.threads };
         let estimates = map(&all, &watch, |candidate| self.estimate(candidate, &simple));

@@ -71,7 +71,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
             set: machine.source.settings.clone(),
             ranks,
         },
-        plan_format::Written {
+        plan_format::PlanEntries {
             broadcast: of("broadcast"),
             all_reduce: of("all-reduce"),
             all_to_all: of("all-to-all"),

@@ -9,7 +9,7 @@ use super::Prediction;
 
 /// A prediction, and the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct Comparison {
     /// The prediction.
     #[serde(flatten)]
     pub prediction: Prediction,
@@ -43,7 +43,7 @@ pub struct Pick {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
     /// The comparisons, in the order of the predictions.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<Comparison>,
     /// The choices among algorithms.
     pub picks: Vec<Pick>,
     /// The median of the absolute errors; nothing where there are none.
@@ -58,7 +58,7 @@ pub struct Judgement {
     pub worst_regret: Option<f64>,
 }
 
-impl Compared {
+impl Comparison {
     /// The median of the measured times.
     pub fn measured(&self) -> Duration {
         Duration::from_picoseconds(self.measured_ps)
@@ -66,13 +66,13 @@ impl Compared {
 
     /// Compares a prediction with the times of some runs, each with whether a rank lost its processor during it: see [`undisturbed`].
     /// Nothing if there are no runs.
-    pub fn new(prediction: Prediction, runs: &[(Duration, bool)]) -> Option<Compared> {
+    pub fn new(prediction: Prediction, runs: &[(Duration, bool)]) -> Option<Comparison> {
         let kept = undisturbed(runs);
         let left_out = (runs.len() - kept.len()) as u32;
         let measured = median_time(kept)?;
         let share = |predicted: Duration| predicted.seconds() / measured.seconds() - 1.0;
         let error = prediction.predicted().filter(|_| !measured.is_zero()).map(share);
-        Some(Compared { prediction, measured_ps: measured.picoseconds(), error, runs: runs.len() as u32, left_out })
+        Some(Comparison { prediction, measured_ps: measured.picoseconds(), error, runs: runs.len() as u32, left_out })
     }
 }
 
@@ -91,9 +91,9 @@ pub fn median_time(mut times: Vec<Duration>) -> Option<Duration> {
 
 impl Judgement {
     /// Judges these comparisons.
-    pub fn of(compared: Vec<Compared>) -> Judgement {
+    pub fn of(compared: Vec<Comparison>) -> Judgement {
         let errors: Vec<f64> = compared.iter().filter_map(|it| it.error).map(f64::abs).collect();
-        let mut choices: BTreeMap<&str, Vec<&Compared>> = BTreeMap::new();
+        let mut choices: BTreeMap<&str, Vec<&Comparison>> = BTreeMap::new();
         for each in compared.iter().filter(|it| it.prediction.algorithm.is_some() && it.error.is_some()) {
             choices.entry(&each.prediction.choice).or_default().push(each);
         }
@@ -115,10 +115,10 @@ impl Judgement {
 
 impl Pick {
     /// The choice among some algorithms for the same task.
-    fn among(all: &[&Compared]) -> Option<Pick> {
+    fn among(all: &[&Comparison]) -> Option<Pick> {
         let picked = all.iter().min_by_key(|it| it.prediction.predicted_ps)?;
         let best = all.iter().min_by_key(|it| it.measured_ps)?;
-        let name = |it: &Compared| it.prediction.algorithm.clone().unwrap_or_default();
+        let name = |it: &Comparison| it.prediction.algorithm.clone().unwrap_or_default();
         let predicted: Vec<f64> =
             all.iter().filter_map(|it| it.prediction.predicted()).map(Duration::seconds).collect();
         let measured: Vec<f64> = all.iter().map(|it| it.measured().seconds()).collect();
@@ -180,8 +180,8 @@ mod tests {
         }
     }
 
-    fn compared(algorithm: &str, predicted: u64, measured: u64) -> Compared {
-        Compared::new(prediction(algorithm, predicted), &[(microseconds(measured), false)]).unwrap()
+    fn compared(algorithm: &str, predicted: u64, measured: u64) -> Comparison {
+        Comparison::new(prediction(algorithm, predicted), &[(microseconds(measured), false)]).unwrap()
     }
 
     #[test]
@@ -201,10 +201,10 @@ mod tests {
         let runs = |short: usize| -> Vec<(Duration, bool)> {
             (0..9).map(|run| (microseconds(if run < short { 900 } else { 100 }), run < short)).collect()
         };
-        let of = |short| Compared::new(prediction("linear", 100), &runs(short)).unwrap();
+        let of = |short| Comparison::new(prediction("linear", 100), &runs(short)).unwrap();
         assert_eq!((of(6).measured(), of(6).left_out), (microseconds(100), 6));
         assert_eq!((of(7).measured(), of(7).left_out), (microseconds(900), 0));
-        assert!(Compared::new(prediction("linear", 100), &[]).is_none());
+        assert!(Comparison::new(prediction("linear", 100), &[]).is_none());
     }
 
     #[test]

@@ -20,7 +20,7 @@ use quantities::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::judgement::{Compared, Judgement, Pick, median_time, undisturbed};
+pub use self::judgement::{Comparison, Judgement, Pick, median_time, undisturbed};
 pub use self::prediction::{Prediction, Predictions};
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
@@ -182,11 +182,11 @@ fn value_text(value: &Value) -> String {
 }
 
 /// A program, and how long it takes on the real machine.
-pub type Measured = (Question, Duration);
+pub type MeasuredProgram = (Question, Duration);
 
 /// The calibration that fits `parameters` to the measured times.
-pub fn calibration(description: Description, parameters: Vec<Parameter>, measured: &[Measured]) -> Calibration {
-    let measurement = |(place, (question, time)): (usize, &Measured)| Measurement {
+pub fn calibration(description: Description, parameters: Vec<Parameter>, measured: &[MeasuredProgram]) -> Calibration {
+    let measurement = |(place, (question, time)): (usize, &MeasuredProgram)| Measurement {
         line: place + 1,
         what: question.what.clone(),
         ranks: question.ranks,

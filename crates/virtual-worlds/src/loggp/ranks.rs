@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use endpoint::{Error, Result, WaitsFor, deadlock_of};
 use quantities::Rank;
 
-use crate::stop::{Reached, Stop};
+use crate::stop::{ProgressSnapshot, Stop};
 
 /// Decides which rank runs next.
 pub(super) trait Turns {
@@ -17,7 +17,7 @@ pub(super) trait Turns {
     /// Everything that a rank waits for, in the order in which it was begun.
     fn waits_for(&self, rank: Rank) -> impl Iterator<Item = WaitsFor>;
     /// The progress of the run when it is the turn of `rank`.
-    fn reached(&self, rank: Rank) -> Reached;
+    fn reached(&self, rank: Rank) -> ProgressSnapshot;
 }
 
 /// The ranks of a run.

@@ -12,7 +12,7 @@ use super::rank_clock::RankClock;
 use super::ranks::Turns;
 use super::record::Record;
 use crate::answer::{Activity, Answer, Unreceived};
-use crate::stop::Reached;
+use crate::stop::ProgressSnapshot;
 
 /// The state that the ranks of a run share.
 #[derive(Debug)]
@@ -229,8 +229,8 @@ impl Turns for State {
         beside.filter(|beside| waits_for.is_some() && waits_for != Some(*beside)).into_iter().chain(waits_for)
     }
 
-    fn reached(&self, rank: Rank) -> Reached {
-        Reached { time: self.now(rank), messages: self.record.messages(), packets: 0 }
+    fn reached(&self, rank: Rank) -> ProgressSnapshot {
+        ProgressSnapshot { time: self.now(rank), messages: self.record.messages(), packets: 0 }
     }
 }
 

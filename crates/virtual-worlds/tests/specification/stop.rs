@@ -8,7 +8,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use maquette_virtual_worlds::loggp::Clock;
-use maquette_virtual_worlds::stop::{Progress, Reached, Stop};
+use maquette_virtual_worlds::stop::{Progress, ProgressSnapshot, Stop};
 use programs::benchmarks::EqualDist;
 use programs::goal::{RunGoal, Schedule};
 use quantities::{Bytes, Rank, Time};
@@ -64,7 +64,7 @@ fn the_clock_world_ends() {
 }
 
 /// Runs `run` with a progress of its own, and returns the progress at the end.
-fn progress_of(progress: &'static Progress, run: impl FnOnce(Stop) -> Answer) -> (Reached, Answer) {
+fn progress_of(progress: &'static Progress, run: impl FnOnce(Stop) -> Answer) -> (ProgressSnapshot, Answer) {
     let answer = run(Stop::NEVER.with_progress(progress));
     (progress.read(), answer)
 }
@@ -82,7 +82,7 @@ fn the_network_reports_its_progress() {
         assert!((1..=64).contains(&reached.messages) && (1..=answer.packets).contains(&reached.packets), "{reached:?}");
         assert!(reached.time > Time::ZERO && reached.time <= answer.makespan(), "{reached:?}");
         PROGRESS.reset();
-        assert_eq!(PROGRESS.read(), Reached::default());
+        assert_eq!(PROGRESS.read(), ProgressSnapshot::default());
     }
 }
 

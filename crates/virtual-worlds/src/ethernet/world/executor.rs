@@ -10,11 +10,11 @@ use quantities::{Bytes, Rank, Time};
 
 use super::port::Port;
 use super::record::Record;
-use super::setting::{EVENTS_BETWEEN_LOOKS, Setting};
+use super::setting::{EVENTS_BETWEEN_CHECKS, Setting};
 use crate::answer::Run;
 use crate::ethernet::{Network, Notice};
 use crate::horizon::beyond;
-use crate::stop::{Reached, Stop};
+use crate::stop::{ProgressSnapshot, Stop};
 
 /// Nodes that run programs.
 struct Running<'run> {
@@ -148,15 +148,15 @@ impl<'run> Running<'run> {
     }
 
     /// How far the run has come.
-    fn reached(&self) -> Reached {
+    fn reached(&self) -> ProgressSnapshot {
         let network = self.network.borrow();
-        Reached { time: network.now(), messages: self.record.messages, packets: network.arrived() }
+        ProgressSnapshot { time: network.now(), messages: self.record.messages, packets: network.arrived() }
     }
 
     /// Whether no rank can ever go on; checked now and then.
     fn is_stuck(&mut self) -> bool {
         self.events += 1;
-        self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.messengers.are_stuck()
+        self.events.is_multiple_of(EVENTS_BETWEEN_CHECKS) && self.messengers.are_stuck()
     }
 }
 

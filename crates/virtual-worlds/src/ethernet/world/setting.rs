@@ -15,7 +15,7 @@ use crate::horizon::counted;
 use crate::stop::Stop;
 
 /// After this many events, the run checks whether all ranks wait for messages that no rank has sent.
-pub(super) const EVENTS_BETWEEN_LOOKS: u64 = 4_096;
+pub(super) const EVENTS_BETWEEN_CHECKS: u64 = 4_096;
 
 /// The setting of a run.
 pub(super) struct Setting<'a> {

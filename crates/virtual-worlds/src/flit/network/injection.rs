@@ -12,7 +12,7 @@ use super::{Injection, Uncut};
 
 /// A packet at the front of the queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Queued {
+pub struct QueuedPacket {
     /// What to carry.
     pub order: Injection,
     /// Its number among all packets of the run.
@@ -27,7 +27,7 @@ pub struct InjectionQueue(VecDeque<Waiting>);
 
 #[derive(Debug)]
 enum Waiting {
-    Packet(Queued),
+    Packet(QueuedPacket),
     Messages(Box<Messages>),
 }
 
@@ -45,7 +45,7 @@ struct Messages {
 impl InjectionQueue {
     /// Puts a packet at the end.
     #[inline]
-    pub fn put(&mut self, packet: Queued) {
+    pub fn put(&mut self, packet: QueuedPacket) {
         self.0.push_back(Waiting::Packet(packet));
     }
 
@@ -57,7 +57,7 @@ impl InjectionQueue {
 
     /// Takes the packet at the front; `format` says how messages are cut.
     #[inline]
-    pub fn take(&mut self, format: PacketFormat) -> Option<Queued> {
+    pub fn take(&mut self, format: PacketFormat) -> Option<QueuedPacket> {
         if let Waiting::Messages(messages) = self.0.front_mut()? {
             let packet = messages.cut(format);
             if !messages.left.is_empty() {
@@ -75,7 +75,7 @@ impl InjectionQueue {
 
 impl Messages {
     /// Cuts the next packet.
-    fn cut(&mut self, format: PacketFormat) -> Option<Queued> {
+    fn cut(&mut self, format: PacketFormat) -> Option<QueuedPacket> {
         let Uncut { destination, token, bytes: left } = self.left.pop_front()?;
         let bytes = left.min(format.payload);
         if bytes < left {
@@ -84,7 +84,7 @@ impl Messages {
         let order = Injection { source: self.source, destination, bytes, flits: format.flits(bytes), token };
         let (number, injected) = (self.number, self.injected);
         self.number += 1;
-        Some(Queued { order, number, injected })
+        Some(QueuedPacket { order, number, injected })
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(messages.iter().map(|message| message.packets(format)).collect::<Vec<_>>(), [3, 1, 1]);
         queue.put_uncut(NodeId(0), messages, 100, Time::ZERO);
         let last = Injection { source: NodeId(0), destination: NodeId(2), bytes: Bytes(1), flits: 2, token: 1 };
-        queue.put(Queued { order: last, number: 105, injected: Time::ZERO });
+        queue.put(QueuedPacket { order: last, number: 105, injected: Time::ZERO });
         let packets: Vec<(u64, u64, u64)> = std::iter::from_fn(|| queue.take(format))
             .map(|packet| (packet.number, packet.order.token, packet.order.bytes.0))
             .collect();

@@ -158,7 +158,7 @@ pub trait Engine: Sized {
     fn arrived(&self) -> u64;
 
     /// Which packets hold and wait for which channels, for a report on a deadlock.
-    fn stuck(&self) -> Vec<stuck::Waiting>;
+    fn stuck(&self) -> Vec<stuck::StuckPacket>;
 
     /// What the network has done up to the end of the instant `now`.
     fn statistics(&mut self, now: Time) -> &Statistics;

@@ -13,9 +13,9 @@ use machines::routing::{IdleWhen, Step};
 use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests};
-use super::injection::{InjectionQueue, Queued};
+use super::injection::{InjectionQueue, QueuedPacket};
 use super::selection::{RequestedOutputs, Selector};
-use super::stuck::{Tally, Waiting};
+use super::stuck::{StuckPacket, Tally};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
 
@@ -173,7 +173,7 @@ impl Engine for Reference {
     }
 
     fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S) {
-        let queued = Queued { order, number: self.injected, injected: now };
+        let queued = QueuedPacket { order, number: self.injected, injected: now };
         self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;
         self.in_flight += 1;
@@ -229,7 +229,7 @@ impl Engine for Reference {
         self.recorder.statistics.packets
     }
 
-    fn stuck(&self) -> Vec<Waiting> {
+    fn stuck(&self) -> Vec<StuckPacket> {
         let mut tally = Tally::default();
         for (index, link) in self.links.iter().enumerate() {
             let channel = ChannelId(index as u32);
@@ -467,7 +467,7 @@ impl Reference {
     fn first_of(&mut self, node: NodeId) -> Option<u32> {
         let source = &mut self.sources[node.0 as usize];
         if source.first.is_none() {
-            let Queued { order, number, injected } = source.queue.take(self.network.packet)?;
+            let QueuedPacket { order, number, injected } = source.queue.take(self.network.packet)?;
             let packet = Packet { order, number, injected, hops: Vec::new() };
             let index = self.unused.pop().unwrap_or(self.packets.len() as u32);
             if index as usize == self.packets.len() {

@@ -15,7 +15,7 @@ pub struct Outcome {
     /// When the last packet arrived.
     pub end: Time,
     /// Packets that can never arrive: not empty after a deadlock.
-    pub stuck: Vec<stuck::Waiting>,
+    pub stuck: Vec<stuck::StuckPacket>,
 }
 
 /// Carries `orders`, which are in order of time, over `network`.

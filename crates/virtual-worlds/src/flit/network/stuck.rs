@@ -9,7 +9,7 @@ use super::Injection;
 
 /// A packet that can't move on, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct StuckPacket {
     /// Its source.
     pub source: NodeId,
     /// Its destination.
@@ -48,12 +48,12 @@ impl Tally {
     }
 
     /// The report, with packets in the order of their sources and destinations.
-    pub(super) fn report(self, order: impl Fn(u32) -> Injection) -> Vec<Waiting> {
+    pub(super) fn report(self, order: impl Fn(u32) -> Injection) -> Vec<StuckPacket> {
         let ends = |packet| (order(packet).source, order(packet).destination);
         let waiting = |(packet, mut held): (u32, Held)| {
             held.holds.sort_unstable();
             let latest = held.holds.last().map_or(Time::ZERO, |&(granted, _)| granted);
-            Waiting {
+            StuckPacket {
                 source: ends(packet).0,
                 destination: ends(packet).1,
                 holds: held.holds.iter().map(|&(_, channel)| channel).collect(),
@@ -62,7 +62,7 @@ impl Tally {
                 since: held.wants.map_or(latest, |(at, _, _)| at),
             }
         };
-        let mut report: Vec<Waiting> = self.packets.into_iter().map(waiting).collect();
+        let mut report: Vec<StuckPacket> = self.packets.into_iter().map(waiting).collect();
         report.sort_by_key(|packet| (packet.source, packet.destination, packet.since));
         report
     }
@@ -79,7 +79,7 @@ pub fn channel_name(network: &FlitNetwork, channel: ChannelId) -> String {
 }
 
 /// The report in words: which packets hold which channels and wait for which, at most `limit` of them.
-pub fn describe(network: &FlitNetwork, stuck: &[Waiting], limit: usize) -> String {
+pub fn describe(network: &FlitNetwork, stuck: &[StuckPacket], limit: usize) -> String {
     let mut lines = vec![format!("{} packets can't move on:", stuck.len())];
     for packet in stuck.iter().take(limit) {
         let holds: Vec<String> = packet.holds.iter().map(|&channel| channel_name(network, channel)).collect();

@@ -10,7 +10,7 @@ use crate::flit::network::Engine;
 use crate::flit::traffic::{BackgroundTraffic, Next};
 
 /// After this many instants, the run checks whether programs can still go on: a network with background traffic never comes to rest.
-const INSTANTS_BETWEEN_LOOKS: u64 = 4_096;
+const INSTANTS_BETWEEN_CHECKS: u64 = 4_096;
 
 /// Background traffic, and which of its sources can go on.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl<E: Engine> Nodes<E> {
     fn end_background_if_programs_wait(&mut self) {
         let Some(background) = &mut self.background else { return };
         background.instants += 1;
-        if background.instants.is_multiple_of(INSTANTS_BETWEEN_LOOKS) && !self.programs_can_go_on() {
+        if background.instants.is_multiple_of(INSTANTS_BETWEEN_CHECKS) && !self.programs_can_go_on() {
             self.end_background();
         }
     }

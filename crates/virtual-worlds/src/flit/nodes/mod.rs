@@ -34,7 +34,7 @@ use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::beyond;
 use crate::matching::Matching;
 pub use crate::matching::{ANY, MatchPattern};
-use crate::stop::Reached;
+use crate::stop::ProgressSnapshot;
 
 /// An event: the network's or a node's.
 #[derive(Clone, Copy, Debug)]
@@ -371,8 +371,8 @@ impl<E: Engine> Nodes<E> {
     }
 
     /// How far the run has come.
-    pub fn reached(&self) -> Reached {
-        Reached { time: self.now(), messages: self.messages, packets: self.engine.arrived() }
+    pub fn reached(&self) -> ProgressSnapshot {
+        ProgressSnapshot { time: self.now(), messages: self.messages, packets: self.engine.arrived() }
     }
 
     /// Ends the run: what the network did, what each rank waited for, messages sent.

@@ -5,7 +5,7 @@ use quantities::{Duration, Time};
 
 use super::decision::{Decision, decide};
 use super::run::{Phase, Progress, Traffic};
-use super::tally::{Measured, Totals};
+use super::tally::{MeasuredPackets, Totals};
 use super::{Distribution, Evidence, Offer, Outcome, Packets, Sign, Verdict, Windows};
 use crate::flit::network::Engine;
 
@@ -280,7 +280,7 @@ pub(super) fn period(network: &FlitNetwork, offer: &Offer) -> u64 {
 }
 
 /// Statistics of the packets that count.
-fn packets(measured: &Measured) -> Option<Packets> {
+fn packets(measured: &MeasuredPackets) -> Option<Packets> {
     Some(Packets {
         latency: Distribution::of(&measured.latencies)?,
         network_latency: Distribution::of(&measured.network_latencies)?,

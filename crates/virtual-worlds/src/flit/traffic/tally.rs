@@ -63,7 +63,7 @@ impl Totals {
 
 /// The packets of a measurement: those that are born in it.
 #[derive(Debug, Default)]
-pub(super) struct Measured {
+pub(super) struct MeasuredPackets {
     /// From birth to arrival.
     pub(super) latencies: Histogram,
     /// From the grant of the injection channel to arrival.
@@ -83,7 +83,7 @@ pub(super) struct Tally {
     latency: u128,
     /// The births that count: after the first instant, up to the second.
     counts: Option<RangeInclusive<Time>>,
-    pub(super) measured: Measured,
+    pub(super) measured: MeasuredPackets,
 }
 
 impl Tally {
@@ -95,7 +95,7 @@ impl Tally {
             arrivals: 0,
             latency: 0,
             counts: None,
-            measured: Measured::default(),
+            measured: MeasuredPackets::default(),
         }
     }
 
@@ -103,7 +103,7 @@ impl Tally {
     pub(super) fn begin_measurement(&mut self, now: Time) {
         let first = Time::from_picoseconds(now.picoseconds() + 1);
         self.counts = Some(first..=Time::NEVER);
-        self.measured = Measured::default();
+        self.measured = MeasuredPackets::default();
     }
 
     /// Packets that are born after `now` are not measured.

@@ -19,7 +19,7 @@ use crate::loggp::free_from::FreeFrom;
 use crate::loggp::mailbox::Letter;
 use crate::loggp::no_hardware;
 use crate::matching::{MatchPattern, Matching};
-use crate::stop::{Reached, Stop};
+use crate::stop::{ProgressSnapshot, Stop};
 
 /// All ranks and the operations and messages under way.
 #[derive(Debug)]
@@ -356,7 +356,7 @@ impl Machine for InOrder {
 
     fn next_event(&mut self) -> Result<Option<OperationEvent>> {
         loop {
-            self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
+            self.stop.go_on(|| ProgressSnapshot { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             if let Some(event) = self.queue.beyond() {
                 return Err(beyond(self.describe(event), Time::HORIZON));
             }

@@ -10,14 +10,14 @@ use endpoint::{
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
-use super::resources::{Resources, Waiting};
+use super::resources::{Resources, WaitingTask};
 use super::task::{Kind, Task, Tasks};
 use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline, Unreceived};
 use crate::events::EventQueue;
 use crate::loggp::costs::{Costs, later, sum};
 use crate::loggp::no_hardware;
 use crate::matching::{MatchPattern, Matching};
-use crate::stop::{Reached, Stop};
+use crate::stop::{ProgressSnapshot, Stop};
 
 /// All ranks, and their tasks.
 #[derive(Debug)]
@@ -205,7 +205,7 @@ impl OnArrival {
         let free_from = resources.free_from(needs);
         if free_from <= now {
             self.start_task(number, task, now);
-        } else if resources.wait(needs, Waiting { sequence, task: number, since: now }) {
+        } else if resources.wait(needs, WaitingTask { sequence, task: number, since: now }) {
             self.queue.put(free_from, Event { sequence, task: number, action: Action::TryAgain });
         }
     }
@@ -455,7 +455,7 @@ impl Machine for OnArrival {
                 return Ok(Some(event));
             }
             self.schedule_begun();
-            self.stop.go_on(|| Reached { time: self.queue.now(), messages: self.messages, packets: 0 })?;
+            self.stop.go_on(|| ProgressSnapshot { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             let Some(event) = self.instant.next(&mut self.queue) else { return Ok(None) };
             match event.action {
                 Action::Begin => self.begin_task(event.task, event.sequence),

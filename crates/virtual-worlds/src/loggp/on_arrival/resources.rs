@@ -24,7 +24,7 @@ pub(super) enum Interface {
 
 /// A task in a queue: the one with the lowest sequence number is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Waiting {
+pub(super) struct WaitingTask {
     pub(super) sequence: u64,
     pub(super) task: u32,
     /// Since when it could have begun, had its resources been free.
@@ -48,8 +48,8 @@ pub(super) struct Resources {
 #[derive(Debug)]
 struct Queue {
     needs: Needs,
-    head: Waiting,
-    others: BinaryHeap<Reverse<Waiting>>,
+    head: WaitingTask,
+    others: BinaryHeap<Reverse<WaitingTask>>,
 }
 
 impl Resources {
@@ -87,7 +87,7 @@ impl Resources {
     }
 
     /// Queues a task for its resources; returns whether it is now the head of its queue.
-    pub(super) fn wait(&mut self, needs: Needs, mut waiting: Waiting) -> bool {
+    pub(super) fn wait(&mut self, needs: Needs, mut waiting: WaitingTask) -> bool {
         let Some(queue) = self.queues.iter_mut().find(|queue| queue.needs == needs) else {
             self.queues.reserve_exact(1);
             self.queues.push(Queue { needs, head: waiting, others: BinaryHeap::new() });
@@ -103,7 +103,7 @@ impl Resources {
 
     /// The head of a queue.
     #[inline]
-    pub(super) fn head(&self, needs: Needs) -> Option<Waiting> {
+    pub(super) fn head(&self, needs: Needs) -> Option<WaitingTask> {
         self.queues.iter().find(|queue| queue.needs == needs).map(|queue| queue.head)
     }
 

@@ -26,9 +26,9 @@ use self::packet::{Packet, Row};
 use self::runs::Run;
 use self::solve::{Path, Solution};
 use super::arbitration::Request;
-use super::injection::{InjectionQueue, Queued};
+use super::injection::{InjectionQueue, QueuedPacket};
 use super::selection::{RequestedOutputs, Selector};
-use super::stuck::{Tally, Waiting};
+use super::stuck::{StuckPacket, Tally};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
 
@@ -116,7 +116,7 @@ impl Engine for Fast {
     }
 
     fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S) {
-        let queued = Queued { order, number: self.injected, injected: now };
+        let queued = QueuedPacket { order, number: self.injected, injected: now };
         self.sources[order.source.0 as usize].queue.put(queued);
         self.injected += 1;
         self.in_flight += 1;
@@ -180,7 +180,7 @@ impl Engine for Fast {
         self.recorder.statistics.packets
     }
 
-    fn stuck(&self) -> Vec<Waiting> {
+    fn stuck(&self) -> Vec<StuckPacket> {
         let mut tally = Tally::default();
         for (index, link) in (0..).zip(&self.links[..self.network.channels.len()]) {
             let channel = ChannelId(index);
@@ -335,7 +335,7 @@ impl Fast {
     /// Grants a free injection channel to the first packet of its node's queue, if there is one.
     fn grant_source<S: Schedule>(&mut self, now: Time, channel: u32, node: NodeId, schedule: &mut S) {
         let source = &mut self.sources[node.0 as usize];
-        let Some(Queued { order, number, injected }) = source.queue.take(self.network.packet) else { return };
+        let Some(QueuedPacket { order, number, injected }) = source.queue.take(self.network.packet) else { return };
         let injected = injected.picoseconds();
         let requested = source.front_since.max(injected);
         let packet = self.unused.pop().unwrap_or(self.packets.len() as u32);
