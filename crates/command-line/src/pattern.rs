@@ -92,8 +92,8 @@ impl Arguments {
         let application = self.name.application();
         self.check(application)?;
         let file = self.write.as_deref().map(WholeFile::create).transpose()?;
-        let (experiment, asked) = (self.experiment(application), self.clone());
-        let pattern = working("making the pattern", move || asked.pattern(application))?;
+        let (experiment, requested) = (self.experiment(application), self.clone());
+        let pattern = working("making the pattern", move || requested.pattern(application))?;
         if let Some(mut file) = file {
             match csv::write(&pattern, &mut file) {
                 Ok(()) => file.finish()?,

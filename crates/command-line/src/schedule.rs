@@ -326,12 +326,12 @@ enum Source {
 }
 
 impl Source {
-    fn traffic(self, asked: Option<Bytes>) -> Result<Messages, Failure> {
-        let bytes = asked.unwrap_or(DEFAULT_SIZE);
+    fn traffic(self, requested: Option<Bytes>) -> Result<Messages, Failure> {
+        let bytes = requested.unwrap_or(DEFAULT_SIZE);
         match self {
             Source::File(path) => {
                 let matrix = traffic_matrix::read(&path, bytes)?;
-                Ok(Messages::of_matrix(path.display().to_string(), matrix, asked)?)
+                Ok(Messages::of_matrix(path.display().to_string(), matrix, requested)?)
             }
             Source::Complete(ranks) => Ok(Messages::complete(ranks, bytes)?),
             Source::Random(Random { ranks, millionths }, seed) => Ok(Messages::random(ranks, millionths, bytes, seed)?),

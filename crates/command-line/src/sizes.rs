@@ -19,9 +19,9 @@ pub(super) fn size(text: &str) -> Result<Bytes, String> {
     Ok(size)
 }
 
-/// Checks that a size of messages was `asked` for only if the matrix has no sizes.
-pub(super) fn check_size(asked: Option<Bytes>, matrix: &TrafficMatrix) -> Result<(), Failure> {
-    match asked {
+/// Checks that a size of messages was `requested` for only if the matrix has no sizes.
+pub(super) fn check_size(requested: Option<Bytes>, matrix: &TrafficMatrix) -> Result<(), Failure> {
+    match requested {
         Some(bytes) if matrix.has_sizes => {
             Err(Failure::argument("--bytes", bytes, "none, as the matrix says how many bytes each message has"))
         }

@@ -74,7 +74,7 @@ impl Experiment {
     pub(crate) fn place(&self, site: &mut Site) -> Result<Vec<PlacedJob>, Error> {
         let mut made = Vec::new();
         for job in &self.jobs {
-            site.asked_ranks = job.ranks;
+            site.requested_ranks = job.ranks;
             made.push(job.program.prepare(site)?);
         }
         let mut allocation = Allocation::new(&site.machine);

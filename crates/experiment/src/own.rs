@@ -48,15 +48,15 @@ impl<P: Program> OwnProgram<P> {
     /// # Errors
     /// If it can't run; a deadlock.
     pub fn run(self, machine: &Arc<Machine>, stop: Stop) -> Result<FinishedPrograms<P::Output>, Error> {
-        let OwnProgram { name, program, parameters, ranks, placement, seed: asked_seed, engine, recording } = self;
+        let OwnProgram { name, program, parameters, ranks, placement, seed: requested_seed, engine, recording } = self;
         let ranks = ranks_on(machine, ranks)?;
         let engine = engine_of(machine, engine)?;
-        let seed = asked_seed.unwrap_or(DEFAULT_SEED);
+        let seed = requested_seed.unwrap_or(DEFAULT_SEED);
         let mut provenance = Provenance::of("run")
             .running(&name)
             .on(machine)
             .with_engine(engine.map(EngineName::name))
-            .seeded(seed, asked_seed.is_some())
+            .seeded(seed, requested_seed.is_some())
             .among(ranks)
             .given(parameters);
         if placement == Placement::Random {

@@ -111,10 +111,10 @@ impl Provenance {
         Provenance { engine, ..self }
     }
 
-    /// The same with a seed, which was `asked` for or is the default.
-    pub fn seeded(self, seed: u64, asked: bool) -> Provenance {
+    /// The same with a seed, which was `requested` for or is the default.
+    pub fn seeded(self, seed: u64, requested: bool) -> Provenance {
         let randomness = match self.randomness {
-            Randomness::None if asked => Randomness::WithoutEffect,
+            Randomness::None if requested => Randomness::WithoutEffect,
             known => known,
         };
         Provenance { seed: Some(seed), randomness, ..self }

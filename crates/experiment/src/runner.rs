@@ -123,7 +123,7 @@ impl Experiment {
         let program = &self.only_job()?.program;
         // Only the machine's number of nodes is used, and this one has the most possible.
         let machine = machines::load(NO_MACHINE)?;
-        let mut site = Site { machine, asked_ranks: Some(ranks), seed: self.seed(), is_real: true, postal: None };
+        let mut site = Site { machine, requested_ranks: Some(ranks), seed: self.seed(), is_real: true, postal: None };
         let ready = program.prepare(&mut site)?;
         let provenance =
             provenance_of(program, &*ready, Provenance::of("run").seeded(self.seed(), self.seed.is_some()));
@@ -159,7 +159,7 @@ impl Experiment {
         let engine = engine_of(&machine, self.engine)?;
         let packets = self.write.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
         let postal = self.machine.postal.map(|model| (model.lambda, model.step()));
-        let mut site = Site { machine, asked_ranks: None, seed: self.seed(), is_real: false, postal };
+        let mut site = Site { machine, requested_ranks: None, seed: self.seed(), is_real: false, postal };
         let work = self.work(&mut site)?;
         let provenance = Provenance::of("run")
             .on(&site.machine)
@@ -189,7 +189,7 @@ impl Experiment {
     fn work(&self, site: &mut Site) -> Result<Work, Error> {
         if self.is_plain() {
             let Job { program, ranks, .. } = self.only_job()?;
-            site.asked_ranks = *ranks;
+            site.requested_ranks = *ranks;
             return Ok(Work::Program(program.prepare(site)?));
         }
         let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
@@ -304,12 +304,12 @@ impl Run {
         if record > LARGEST_RECORD {
             let found = format!("{messages} messages, of which the record would take {}", amount(record));
             let allowed = format!("a run whose record takes at most {}", amount(LARGEST_RECORD));
-            let asked = match (&self.report, self.critical_path) {
+            let requested = match (&self.report, self.critical_path) {
                 (Some(_), _) => "report",
                 (None, true) => "critical_path",
                 (None, false) => "timeline",
             };
-            return Err(Error::parameter(asked, found, allowed));
+            return Err(Error::parameter(requested, found, allowed));
         }
         Ok(())
     }
@@ -326,10 +326,10 @@ fn provenance_of(program: &Choice, ready: &dyn Ready, provenance: Provenance) ->
     provenance
 }
 
-/// The engine for `machine`, as `asked` for or the default; none if there are no flits.
-pub(crate) fn engine_of(machine: &Machine, asked: Option<EngineName>) -> Result<Option<EngineName>, Error> {
-    match (&machine.interconnect, asked) {
-        (Interconnect::Flits(_), asked) => Ok(Some(asked.unwrap_or(EngineName::Fast))),
+/// The engine for `machine`, as `requested` for or the default; none if there are no flits.
+pub(crate) fn engine_of(machine: &Machine, requested: Option<EngineName>) -> Result<Option<EngineName>, Error> {
+    match (&machine.interconnect, requested) {
+        (Interconnect::Flits(_), requested) => Ok(Some(requested.unwrap_or(EngineName::Fast))),
         (Interconnect::Ethernet(_) | Interconnect::LogGp(_), None) => Ok(None),
         (Interconnect::Ethernet(_) | Interconnect::LogGp(_), Some(engine)) => {
             let allowed = format!("none, as {} has no flits to be moved", machine.name);

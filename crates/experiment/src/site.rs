@@ -20,7 +20,7 @@ pub struct Site {
     /// The machine; a program may ask for sends that do not wait.
     pub machine: Machine,
     /// How many ranks were requested.
-    pub asked_ranks: Option<u32>,
+    pub requested_ranks: Option<u32>,
     /// The seed of random choices.
     pub seed: u64,
     /// Whether real ranks run it, without a model.
@@ -35,7 +35,7 @@ impl Site {
     /// # Errors
     /// More than there are nodes, or zero; none requested on a machine without nodes of its own.
     pub fn ranks(&self) -> Result<u32, Error> {
-        ranks_on(&self.machine, self.asked_ranks)
+        ranks_on(&self.machine, self.requested_ranks)
     }
 
     /// Checks that a program with `ranks` ranks can run.
@@ -43,8 +43,8 @@ impl Site {
     /// # Errors
     /// If another number was requested, with the reason `why` only this one is possible; if the machine has fewer nodes.
     pub fn exactly(&self, ranks: u32, why: &str) -> Result<u32, Error> {
-        if let Some(asked) = self.asked_ranks.filter(|&asked| asked != ranks) {
-            return Err(Error::parameter("nodes", asked, format!("{ranks}, {why}")));
+        if let Some(requested) = self.requested_ranks.filter(|&requested| requested != ranks) {
+            return Err(Error::parameter("nodes", requested, format!("{ranks}, {why}")));
         }
         let Machine { nodes, name, .. } = &self.machine;
         if ranks > *nodes {
@@ -86,14 +86,14 @@ impl Site {
     }
 }
 
-/// How many ranks run on `machine`: as many as were `asked` for, or one on each node.
+/// How many ranks run on `machine`: as many as were `requested` for, or one on each node.
 ///
 /// # Errors
 /// More than there are nodes, or zero; none requested on a machine without nodes of its own.
-pub(crate) fn ranks_on(machine: &Machine, asked: Option<u32>) -> Result<u32, Error> {
+pub(crate) fn ranks_on(machine: &Machine, requested: Option<u32>) -> Result<u32, Error> {
     let Machine { nodes, name, interconnect, .. } = machine;
     let allowed = || format!("1 to {nodes}, the nodes of {name}");
-    match (asked, interconnect) {
+    match (requested, interconnect) {
         (Some(ranks), _) if ranks == 0 || ranks > *nodes => Err(Error::parameter("nodes", ranks, allowed())),
         (Some(ranks), _) => Ok(ranks),
         (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => Ok(*nodes),

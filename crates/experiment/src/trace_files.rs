@@ -22,9 +22,9 @@ const BESIDE: [&str; 2] = ["meta", "bin"];
 ///
 /// # Errors
 /// Files that can't be read, that contain no trace, or that do not fit together; a rate of operations for a trace that has times.
-pub(crate) fn read(path: &Path, asked: Option<OperationRate>) -> Result<(Trace, InputFile), Error> {
+pub(crate) fn read(path: &Path, requested: Option<OperationRate>) -> Result<(Trace, InputFile), Error> {
     let mut files = Files::default();
-    let operations = asked.unwrap_or_default().as_f64();
+    let operations = requested.unwrap_or_default().as_f64();
     let ranks = if !path.is_dir() {
         files.of_file(path, operations)?
     } else if path.join(file_name(0)).exists() {
@@ -32,8 +32,8 @@ pub(crate) fn read(path: &Path, asked: Option<OperationRate>) -> Result<(Trace, 
     } else {
         files.of_other_tools(path, operations)?
     };
-    if let Some(asked) = asked.filter(|_| !files.count_operations) {
-        return Err(Error::parameter("operations", asked, "none, as the trace says for how long ranks computed"));
+    if let Some(requested) = requested.filter(|_| !files.count_operations) {
+        return Err(Error::parameter("operations", requested, "none, as the trace says for how long ranks computed"));
     }
     let trace = Trace::new(ranks)?;
     Ok((trace, InputFile::of_files(path, &files.read)))

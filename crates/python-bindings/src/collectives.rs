@@ -57,7 +57,7 @@ impl<'run> Collectives<'run> {
     fn new_site(&self, ranks: u32) -> Site {
         let postal = self.choice.postal.map(|model| (model.lambda, model.step()));
         let machine = self.machine.clone();
-        Site { machine, asked_ranks: Some(ranks), seed: self.seed, is_real: self.is_real, postal }
+        Site { machine, requested_ranks: Some(ranks), seed: self.seed, is_real: self.is_real, postal }
     }
 
     fn made(&self, key: (String, String), site: &Site) -> PyResult<Rc<Awaited>> {

@@ -114,8 +114,8 @@ pub fn schedules(
             (None, None, Some((ranks, millionths, seed))) => Messages::random(ranks, millionths, each, seed),
             _ => Err(Error::parameter("traffic", "several or nothing", "one of a matrix, complete and random")),
         };
-        let asked = Question { algorithm, branch, bytes: each, random, model };
-        asked.schedules(Arc::new(messages?))
+        let question = Question { algorithm, branch, bytes: each, random, model };
+        question.schedules(Arc::new(messages?))
     };
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))
 }

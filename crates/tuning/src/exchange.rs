@@ -38,9 +38,9 @@ impl Messages {
     pub fn of_matrix(
         title: String,
         (matrix, file): (TrafficMatrix, InputFile),
-        asked: Option<Bytes>,
+        requested: Option<Bytes>,
     ) -> Result<Messages, Error> {
-        if let (true, Some(bytes)) = (matrix.has_sizes, asked) {
+        if let (true, Some(bytes)) = (matrix.has_sizes, requested) {
             return Err(Error::parameter("bytes", bytes, "none, as the matrix says how many bytes each message has"));
         }
         Ok(Messages { title, pattern: matrix.pattern, complete: None, file: Some(file) })

@@ -57,7 +57,7 @@ const CALLS_BETWEEN_WRITES: u64 = 64;
 #[derive(Debug, Default)]
 pub struct Progress {
     /// How often the run has asked whether to go on.
-    asked: AtomicU64,
+    calls: AtomicU64,
     time: AtomicU64,
     messages: AtomicU64,
     packets: AtomicU64,
@@ -78,7 +78,7 @@ impl Progress {
     /// The progress of a run that has not begun.
     pub const fn new() -> Progress {
         Progress {
-            asked: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
             time: AtomicU64::new(0),
             messages: AtomicU64::new(0),
             packets: AtomicU64::new(0),
@@ -96,7 +96,7 @@ impl Progress {
 
     /// Resets it for another run.
     pub fn reset(&self) {
-        [&self.asked, &self.time, &self.messages, &self.packets]
+        [&self.calls, &self.time, &self.messages, &self.packets]
             .into_iter()
             .for_each(|part| part.store(0, Ordering::Relaxed));
     }
@@ -104,9 +104,9 @@ impl Progress {
     /// Whether the run should write again: it asks far more often than anybody looks.
     #[inline]
     fn is_due(&self) -> bool {
-        let asked = self.asked.load(Ordering::Relaxed);
-        self.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
-        asked.is_multiple_of(CALLS_BETWEEN_WRITES)
+        let calls = self.calls.load(Ordering::Relaxed);
+        self.calls.store(calls.wrapping_add(1), Ordering::Relaxed);
+        calls.is_multiple_of(CALLS_BETWEEN_WRITES)
     }
 
     /// Plain loads and stores suffice, as there is one writer.

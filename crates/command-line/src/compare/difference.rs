@@ -4,7 +4,7 @@ use experiment::Provenance;
 use serde_json::Value;
 
 /// What is not compared: the provenance, which is reported separately; and the steps of the critical path, whose sums are compared.
-const LEFT_OUT: [&str; 2] = [Provenance::KEY, "critical_path.steps"];
+const EXCLUDED: [&str; 2] = [Provenance::KEY, "critical_path.steps"];
 
 /// A value that differs between the two.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub(super) fn between(before: &Value, after: &Value, tolerance: f64) -> Vec<Diff
 }
 
 fn compare(place: &str, values: (Option<&Value>, Option<&Value>), tolerance: f64, found: &mut Vec<Difference>) {
-    if LEFT_OUT.contains(&place) {
+    if EXCLUDED.contains(&place) {
         return;
     }
     match values {

@@ -14,18 +14,18 @@ use super::failure::Failure;
 #[command(after_help = "Example:\n  maquette measure lambda --machine parsytec-cc-64 --bytes 8..65536")]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    what: What,
+    command: MeasureCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum MeasureCommand {
     Lambda(lambda::Arguments),
 }
 
 impl Arguments {
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
-        match self.what {
-            What::Lambda(arguments) => arguments.execute(json),
+        match self.command {
+            MeasureCommand::Lambda(arguments) => arguments.execute(json),
         }
     }
 }

@@ -34,11 +34,11 @@ use tuning::planner::{Effort, Question, plan};
 #[command(after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512")]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    what: What,
+    command: PlanCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum PlanCommand {
     /// Plan a broadcast: one rank has a message, and all shall have it.
     #[command(
         after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512 --write bcast.goal"
@@ -95,26 +95,26 @@ struct Exchange {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
-        match self.what {
-            What::Broadcast(Collective { place, bytes, write }) => {
+        match self.command {
+            PlanCommand::Broadcast(Collective { place, bytes, write }) => {
                 output(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
             }
-            What::AllReduce(Collective { place, bytes, write }) => {
+            PlanCommand::AllReduce(Collective { place, bytes, write }) => {
                 output(&place, None, |ranks| Question::AllReduce { ranks, bytes }, write, as_json)
             }
-            What::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
+            PlanCommand::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
                 let bytes = bytes.unwrap_or_default();
                 output(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
             }
-            What::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
+            PlanCommand::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
                 let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(DEFAULT_ENTRY))?;
                 check_size(bytes, &matrix)?;
                 let (ranks, description) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
                 let traffic = Traffic { ranks, description, has_sizes: matrix.has_sizes, file };
                 output(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
             }
-            What::Collectives(arguments) => arguments.execute(as_json),
-            What::Check(arguments) => arguments.execute(as_json),
+            PlanCommand::Collectives(arguments) => arguments.execute(as_json),
+            PlanCommand::Check(arguments) => arguments.execute(as_json),
         }
     }
 }

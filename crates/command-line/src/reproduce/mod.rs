@@ -53,8 +53,8 @@ impl Arguments {
         };
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
         let mut papers: Vec<PaperName> = Vec::new();
-        let asked = if self.papers.is_empty() { PaperName::all().to_vec() } else { self.papers };
-        for paper in asked {
+        let requested = if self.papers.is_empty() { PaperName::all().to_vec() } else { self.papers };
+        for paper in requested {
             if !papers.contains(&paper) {
                 papers.push(paper);
             }

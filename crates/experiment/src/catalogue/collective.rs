@@ -105,7 +105,7 @@ pub(super) struct Setup {
     pub(super) ranks: u32,
     /// The parameters that the algorithm may use.
     pub(super) inputs: Parameters,
-    asked_t0: Option<Duration>,
+    requested_t0: Option<Duration>,
     is_permuted: bool,
     is_postal: bool,
     /// What it was given, to be repeated in the result.
@@ -118,8 +118,8 @@ impl Collective {
     /// # Errors
     /// A number of ranks that the machine has not; a root that is none of them.
     pub(super) fn setup(&self, site: &Site) -> Result<Setup, Error> {
-        let &Collective { bytes, root, order, lambda, t0: asked_t0, alpha, segment } = self;
-        if asked_t0.is_some_and(Duration::is_zero) {
+        let &Collective { bytes, root, order, lambda, t0: requested_t0, alpha, segment } = self;
+        if requested_t0.is_some_and(Duration::is_zero) {
             return Err(Error::parameter("t0", "0", "a time above 0"));
         }
         let ranks = site.ranks()?;
@@ -137,12 +137,12 @@ impl Collective {
         let (model_lambda, model_t0) = site.postal.unzip();
         let inputs = Parameters {
             lambda: lambda.or(model_lambda),
-            t0: asked_t0.or(model_t0),
+            t0: requested_t0.or(model_t0),
             alpha,
             segment,
             ..Parameters::of(ranks)
         };
-        Ok(Setup { group, ranks, inputs, asked_t0, is_permuted, is_postal: site.postal.is_some(), parameters })
+        Ok(Setup { group, ranks, inputs, requested_t0, is_permuted, is_postal: site.postal.is_some(), parameters })
     }
 }
 
@@ -188,7 +188,7 @@ impl Setup {
             };
             return Err(Error::parameter("lambda", lambda, allowed));
         }
-        if let Some(t0) = self.asked_t0.filter(|_| unused(Parameter::T0)) {
+        if let Some(t0) = self.requested_t0.filter(|_| unused(Parameter::T0)) {
             let allowed = format!("none on a machine, as {algorithm} is not made for a step");
             return Err(Error::parameter("t0", t0, allowed));
         }

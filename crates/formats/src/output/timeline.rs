@@ -99,8 +99,8 @@ impl<W: Write> Trace<W> {
             }
         }
         for (number, message) in timeline.messages.iter().enumerate() {
-            let asked = receives.get(&(message.to, message.received)).copied().unwrap_or(message.received);
-            self.arrow(number, message, asked)?;
+            let posted = receives.get(&(message.to, message.received)).copied().unwrap_or(message.received);
+            self.arrow(number, message, posted)?;
         }
         Ok(())
     }
@@ -116,11 +116,11 @@ impl<W: Write> Trace<W> {
         self.event(format_args!(r#""ph":"X","name":"{name}","pid":{RANKS},"tid":{thread},"ts":{start},"dur":{length}"#))
     }
 
-    /// An arrow from the beginning of the sender's slice into the receiver's, which began at `asked`.
-    fn arrow(&mut self, number: usize, message: &MessageRecord, asked: Time) -> io::Result<()> {
+    /// An arrow from the beginning of the sender's slice into the receiver's, which began at `posted`.
+    fn arrow(&mut self, number: usize, message: &MessageRecord, posted: Time) -> io::Result<()> {
         // An arrow belongs to the slice that it ends in, so it must end before the slice does. Viewers count nanoseconds.
         let before_end = message.received.picoseconds().saturating_sub(1_000);
-        let end = at(asked.max(Time::from_picoseconds(before_end)));
+        let end = at(posted.max(Time::from_picoseconds(before_end)));
         let (from, to, bytes, sent) = (message.from, message.to, message.size.0, at(message.sent));
         let begin = format_args!(r#""cat":"message","name":"message","id":{number},"pid":{RANKS}"#);
         self.event(format_args!(r#""ph":"s",{begin},"tid":{from},"ts":{sent},"args":{{"bytes":{bytes}}}"#))?;

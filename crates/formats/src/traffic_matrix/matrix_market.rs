@@ -41,7 +41,7 @@ pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, 
 }
 
 /// What is wrong, and where.
-type Wrong = (Place, Problem);
+type LocatedProblem = (Place, Problem);
 
 struct Line<'text> {
     /// From 1.
@@ -50,7 +50,7 @@ struct Line<'text> {
 }
 
 impl Line<'_> {
-    fn wrong(&self, found: impl std::fmt::Display, allowed: &str) -> Wrong {
+    fn wrong(&self, found: impl std::fmt::Display, allowed: &str) -> LocatedProblem {
         (Place::Line(self.number), Problem::format(found, allowed))
     }
 }
@@ -63,7 +63,7 @@ struct Header {
 }
 
 impl Header {
-    fn parse(line: &Line<'_>) -> Result<Header, Wrong> {
+    fn parse(line: &Line<'_>) -> Result<Header, LocatedProblem> {
         let lower = line.text.to_ascii_lowercase();
         let words: Vec<&str> = lower.split_ascii_whitespace().collect();
         let ["%%matrixmarket", "matrix", format, field, symmetry] = words[..] else {
@@ -97,7 +97,7 @@ struct Cell {
 
 impl Cell {
     /// Adds it, and in a symmetric matrix also its mirror image.
-    fn add_to(self, messages: &mut Messages, symmetric: bool) -> Result<(), Wrong> {
+    fn add_to(self, messages: &mut Messages, symmetric: bool) -> Result<(), LocatedProblem> {
         let Cell { row, column, bytes, line } = self;
         let wrong = |problem| (Place::Cell { line, row, column }, problem);
         messages.add(row, column, bytes).map_err(wrong)?;
@@ -113,7 +113,7 @@ fn coordinate<'text>(
     mut lines: impl Iterator<Item = Line<'text>>,
     header: &Header,
     entry: Bytes,
-) -> Result<Found, Wrong> {
+) -> Result<Found, LocatedProblem> {
     let size = size_line(lines.next())?;
     let [rows, columns, entries] = whole_numbers(&size, "the number of rows, of columns and of entries")?;
     let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| (Place::Line(size.number), problem))?;
@@ -135,7 +135,7 @@ fn coordinate<'text>(
     Ok((ranks, messages))
 }
 
-fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes) -> Result<Cell, Wrong> {
+fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes) -> Result<Cell, LocatedProblem> {
     let allowed = if header.pattern { "a row and a column" } else { "a row, a column and a value" };
     let mut words = line.text.split_ascii_whitespace();
     let index = |words: &mut SplitAsciiWhitespace<'_>| match words.next() {
@@ -163,7 +163,7 @@ fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes
 }
 
 /// Reads all cells, or those of the lower triangle, column by column.
-fn array<'text>(mut lines: impl Iterator<Item = Line<'text>>, header: &Header) -> Result<Found, Wrong> {
+fn array<'text>(mut lines: impl Iterator<Item = Line<'text>>, header: &Header) -> Result<Found, LocatedProblem> {
     let size = size_line(lines.next())?;
     let [rows, columns] = whole_numbers(&size, "the number of rows and of columns")?;
     let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| (Place::Line(size.number), problem))?;
@@ -190,18 +190,18 @@ fn array<'text>(mut lines: impl Iterator<Item = Line<'text>>, header: &Header) -
     Ok((ranks, messages))
 }
 
-fn size_line(line: Option<Line<'_>>) -> Result<Line<'_>, Wrong> {
+fn size_line(line: Option<Line<'_>>) -> Result<Line<'_>, LocatedProblem> {
     let missing =
         || Problem::Truncated { found: "the heading".to_string(), needed: "a line with the size".to_string() };
     line.ok_or_else(|| (Place::File, missing()))
 }
 
-fn whole_numbers<const N: usize>(line: &Line<'_>, allowed: &str) -> Result<[usize; N], Wrong> {
+fn whole_numbers<const N: usize>(line: &Line<'_>, allowed: &str) -> Result<[usize; N], LocatedProblem> {
     let words: Option<Vec<usize>> = line.text.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
     words.and_then(|words| words.try_into().ok()).ok_or_else(|| line.wrong(quoted(line.text), allowed))
 }
 
-fn check_count(found: usize, needed: usize) -> Result<(), Wrong> {
+fn check_count(found: usize, needed: usize) -> Result<(), LocatedProblem> {
     if found == needed {
         return Ok(());
     }

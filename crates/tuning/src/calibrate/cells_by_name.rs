@@ -14,18 +14,18 @@ pub(super) struct Row<'a> {
     columns: &'a [&'a str],
     cells: &'a [&'a str],
     /// The columns that were read.
-    asked: RefCell<BTreeSet<&'a str>>,
+    read: RefCell<BTreeSet<&'a str>>,
 }
 
 impl<'a> Row<'a> {
     pub(super) fn new(columns: &'a [&'a str], cells: &'a [&'a str]) -> Row<'a> {
-        Row { columns, cells, asked: RefCell::default() }
+        Row { columns, cells, read: RefCell::default() }
     }
 
     /// The content of a column; none if the cell is empty, or there is no such column.
     pub(super) fn optional(&self, column: &str) -> Option<&'a str> {
         let place = self.columns.iter().position(|name| *name == column)?;
-        self.asked.borrow_mut().insert(self.columns[place]);
+        self.read.borrow_mut().insert(self.columns[place]);
         self.cells.get(place).copied().filter(|cell| !cell.is_empty())
     }
 
@@ -88,9 +88,9 @@ impl<'a> Row<'a> {
 
     /// Checks that every cell that was not read is empty.
     pub(super) fn check_rest(&self, program: &str) -> Result<(), TimesProblem> {
-        let asked = self.asked.borrow();
+        let read = self.read.borrow();
         let idle =
-            self.columns.iter().zip(self.cells).find(|(column, cell)| !asked.contains(*column) && !cell.is_empty());
+            self.columns.iter().zip(self.cells).find(|(column, cell)| !read.contains(*column) && !cell.is_empty());
         idle.map_or(Ok(()), |(column, cell)| Err(TimesProblem::idle(column, cell, program)))
     }
 }

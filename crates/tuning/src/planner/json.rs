@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::{Plan, Prediction, Question};
 
-/// How many ranks take part on `machine`: as many as were `asked` for, or as the matrix has, or as there are nodes.
+/// How many ranks take part on `machine`: as many as were `requested` for, or as the matrix has, or as there are nodes.
 ///
 /// # Errors
 /// More than the machine has nodes, or not as many as the matrix has; none on a machine without a number of nodes of its own.
-pub fn ranks_on(machine: &Machine, asked: Option<u32>, of_matrix: Option<u32>) -> Result<u32, Error> {
+pub fn ranks_on(machine: &Machine, requested: Option<u32>, of_matrix: Option<u32>) -> Result<u32, Error> {
     let nodes = match &machine.interconnect {
         Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
         // Its number of nodes is only an upper limit.
         Interconnect::LogGp(_) => None,
     };
-    match (asked.or(of_matrix).or(nodes), of_matrix) {
+    match (requested.or(of_matrix).or(nodes), of_matrix) {
         (Some(ranks), Some(has)) if ranks != has => {
             Err(Error::parameter("ranks", ranks, format!("{has}, as many as the traffic has")))
         }

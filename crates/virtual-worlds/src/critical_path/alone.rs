@@ -73,7 +73,7 @@ impl OneByOne {
     }
 
     /// When the receiver asks for the message.
-    fn asked(&self, trial: u64) -> Time {
+    fn posted(&self, trial: u64) -> Time {
         self.start(trial)
             + if is_late(trial) { Duration::from_picoseconds(self.apart.picoseconds() / 2) } else { Duration::ZERO }
     }
@@ -102,14 +102,14 @@ impl Program for OneByOne {
             let Kind { from, to, size, broadcast } = *self.kind(trial);
             let message = Message::of_size(if is_empty(trial) { Bytes(0) } else { size });
             let sends = endpoint.rank() == from;
-            endpoint.sleep_until(if sends { self.start(trial) } else { self.asked(trial) }).await;
+            endpoint.sleep_until(if sends { self.start(trial) } else { self.posted(trial) }).await;
             match (sends, broadcast) {
                 (true, false) => endpoint.send(to, message).await?,
                 (true, true) => endpoint.multicast(message).await?,
                 (false, false) => endpoint.receive(from).await.map(drop)?,
                 (false, true) => endpoint.receive_multicast(from).await.map(drop)?,
             }
-            let since = if is_late(trial) { self.asked(trial) } else { self.start(trial) };
+            let since = if is_late(trial) { self.posted(trial) } else { self.start(trial) };
             if sends || endpoint.rank() == to {
                 parts.push((trial, sends, endpoint.now().since(since)));
             }

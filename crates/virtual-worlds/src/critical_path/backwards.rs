@@ -66,9 +66,9 @@ impl<'run> Backwards<'run> {
             }
             (Activity::Receive, Some(message)) => self.cause(message, Stretch::Receiving),
             (Activity::Send, Some(message)) => match self.receiver_that_came_late(message, own, span.end) {
-                Some((receive, asked)) => {
-                    self.take(span.rank, self.cause(message, Stretch::Releasing), [asked, span.end]);
-                    return self.before(receive, asked);
+                Some((receive, posted)) => {
+                    self.take(span.rank, self.cause(message, Stretch::Releasing), [posted, span.end]);
+                    return self.before(receive, posted);
                 }
                 None => self.cause(message, Stretch::Sending),
             },
@@ -101,8 +101,8 @@ impl<'run> Backwards<'run> {
     fn receiver_that_came_late(&self, message: u32, own: Time, end: Time) -> Option<(u32, Time)> {
         let record = self.trace.message(message);
         let receive = self.trace.receiver_of(message).filter(|_| waits_for_receivers(self.machine, record.size))?;
-        let asked = self.own(receive, self.trace.operation(receive).end);
-        (asked > own && asked > record.arrived && asked <= end).then_some((receive, asked))
+        let posted = self.own(receive, self.trace.operation(receive).end);
+        (posted > own && posted > record.arrived && posted <= end).then_some((receive, posted))
     }
 
     /// From when on an operation, for which everything else was there at `until`, could go on as far as its own rank is concerned: since

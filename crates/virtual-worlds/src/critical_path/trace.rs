@@ -99,12 +99,12 @@ impl<'run> Trace<'run> {
         zip(0.., &self.timeline.messages).filter_map(|(number, message)| {
             let receive = self.receiver_of(number)?;
             let before = self.place_of(receive).checked_sub(1).map(|place| self.of_rank(message.to)[place]);
-            let asked = match before {
+            let posted = match before {
                 _ if !self.timeline.by_processor => self.operation(receive).start,
                 Some(before) => self.operation(before).end,
                 None => Time::ZERO,
             };
-            Some((message.to, message.from, message.arrived.since(asked)))
+            Some((message.to, message.from, message.arrived.since(posted)))
         })
     }
 }

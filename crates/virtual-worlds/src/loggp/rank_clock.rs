@@ -36,13 +36,13 @@ impl RankClock {
         costs.arrival(start)
     }
 
-    /// Receives a message whose first byte arrives at `arrival`, and for which the rank asks at `asked`; returns when it is taken.
+    /// Receives a message whose first byte arrives at `arrival`, and for which the rank asks at `posted`; returns when it is taken.
     ///
     /// It is taken when it has arrived and both processor and network interface are free, and occupies the processor for o + max((s-1) O,
     /// (s-1) G) and the interface for g + (s-1) G.
-    pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time, asked: Time) -> Time {
+    pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time, posted: Time) -> Time {
         let taken = self.now.max(arrival).max(self.may_receive);
-        self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(asked));
+        self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(posted));
         self.now = later(taken, costs.receiving(size));
         self.may_receive = later(taken, costs.occupying(size));
         taken

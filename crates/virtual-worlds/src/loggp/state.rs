@@ -130,21 +130,21 @@ impl State {
         self.receive_since(rank, from, tags, self.now(rank))
     }
 
-    /// The same, for a rank that asked for it at `asked`.
+    /// The same, for a rank that asked for it at `posted`.
     #[inline]
-    fn receive_since(&mut self, rank: Rank, from: Rank, tags: Tags, asked: Time) -> Option<Received> {
+    fn receive_since(&mut self, rank: Rank, from: Rank, tags: Tags, posted: Time) -> Option<Received> {
         let receiver = &mut self.ranks[rank.0 as usize];
         let Some(letter) = self.letters.take(rank, &mut receiver.mailbox, from, tags) else {
             receiver.waits_for = Some(WaitsFor::MessageFrom(from));
             return None;
         };
-        let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival, asked);
+        let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival, posted);
         let received = receiver.clock.now;
         if self.costs.waits_for_receiver(letter.size()) {
             self.release_sender(from, rank, [letter.called, taken]);
         }
         self.record.message_received(&letter, rank, received);
-        self.record.span(rank, Activity::Receive, Some(from), [asked, received]);
+        self.record.span(rank, Activity::Receive, Some(from), [posted, received]);
         Some(Received { from, tag: letter.tag, message: letter.into_message() })
     }
 

@@ -19,10 +19,10 @@ pub(super) struct Header {
 }
 
 /// What is wrong, and where.
-type Wrong = (Place, Problem);
+type LocatedProblem = (Place, Problem);
 
 /// The header, and the data after it.
-pub(super) fn parse(content: &[u8]) -> Result<(Header, &[u8]), Wrong> {
+pub(super) fn parse(content: &[u8]) -> Result<(Header, &[u8]), LocatedProblem> {
     let wrong = |byte, found: String, allowed: &str| (Place::Byte(byte), Problem::format(found, allowed));
     let rest = content.strip_prefix(MAGIC);
     let rest = rest.ok_or_else(|| wrong(0, "something else".to_string(), "the letters with which .npy files begin"))?;
@@ -48,7 +48,7 @@ pub(super) fn parse(content: &[u8]) -> Result<(Header, &[u8]), Wrong> {
     }
 }
 
-fn truncated(length: usize, needed: &str) -> Wrong {
+fn truncated(length: usize, needed: &str) -> LocatedProblem {
     let problem = Problem::Truncated { found: format!("{length} bytes"), needed: needed.to_string() };
     (Place::Byte(length), problem)
 }

@@ -10,7 +10,7 @@ use super::Notice;
 pub struct Forwarding {
     per_packet: Duration,
     busy_until: Vec<Time>,
-    asked: Vec<(RouterId, u32, u32)>,
+    requested: Vec<(RouterId, u32, u32)>,
 }
 
 impl Forwarding {
@@ -20,7 +20,7 @@ impl Forwarding {
             Switching::Software { per_packet } => per_packet,
             _ => Duration::ZERO,
         };
-        Forwarding { per_packet, busy_until: vec![Time::ZERO; network.routers.len()], asked: Vec::new() }
+        Forwarding { per_packet, busy_until: vec![Time::ZERO; network.routers.len()], requested: Vec::new() }
     }
 
     /// The time to forward one packet; zero where routers forward in hardware.
@@ -36,20 +36,20 @@ impl Forwarding {
     /// Keeps `notice`, if it asks for forwarding.
     pub fn ask(&mut self, notice: Notice) {
         if let Notice::Forward { router, port, waiting } = notice {
-            self.asked.push((router, port, waiting));
+            self.requested.push((router, port, waiting));
         }
     }
 
     /// Whether packets wait to be served.
     pub fn has_waiting(&self) -> bool {
-        !self.asked.is_empty()
+        !self.requested.is_empty()
     }
 
     /// Serves each router's packets in order of port, at the end of an instant, when all that are ready are known. `forwarded` is called
     /// with the router, the packet that waited, and when it will have been forwarded.
     pub fn serve(&mut self, now: Time, mut forwarded: impl FnMut(RouterId, u32, Time)) {
-        self.asked.sort_unstable();
-        for (router, _, waiting) in self.asked.drain(..) {
+        self.requested.sort_unstable();
+        for (router, _, waiting) in self.requested.drain(..) {
             let free = &mut self.busy_until[router.0 as usize];
             *free = now.max(*free) + self.per_packet;
             forwarded(router, waiting, *free);

@@ -307,7 +307,7 @@ impl<E: Engine> Nodes<E> {
         if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnArrival }) {
             self.nodes[rank as usize].communication.add(Task::SendSystem(letter, System::Acknowledgement));
         }
-        match self.letters[letter].asked.take() {
+        match self.letters[letter].waiting_receive.take() {
             Some(receive) => self.start_completion(receive, letter),
             None => self.offer(rank, letter),
         }

@@ -33,7 +33,7 @@ pub struct Letter {
     /// Whether it has arrived at its receiver, wholly or as an announcement.
     pub there: bool,
     /// The receive that asked for it, while its data is on the way.
-    pub asked: Option<Receive>,
+    pub waiting_receive: Option<Receive>,
     /// What still refers to it: the receiver, the packets that have not left, the acknowledgement.
     pub references: u8,
 }

@@ -49,7 +49,7 @@ impl<E: Engine> Nodes<E> {
             sent: self.now(),
             arrived: Time::NEVER,
             there: false,
-            asked: None,
+            waiting_receive: None,
             references: if acknowledged { 3 } else { 2 },
             message,
         });
@@ -162,8 +162,8 @@ impl<E: Engine> Nodes<E> {
             self.start_completion(receive, letter);
             return;
         }
-        let Letter { to, asked, .. } = &mut self.letters[letter];
-        *asked = Some(receive);
+        let Letter { to, waiting_receive, .. } = &mut self.letters[letter];
+        *waiting_receive = Some(receive);
         let to = *to;
         self.communicate(to.0, Task::SendSystem(letter, System::Ready));
     }
