@@ -95,21 +95,21 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
     drop(killed);
     assert!(unfinished(&place.folder.join("killed")).is_some() && !place.folder.join("killed/tree").exists());
     let (late, again) = (place.receive("late", &ours), place.receive("killed", &[&ours[..], &["--json"]].concat()));
-    let (status, told, _) = ended(again);
+    let (status, printed, _) = ended(again);
     assert_eq!(status, Some(0));
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let (all, came) = (told["bytes"].as_u64().unwrap(), told["bytes_that_came"].as_u64().unwrap());
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let (all, came) = (printed["bytes"].as_u64().unwrap(), printed["bytes_that_came"].as_u64().unwrap());
     assert!(all == 6_000_000 && came < all, "{came} of {all} came after it was killed");
     for receiver in [first, late] {
-        let (status, told, _) = ended(receiver);
-        assert!(status == Some(0) && told.starts_with("received tree: 2 files, 6 MB, in "), "{told}");
+        let (status, printed, _) = ended(receiver);
+        assert!(status == Some(0) && printed.starts_with("received tree: 2 files, 6 MB, in "), "{printed}");
     }
-    let (status, told, complaints) = ended(sender);
+    let (status, printed, complaints) = ended(sender);
     let may_be = "the receiver at 127.0.0.1 has another key: its --key-file may be the wrong one, or this one may be";
     assert_eq!(complaints.matches(may_be).count(), 1, "{complaints}");
-    let sent: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((status, sent["sealed"].as_bool()), (Some(0), Some(true)), "{told}{complaints}");
-    assert!(sent["receivers"].as_u64().unwrap() >= 2, "{told}");
+    let sent: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((status, sent["sealed"].as_bool()), (Some(0), Some(true)), "{printed}{complaints}");
+    assert!(sent["receivers"].as_u64().unwrap() >= 2, "{printed}");
     for into in ["first", "killed", "late"] {
         assert!(place.same("tree/large", &format!("{into}/tree/large")), "{into}");
         assert_eq!(fs::read(place.folder.join(into).join("tree/in/side/empty")).unwrap(), b"");
@@ -132,8 +132,8 @@ fn interrupted_on_either_side_it_goes_on_from_there() {
     let mut receiver = place.receive("into", &[]);
     place.until_pieces_are_in("into");
     receiver.signal("-INT");
-    let (status, told, complaints) = ended(receiver);
-    assert_eq!((status, told.as_str()), (Some(130), ""));
+    let (status, printed, complaints) = ended(receiver);
+    assert_eq!((status, printed.as_str()), (Some(130), ""));
     let kept = "note: what has arrived is kept; the same command resumes from there\nerror: interrupted\n";
     assert_eq!(complaints, format!("{trusts}{kept}"));
     sender.signal("-INT");
@@ -143,10 +143,10 @@ fn interrupted_on_either_side_it_goes_on_from_there() {
     let receiver = place.receive("into", &["--json"]);
     let (status, _, complaints) = ended(place.send(&sending));
     assert_eq!((status, complaints.as_str()), (Some(0), ""));
-    let (status, told, complaints) = ended(receiver);
+    let (status, printed, complaints) = ended(receiver);
     assert_eq!((status, complaints.as_str()), (Some(0), trusts));
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert!(told["bytes_that_came"].as_u64().unwrap() < 4_000_000, "{told}");
+    let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert!(printed["bytes_that_came"].as_u64().unwrap() < 4_000_000, "{printed}");
     assert!(place.same("file", "into/file"));
 }
 
@@ -244,21 +244,21 @@ fn a_sender_says_how_many_of_those_it_waited_for_came() {
     let Some(place) = Place::new(6) else { return };
     fs::write(place.folder.join("file"), b"content").unwrap();
     let receiver = place.receive("made/with/all/above", &[]);
-    let (status, told, complaints) = ended(place.send(&["file", "--receivers", "7", "--wait", "1.5"]));
+    let (status, printed, complaints) = ended(place.send(&["file", "--receivers", "7", "--wait", "1.5"]));
     assert_eq!((status, complaints.as_str()), (Some(1), "warning: 1 of 7 receivers joined\n"));
-    assert!(told.starts_with("sent 1 file, 7 B, to 1 receiver in "), "{told}");
+    assert!(printed.starts_with("sent 1 file, 7 B, to 1 receiver in "), "{printed}");
     assert_eq!(ended(receiver).0, Some(0));
     assert!(place.same("file", "made/with/all/above/file"));
 }
 
 /// The error comes before anything is sent.
 #[test]
-fn a_folder_that_cannot_be_written_to_is_told_at_once() {
+fn a_folder_that_cannot_be_written_to_is_reported_at_once() {
     let Some(place) = Place::new(7) else { return };
-    let told = output(&mut maquette(&["cast", "receive", "--from", &place.group, "--into", "/proc"]));
-    let complaints = String::from_utf8(told.stderr).unwrap();
+    let refused = output(&mut maquette(&["cast", "receive", "--from", &place.group, "--into", "/proc"]));
+    let complaints = String::from_utf8(refused.stderr).unwrap();
     assert!(complaints.starts_with("error: `/proc`: nothing can be written in it: "), "{complaints}");
-    assert_eq!(told.status.code(), Some(2));
+    assert_eq!(refused.status.code(), Some(2));
     fs::write(place.folder.join("file"), b"content").unwrap();
     let (status, _, complaints) = ended(place.receive("file", &[]));
     assert_eq!((status, complaints.as_str()), (Some(2), "error: `file`: it is not a folder\n"));

@@ -90,11 +90,11 @@ impl Arguments {
         };
         let text = if as_json {
             let members: Vec<Json> = members.iter().map(Member::json).collect();
-            let mut told = json!({"members": members, "standing_by": standing_by});
+            let mut object = json!({"members": members, "standing_by": standing_by});
             if groups.is_there() {
-                told["parity"] = groups.json();
+                object["parity"] = groups.json();
             }
-            json(&told)
+            json(&object)
         } else {
             let of_groups = if groups.is_there() { groups.text() } else { String::new() };
             text(&members, standing_by) + &of_groups
