@@ -118,8 +118,8 @@ fn a_program_that_is_stuck_ends() {
     );
     let late = launch(&["--hosts", hosts, "--shell", "sleep 60 {host}", "--timeout", "1s", "ping-pong"]);
     assert_eq!(late.status.code(), Some(1), "{}", standard_error(&late));
-    let nobody = launch(&["--hosts", hosts, "--shell", "/no/such/shell {host}", "ping-pong"]);
-    assert!(standard_error(&nobody).contains("rank 0 can't be started on here"), "{}", standard_error(&nobody));
+    let unstarted = launch(&["--hosts", hosts, "--shell", "/no/such/shell {host}", "ping-pong"]);
+    assert!(standard_error(&unstarted).contains("rank 0 can't be started on here"), "{}", standard_error(&unstarted));
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -41,14 +41,14 @@ pub fn launch_own<'py>(
     let (raised, signal) = (RefCell::default(), RefCell::new(None));
     let stop = stop_of_this_thread();
     let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
-    let goes_on = || match py.check_signals() {
+    let should_continue = || match py.check_signals() {
         Ok(()) => !stop.load(Ordering::Relaxed),
         Err(error) => {
             signal.borrow_mut().get_or_insert(error);
             false
         }
     };
-    let ran = UdpWorld::default().run_while(&goes_on, ranks, &program);
+    let ran = UdpWorld::default().run_while(&should_continue, ranks, &program);
     if let Some(error) = signal.into_inner() {
         return Err(error);
     }
@@ -118,8 +118,8 @@ pub fn launch_named(
     let work = move || {
         interrupt::forget();
         let job = experiment.prepare_for_real(ranks)?.into_job();
-        let goes_on = || !interrupt::requested();
-        let results = UdpWorld::default().run_while(&goes_on, ranks, &job.program)?;
+        let should_continue = || !interrupt::requested();
+        let results = UdpWorld::default().run_while(&should_continue, ranks, &job.program)?;
         let outputs = results.into_iter().collect::<Result<Vec<_>, ProgramError>>()?;
         let found = (job.derive_findings)(outputs, &Answer::default());
         let found: Map<String, Value> = found.into_iter().map(|it| (it.key.to_owned(), it.value)).collect();

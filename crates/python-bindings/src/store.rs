@@ -51,11 +51,11 @@ impl StoreClient {
         let members = members.iter().map(|member| address(member)).collect::<PyResult<Vec<SocketAddr>>>()?;
         let options = Options { password, patience, tls: tls.map(connector).transpose()? };
         let raised = Raised::default();
-        let goes_on = {
+        let should_continue = {
             let raised = Arc::clone(&raised);
             move || Python::attach(|py| py.check_signals()).map_err(|error| *held(&raised) = Some(error)).is_ok()
         };
-        let opened = py.detach(|| Pool::open_while(&members, options, Some(Box::new(goes_on))));
+        let opened = py.detach(|| Pool::open_while(&members, options, Some(Box::new(should_continue))));
         let pool = opened.map_err(|error| exception(error, &raised))?;
         Ok(StoreClient { pool: Mutex::new(Some(pool)), raised })
     }

@@ -282,7 +282,7 @@ mod tests {
 
     /// A claim met with parameters fitted to it has a verdict of its own; missed is missed.
     #[test]
-    fn a_claim_that_was_fitted_says_so() {
+    fn a_claim_that_was_fitted_is_marked() {
         let mut fitted = claim("");
         fitted.fitted = Some("a cost, to it".to_string());
         fitted.conditions[0].data = Some(Data::Training);

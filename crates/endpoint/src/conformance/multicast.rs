@@ -62,8 +62,11 @@ pub fn broadcasts_of_nobody_are_errors<W: Subject>(world: &W, ranks: u32) {
         const NEEDS: Needs = Needs::MULTICAST;
         type Output = ();
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-            let (nobody, size) = (Rank(endpoint.size()), endpoint.size());
-            assert_eq!(endpoint.receive_multicast(nobody).await, Err(Error::NoSuchRank { rank: nobody, size }));
+            let (no_such_rank, size) = (Rank(endpoint.size()), endpoint.size());
+            assert_eq!(
+                endpoint.receive_multicast(no_such_rank).await,
+                Err(Error::NoSuchRank { rank: no_such_rank, size })
+            );
             assert_eq!(endpoint.receive_multicast(endpoint.rank()).await, Err(Error::ToItself(endpoint.rank())));
             Ok(())
         }

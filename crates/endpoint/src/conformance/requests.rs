@@ -150,8 +150,8 @@ impl Program for WaitsForNone {
         assert!(matches!(endpoint.wait_any().await, Err(Error::Unfit(_))));
         let too_high = Request::new(Request::MOST + 1, Operation::Compute(Duration::ZERO));
         assert!(matches!(endpoint.start(too_high), Err(Error::Unfit(_))));
-        let nobody = Operation::Send { to: Rank(9), tag: Tag(0), message: Message::of_size(Bytes(1)) };
-        assert_eq!(endpoint.start(Request::new(0, nobody)), Err(Error::NoSuchRank { rank: Rank(9), size: 1 }));
+        let no_such_rank = Operation::Send { to: Rank(9), tag: Tag(0), message: Message::of_size(Bytes(1)) };
+        assert_eq!(endpoint.start(Request::new(0, no_such_rank)), Err(Error::NoSuchRank { rank: Rank(9), size: 1 }));
         Ok(())
     }
 }

@@ -155,7 +155,7 @@ fn parity_repairs_what_is_only_a_size() {
 
 #[test]
 fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
-    for (repeat, goes_on) in [(Repeat::GoBackN, false), (Repeat::Selective, true), (PARITY, true)] {
+    for (repeat, continues) in [(Repeat::GoBackN, false), (Repeat::Selective, true), (PARITY, true)] {
         let faults = Faults { loss: 5, only_to: Some(Rank(3)), ..RECORDED };
         let parameters = Parameters { repeat, window: 64, ..Parameters::default() };
         let ended = run(Faulty { faults, seed: 5, parameters }, 8, &Message::from(bytes(400_000)), |_| us(0));
@@ -169,7 +169,7 @@ fn the_broadcast_waits_for_those_that_lost_unless_they_keep_what_comes_early() {
                 _ => {}
             }
         }
-        assert_eq!(meanwhile > 0, goes_on, "{repeat:?}: {meanwhile}");
+        assert_eq!(meanwhile > 0, continues, "{repeat:?}: {meanwhile}");
     }
 }
 

@@ -168,9 +168,9 @@ proptest! {
                 engine.take(at(5), &datagram);
             }
         }
-        let nobody = Packet { source: Rank(RANKS), ..packet.clone() };
+        let no_such_rank = Packet { source: Rank(RANKS), ..packet.clone() };
         let itself = Packet { source: Rank(1), ..packet };
-        engine.take(at(5), &nobody.encode());
+        engine.take(at(5), &no_such_rank.encode());
         engine.take(at(5), &itself.encode());
         prop_assert_eq!(seen(&engine), before);
     }

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_says_what_it_is() {
+    fn a_run_describes_itself() {
         let job = Job::new(KeyHash::Uniform, 1);
         assert_eq!(job.to_string(), "parsytec-cc-16, uniform hash, 1 client, bodies of 0 B");
         let job = Job { cheaper: 9, server_time: 100, ..Job::new(KeyHash::LastLetters, 32).enlarged().with_body(512) };

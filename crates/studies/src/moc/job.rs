@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_says_what_it_is() {
+    fn a_run_describes_itself() {
         let job = Job::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64);
         assert_eq!(job.to_string(), "moc-3-2 unequal-dist, 64 nodes, 128 B, 64 buffers");
         let short = Job { layer: Layer::IdleRandom, ..Job::new(Platform::Clustered, Load::AllToAll { rounds: 4 }, 32) };
