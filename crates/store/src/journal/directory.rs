@@ -119,7 +119,7 @@ fn remove_all(directory: &Path) -> Result<(), Error> {
 
 /// Makes a spare that has all of a lost member take over its files. To be called before any file is read; it may be interrupted any number of
 /// times.
-pub(super) fn take_event(directory: &Path) -> Result<(), Error> {
+pub(super) fn take_over(directory: &Path) -> Result<(), Error> {
     remove_all(&directory.join("rebuilt.unfinished"))?;
     let (rebuilt, taken) = (directory.join("rebuilt"), directory.join("taken"));
     if rebuilt.exists() {

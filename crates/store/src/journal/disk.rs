@@ -12,7 +12,7 @@ use nix::fcntl::Flock;
 use programs::linear_hash::Growth;
 use quantities::Duration;
 
-use super::directory::take_event;
+use super::directory::take_over;
 pub use super::files::{Error, Found, Torn};
 use super::files::{cut, keep_names, lock, log, numbers, recover, snapshot, system, unfinished};
 use super::frame::{FILE_HEADER, file_header};
@@ -136,7 +136,7 @@ impl Disk {
     /// [`Error`]: then nothing was changed.
     pub fn open(data: Data, member: &mut Member<Bucket>) -> Result<(Disk, Found), Error> {
         let lock = lock(&data.directory)?;
-        take_event(&data.directory)?;
+        take_over(&data.directory)?;
         let found = recover(&data.directory, None, member)?;
         found.torn.as_ref().map_or(Ok(()), |torn| cut(torn, found.last))?;
         let number = found.last + 1;
