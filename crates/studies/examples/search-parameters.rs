@@ -107,8 +107,8 @@ fn mesh_of_clos_draws(seeds: std::ops::Range<u64>, mut settings: Settings, watch
     let spread = spread.map_err(|error| format!("spread: {error}"))?;
     let around = moc::draws::Around::new(&settings, begins, spread)?;
     let each = |seed: u64, fit: &moc::search::Fit| {
-        println!("set {seed}, {:.2} off: {}", fit.distance, words(&fit.settings));
-        told(&fit.outcomes);
+        println!("set {seed}, {:.2} off: {}", fit.distance, settings_text(&fit.settings));
+        print_outcomes(&fit.outcomes);
     };
     let fits = moc::draws::judge_sets(&around, seeds, watch, &each).map_err(|error| error.to_string())?;
     print_tally(&fits);
