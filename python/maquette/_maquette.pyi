@@ -127,20 +127,20 @@ class Ended:
     def table(self, name: str) -> bytes | None: ...
 
 _Recorded = tuple[bool, bool]
-_Asked = tuple[object, str | None, str | None, object, _Recorded]
+_How = tuple[object, str | None, str | None, object, _Recorded]
 
 def figure_page(
     heading: tuple[str, str], axes: tuple[str, str], bars: list[tuple[str, float]], head: list[str], rows: list[list[str]]
 ) -> str: ...
 def run(arguments: list[str]) -> int: ...
-def run_named(name: str, machine: Machine, parameters: str, how: _Asked) -> Ended: ...
+def run_named(name: str, machine: Machine, parameters: str, how: _How) -> Ended: ...
 def run_experiment(path: str | None, fields: str | None, recorded: _Recorded) -> Ended: ...
 def run_own(
     name: str,
     machine: Machine,
     begin: Callable[[int, int], tuple[Endpoint, Generator[Any, Any, Any]]],
     parameters: str,
-    how: _Asked,
+    how: _How,
 ) -> tuple[list[Any], Ended]: ...
 
 @final

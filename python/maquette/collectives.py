@@ -72,7 +72,7 @@ async def broadcast(
     Unfit
         If the machine has no hardware for the algorithm, or the rank has not given a required size.
     """
-    parameters = _told(
+    parameters = _parameters_json(
         root=root, algorithm=algorithm, **{"lambda": lambda_}, t0=t0, alpha=alpha, segment=segment, order=order
     )
     received: bytes | None = await ask((_COLLECTIVE, "broadcast", parameters, [(data, size)]))
@@ -123,7 +123,7 @@ async def all_reduce(
     Unfit
         If the data are not a whole number of elements.
     """
-    parameters = _told(
+    parameters = _parameters_json(
         root=root,
         algorithm=algorithm,
         operator=_operator(operator, data),
@@ -178,7 +178,7 @@ async def all_to_all(
     Unfit
         If there are not as many messages as ranks, or the algorithm does not support this number of ranks.
     """
-    parameters = _told(algorithm=algorithm, pacing=pacing, order=order, reshuffle=reshuffle)
+    parameters = _parameters_json(algorithm=algorithm, pacing=pacing, order=order, reshuffle=reshuffle)
     messages = [(each, None) for each in data] if size is None else [(None, size)] * endpoint.size
     received: list[bytes | None] = await ask((_COLLECTIVE, "all-to-all", parameters, messages))
     return received
@@ -195,8 +195,8 @@ async def barrier(endpoint: Endpoint) -> None:
     await ask((_COLLECTIVE, "barrier", "{}", []))
 
 
-def _told(**parameters: Any) -> str:
-    """The parameters that were given, as JSON."""
+def _parameters_json(**parameters: Any) -> str:
+    """The parameters that were set, as JSON."""
     return _as_json(tuple((name, value) for name, value in parameters.items() if value is not None))
 
 

@@ -37,17 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for variable, library in (("MAQUETTE_TRACE_LIBRARY", TRACE_LIBRARY), ("MAQUETTE_COLLECTIVES_LIBRARY", COLLECTIVES_LIBRARY)):
         if library.exists():
             os.environ.setdefault(variable, str(library))
-    with _asked_to_end():
-        if len(arguments) > 1 and any(".py:" in word for word in arguments):
+    with _ending_on_signals():
+        if len(arguments) > 1 and any(".py:" in argument for argument in arguments):
             from maquette import own_programs
 
-            if own_programs.names_one(arguments):
+            if own_programs.handles(arguments):
                 return own_programs.main(arguments)
         if arguments[:1] == ["sweep"]:
             from maquette import sweep_command
 
-            if sweep_command.is_one(arguments):
-                return sweep_command.main(arguments, lambda words: _maquette.run(["maquette", *words]))
+            if sweep_command.handles(arguments):
+                return sweep_command.main(arguments, lambda rest: _maquette.run(["maquette", *rest]))
         return _maquette.run(["maquette", *arguments])
 
 
@@ -57,18 +57,18 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _asked_to_end() -> Iterator[None]:
+def _ending_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP stop the command in order, so that it leaves no unfinished file, unless they are already handled or
     ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     signals = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-    usual = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
-    for each in usual:
+    unhandled = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
+    for each in unhandled:
         signal.signal(each, _end)
     try:
         yield
     finally:
-        for each in usual:
+        for each in unhandled:
             signal.signal(each, signal.SIG_DFL)

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 #: The most tasks that an executor is given at once.
 _MOST_TASKS = 1024
 #: How often to check whether there are workers, while no result arrives. [s]
-_LOOK_EVERY_S = 1.0
+_CHECK_INTERVAL_S = 1.0
 #: How long a cluster may be without any worker. [s]
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 
 
 class Executor(Protocol):
@@ -39,7 +39,7 @@ def results(executor: Executor | Client, function: Callable[..., Any], calls: It
     Parameters
     ----------
     executor
-        What calls it.
+        The executor that calls it.
     function
         Something that can be pickled.
     calls
@@ -56,7 +56,7 @@ def results(executor: Executor | Client, function: Callable[..., Any], calls: It
         What the first failing call raised, once all finished results have been yielded; or an error if no worker is left. Calls that have not
         begun are then cancelled.
     """
-    check, executor = _checked(executor)
+    check, executor = _with_check(executor)
     rest, pending = iter(calls), set[concurrent.futures.Future[Any]]()
     try:
         while True:
@@ -64,7 +64,7 @@ def results(executor: Executor | Client, function: Callable[..., Any], calls: It
                 pending.add(executor.submit(function, *arguments))
             if not pending:
                 return
-            done, pending = concurrent.futures.wait(pending, _LOOK_EVERY_S, concurrent.futures.FIRST_COMPLETED)
+            done, pending = concurrent.futures.wait(pending, _CHECK_INTERVAL_S, concurrent.futures.FIRST_COMPLETED)
             yield from (future.result() for future in done if not _has_failed(future))
             for future in filter(_has_failed, done):
                 if future.cancelled():
@@ -80,35 +80,35 @@ def _has_failed(future: "concurrent.futures.Future[Any]") -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-def _checked(executor: Executor | Client) -> tuple[Callable[[bool], None], Executor]:
-    """An executor, and a check that is told whether a result has arrived and raises when there has been no worker for long. Only a client of dask
-    needs it: its tasks wait until a worker comes."""
+def _with_check(executor: Executor | Client) -> tuple[Callable[[bool], None], Executor]:
+    """A check to call after each wait, with whether a result has arrived, and an executor. The check raises when there has been no worker for
+    too long. Only a client of dask needs it, since its tasks wait until there is a worker."""
     if not hasattr(executor, "get_executor"):
         return lambda _: None, executor
     client: Any = executor
     since = time.monotonic()
 
-    def check(has_come: bool) -> None:
+    def check(has_result: bool) -> None:
         nonlocal since
         try:
-            is_alive = has_come or bool(client.nthreads())
+            is_alive = has_result or bool(client.nthreads())
         except Exception as error:
             raise ConnectionError(f"the scheduler is gone: {type(error).__name__}: {error}") from error
         if is_alive:
             since = time.monotonic()
-        elif time.monotonic() - since > _PATIENCE_S:
-            raise ConnectionError(f"the scheduler has had no worker for {_PATIENCE_S:.0f} s")
+        elif time.monotonic() - since > _TIMEOUT_S:
+            raise ConnectionError(f"the scheduler has had no worker for {_TIMEOUT_S:.0f} s")
 
     return check, client.get_executor()
 
 
 @contextmanager
-def named(words: str) -> Iterator[Executor | Client | None]:
+def named(name: str) -> Iterator[Executor | Client | None]:
     """The executor named by ``dask:ADDRESS`` or ``mpi``.
 
     Parameters
     ----------
-    words
+    name
         Its name.
 
     Yields
@@ -123,19 +123,19 @@ def named(words: str) -> Iterator[Executor | Client | None]:
     OSError
         If no scheduler answers.
     """
-    if re.fullmatch(r"dask:\w+://.+", words):
-        yielded: Any = _needed("distributed", words).Client(words.removeprefix("dask:"), set_as_default=False)
-    elif words == "mpi":
-        yielded = _needed("mpi4py.futures", words).MPICommExecutor()
+    if re.fullmatch(r"dask:\w+://.+", name):
+        yielded: Any = _import("distributed", name).Client(name.removeprefix("dask:"), set_as_default=False)
+    elif name == "mpi":
+        yielded = _import("mpi4py.futures", name).MPICommExecutor()
     else:
-        raise ValueError(f"executor: found {words}; allowed is dask:tcp://HOST:PORT, or mpi under mpiexec")
+        raise ValueError(f"executor: found {name}; allowed is dask:tcp://HOST:PORT, or mpi under mpiexec")
     with yielded as executor:
         yield executor
 
 
-def _needed(module: str, words: str) -> Any:
+def _import(module: str, name: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ValueError(f"executor: found {words} without {package}; allowed is with it: pip install {package}") from error
+        raise ValueError(f"executor: found {name} without {package}; allowed is with it: pip install {package}") from error

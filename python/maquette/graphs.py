@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]
 
 #: The attributes of an edge that describe its link.
-_OF_A_LINK = ("rate", "flit_time", "wire_latency", "credit_latency", "buffers")
+_LINK_ATTRIBUTES = ("rate", "flit_time", "wire_latency", "credit_latency", "buffers")
 
 
 def to_networkx(facts: Mapping[str, Any]) -> "networkx.MultiDiGraph[str]":
@@ -29,8 +29,8 @@ def to_networkx(facts: Mapping[str, Any]) -> "networkx.MultiDiGraph[str]":
         return routers[end["router"]] if "router" in end else f"node {end['node']}"
 
     for channel in network["channels"]:
-        told = {key: value for key, value in channel.items() if key not in ("from", "to")}
-        graph.add_edge(name(channel["from"]), name(channel["to"]), key=channel["id"], **told)
+        attributes = {key: value for key, value in channel.items() if key not in ("from", "to")}
+        graph.add_edge(name(channel["from"]), name(channel["to"]), key=channel["id"], **attributes)
     return graph
 
 
@@ -49,7 +49,7 @@ def description_of(graph: "networkx.Graph[Any]", description: Mapping[str, Any])
         (twice, *_) = [name for name in names if names.count(name) > 1]
         raise ValueError(f"graph: found two vertices called `{twice}`; allowed are names that differ as text")
     routers = [_router(str(vertex), data) for vertex, data in graph.nodes(data=True)]
-    links = [_link(str(here), str(there), data) for here, there, data in graph.edges(data=True)]
+    links = [_link(str(one), str(other), data) for one, other, data in graph.edges(data=True)]
     name = {"name": str(graph.name)} if graph.name else {}
     return {"about": _about(routers, links), **name, **description, "topology": {"graph": {"routers": routers, "links": links}}}
 
@@ -74,9 +74,9 @@ def _router(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return router
 
 
-def _link(here: str, there: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: data[name] for name in _OF_A_LINK if name in data}
-    return {"between": [here, there], **told}
+def _link(one: str, other: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = {name: data[name] for name in _LINK_ATTRIBUTES if name in data}
+    return {"between": [one, other], **attributes}
 
 
 def _about(routers: list[dict[str, Any]], links: list[dict[str, Any]]) -> str:

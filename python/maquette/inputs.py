@@ -8,11 +8,11 @@ from typing import Any
 
 from maquette.machine import Machine
 
-#: What can stand for a machine.
+#: What can be given as a machine.
 MachineLike = Machine | str | os.PathLike[str] | Mapping[str, Any]
-#: What can stand for a matrix of bytes: a file, or rows of numbers, such as a numpy array or a sparse matrix of scipy.
+#: What can be given as a matrix of bytes: a file, or rows of numbers, such as a numpy array or a sparse matrix of scipy.
 MatrixLike = str | os.PathLike[str] | Iterable[Iterable[Any]]
-#: What can stand for a table of measured times: a file, or rows by the names of the columns.
+#: What can be given as a table of measured times: a file, or rows by the names of the columns.
 TimesLike = str | os.PathLike[str] | Sequence[Mapping[str, Any]]
 
 

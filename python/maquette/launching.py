@@ -207,7 +207,7 @@ def _over_mpi(
     atexit.register(_maquette.end_mpi)
     if isinstance(program, str):
         name = program
-        told = _maquette.launch_named_on_mpi(program, as_json(parameters), seed, library)
+        report = _maquette.launch_named_on_mpi(program, as_json(parameters), seed, library)
     else:
         name, function = getattr(program, "__name__", type(program).__name__), program
 
@@ -215,8 +215,8 @@ def _over_mpi(
             endpoint = Endpoint(rank, size)
             return endpoint, steps_of(coroutine_of(name, function(endpoint, **parameters)))
 
-        told = _maquette.launch_own_on_mpi(begin, seed, library)
-    ranks = json.loads(told)
+        report = _maquette.launch_own_on_mpi(begin, seed, library)
+    ranks = json.loads(report)
     finish_ps = [rank["times"][-1][1] - rank["times"][-1][0] for rank in ranks]
     returned = [] if isinstance(program, str) else [rank["returned"] for rank in ranks]
     found = {"ranks": [{key: rank[key] for key in ("times", "messages", "bytes")} for rank in ranks]}
@@ -226,22 +226,22 @@ def _over_mpi(
 def _on_hosts(program: str | Callable[..., Any], options: dict[str, Any], parameters: dict[str, Any]) -> Launch[Any]:
     """Have the command launch it, a process for each rank."""
     began = time.perf_counter()
-    words = [f"--{name}" if value == "" else f"--{name}={value}" for name, value in options.items() if value is not None]
+    arguments = [f"--{name}" if value == "" else f"--{name}={value}" for name, value in options.items() if value is not None]
     if isinstance(program, str):
         name = program
-        words += [program, *_options_of(parameters)]
+        arguments += [program, *_options_of(parameters)]
     else:
         check_arguments(program, parameters)
-        name, place = _place_of(program)
-        words += [place, *(f"--{parameter}={value!r}" for parameter, value in parameters.items())]
+        name, location = _location_of(program)
+        arguments += [location, *(f"--{parameter}={value!r}" for parameter, value in parameters.items())]
     command = Path(sysconfig.get_path("scripts")) / "maquette"
-    done = subprocess.run([command, "launch", "--json", *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        problem = done.stderr.strip().removeprefix("error: ")
-        raise ValueError(problem) if done.returncode == 2 else MaquetteError(problem)
-    told = json.loads(done.stdout)
-    finish_ps = [rank["times_ps"][-1][1] - rank["times_ps"][-1][0] for rank in told["ranks"]]
-    return Launch(name, told["nodes"], told.pop("returned", []), finish_ps, told, time.perf_counter() - began)
+    completed = subprocess.run([command, "launch", "--json", *arguments], capture_output=True, text=True, check=False)
+    if completed.returncode != 0:
+        problem = completed.stderr.strip().removeprefix("error: ")
+        raise ValueError(problem) if completed.returncode == 2 else MaquetteError(problem)
+    report = json.loads(completed.stdout)
+    finish_ps = [rank["times_ps"][-1][1] - rank["times_ps"][-1][0] for rank in report["ranks"]]
+    return Launch(name, report["nodes"], report.pop("returned", []), finish_ps, report, time.perf_counter() - began)
 
 
 def _options_of(parameters: dict[str, Any]) -> Iterator[str]:
@@ -254,8 +254,8 @@ def _options_of(parameters: dict[str, Any]) -> Iterator[str]:
             yield f"{option}={value}"
 
 
-def _place_of(program: Callable[..., Any]) -> tuple[str, str]:
-    """The name of a function, and its place: `FILE.py:FUNCTION`."""
+def _location_of(program: Callable[..., Any]) -> tuple[str, str]:
+    """The name of a function, and its location: `FILE.py:FUNCTION`."""
     code = getattr(program, "__code__", None)
     name = getattr(program, "__qualname__", repr(program))
     if code is None or not name.isidentifier() or not code.co_filename.endswith(".py"):

@@ -45,11 +45,11 @@ class Traffic:
     latency_ps: dict[str, float] | None
     network_latency_ps: dict[str, float] | None
     utilisation: list[float]
-    _told: dict[str, Any]
+    _result: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette run traffic --json`` prints."""
-        return self._told
+        return self._result
 
     def __repr__(self) -> str:
         return f"<maquette.Traffic {self.pattern} at {self.rate:g} on {self.machine}: {self.verdict}>"
@@ -106,11 +106,11 @@ class Saturation:
     saturated_rate: float | None
     points: list[LoadPoint]
     overload: LoadPoint | None
-    _told: dict[str, Any]
+    _result: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette saturate --json`` prints."""
-        return self._told
+        return self._result
 
     def __repr__(self) -> str:
         return f"<maquette.Saturation {self.pattern} on {self.machine}: {self.stable_rate} to {self.saturated_rate}>"
@@ -171,9 +171,9 @@ def traffic(
     ValueError, TypeError
         If something is not what is allowed.
     """
-    fields = _fields(locals())
-    told = json.loads(_maquette.traffic(machine_of(machine)._machine, rate, fields))
-    return _traffic(told)
+    fields = _load_json(locals())
+    result = json.loads(_maquette.traffic(machine_of(machine)._machine, rate, fields))
+    return _traffic(result)
 
 
 def saturate(
@@ -212,49 +212,49 @@ def saturate(
     ValueError, TypeError
         If something is not what is allowed.
     """
-    fields = _fields(locals())
-    told = json.loads(_maquette.saturate(machine_of(machine)._machine, precision, fields))
+    fields = _load_json(locals())
+    result = json.loads(_maquette.saturate(machine_of(machine)._machine, precision, fields))
     return Saturation(
-        machine=told["machine"],
-        pattern=told["pattern"],
-        stable_rate=told["stable_rate"],
-        saturated_rate=told["saturated_rate"],
-        points=[_point(each) for each in told["points"]],
-        overload=told["overload"] and _point(told["overload"]),
-        _told=told,
+        machine=result["machine"],
+        pattern=result["pattern"],
+        stable_rate=result["stable_rate"],
+        saturated_rate=result["saturated_rate"],
+        points=[_point(each) for each in result["points"]],
+        overload=result["overload"] and _point(result["overload"]),
+        _result=result,
     )
 
 
-def _fields(arguments: dict[str, Any]) -> str:
+def _load_json(arguments: dict[str, Any]) -> str:
     """The load to offer, as JSON."""
-    beside = ("machine", "rate", "precision")
-    return json.dumps({name: value for name, value in arguments.items() if name not in beside and value is not None})
+    excluded = ("machine", "rate", "precision")
+    return json.dumps({name: value for name, value in arguments.items() if name not in excluded and value is not None})
 
 
-def _point(told: dict[str, Any]) -> LoadPoint:
+def _point(fields: dict[str, Any]) -> LoadPoint:
     return LoadPoint(
-        rate=told["rate"],
-        stable=told["stable"],
-        verdict=told["verdict"],
-        offered=told["offered_flits_per_node_cycle"],
-        accepted=told["accepted_flits_per_node_cycle"],
-        latency_mean_cycles=told["latency_mean_cycles"],
-        latency_p99_cycles=told["latency_p99_cycles"],
+        rate=fields["rate"],
+        stable=fields["stable"],
+        verdict=fields["verdict"],
+        offered=fields["offered_flits_per_node_cycle"],
+        accepted=fields["accepted_flits_per_node_cycle"],
+        latency_mean_cycles=fields["latency_mean_cycles"],
+        latency_p99_cycles=fields["latency_p99_cycles"],
     )
 
 
-def _traffic(told: dict[str, Any]) -> Traffic:
+def _traffic(result: dict[str, Any]) -> Traffic:
     return Traffic(
-        machine=told["machine"],
-        pattern=told["pattern"],
-        rate=told["rate"],
-        stable=told["stable"],
-        verdict=told["verdict"],
-        cycle_ps=told["cycle_ps"],
-        offered=told["offered_flits_per_node_cycle"],
-        accepted=told["accepted_flits_per_node_cycle"],
-        latency_ps=told.get("latency_ps"),
-        network_latency_ps=told.get("network_latency_ps"),
-        utilisation=told["utilisation"],
-        _told=told,
+        machine=result["machine"],
+        pattern=result["pattern"],
+        rate=result["rate"],
+        stable=result["stable"],
+        verdict=result["verdict"],
+        cycle_ps=result["cycle_ps"],
+        offered=result["offered_flits_per_node_cycle"],
+        accepted=result["accepted_flits_per_node_cycle"],
+        latency_ps=result.get("latency_ps"),
+        network_latency_ps=result.get("network_latency_ps"),
+        utilisation=result["utilisation"],
+        _result=result,
     )

@@ -24,20 +24,20 @@ _PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 _BAD_INPUT = 2
 
 
-def names_one(arguments: Sequence[str]) -> bool:
+def handles(arguments: Sequence[str]) -> bool:
     """Whether a command line runs a program in a Python file on a model."""
-    return arguments[0] == "run" and any(_PROGRAM.fullmatch(word) for word in arguments[1:])
+    return arguments[0] == "run" and any(_PROGRAM.fullmatch(argument) for argument in arguments[1:])
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the program that the arguments name on a model, and return the exit status."""
-    options, own = _parser().parse_known_args(list(arguments[1:]))
+    options, remaining = _parser().parse_known_args(list(arguments[1:]))
     try:
         program = _program(options.program)
-        parameters = _parameters(own)
-    except Exception as error:  # whatever a file raises when it is imported
-        return _told(error)
-    return _ran(program, options, parameters)
+        parameters = _parameters(remaining)
+    except Exception as error:  # importing the file may raise anything
+        return _report_error(error)
+    return _run(program, options, parameters)
 
 
 def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Callable[[int, int], Any]:
@@ -53,12 +53,12 @@ def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Calla
 
 
 def problem_of(error: BaseException) -> tuple[str, int]:
-    """The report of an exception, with the place in the program where it was raised, if it was there; and the exit status."""
+    """The report of an exception, with a traceback if the program raised it, and the exit status."""
     frames = traceback.extract_tb(error.__traceback__)
     package = str(Path(__file__).parent)
-    own = [frame for frame in frames if not frame.filename.startswith(package) and not frame.filename.startswith("<")]
-    is_the_programs = any(Path(frame.filename) != Path(inspect.__file__) for frame in own)
-    if is_the_programs:
+    outside = [frame for frame in frames if not frame.filename.startswith(package) and not frame.filename.startswith("<")]
+    is_from_program = any(Path(frame.filename) != Path(inspect.__file__) for frame in outside)
+    if is_from_program:
         return "".join(traceback.format_exception(error)).rstrip(), 1
     return str(error), 1 if isinstance(error, maquette.MaquetteError) else _BAD_INPUT
 
@@ -82,11 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _program(word: str) -> Callable[..., Any]:
+def _program(argument: str) -> Callable[..., Any]:
     """The function that `FILE.py:FUNCTION` names."""
-    parts = _PROGRAM.fullmatch(word)
+    parts = _PROGRAM.fullmatch(argument)
     if parts is None:
-        raise ValueError(f"program: found {word}; allowed is FILE.py:FUNCTION, such as program.py:halo")
+        raise ValueError(f"program: found {argument}; allowed is FILE.py:FUNCTION, such as program.py:halo")
     path = Path(parts["file"])
     if not path.is_file():
         raise FileNotFoundError(f"program: found no file {path}; allowed is a Python file")
@@ -103,10 +103,10 @@ def _program(word: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _parameters(words: Sequence[str]) -> dict[str, Any]:
+def _parameters(arguments: Sequence[str]) -> dict[str, Any]:
     """The arguments of the function, from the options that the command itself does not have."""
     parameters: dict[str, Any] = {}
-    rest = list(words)
+    rest = list(arguments)
     while rest:
         name, equals, value = rest.pop(0).partition("=")
         if not name.startswith("--") or not name[2:].replace("-", "_").isidentifier():
@@ -125,23 +125,23 @@ def _value(text: str) -> Any:
         return text
 
 
-def _ran(program: Callable[..., Any], options: argparse.Namespace, parameters: dict[str, Any]) -> int:
+def _run(program: Callable[..., Any], options: argparse.Namespace, parameters: dict[str, Any]) -> int:
     settings = dict(each.partition("=")[::2] for each in options.set)
     how = {"ranks": options.ranks, "placement": options.placement, "engine": options.engine, "seed": options.seed}
-    told = options.report is not None or options.critical_path
+    needs_timeline = options.report is not None or options.critical_path
     try:
         machine = maquette.Machine(options.machine, set=settings)
         if options.report is not None:
             _check_report(Path(options.report))
-        run = maquette.run(program, machine, record=["timeline"] if told else [], **how, **parameters)
+        run = maquette.run(program, machine, record=["timeline"] if needs_timeline else [], **how, **parameters)
         if options.report is not None:
             run.report(options.report)
-        path = _critical_path(run) if told else {}
-    except Exception as error:  # whatever a program raises
-        return _told(error)
+        path = _critical_path(run) if needs_timeline else {}
+    except Exception as error:  # a program may raise anything
+        return _report_error(error)
     if options.json:
-        told = {"returned": [_as_json(each) for each in run.returned]}
-        print(json.dumps(run.to_dict() | ({"critical_path": path} if path else {}) | told))
+        returned = {"returned": [_as_json(each) for each in run.returned]}
+        print(json.dumps(run.to_dict() | ({"critical_path": path} if path else {}) | returned))
         return 0
     print(f"{run}\nmakespan  {run.makespan_ps} ps\nmessages  {run.message_count}")
     for part, length in path.items():
@@ -182,7 +182,7 @@ def _print_returned(returned: Sequence[Any]) -> None:
             print(f"rank {rank}: {each!r}")
 
 
-def _told(error: Exception) -> int:
+def _report_error(error: Exception) -> int:
     """Report what went wrong, and return the exit status."""
     problem, status = problem_of(error)
     print(problem if problem.startswith("Traceback") else f"error: {problem}", file=sys.stderr)

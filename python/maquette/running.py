@@ -294,14 +294,14 @@ def _run_own(
 ) -> Run[Returned]:
     name = getattr(program, "__name__", type(program).__name__)
     check_arguments(program, parameters)
-    told = json.dumps(parameters, default=repr)
+    parameters_json = json.dumps(parameters, default=repr)
 
     def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
         endpoint = Endpoint(rank, size)
         return endpoint, steps_of(coroutine_of(name, program(endpoint, **parameters)))
 
     def run_it(recorded: _Recorded) -> tuple[list[Returned], _maquette.Ended]:
-        return _maquette.run_own(name, on._machine, begin, told, (*how, recorded))
+        return _maquette.run_own(name, on._machine, begin, parameters_json, (*how, recorded))
 
     returned, ended = run_it(recorded)
     return Run(ended, returned, lambda recorded: run_it(recorded)[1])
@@ -340,10 +340,10 @@ def run_experiment(
 def check_arguments(program: Callable[..., Any], parameters: Collection[str]) -> None:
     """Check that a function takes an endpoint and arguments of these names, before any rank is begun."""
     signature = inspect.signature(program)
-    own = list(signature.parameters.values())[1:]
-    if any(each.kind is each.VAR_KEYWORD for each in own):
+    accepted = list(signature.parameters.values())[1:]
+    if any(each.kind is each.VAR_KEYWORD for each in accepted):
         return
-    named = {each.name: each for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+    named = {each.name: each for each in accepted if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
     name = getattr(program, "__name__", type(program).__name__)
     for found in parameters:
         if found not in named:
@@ -366,8 +366,8 @@ def coroutine_of(name: str, found: object) -> Coroutine[Any, Any, Any]:
 
 def _recorded(record: Collection[str]) -> tuple[bool, bool]:
     """Whether packets and the timeline are recorded."""
-    wanted = [record] if isinstance(record, str) else list(record)
-    for name in wanted:
+    names = [record] if isinstance(record, str) else list(record)
+    for name in names:
         if name not in ("packets", "timeline"):
             raise ValueError(f"record: found {name!r}; allowed are 'packets' and 'timeline'")
-    return "packets" in wanted, "timeline" in wanted
+    return "packets" in names, "timeline" in names

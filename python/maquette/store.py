@@ -23,7 +23,7 @@ from maquette._maquette import CommandRefused, NoAnswer, OutcomeUnknown, StoreCl
 
 __all__ = ["Answer", "Client", "CommandRefused", "Counts", "NoAnswer", "OutcomeUnknown", "Pipeline", "Reply", "StoreError"]
 
-#: A word of a command: text is sent as UTF-8, numbers as they are written.
+#: The name or an argument of a command: text is sent as UTF-8, numbers as they are written.
 Word: TypeAlias = str | bytes | int | float
 #: Where a file is.
 _File: TypeAlias = str | os.PathLike[str]
@@ -64,7 +64,7 @@ class Counts:
 class Client:
     """A client of a pool of stores, or of a single one.
 
-    It asks one member where all keys are; from then on, members that have given keys away tell it. Threads may share it: they take turns,
+    It asks one member once where all keys are; from then on, members that have given keys away redirect it. Threads may share it: they take turns,
     and others run while one waits. Values are bytes.
 
     Parameters
@@ -107,14 +107,14 @@ class Client:
         tls_certificate: _File | None = None,
         tls_key: _File | None = None,
     ) -> None:
-        asked = list(members) or ["127.0.0.1:6379"]
-        own = (tls_certificate, tls_key) if tls_certificate is not None and tls_key is not None else None
-        if own is None and (tls_certificate, tls_key) != (None, None):
+        addresses = list(members) or ["127.0.0.1:6379"]
+        certificate = (tls_certificate, tls_key) if tls_certificate is not None and tls_key is not None else None
+        if certificate is None and (tls_certificate, tls_key) != (None, None):
             raise ValueError("tls_certificate, tls_key: found one of them; allowed are both, or none")
-        if tls_ca is None and (own, tls_name) != (None, None):
+        if tls_ca is None and (certificate, tls_name) != (None, None):
             raise ValueError("tls_ca: found None, and other files or names for TLS; allowed is the file of a CA")
-        tls = None if tls_ca is None else (tls_ca, own, tls_name)
-        self._client = StoreClient(asked, None if password is None else _bytes(password), timeout, tls)
+        tls = None if tls_ca is None else (tls_ca, certificate, tls_name)
+        self._client = StoreClient(addresses, None if password is None else _bytes(password), timeout, tls)
 
     def get(self, key: str | bytes) -> bytes | None:
         """Return the value of a key.

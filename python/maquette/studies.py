@@ -103,6 +103,6 @@ def reproduce(*papers: str) -> Reproduction:
         If there is no such paper.
     """
     lines, html = _maquette.reproduce(list(dict.fromkeys(papers)) or list(PAPERS))
-    wanted = Claim.__dataclass_fields__
+    fields = Claim.__dataclass_fields__
     claims = [json.loads(line) for line in lines.splitlines()]
-    return Reproduction([Claim(**{name: claim[name] for name in wanted}) for claim in claims], html)
+    return Reproduction([Claim(**{name: claim[name] for name in fields}) for claim in claims], html)

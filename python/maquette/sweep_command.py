@@ -11,7 +11,7 @@ from maquette._maquette import MaquetteError
 from maquette.executors import Client, Executor, named
 from maquette.sweeping import Sweep, check_ending, write_parquet
 
-#: An output file, and an executor, as words of a command line.
+#: An output file, and an executor, on a command line.
 _PARQUET = re.compile(r"(?:--out=)?(.+\.parquet)")
 _EXECUTOR = re.compile(r"--executor(?:=(.*))?")
 
@@ -21,9 +21,9 @@ _Run = Callable[[list[str]], int]
 _BAD_INPUT, _FAILED, _INTERRUPTED = 2, 1, 130
 
 
-def is_one(arguments: Sequence[str]) -> bool:
+def handles(arguments: Sequence[str]) -> bool:
     """Whether a command line asks for a sweep that the command alone cannot do."""
-    return arguments[:1] == ["sweep"] and any(_PARQUET.fullmatch(word) or _EXECUTOR.fullmatch(word) for word in arguments)
+    return arguments[:1] == ["sweep"] and any(_PARQUET.fullmatch(argument) or _EXECUTOR.fullmatch(argument) for argument in arguments)
 
 
 def main(arguments: Sequence[str], run: _Run) -> int:
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str], run: _Run) -> int:
     Parameters
     ----------
     arguments
-        Its words, after the command's name.
+        The arguments after the command's name.
     run
         The function that runs a command line without Parquet and executors.
 
@@ -42,38 +42,38 @@ def main(arguments: Sequence[str], run: _Run) -> int:
         The exit status.
     """
     words = list(arguments)
-    place = next((number for number, word in enumerate(words) if _PARQUET.fullmatch(word)), None)
-    if place is None:
+    position = next((number for number, argument in enumerate(words) if _PARQUET.fullmatch(argument)), None)
+    if position is None:
         return _run_anywhere(words, run)
-    path = Path(words[place].removeprefix("--out="))
-    beside = path.with_name(f"{path.name}.arrow")
-    words[place] = f"--out={beside}" if words[place].startswith("--out=") else str(beside)
+    path = Path(words[position].removeprefix("--out="))
+    arrow_file = path.with_name(f"{path.name}.arrow")
+    words[position] = f"--out={arrow_file}" if words[position].startswith("--out=") else str(arrow_file)
     try:
         check_ending(path)
     except ValueError as error:
-        return _told(f"--{error}", _BAD_INPUT)
-    if (status := _run_anywhere(words, run)) != 0 or not beside.exists():
+        return _report_error(f"--{error}", _BAD_INPUT)
+    if (status := _run_anywhere(words, run)) != 0 or not arrow_file.exists():
         return status
-    write_parquet(beside, path)
-    beside.unlink()
+    write_parquet(arrow_file, path)
+    arrow_file.unlink()
     return 0
 
 
 def _run_anywhere(words: list[str], run: _Run) -> int:
     """Run a sweep on the executor that it names: the results go to the journal, from which the command writes the table."""
-    place = next((number for number, word in enumerate(words) if _EXECUTOR.fullmatch(word)), None)
-    if place is None:
+    position = next((number for number, argument in enumerate(words) if _EXECUTOR.fullmatch(argument)), None)
+    if position is None:
         return run(words)
-    is_joined = "=" in words[place]
-    asked = "".join(words[place : place + (1 if is_joined else 2)]).removeprefix("--executor").removeprefix("=")
+    is_joined = "=" in words[position]
+    name = "".join(words[position : position + (1 if is_joined else 2)]).removeprefix("--executor").removeprefix("=")
     try:
-        with named(asked) as executor:
+        with named(name) as executor:
             if executor is None:
                 return 0
             status = _run_on(executor, words)
     except (ValueError, OSError) as error:
-        return _told(f"--{error}" if isinstance(error, ValueError) else f"--executor: {error}", _BAD_INPUT)
-    return status or run(words[:place] + words[place + (1 if is_joined else 2) :])
+        return _report_error(f"--{error}" if isinstance(error, ValueError) else f"--executor: {error}", _BAD_INPUT)
+    return status or run(words[:position] + words[position + (1 if is_joined else 2) :])
 
 
 def _run_on(executor: Executor | Client, words: list[str]) -> int:
@@ -87,17 +87,17 @@ def _run_on(executor: Executor | Client, words: list[str]) -> int:
     try:
         sweep = Sweep(fields["experiment"], over, out=out)
     except (ValueError, TypeError, OSError) as error:
-        return _told(str(error), _BAD_INPUT)
+        return _report_error(str(error), _BAD_INPUT)
     try:
         sweep.run_points(executor)
     except MaquetteError as error:
-        return _told(str(error), _FAILED)
+        return _report_error(str(error), _FAILED)
     except KeyboardInterrupt:
         print(f"{sweep.done} of {sweep.points} points are done, and kept: the same command resumes", file=sys.stderr)
         return _INTERRUPTED
     return 0
 
 
-def _told(error: str, status: int) -> int:
+def _report_error(error: str, status: int) -> int:
     print(f"error: {error}", file=sys.stderr)
     return status

@@ -34,7 +34,7 @@ _BARS, _ROWS = 12, 200
 class Sweep:
     """An experiment that runs with all combinations of some values, and the points finished so far.
 
-    It speaks the Arrow PyCapsule interface, as its `table` does.
+    It supports the Arrow PyCapsule interface, as its `table` does.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Sweep:
         if self._out is not None:
             check_ending(self._out)
         path, fields = (None, as_json(experiment)) if isinstance(experiment, Mapping) else (os.fspath(experiment), None)
-        axes = [as_json({"name": name, "values": list(_several(name, values))}) for name, values in over.items()]
+        axes = [as_json({"name": name, "values": list(_values_of(name, values))}) for name, values in over.items()]
         self._sweep = _maquette.Sweep(path, fields, f"[{','.join(axes)}]", out)
 
     @property
@@ -151,11 +151,11 @@ class Sweep:
             for rows in results(executor, _rows_of, calls):
                 self._sweep.keep(rows)
         except Exception as error:
-            told = f"sweep: the executor has failed with {self.done} of {self.points} points done: {type(error).__name__}: {error}"
-            raise MaquetteError(f"{told}; finished points are kept: run it again to resume") from error
+            problem = f"sweep: the executor has failed with {self.done} of {self.points} points done: {type(error).__name__}: {error}"
+            raise MaquetteError(f"{problem}; finished points are kept: run it again to resume") from error
 
     def _measure_batch(self) -> int:
-        """The number of points that make a task of the wanted length, measured by running a sample of the remaining ones, which are then done."""
+        """The number of points that make a task of the intended length, measured by running a sample of the remaining ones, which are then done."""
         left = self._sweep.left()
         began, count = time.perf_counter(), 0
         for point in left[:: max(len(left) // _SAMPLE, 1)]:
@@ -236,7 +236,7 @@ def sweep(
 
 
 def write_parquet(table: Any, path: Path) -> None:
-    """Write as Parquet a table that speaks Arrow, or the Arrow file of that path."""
+    """Write a table that supports the Arrow PyCapsule interface, or the Arrow file at a path, as Parquet."""
     if importlib.util.find_spec("polars") is not None:
         import polars
 
@@ -269,7 +269,7 @@ def _known(sweep: str) -> _maquette.Sweep:
     return _maquette.Sweep(None, json.dumps(fields["experiment"]), json.dumps(fields["over"]), None)
 
 
-def _several(name: str, values: Iterable[Any]) -> Iterable[Any]:
+def _values_of(name: str, values: Iterable[Any]) -> Iterable[Any]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise TypeError(f"over: found {values!r} for {name}; allowed are several values, such as a list")
     return values
@@ -287,21 +287,21 @@ def _progress(sweep: Sweep) -> Iterator[None]:
     """Show the progress of a sweep on a terminal, after a second."""
     ended = threading.Event()
 
-    def tell() -> None:
-        told = False
-        while not ended.wait(0.2 if told else 1.0):
+    def show() -> None:
+        is_shown = False
+        while not ended.wait(0.2 if is_shown else 1.0):
             share = sweep.done / max(sweep.points, 1)
             print(f"\r{'#' * round(40 * share):40} {sweep.done} of {sweep.points} points", end="", file=sys.stderr, flush=True)
-            told = True
-        if told:
+            is_shown = True
+        if is_shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
-    teller = threading.Thread(target=tell, daemon=True)
+    thread = threading.Thread(target=show, daemon=True)
     if sys.stderr is not None and sys.stderr.isatty():
-        teller.start()
+        thread.start()
     try:
         yield
     finally:
         ended.set()
-        if teller.ident is not None:
-            teller.join()
+        if thread.ident is not None:
+            thread.join()

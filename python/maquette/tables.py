@@ -8,7 +8,7 @@ from typing import Any
 class Table:
     """A table that Arrow readers take directly.
 
-    It speaks the Arrow PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``
+    It supports the Arrow PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``
     and ``duckdb.sql("select max(finish_ps) from ranks")`` take it. Columns whose names end in ``_ps`` are times in whole picoseconds.
 
     Attributes

@@ -74,7 +74,7 @@ class Plan:
     predictions: list[Prediction]
     left_out: dict[str, str]
     budget_wanted: float | None
-    _told: dict[str, Any]
+    _result: dict[str, Any]
 
     @property
     def quickest(self) -> Prediction:
@@ -83,7 +83,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette plan --json`` prints."""
-        return self._told
+        return self._result
 
     def _repr_html_(self) -> str:
         """The predicted times, for a notebook."""
@@ -139,26 +139,26 @@ def plan(
     ValueError, TypeError, OSError
         If something is not what is allowed, or a file cannot be read.
     """
-    on = _maquette.Machine.load(json.dumps({"postal": {"lambda": str(lambda_)}})) if lambda_ is not None else None
-    if (machine is None) == (on is None):
+    model = _maquette.Machine.load(json.dumps({"postal": {"lambda": str(lambda_)}})) if lambda_ is not None else None
+    if (machine is None) == (model is None):
         raise TypeError("plan: found both a machine and lambda_, or none of them; allowed is one of them")
     if machine is not None:
-        on = machine_of(machine)._machine
-    assert on is not None
+        model = machine_of(machine)._machine
+    assert model is not None
     matrix = None if traffic is None else matrix_of(traffic)
-    told = json.loads(_maquette.plan(on, (operation, ranks, bytes, matrix, budget)))
+    result = json.loads(_maquette.plan(model, (operation, ranks, bytes, matrix, budget)))
     return Plan(
-        question=told["question"],
-        machine=told["machine"],
-        ranks=told["ranks"],
-        bytes=told["bytes"],
-        t0_ps=told["t0_ps"],
-        lambda_=told["lambda"],
-        lower_bound_ps=told["lower_bound_ps"],
-        predictions=[Prediction(**each) for each in told["algorithms"]],
-        left_out={each["algorithm"]: each["why"] for each in told["left_out"]},
-        budget_wanted=told["budget_wanted"],
-        _told=told,
+        question=result["question"],
+        machine=result["machine"],
+        ranks=result["ranks"],
+        bytes=result["bytes"],
+        t0_ps=result["t0_ps"],
+        lambda_=result["lambda"],
+        lower_bound_ps=result["lower_bound_ps"],
+        predictions=[Prediction(**each) for each in result["algorithms"]],
+        left_out={each["algorithm"]: each["why"] for each in result["left_out"]},
+        budget_wanted=result["budget_wanted"],
+        _result=result,
     )
 
 
@@ -188,16 +188,16 @@ class Schedule:
     """
 
     def __init__(self, made: _maquette.Schedule) -> None:
-        told = json.loads(made.json())
-        self._made, self._told = made, told
-        self.algorithm: str = told["algorithm"]
-        self.ranks: int = told["ranks"]
-        self.steps: int = told["carrying_steps"]
-        self.least_steps: int = told["least_steps"]
-        self.total_bytes: int = told["total_bytes"]
-        self.bytes_in_step: int = told["bytes_in_step"]
-        self.most_bytes_of_a_rank: int = told["most_bytes_of_a_rank"]
-        self.lower_bound_ps: int | None = told["lower_bound_ps"]
+        result = json.loads(made.json())
+        self._made, self._result = made, result
+        self.algorithm: str = result["algorithm"]
+        self.ranks: int = result["ranks"]
+        self.steps: int = result["carrying_steps"]
+        self.least_steps: int = result["least_steps"]
+        self.total_bytes: int = result["total_bytes"]
+        self.bytes_in_step: int = result["bytes_in_step"]
+        self.most_bytes_of_a_rank: int = result["most_bytes_of_a_rank"]
+        self.lower_bound_ps: int | None = result["lower_bound_ps"]
 
     @property
     def transfers(self) -> Table:
@@ -217,8 +217,8 @@ class Schedule:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette schedule --algorithm NAME --json`` prints."""
-        told: dict[str, Any] = self._told
-        return told
+        result: dict[str, Any] = self._result
+        return result
 
     def to_json(self) -> str:
         """The schedule as JSON, for ``maquette run schedule``."""
@@ -419,7 +419,7 @@ class Calibration:
     mean_absolute_error_held: float | None
     evaluations: int
     description: str
-    _told: dict[str, Any]
+    _result: dict[str, Any]
 
     @property
     def machine(self) -> Machine:
@@ -428,11 +428,11 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette calibrate --json`` prints."""
-        return self._told
+        return self._result
 
     def __repr__(self) -> str:
         fitted = ", ".join(f"{each.field}={each.value}" for each in self.parameters)
-        return f"<maquette.Calibration of {self._told['machine']}: {fitted}>"
+        return f"<maquette.Calibration of {self._result['machine']}: {fitted}>"
 
 
 def calibrate(
@@ -473,8 +473,8 @@ def calibrate(
         raise ValueError("fit: found nothing; allowed is a field and its range, or several")
     if evaluations < 1:
         raise ValueError(f"evaluations: found {evaluations}; allowed is 1 or more")
-    told, description = _maquette.calibrate(machine_of(machine)._machine, times_of(times), list(fit), evaluations)
-    fitted = json.loads(told)
+    result, description = _maquette.calibrate(machine_of(machine)._machine, times_of(times), list(fit), evaluations)
+    fitted = json.loads(result)
     return Calibration(
         parameters=[FittedParameter(**each) for each in fitted["parameters"]],
         times=[FittedTime(**each) for each in fitted["times"]],
@@ -482,7 +482,7 @@ def calibrate(
         mean_absolute_error_held=fitted["mean_absolute_error_held"],
         evaluations=fitted["evaluations"],
         description=description,
-        _told=fitted,
+        _result=fitted,
     )
 
 
@@ -516,11 +516,11 @@ class Postal:
     delay_receive_steps: float
     delay_send_steps: float
     one_alpha_for_all: tuple[float, float] | None
-    _told: dict[str, Any]
+    _result: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``maquette postal --json`` prints, with the look-up table of alphas."""
-        return self._told
+        return self._result
 
     def __repr__(self) -> str:
         return f"<maquette.Postal lambda {self.lambda_:g}, {self.nodes} nodes: {self.lower_bound_steps:g} steps at least>"
@@ -552,16 +552,16 @@ def postal(
     ValueError, TypeError
         If something is not what is allowed.
     """
-    told = json.loads(_maquette.postal(str(lambda_), nodes, None if alpha is None else str(alpha), t0))
-    for_all = told["one_alpha_for_all"]
+    result = json.loads(_maquette.postal(str(lambda_), nodes, None if alpha is None else str(alpha), t0))
+    for_all = result["one_alpha_for_all"]
     return Postal(
-        lambda_=told["lambda"],
-        nodes=told["nodes"],
-        gamma=told["gamma"],
-        lower_bound_steps=told["lower_bound_steps"],
-        trees={each["name"]: each["steps"] for each in told["trees"]},
-        delay_receive_steps=told["delay_receive_steps"],
-        delay_send_steps=told["delay_send_steps"],
+        lambda_=result["lambda"],
+        nodes=result["nodes"],
+        gamma=result["gamma"],
+        lower_bound_steps=result["lower_bound_steps"],
+        trees={each["name"]: each["steps"] for each in result["trees"]},
+        delay_receive_steps=result["delay_receive_steps"],
+        delay_send_steps=result["delay_send_steps"],
         one_alpha_for_all=for_all and (for_all["least"], for_all["most"]),
-        _told=told,
+        _result=result,
     )

@@ -88,8 +88,8 @@ def test_dask_does_without_one_worker_but_not_without_any(
             assert running.result(PATIENCE).done == len(SEEDS["seed"])
         assert pl.DataFrame(sweep).equals(pl.DataFrame(mq.sweep(LONG, SEEDS)))
 
-        monkeypatch.setattr("maquette.executors._PATIENCE_S", 0.5)
-        monkeypatch.setattr("maquette.executors._LOOK_EVERY_S", 0.1)
+        monkeypatch.setattr("maquette.executors._TIMEOUT_S", 0.5)
+        monkeypatch.setattr("maquette.executors._CHECK_INTERVAL_S", 0.1)
         sweep = mq.Sweep(LONG, SEEDS, out=tmp_path / "again.csv")
         with concurrent.futures.ThreadPoolExecutor(1) as beside:
             running = beside.submit(sweep.run, client)
