@@ -1,6 +1,6 @@
-"""Refuse a dependency whose licence asks more than that its notice is kept.
+"""Refuse dependencies whose licences require more than keeping their notice.
 
-Reads `cargo metadata` and prints the packages that may not be used; the exit status is 1 when there is one.
+Reads `cargo metadata` and prints the packages that may not be used; the exit status is 1 if there are any.
 """
 
 import json
@@ -34,37 +34,37 @@ def allowed(expression: str) -> bool:
     (False, False, False)
     """
     spaced = expression.replace("/", " OR ").replace("(", " ( ").replace(")", " ) ")
-    value, rest = either(spaced.split())
+    value, rest = disjunction(spaced.split())
     return value and not rest
 
 
-def either(words: list[str]) -> tuple[bool, list[str]]:
-    """One of several, any of which will do, and the words after it."""
-    value, words = both(words)
-    while words and words[0] == "OR":
-        other, words = both(words[1:])
+def disjunction(tokens: list[str]) -> tuple[bool, list[str]]:
+    """Whether one of several alternatives is allowed, and the tokens after them."""
+    value, tokens = conjunction(tokens)
+    while tokens and tokens[0] == "OR":
+        other, tokens = conjunction(tokens[1:])
         value = value or other
-    return value, words
+    return value, tokens
 
 
-def both(words: list[str]) -> tuple[bool, list[str]]:
-    """Several, all of which apply, and the words after them."""
-    value, words = one(words)
-    while words and words[0] == "AND":
-        other, words = one(words[1:])
+def conjunction(tokens: list[str]) -> tuple[bool, list[str]]:
+    """Whether several licences, all of which apply, are allowed, and the tokens after them."""
+    value, tokens = licence(tokens)
+    while tokens and tokens[0] == "AND":
+        other, tokens = licence(tokens[1:])
         value = value and other
-    return value, words
+    return value, tokens
 
 
-def one(words: list[str]) -> tuple[bool, list[str]]:
-    """One licence, or several in brackets, and the words after it."""
-    if not words:
+def licence(tokens: list[str]) -> tuple[bool, list[str]]:
+    """Whether a licence, or an expression in brackets, is allowed, and the tokens after it."""
+    if not tokens:
         return False, []
-    if words[0] == "(":
-        value, rest = either(words[1:])
+    if tokens[0] == "(":
+        value, rest = disjunction(tokens[1:])
         return value and rest[:1] == [")"], rest[1:]
-    length = 3 if words[1:2] == ["WITH"] else 1
-    return " ".join(words[:length]) in ALLOWED, words[length:]
+    length = 3 if tokens[1:2] == ["WITH"] else 1
+    return " ".join(tokens[:length]) in ALLOWED, tokens[length:]
 
 
 def main() -> int:
