@@ -1,6 +1,6 @@
-"""No test may hang: what waits longer than `LIMIT`, for a process, a pipe or a browser, fails.
+"""No test may hang: one that waits longer than `LIMIT`, for a process, a pipe or a browser, fails.
 
-The report of the studies is begun before the first test, beside those that don't need it.
+The report of the studies is begun before the first test, in parallel with the tests that don't need it.
 """
 
 import os
@@ -22,11 +22,11 @@ def limit() -> Iterator[None]:
     def fail(number: int, frame: FrameType | None) -> None:
         raise TimeoutError(f"the test has not ended within {LIMIT} s")
 
-    before = signal.signal(signal.SIGALRM, fail)
+    previous = signal.signal(signal.SIGALRM, fail)
     signal.alarm(LIMIT)
     yield
     signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    signal.signal(signal.SIGALRM, previous)
 
 
 _BEGUN = pytest.StashKey[Reproduction]()
@@ -41,14 +41,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End it, should nobody have waited for it."""
+    """Stop it if no test has waited for it."""
     if (begun := config.stash.get(_BEGUN, None)) is not None:
         begun.close()
 
 
 @pytest.fixture(scope="session")
 def report_of_studies(pytestconfig: pytest.Config) -> Path:
-    """The page: made by the command that these tests run with, or the file that `MAQUETTE_REPORT` names."""
+    """The page: made by the installed command, or the file that `MAQUETTE_REPORT` names."""
     if given := os.environ.get("MAQUETTE_REPORT"):
         return Path(given)
     begun = pytestconfig.stash.get(_BEGUN, None)

@@ -1,4 +1,4 @@
-"""Pools of stores for tests: real processes, whose members are started, watched and ended."""
+"""Pools of stores for tests: their members are real processes."""
 
 import json
 import subprocess
@@ -15,46 +15,46 @@ import pytest
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
 COMMAND = Path(sys.executable).with_name("maquette")
-#: As long anything may take that is waited for. [s]
+#: The longest wait for anything. [s]
 LIMIT = 20
-#: Records for which a server of these pools has room.
+#: The capacity of a server in these pools, in records.
 CAPACITY = 400
 
 
 class Member:
-    """A process that is a member of a pool. Clients of Redis are told how to speak with it, if there is more to that than its port."""
+    """A process that is a member of a pool. `client_options` are further options of the Redis clients that connect to it."""
 
-    def __init__(self, *options: str, how: dict[str, Any] | None = None) -> None:
-        self.how = how or {}
-        # It hears Ctrl-C, also where this process was started to ignore it, as in the background of a script.
-        line = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
-        line += ["--capacity", str(CAPACITY), *options]
-        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *options: str, client_options: dict[str, Any] | None = None) -> None:
+        self.client_options = client_options or {}
+        # It reacts to Ctrl-C even where this process inherited the signal as ignored, as in the background of a script.
+        command = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
+        command += ["--capacity", str(CAPACITY), *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         text = self.process.stdout.readline()
         assert text, self.process.communicate(timeout=LIMIT)[1]
-        #: What it says of where it listens.
-        self.told: dict[str, Any] = json.loads(text)
-        #: Where other members call.
-        self.members = str(self.told["members"])
-        self.port = port_of(self.told["listening"][0])
-        #: For clients that follow slots.
-        self.slots = port_of(self.told["slots"])
+        #: The JSON that it prints when it starts, with its addresses.
+        self.startup: dict[str, Any] = json.loads(text)
+        #: The address for other members.
+        self.members = str(self.startup["members"])
+        self.port = port_of(self.startup["listening"][0])
+        #: The port for clients that follow slots.
+        self.slots = port_of(self.startup["slots"])
 
     def lines(self, count: int) -> list[str]:
-        """The next lines of its log, as soon as they are there."""
+        """The next lines of its log; waits for them."""
         assert self.process.stderr is not None
         return [self.process.stderr.readline().rstrip("\n") for _ in range(count)]
 
     def client(self) -> Any:
-        """A client of Redis that knows only this member."""
-        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT, **self.how)
+        """A Redis client that knows only this member."""
+        return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT, **self.client_options)
 
     def pool(self) -> dict[str, Any]:
-        """What it says of the pool."""
+        """What it knows about the pool: `INFO pool`."""
         with self.client() as client:
-            told: dict[str, Any] = client.info("pool")
-        return told
+            information: dict[str, Any] = client.info("pool")
+        return information
 
 
 def port_of(address: str) -> int:
@@ -62,14 +62,14 @@ def port_of(address: str) -> int:
 
 
 @contextmanager
-def pool_of(count: int, *options: str, how: dict[str, Any] | None = None) -> Iterator[list[Member]]:
-    """A pool, until the block is left: members that are added to the list end then, too."""
+def pool_of(count: int, *options: str, client_options: dict[str, Any] | None = None) -> Iterator[list[Member]]:
+    """Run a pool until the block is left. Members that are added to the list are then stopped, too."""
     members: list[Member] = []
     try:
-        members.append(Member(*options, how=how))
+        members.append(Member(*options, client_options=client_options))
         while len(members) < count:
-            members.append(Member("--join", members[0].members, *options, how=how))
-        wait_until(lambda: all(one.pool()["pool_members"] == count for one in members), "all know each other")
+            members.append(Member("--join", members[0].members, *options, client_options=client_options))
+        wait_until(lambda: all(member.pool()["pool_members"] == count for member in members), "all know each other")
         yield members
     finally:
         for member in members:
@@ -78,29 +78,29 @@ def pool_of(count: int, *options: str, how: dict[str, Any] | None = None) -> Ite
             member.process.communicate(timeout=LIMIT)
 
 
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Wait for what comes by itself."""
+def wait_until(condition: Callable[[], bool], description: str) -> None:
+    """Wait until a condition holds."""
     end = time.monotonic() + LIMIT
-    while not holds():
-        assert time.monotonic() < end, f"it does not come to pass that {what}"
+    while not condition():
+        assert time.monotonic() < end, f"timed out waiting until {description}"
 
 
-def servers(members: list[Member]) -> int:
-    """How many servers the pool has."""
+def server_count(members: list[Member]) -> int:
+    """The number of servers in the pool."""
     return sum(int(member.pool()["pool_servers_here"]) for member in members)
 
 
 def while_it_grows(members: list[Member], use: Callable[[int, list[Member]], None]) -> None:
-    """Clients of the names 0 to 3 use a pool at once, and a member joins it meanwhile; what goes wrong in any of them is raised."""
+    """Let the clients 0 to 3 use a pool at the same time while a member joins it, and raise the errors of any of them."""
     failures: list[str] = []
 
-    def watched(name: int) -> None:
+    def run_client(name: int) -> None:
         try:
             use(name, members)
         except Exception as error:
             failures.append(f"client {name}: {error!r}")
 
-    threads = [threading.Thread(target=watched, args=(name,)) for name in range(4)]
+    threads = [threading.Thread(target=run_client, args=(name,)) for name in range(4)]
     for thread in threads:
         thread.start()
     members.append(Member("--join", members[1].members))

@@ -1,4 +1,4 @@
-"""What tests and benches of stores have in common: servers that are started and ended, and figures of redis-benchmark."""
+"""Shared by tests and benchmarks of stores: servers that are started and stopped, and the results of redis-benchmark."""
 
 import csv
 import socket
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-#: As long a server may take to answer, and to end. [s]
+#: The longest time that a server may take to answer, or to exit. [s]
 LIMIT = 20
 
 
@@ -32,10 +32,10 @@ def wait_for_listener(port: int, process: "subprocess.Popen[str]", limit: float 
 
 
 @contextmanager
-def running(line: list[str]) -> Iterator[tuple[int, int]]:
-    """A server, by its port and its process, until the block is left."""
+def running(command: list[str]) -> Iterator[tuple[int, int]]:
+    """Run a server until the block is left; yields its port and its process."""
     port = free_port()
-    with subprocess.Popen([*line, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen([*command, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             wait_for_listener(port, process)
             yield port, process.pid
@@ -45,25 +45,25 @@ def running(line: list[str]) -> Iterator[tuple[int, int]]:
 
 
 class Figures(NamedTuple):
-    """What redis-benchmark says of a command."""
+    """The results of redis-benchmark for a command."""
 
-    #: Requests a second. [1/s]
+    #: Requests per second. [1/s]
     rate: float
-    #: What one request of a hundred takes longer than. [ms]
+    #: The 99th percentile of the latency. [ms]
     p99: float
 
 
-def measured(port: int, *options: str, limit: float | None = None) -> dict[str, Figures]:
-    """GET and SET by redis-benchmark, with values of 64 bytes and 100,000 different keys."""
-    line = ["redis-benchmark", "-p", str(port), "-t", "set,get", "-d", "64", "--csv", "-r", "100000", *options]
-    table = subprocess.run(line, capture_output=True, text=True, check=True, timeout=limit).stdout
-    # With --cluster it says first which nodes there are.
+def benchmark(port: int, *options: str, limit: float | None = None) -> dict[str, Figures]:
+    """Measure GET and SET with redis-benchmark, with values of 64 bytes and 100,000 different keys."""
+    command = ["redis-benchmark", "-p", str(port), "-t", "set,get", "-d", "64", "--csv", "-r", "100000", *options]
+    table = subprocess.run(command, capture_output=True, text=True, check=True, timeout=limit).stdout
+    # With --cluster it first prints the nodes.
     rows = [line for line in table.splitlines() if line.startswith('"')]
     return {row["test"]: Figures(float(row["rps"]), float(row["p99_latency_ms"])) for row in csv.DictReader(rows)}
 
 
 def percentile(times: list[float], share: float) -> float:
-    """The least of the times that as large a share of them does not exceed."""
+    """The smallest of the times that at least this share of them does not exceed."""
     return sorted(times)[int(share * (len(times) - 1))] if times else float("nan")
 
 

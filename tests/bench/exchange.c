@@ -1,5 +1,5 @@
-/* Exchanges by one sparse matrix: mpiexec -n 8 exchange BYTES EXCHANGES. Prints what one takes on the median that all ranks begin together, behind a
- * barrier, until the last has ended it; then what one takes on the mean in a row, where a rank may run ahead of others. [us] */
+/* Exchanges by one sparse matrix: mpiexec -n 8 exchange BYTES EXCHANGES. Prints the median time of one that all ranks begin at the same time, after a
+ * barrier, until the last rank has finished it; then the mean time of one of many in a row, in which ranks may run ahead of each other. [us] */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -32,10 +32,10 @@ int main(int argc, char **argv) {
     char *from = malloc((size_t)to_send + 1), *to = malloc((size_t)to_receive + 1);
     memset(from, me, (size_t)to_send + 1);
     double *own = calloc((size_t)exchanges, sizeof(double)), *longest = calloc((size_t)exchanges, sizeof(double));
-    for (int together = 1; together >= 0; together--) {
+    for (int synchronized = 1; synchronized >= 0; synchronized--) {
         double began = 0;
         for (int exchange = 0; exchange < exchanges; exchange++) {
-            if (together || exchange == 0) {
+            if (synchronized || exchange == 0) {
                 MPI_Barrier(MPI_COMM_WORLD);
                 began = MPI_Wtime();
             }
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
         MPI_Reduce(own, longest, exchanges, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         double last = longest[exchanges - 1] / exchanges;
         qsort(longest, (size_t)exchanges, sizeof(double), by_size);
-        if (me == 0) printf("%.3f\n", (together ? longest[exchanges / 2] : last) * 1e6);
+        if (me == 0) printf("%.3f\n", (synchronized ? longest[exchanges / 2] : last) * 1e6);
     }
     MPI_Finalize();
     return 0;

@@ -1,9 +1,9 @@
-"""How fast Maquette is from Python: the figures that it is to reach, measured.
+"""How fast Maquette is from Python: its figures, measured against their targets.
 
     .venv/bin/python tests/bench/python.py
 
-Each figure is the best of several measurements, as others use this computer, too. What is measured is the package that is installed: `make
-bench` installs one that is built for speed. Nothing fails where a figure is missed; the table says so.
+Each figure is the best of several measurements, since other processes use this computer, too. The installed package is measured: `make bench`
+installs a release build. Nothing fails where a figure is missed; the table says so.
 """
 
 import os
@@ -29,9 +29,9 @@ TIMES = 5
 
 @dataclass(frozen=True)
 class Figure:
-    """Something that was measured, and what it is to be."""
+    """A measured quantity and its target."""
 
-    what: str
+    name: str
     measured: float
     unit: str
     at_least: float | None = None
@@ -41,7 +41,7 @@ class Figure:
         bound = f"at least {self.at_least:,g}" if self.at_least is not None else f"at most {self.at_most:,g}"
         above = self.at_least is None or self.measured >= self.at_least
         below = self.at_most is None or self.measured <= self.at_most
-        return f"{self.what:58} {self.measured:12,.3f} {self.unit:14} {bound:20} {'reached' if above and below else 'MISSED'}"
+        return f"{self.name:58} {self.measured:12,.3f} {self.unit:14} {bound:20} {'reached' if above and below else 'MISSED'}"
 
 
 def best(measure: Callable[[], float]) -> float:
@@ -57,7 +57,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 async def ring(endpoint: mq.Endpoint, rounds: int) -> None:
-    """Pass 64 B to the right and take what comes from the left: two operations a round."""
+    """Send 64 B to the right and receive from the left: two operations per round."""
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     for _ in range(rounds):
         await endpoint.send(right, size=64)
@@ -73,31 +73,31 @@ async def small(endpoint: mq.Endpoint) -> None:
 
 
 def operations(name: str, ranks: int, rounds: int) -> float:
-    """Operations of a Python program that are simulated in a second."""
+    """How many operations of a Python program are simulated per second."""
     machine = mq.Machine(name)
     return 2 * ranks * rounds / best(lambda: seconds(lambda: mq.run(ring, machine, ranks=ranks, rounds=rounds)))
 
 
 def on_simgrid(ranks: int, rounds: int) -> float | None:
-    """Operations of the same program that SimGrid's Python simulates in a second, by flows; nothing where it is not installed. Debian has
-    it (`apt-get install python3-simgrid`) for its own Python."""
+    """How many operations of the same program SimGrid's Python simulates per second, by flows; None if it is not installed. Debian has it
+    (`apt-get install python3-simgrid`) for its own Python."""
     command = ["/usr/bin/python3", str(Path(__file__).with_name("ring_on_simgrid.py")), str(ranks), str(rounds)]
     runs = [subprocess.run(command, capture_output=True, text=True, check=False, timeout=600) for _ in range(TIMES)]
     return None if any(run.returncode for run in runs) else max(float(run.stdout) for run in runs)
 
 
 def python(statement: str) -> str:
-    """What another Python prints."""
+    """The output of a statement in another Python process."""
     return subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True, timeout=600).stdout
 
 
 def memory_of_many_ranks() -> float:
-    """What 16,384 ranks in Python take at most. [MB]"""
+    """The peak memory of 16,384 ranks in Python. [MB]"""
     return float(python("import runpy; runpy.run_path(" + repr(__file__) + ")['many_ranks']()"))
 
 
 def many_ranks() -> None:
-    """Run 16,384 ranks, and print what this process has taken. [MB]"""
+    """Run 16,384 ranks, and print the peak memory of this process. [MB]"""
     mq.run(ring, "loggp", ranks=16_384, rounds=4)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
 
@@ -109,36 +109,36 @@ def import_time() -> float:
 
 
 def overhead() -> float:
-    """What a run of two ranks and one message takes, all of it. [ms]"""
+    """The whole time of a run of two ranks and one message. [ms]"""
     machine = mq.Machine("infiniband-128")
     runs = 200
     return 1000 / runs * best(lambda: seconds(lambda: [mq.run(small, machine, ranks=2) for _ in range(runs)]))
 
 
 def sweeps() -> list[Figure]:
-    """How much of the cores' time is simulation, in a sweep of 10,000 points of about a millisecond: that of as many threads that do nothing
-    else, measured in turns with it."""
+    """The share of the cores' time that a sweep of 10,000 points of about a millisecond spends on simulation: the time of as many threads that do
+    nothing else, measured alternately, over that of the sweep."""
     cores = len(os.sched_getaffinity(0))
-    ranks = next((ranks for ranks in range(8, 129, 4) if _alone(_swept(ranks, 50), 1) / 50 > 0.001), 128)
-    point_ms = _alone(_swept(ranks, 500), 1) / 500 * 1000
-    here, dask = [], []
+    ranks = next((ranks for ranks in range(8, 129, 4) if _time_without_sweep(_swept(ranks, 50), 1) / 50 > 0.001), 128)
+    point_ms = _time_without_sweep(_swept(ranks, 500), 1) / 500 * 1000
+    local, dask = [], []
     with _cluster() as client:
-        # The workers have imported the package then.
+        # Afterwards the workers have imported the package.
         _swept(ranks, 500).run(client)
         for _ in range(3):
-            alone = _alone(_swept(ranks, 10_000), cores)
-            here.append(alone / seconds(_swept(ranks, 10_000).run))
+            only_points = _time_without_sweep(_swept(ranks, 10_000), cores)
+            local.append(only_points / seconds(_swept(ranks, 10_000).run))
             sweep = _swept(ranks, 10_000)
-            dask.append(alone * cores / 2 / seconds(lambda: sweep.run(client)))  # noqa: B023
+            dask.append(only_points * cores / 2 / seconds(lambda: sweep.run(client)))  # noqa: B023
     return [
-        Figure(f"sweep here, {cores} cores, {point_ms:.2f} ms a point", 100 * max(here), "% simulation", at_least=90),
+        Figure(f"sweep here, {cores} cores, {point_ms:.2f} ms a point", 100 * max(local), "% simulation", at_least=90),
         Figure("the same on dask, two workers", 100 * max(dask), "% simulation", at_least=70),
     ]
 
 
 def planned_exchanges() -> list[Figure]:
-    """How long MPI_Alltoallv by a plan takes beside the library's own, eight ranks over shared memory, one in ten of all pairs with a message: the
-    medians of runs in turns, since both depend on what else this computer does."""
+    """How long MPI_Alltoallv by a plan takes compared with the library's own: eight ranks over shared memory, a message for one in ten of all pairs.
+    Medians of alternate runs, since both depend on what else this computer does."""
     folder, bin = Path(__file__).parent, Path(sys.executable).parent
     compiler = shutil.which("gcc")
     if compiler is None or not (bin / "mpiexec").exists():
@@ -147,22 +147,22 @@ def planned_exchanges() -> list[Figure]:
     with tempfile.TemporaryDirectory() as temporary:
         program, plan = Path(temporary, "exchange"), Path(temporary, "plan.toml")
         lib = bin.parent / "lib"
-        words: list[Path | str] = ["-O2", "-DMPI_ABI", f"-I{bin.parent / 'include'}", folder / "exchange.c", "-o", program, f"-L{lib}", "-lmpi_abi"]
-        subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
+        arguments: list[Path | str] = ["-O2", "-DMPI_ABI", f"-I{bin.parent / 'include'}", folder / "exchange.c", "-o", program, f"-L{lib}", "-lmpi_abi"]
+        subprocess.run([compiler, *arguments, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
         plan.write_text('maquette_plan = 1\nmachine = "here"\nranks = 8\n\n[all_to_allv]\nalgorithm = "posted"\n\n[end]\n')
-        for size, name in ((8 << 10, "8 KiB"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB")):
+        for size, size_text in ((8 << 10, "8 KiB"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB")):
             run: list[Path | str] = [bin / "mpiexec", "-n", "8", program, str(size), "100"]
             turns = [(_printed(run), _printed([bin / "maquette", "collectives", "--plan", plan, "--", *run])) for _ in range(TIMES)]
-            alone, planned = (statistics.median(times) for times in zip(*turns, strict=True))
-            what = f"planned alltoallv, {name}: {planned:,.0f} us, {alone:,.0f} without"
-            figures.append(Figure(what, planned / alone, "times", at_most=0.4))
+            unplanned, planned = (statistics.median(times) for times in zip(*turns, strict=True))
+            name = f"planned alltoallv, {size_text}: {planned:,.0f} us, {unplanned:,.0f} without"
+            figures.append(Figure(name, planned / unplanned, "times", at_most=0.4))
     return figures
 
 
 def _printed(command: list[Path | str]) -> float:
-    """The number in the first line that a command prints."""
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
-    return float(done.stdout.splitlines()[0])
+    """The number in the first line of a command's output."""
+    completed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    return float(completed.stdout.splitlines()[0])
 
 
 def _swept(ranks: int, points: int) -> mq.Sweep:
@@ -170,8 +170,8 @@ def _swept(ranks: int, points: int) -> mq.Sweep:
     return mq.Sweep({"machine": {"name": "infiniband-128"}, "job": [job]}, {"seed": range(points)})
 
 
-def _alone(sweep: mq.Sweep, threads: int) -> float:
-    """How long it takes to work out all points on some threads, each with its share of them, and nothing else. [s]"""
+def _time_without_sweep(sweep: mq.Sweep, threads: int) -> float:
+    """How long threads take to compute all points, each its share of them, and nothing else. [s]"""
     shares = [list(range(first, sweep.points, threads)) for first in range(threads)]
     with ThreadPoolExecutor(threads) as executor:
         return seconds(lambda: list(executor.map(sweep._sweep.rows_of, shares)))
@@ -179,7 +179,7 @@ def _alone(sweep: mq.Sweep, threads: int) -> float:
 
 @contextmanager
 def _cluster() -> Iterator[Any]:
-    """A client of two workers, each a process."""
+    """A dask client with two workers, each a process."""
     from distributed import Client, SubprocessCluster
 
     workers = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
@@ -189,7 +189,7 @@ def _cluster() -> Iterator[Any]:
 
 
 def main() -> None:
-    """Measure all, and print each when it is known."""
+    """Measure all figures, and print each as soon as it is known."""
     clock, flits, simgrid = operations("loggp", 64, 5_000), operations("infiniband-128", 64, 2_000), on_simgrid(64, 100)
     print(Figure("operations of Python, contention-free", clock, "operations/s", at_least=1e6), flush=True)
     print(Figure("operations of Python, fat tree to the flit", flits, "operations/s", at_least=5e5), flush=True)

@@ -1,4 +1,4 @@
-"""The ring of tests/bench/python.py on SimGrid's Python: prints how many operations it simulates in a second."""
+"""The ring of tests/bench/python.py on SimGrid's Python: prints how many operations it simulates per second."""
 
 import sys
 import tempfile
@@ -15,16 +15,16 @@ PLATFORM = """<?xml version='1.0'?>
 
 
 def rank(number: int, size: int, rounds: int) -> None:
-    """Pass 64 B to the right and take what comes from the left: two operations a round."""
-    to, own = Mailbox.by_name(str((number + 1) % size)), Mailbox.by_name(str(number))
+    """Send 64 B to the right and receive from the left: two operations per round."""
+    right, own = Mailbox.by_name(str((number + 1) % size)), Mailbox.by_name(str(number))
     for _ in range(rounds):
-        sent = to.put_async(b"", 64)
+        sent = right.put_async(b"", 64)
         own.get()
         sent.wait()
 
 
 def main() -> None:
-    """Run so many ranks for so many rounds on a cluster with a link of 100 Gbit/s each."""
+    """Run the given number of ranks and rounds on a cluster with a link of 100 Gbit/s per node."""
     size, rounds = int(sys.argv[1]), int(sys.argv[2])
     engine = Engine([sys.argv[0], "--log=root.thresh:error"])
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as platform:

@@ -1,9 +1,9 @@
-"""The store beside redis-server: requests a second with redis-benchmark, the one in turn with the other, what the slowest take, and memory.
+"""The store compared with redis-server: requests per second with redis-benchmark, run alternately, the 99th percentile of latencies, and memory.
 
     .venv/bin/python tests/bench/store.py [COMMAND]
 
-Values of 64 bytes, 8 clients. Each figure is the best of several measurements, as others use this computer, too. Nothing fails where a
-figure is missed; the table says so. COMMAND is the `maquette` that is measured, if not the one that is installed.
+Values of 64 bytes, 8 clients. Each figure is the best of several measurements, since other processes use this computer, too. Nothing fails where a
+figure is missed; the table says so. COMMAND is the `maquette` to measure; by default the installed one.
 """
 
 import shutil
@@ -13,28 +13,28 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from stores import LIMIT, Figures, measured, running, verdict
+from stores import LIMIT, Figures, benchmark, running, verdict
 
 #: How often each is measured.
 TIMES = 3
 #: Requests of a measurement, by the number of requests that a client sends before it reads a reply.
 REQUESTS = {1: 200_000, 16: 1_000_000, 64: 2_000_000}
-#: As often as Redis the store is to answer.
-AIMS = {1: 1.0, 16: 1.3, 64: 1.8}
-#: Items whose memory is measured, of 16 and 64 bytes, and what one may take. [B]
+#: The target of the store's rate over that of Redis, by pipeline.
+TARGETS = {1: 1.0, 16: 1.3, 64: 1.8}
+#: Items whose memory is measured, with keys of 16 and values of 64 bytes, and the most that one may take. [B]
 ITEMS = 1_000_000
 MOST_BYTES = 130
 
 
 def resident(pid: int) -> int:
-    """What a process has in memory. [B]"""
+    """The resident memory of a process. [B]"""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmRSS:"))
 
 
-def bytes_per_item(line: list[str]) -> float:
-    """What an item takes more than none."""
-    with running(line) as (port, pid):
+def bytes_per_item(command: list[str]) -> float:
+    """The memory per item. [B]"""
+    with running(command) as (port, pid):
         before = resident(pid)
         with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as connection, connection.makefile("rb") as replies:
             batch = 10_000
@@ -51,22 +51,22 @@ def best(one: Figures, other: Figures) -> Figures:
     return Figures(max(one.rate, other.rate), min(one.p99, other.p99))
 
 
-def beside(own_port: int, their_port: int, pipeline: int, aim: float) -> None:
-    """GET and SET of both, with so many requests that a client sends before it reads a reply."""
+def compare(our_port: int, their_port: int, pipeline: int, target: float) -> None:
+    """Compare GET and SET of both, with this many requests that a client sends before it reads a reply."""
     options = ["-c", "8", "-P", str(pipeline), "-n", str(REQUESTS[pipeline])]
     ours, theirs = dict[str, Figures](), dict[str, Figures]()
     for _ in range(TIMES):
-        for port, figures in ((own_port, ours), (their_port, theirs)):
-            for test, told in measured(port, *options).items():
-                figures[test] = best(told, figures.get(test, told))
-    for test, own in ours.items():
+        for port, figures in ((our_port, ours), (their_port, theirs)):
+            for test, result in benchmark(port, *options).items():
+                figures[test] = best(result, figures.get(test, result))
+    for test, our in ours.items():
         their = theirs[test]
         print(
-            f"{test} at pipeline {pipeline:2}: {own.rate:12,.0f} /s, redis-server {their.rate:12,.0f} /s, "
-            f"ratio {own.rate / their.rate:5.2f}, at least {aim:g}: {verdict(own.rate / their.rate >= aim)}"
+            f"{test} at pipeline {pipeline:2}: {our.rate:12,.0f} /s, redis-server {their.rate:12,.0f} /s, "
+            f"ratio {our.rate / their.rate:5.2f}, at least {target:g}: {verdict(our.rate / their.rate >= target)}"
         )
         if pipeline == 1:
-            print(f"{test} at pipeline {pipeline:2}: p99 {own.p99:.3f} ms, redis-server {their.p99:.3f} ms: {verdict(own.p99 <= their.p99)}")
+            print(f"{test} at pipeline {pipeline:2}: p99 {our.p99:.3f} ms, redis-server {their.p99:.3f} ms: {verdict(our.p99 <= their.p99)}")
 
 
 def main() -> None:
@@ -77,10 +77,10 @@ def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else str(Path(sys.executable).with_name("maquette"))
     ours, theirs = [command, "store", "serve"], ["redis-server", "--save", "", "--appendonly", "no"]
     with running(ours) as (our_port, _), running(theirs) as (their_port, _):
-        for pipeline, aim in AIMS.items():
-            beside(our_port, their_port, pipeline, aim)
-    own, their = bytes_per_item(ours), bytes_per_item(theirs)
-    print(f"bytes an item: {own:.1f}, redis-server {their:.1f}, at most {MOST_BYTES}: {verdict(own <= MOST_BYTES)}")
+        for pipeline, target in TARGETS.items():
+            compare(our_port, their_port, pipeline, target)
+    our, their = bytes_per_item(ours), bytes_per_item(theirs)
+    print(f"bytes an item: {our:.1f}, redis-server {their:.1f}, at most {MOST_BYTES}: {verdict(our <= MOST_BYTES)}")
 
 
 if __name__ == "__main__":

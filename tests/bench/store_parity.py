@@ -1,10 +1,10 @@
-"""A server of a million items is lost, with its disk, and rebuilt on a spare while four clients go on.
+"""A server of a million items is lost, with its disk, and rebuilt on a spare, while four clients send requests.
 
     .venv/bin/python tests/bench/store_parity.py [COMMAND]
 
 Four members host a server each, of a million items with values of 64 bytes; a fifth keeps parity of them, and a sixth stands by. One of the four
-is killed and its directory destroyed. It is there again when its keys are answered. Nothing fails where the figure is missed; the table says
-so. COMMAND is the `maquette` that is measured, if not the one that is installed.
+is killed, and its directory destroyed. It is back as soon as requests for its keys are answered. Nothing fails where the
+figure is missed; the table says so. COMMAND is the `maquette` to measure; by default the installed one.
 """
 
 import json
@@ -28,11 +28,11 @@ from stores import percentile, verdict
 
 #: Members that host servers, items of each, and clients.
 MEMBERS, ITEMS, CLIENTS = 4, 1_000_000, 4
-#: As long the server may be gone. [s]
+#: The longest time that the server may be gone. [s]
 MOST_GONE = 5.0
-#: As long it is measured before, and after. [s]
+#: How long to measure before and after. [s]
 BEFORE, AFTER = 5.0, 5.0
-#: As long anything may take. [s]
+#: The longest wait for anything. [s]
 LIMIT = 180
 
 
@@ -42,29 +42,29 @@ def key(number: int) -> str:
 
 
 class Member:
-    """A process."""
+    """A process that is a member of the pool."""
 
     def __init__(self, command: str, directory: Path, *options: str) -> None:
         self.directory = directory
-        # A server splits when it has four fifths of what it has room for.
-        line = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(ITEMS * 6 // 5)]
-        line += ["--parity", "1", "--fsync", "never", "--data", str(directory), *options]
-        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        # A server splits at four fifths of its capacity.
+        arguments = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(ITEMS * 6 // 5)]
+        arguments += ["--parity", "1", "--fsync", "never", "--data", str(directory), *options]
+        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        told = json.loads(self.process.stdout.readline())
-        self.port, self.members = int(told["listening"][0].rpartition(":")[2]), told["members"]
+        startup = json.loads(self.process.stdout.readline())
+        self.port, self.members = int(startup["listening"][0].rpartition(":")[2]), startup["members"]
 
     def information(self, section: str) -> dict[str, Any]:
-        """What it says of itself."""
-        told: dict[str, Any] = redis.Redis(port=self.port).info(section)
-        return told
+        """A section of its `INFO`."""
+        information: dict[str, Any] = redis.Redis(port=self.port).info(section)
+        return information
 
 
-def wait_for(what: str, holds: Any) -> None:
-    """Wait for what comes by itself."""
+def wait_for(description: str, condition: Any) -> None:
+    """Wait until a condition holds."""
     end = time.monotonic() + LIMIT
-    while not holds():
-        assert time.monotonic() < end, what
+    while not condition():
+        assert time.monotonic() < end, description
         time.sleep(0.05)
 
 
@@ -75,40 +75,40 @@ def fill(port: int, first: int, last: int) -> None:
         client.mset({key(number): "x" * 64 for number in range(begin, min(begin + 1_000, last))})
 
 
-def use(port: int, seed: int, ends: Event, results: "Queue[list[tuple[float, float]]]") -> None:
-    """Read and write items until told to end: when each request was answered, and how long that took."""
+def use(port: int, seed: int, is_over: Event, results: "Queue[list[tuple[float, float]]]") -> None:
+    """Read and write items until `is_over` is set; records when each request was answered, and how long that took."""
     client, chance, answers = redis.Redis(port=port, socket_timeout=LIMIT), Random(seed), []
-    while not ends.is_set():
-        name, asked = key(chance.randrange(MEMBERS * ITEMS)), time.monotonic()
+    while not is_over.is_set():
+        name, begun = key(chance.randrange(MEMBERS * ITEMS)), time.monotonic()
         if chance.random() < 0.5:
             assert client.get(name) is not None, f"{name} is lost"
         else:
             client.set(name, "x" * 64)
         now = time.monotonic()
-        answers.append((now, now - asked))
+        answers.append((now, now - begun))
     results.put(answers)
 
 
 def measure(members: list[Member], lost: Member) -> None:
-    """Loses a member while clients go on, and tells what they see of it."""
+    """Lose a member while clients send requests, and print how that affects them."""
     others = [member for member in members if member is not lost]
     context = multiprocessing.get_context("spawn")
-    ends, results = context.Event(), context.Queue()
-    clients = [context.Process(target=use, args=(others[number % 3].port, number, ends, results)) for number in range(CLIENTS)]
+    is_over, results = context.Event(), context.Queue()
+    clients = [context.Process(target=use, args=(others[number % 3].port, number, is_over, results)) for number in range(CLIENTS)]
     for client in clients:
         client.start()
-    servers = {name: told["records"] for name, told in lost.information("pool").items() if isinstance(told, dict)}
+    servers = {name: server["records"] for name, server in lost.information("pool").items() if isinstance(server, dict)}
     time.sleep(BEFORE)
     shutil.rmtree(lost.directory)
     lost.process.kill()
     killed = time.monotonic()
     wait_for("it is rebuilt", lambda: all(any(name in other.information("pool") for other in others) for name in servers))
     rebuilt = time.monotonic()
-    # So many keys are on all servers, on the one that was lost, too.
+    # That many keys are spread over all servers, including the lost one.
     assert all(redis.Redis(port=others[0].port, socket_timeout=LIMIT).mget([key(number) for number in range(100)]))
     answered = time.monotonic()
     time.sleep(AFTER)
-    ends.set()
+    is_over.set()
     answers = sorted(answer for _ in clients for answer in results.get(timeout=LIMIT))
     for client in clients:
         client.join(LIMIT)
@@ -121,18 +121,18 @@ def measure(members: list[Member], lost: Member) -> None:
 
 
 def windows(killed: float, answered: float) -> list[tuple[float, float]]:
-    """When it is measured, and for how long: before, meanwhile, after."""
+    """The beginning and the length of each period: before, during and after the loss."""
     return [(killed - BEFORE, BEFORE), (killed, answered - killed), (answered, AFTER)]
 
 
 def has_its_share(member: Member) -> bool:
-    """Whether a member has a server with nearly all of its items, that neither splits nor merges."""
-    servers = [told for told in member.information("pool").values() if isinstance(told, dict)]
-    return any(told["steady"] and told["records"] > 0.9 * ITEMS for told in servers)
+    """Whether a member has a server with nearly all of its items that neither splits nor merges."""
+    servers = [server for server in member.information("pool").values() if isinstance(server, dict)]
+    return any(server["steady"] and server["records"] > 0.9 * ITEMS for server in servers)
 
 
 def main() -> None:
-    """Measure what there is."""
+    """Start the pool, fill it, and measure."""
     command = sys.argv[1] if len(sys.argv) > 1 else str(Path(sys.executable).with_name("maquette"))
     with tempfile.TemporaryDirectory() as directory:
         members: list[Member] = []
@@ -141,15 +141,15 @@ def main() -> None:
             for number, role in enumerate(roles):
                 join = ["--join", members[0].members] if members else []
                 members.append(Member(command, Path(directory, str(number)), *role, *join))
-            wait_for("all know each other", lambda: all(one.information("pool")["pool_members"] == len(roles) for one in members))
+            wait_for("all know each other", lambda: all(member.information("pool")["pool_members"] == len(roles) for member in members))
             context = multiprocessing.get_context("spawn")
             share = MEMBERS * ITEMS // CLIENTS
             parts = [(members[number].port, number * share, (number + 1) * share) for number in range(CLIENTS)]
             with context.Pool(CLIENTS) as pool:
                 pool.starmap(fill, parts)
             data = members[:MEMBERS]
-            wait_for("all have a server that is steady", lambda: all(has_its_share(one) for one in data))
-            wait_for("all are covered", lambda: all(one.information("parity")["parity_covered"] for one in data))
+            wait_for("all have a server that is steady", lambda: all(has_its_share(member) for member in data))
+            wait_for("all are covered", lambda: all(member.information("parity")["parity_covered"] for member in data))
             measure(members, members[1])
         finally:
             for member in members:

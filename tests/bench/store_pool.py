@@ -1,9 +1,9 @@
-"""Pools of stores: eight members beside eight masters of Redis Cluster, and a pool that grows from one server to eight and back.
+"""Pools of stores: eight members compared with eight masters of Redis Cluster, and a pool that grows to eight servers and shrinks again.
 
     .venv/bin/python tests/bench/store_pool.py [COMMAND]
 
-Values of 64 bytes. Nothing fails where a figure is missed; the table says so. COMMAND is the `maquette` that is measured, if not the one
-that is installed. The clients that use what grows are redis-py's, each a process of its own, and ask any member that there is.
+Values of 64 bytes. Nothing fails where a figure is missed; the table says so. COMMAND is the `maquette` to measure; by default the
+installed one. The clients of the growing pool are those of redis-py, each a process of its own, and ask any member.
 """
 
 import json
@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import redis
 
-from stores import measured, percentile, verdict, wait_for_listener
+from stores import benchmark, percentile, verdict, wait_for_listener
 
 #: Members of a pool, and masters.
 MEMBERS = 8
@@ -35,24 +35,24 @@ MEMBERS = 8
 TIMES = 3
 #: Requests of a measurement, by the number of requests that a client sends before it reads a reply.
 REQUESTS = {1: 200_000, 64: 2_000_000}
-#: As often as Redis Cluster the pool is to answer.
-AIM = 1.3
+#: The target of the pool's rate over that of Redis Cluster.
+TARGET = 1.3
 #: Items while the pool grows, and clients that use them.
 ITEMS, CLIENTS = 1_000_000, 4
-#: Items that are left when it comes back, and as few servers then.
+#: Items that are left after it was emptied, and servers after it has shrunk.
 LEFT, FEW = 20_000, 2
-#: Keys that a split moves, and as long that may take. [s]
+#: Keys that a split moves, and the longest time that may take. [s]
 MOVED, MOST_MOVING = 61_000, 1.0
-#: As long it is measured before it grows, and as long a window is of which the least throughput is told. [s]
+#: How long to measure before it grows; and the length of a window: the least throughput in one is reported. [s]
 BEFORE, WINDOW = 10.0, 1.0
-#: As much of the throughput of before is to be left in each window, and as often as long as before a request may take. [1]
+#: The least throughput in a window, and the greatest latency, both relative to those before. [1]
 LEAST_THROUGHPUT, MOST_LATENCY = 0.7, 3.0
-#: As long anything may take. [s]
+#: The longest wait for anything. [s]
 LIMIT = 120
 
 
-def ended(processes: list[subprocess.Popen[str]]) -> None:
-    """Ends processes, and waits until they have ended."""
+def stop(processes: list[subprocess.Popen[str]]) -> None:
+    """Stop processes, and wait until they have exited."""
     for process in processes:
         process.terminate()
     for process in processes:
@@ -63,38 +63,38 @@ class Pool:
     """Processes that are members of a pool."""
 
     def __init__(self, command: str, capacity: int) -> None:
-        self.line = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(capacity)]
+        self.arguments = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(capacity)]
         self.processes: list[subprocess.Popen[str]] = []
-        #: Where each member listens: for clients, for those that follow slots, and for members.
+        #: The addresses of each member: the port for clients, that for clients that follow slots, and the address for members.
         self.ports: list[tuple[int, int, str]] = []
         self.add()
 
     def add(self) -> None:
-        """A member more."""
+        """Add a member."""
         joins = ["--join", self.ports[0][2]] if self.ports else []
-        process = subprocess.Popen([*self.line, *joins], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([*self.arguments, *joins], stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        port, slots = (int(address.rpartition(":")[2]) for address in (told["listening"][0], told["slots"]))
-        self.ports.append((port, slots, told["members"]))
+        startup = json.loads(process.stdout.readline())
+        port, slots = (int(address.rpartition(":")[2]) for address in (startup["listening"][0], startup["slots"]))
+        self.ports.append((port, slots, startup["members"]))
 
-    def servers(self) -> int:
-        """How many servers there are."""
+    def server_count(self) -> int:
+        """The number of servers."""
         return sum(int(redis.Redis(port=port).info("pool")["pool_servers_here"]) for port, _, _ in self.ports)
 
     def wait_for_servers(self, count: int, at_most: bool = False) -> None:
-        """Wait until there are so many servers: at least, or at most."""
+        """Wait until there are at least, or at most, this many servers."""
         end = time.monotonic() + LIMIT
-        while (self.servers() > count) if at_most else (self.servers() < count):
-            assert time.monotonic() < end, f"there are {self.servers()} servers, not {count}"
-            # Who asks all the time takes from what is measured.
+        while (self.server_count() > count) if at_most else (self.server_count() < count):
+            assert time.monotonic() < end, f"there are {self.server_count()} servers, not {count}"
+            # Polling all the time would disturb the measurement.
             time.sleep(0.1)
 
 
 @contextmanager
 def pool_of_all(command: str) -> Iterator[int]:
-    """Eight members that all have a server, by the port of one for clients that follow slots."""
+    """Run eight members that each have a server; yields the port of one for clients that follow slots."""
     pool = Pool(command, capacity=1_000)
     try:
         while len(pool.ports) < MEMBERS:
@@ -105,11 +105,11 @@ def pool_of_all(command: str) -> Iterator[int]:
         pool.wait_for_servers(MEMBERS)
         yield pool.ports[0][1]
     finally:
-        ended(pool.processes)
+        stop(pool.processes)
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of the loopback on which nobody listens, with room for that of a cluster's nodes above them."""
+    """Free ports of the loopback for Redis Cluster nodes, whose bus ports, 10,000 above, are free, too."""
     ports: list[int] = []
     while len(ports) < count:
         port = random.randrange(20_000, 30_000)
@@ -125,49 +125,49 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def redis_cluster() -> Iterator[int]:
-    """Eight masters of Redis Cluster, by the port of one."""
+    """Run eight masters of Redis Cluster; yields the port of one."""
     with tempfile.TemporaryDirectory() as directory:
         processes, ports = [], free_ports(MEMBERS)
         try:
             for port in ports:
-                own = Path(directory, str(port))
-                own.mkdir()
-                line = ["redis-server", "--port", str(port), "--cluster-enabled", "yes", "--save", "", "--appendonly", "no"]
-                processes.append(subprocess.Popen(line, cwd=own, stdout=subprocess.DEVNULL, text=True))
+                node = Path(directory, str(port))
+                node.mkdir()
+                arguments = ["redis-server", "--port", str(port), "--cluster-enabled", "yes", "--save", "", "--appendonly", "no"]
+                processes.append(subprocess.Popen(arguments, cwd=node, stdout=subprocess.DEVNULL, text=True))
             end = time.monotonic() + LIMIT
             for port, master in zip(ports, processes, strict=True):
                 wait_for_listener(port, master)
             addresses = [f"127.0.0.1:{port}" for port in ports]
-            line = ["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"]
-            subprocess.run(line, stdout=subprocess.DEVNULL, check=True, timeout=LIMIT)
+            arguments = ["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"]
+            subprocess.run(arguments, stdout=subprocess.DEVNULL, check=True, timeout=LIMIT)
             while redis.Redis(port=ports[0]).cluster("info")["cluster_state"] != "ok":
                 assert time.monotonic() < end, "the cluster is not ready"
             yield ports[0]
         finally:
-            ended(processes)
+            stop(processes)
 
 
-def beside_redis_cluster(command: str) -> None:
-    """Eight members beside eight masters."""
-    with pool_of_all(command) as own_port, redis_cluster() as their_port:
+def compare_with_redis_cluster(command: str) -> None:
+    """Compare eight members with eight masters."""
+    with pool_of_all(command) as our_port, redis_cluster() as their_port:
         for pipeline in REQUESTS:
             options = ["--cluster", "-c", "16", "-P", str(pipeline), "-n", str(REQUESTS[pipeline])]
             best: dict[str, list[float]] = {}
             for _ in range(TIMES):
-                mine, other = (measured(port, *options, limit=LIMIT) for port in (own_port, their_port))
-                for test in mine:
-                    before = best.get(test, [0.0, 0.0])
-                    best[test] = [max(before[0], mine[test].rate), max(before[1], other[test].rate)]
-            for test, (own, their) in best.items():
+                ours, theirs = (benchmark(port, *options, limit=LIMIT) for port in (our_port, their_port))
+                for test in ours:
+                    so_far = best.get(test, [0.0, 0.0])
+                    best[test] = [max(so_far[0], ours[test].rate), max(so_far[1], theirs[test].rate)]
+            for test, (our, their) in best.items():
                 print(
-                    f"{MEMBERS} members, {test} at pipeline {pipeline:2}: {own:12,.0f} /s, Redis Cluster {their:12,.0f} /s, "
-                    f"ratio {own / their:5.2f}, at least {AIM:g}: {verdict(own / their >= AIM)}",
+                    f"{MEMBERS} members, {test} at pipeline {pipeline:2}: {our:12,.0f} /s, Redis Cluster {their:12,.0f} /s, "
+                    f"ratio {our / their:5.2f}, at least {TARGET:g}: {verdict(our / their >= TARGET)}",
                     flush=True,
                 )
 
 
-#: What a client tells: when each request was answered, how long that took, and what went wrong.
-Told = tuple[list[tuple[float, float]], list[str]]
+#: The results of a client: when each request was answered, how long that took, and errors.
+Results = tuple[list[tuple[float, float]], list[str]]
 
 
 def item(number: int) -> str:
@@ -176,11 +176,11 @@ def item(number: int) -> str:
 
 
 def value(number: int) -> str:
-    """What an item holds."""
+    """The value of an item."""
     return f"{number}.".ljust(64, "x")
 
 
-def use(name: int, ports: Any, items: Any, is_over: Event, told: "Queue[Told]") -> None:
+def use(name: int, ports: Any, items: Any, is_over: Event, results: "Queue[Results]") -> None:
     """A client that reads two items and writes one, again and again, each at any member."""
     chance, clients = random.Random(name), dict[int, Any]()
     times, failures = list[tuple[float, float]](), list[str]()
@@ -199,20 +199,20 @@ def use(name: int, ports: Any, items: Any, is_over: Event, told: "Queue[Told]") 
             failures.append(f"{error!r} at item {number}")
         end = time.monotonic()
         times.append((end, end - begun))
-    told.put((times, failures))
+    results.put((times, failures))
 
 
 class Load:
-    """The clients that use a pool, each a process of its own, until the block is left."""
+    """Clients that use a pool until the block is left, each a process of its own."""
 
     def __init__(self, pool: Pool) -> None:
         context = multiprocessing.get_context("spawn")
         self.manager = context.Manager()
         self.ports, self.items = self.manager.list([pool.ports[0][0]]), context.Value("l", ITEMS)
-        self.is_over, self.told = context.Event(), context.Queue()
-        shared = (self.ports, self.items, self.is_over, self.told)
+        self.is_over, self.results = context.Event(), context.Queue()
+        shared = (self.ports, self.items, self.is_over, self.results)
         self.clients = [context.Process(target=use, args=(name, *shared)) for name in range(CLIENTS)]
-        #: When each request was answered, and how long that took, in the end.
+        #: When each request was answered, and how long that took; known once all have ended.
         self.times: list[tuple[float, float]] = []
         self.failures: list[str] = []
 
@@ -224,7 +224,7 @@ class Load:
     def __exit__(self, *raised: object) -> None:
         self.is_over.set()
         for _ in self.clients:
-            times, failures = self.told.get(timeout=LIMIT)
+            times, failures = self.results.get(timeout=LIMIT)
             self.times += times
             self.failures += failures
         for client in self.clients:
@@ -233,7 +233,7 @@ class Load:
 
 
 def fill(port: int, items: int) -> None:
-    """All items, in many requests at a time."""
+    """Store all items, many in each pipeline."""
     with redis.Redis(port=port) as client:
         for first in range(0, items, 10_000):
             with client.pipeline(transaction=False) as pipeline:
@@ -242,40 +242,40 @@ def fill(port: int, items: int) -> None:
                 pipeline.execute()
 
 
-def take_out(port: int, first: int, last: int) -> None:
-    """Takes out items, some at a time."""
+def delete_items(port: int, first: int, last: int) -> None:
+    """Delete items, some at a time."""
     with redis.Redis(port=port) as client:
         for begun in range(first, last, 100):
             client.delete(*(item(number) for number in range(begun, min(begun + 100, last))))
 
 
-def tell_keys(pool: Pool, items: int) -> None:
-    """Says whether there is each item once, and nothing else, asked of the member that came last."""
+def report_keys(pool: Pool, items: int) -> None:
+    """Report whether each item exists exactly once, and nothing else, according to the member that joined last."""
     with redis.Redis(port=pool.ports[-1][0]) as client:
         found = Counter(client.scan_iter(count=10_000))
         size = client.dbsize()
     expected = {item(number).encode() for number in range(items)}
     lost, doubled = len(expected - set(found)), sum(count > 1 for count in found.values())
-    more = len(set(found) - expected)
-    whole = (lost, doubled, more, size) == (0, 0, 0, items)
-    print(f"  keys: {lost} lost, {doubled} doubled, {more} that nobody stored, DBSIZE {size:,} of {items:,}: {verdict(whole)}", flush=True)
+    unexpected = len(set(found) - expected)
+    whole = (lost, doubled, unexpected, size) == (0, 0, 0, items)
+    print(f"  keys: {lost} lost, {doubled} doubled, {unexpected} that nobody stored, DBSIZE {size:,} of {items:,}: {verdict(whole)}", flush=True)
 
 
-def tell_change(name: str, times: list[tuple[float, float]], begun: float, ended_at: float) -> None:
-    """How quick the clients were while the pool changed, beside what they were before that and after it."""
-    before = [one for one in times if begun - BEFORE / 2 <= one[0] < begun]
-    during = [one for one in times if begun <= one[0] < ended_at]
-    after = [one for one in times if ended_at <= one[0] < ended_at + BEFORE / 2]
-    usual = len(before) / (BEFORE / 2)
+def report_change(name: str, times: list[tuple[float, float]], begun: float, ended_at: float) -> None:
+    """Report throughput and latency while the pool changed, and before and after."""
+    before = [answer for answer in times if begun - BEFORE / 2 <= answer[0] < begun]
+    during = [answer for answer in times if begun <= answer[0] < ended_at]
+    after = [answer for answer in times if ended_at <= answer[0] < ended_at + BEFORE / 2]
+    rate_before = len(before) / (BEFORE / 2)
     windows = [0] * max(1, int((ended_at - begun) / WINDOW))
     for at, _ in during:
         if (window := int((at - begun) / WINDOW)) < len(windows):
             windows[window] += 1
-    least = min(windows) / WINDOW / usual
-    p99 = [percentile([long for _, long in part], 0.99) * 1e3 for part in (before, during, after)]
-    longest = [percentile([long for _, long in part], 1.0) * 1e3 for part in (before, during, after)]
+    least = min(windows) / WINDOW / rate_before
+    p99 = [percentile([latency for _, latency in part], 0.99) * 1e3 for part in (before, during, after)]
+    longest = [percentile([latency for _, latency in part], 1.0) * 1e3 for part in (before, during, after)]
     print(
-        f"{name}: throughput {usual:,.0f} /s before, {len(during) / (ended_at - begun):,.0f} /s during, {len(after) / (BEFORE / 2):,.0f} /s after; "
+        f"{name}: throughput {rate_before:,.0f} /s before, {len(during) / (ended_at - begun):,.0f} /s during, {len(after) / (BEFORE / 2):,.0f} /s after; "
         f"least of {WINDOW:g} s {least:.0%}, at least {LEAST_THROUGHPUT:.0%}: {verdict(least >= LEAST_THROUGHPUT)}"
     )
     print(
@@ -285,8 +285,8 @@ def tell_change(name: str, times: list[tuple[float, float]], begun: float, ended
     )
 
 
-def growth_and_back(command: str) -> None:
-    """A pool that grows from one server to eight and comes back to few, while clients use it."""
+def grow_and_shrink(command: str) -> None:
+    """Let a pool grow from one server to eight and shrink to a few, while clients use it."""
     pool = Pool(command, capacity=ITEMS // 10)
     try:
         fill(pool.ports[0][0], ITEMS)
@@ -300,29 +300,29 @@ def growth_and_back(command: str) -> None:
             grown = time.monotonic()
             time.sleep(BEFORE / 2)
             print(f"1 to {MEMBERS} servers with {ITEMS:,} items: {grown - begun:.1f} s, of which {ready - begun:.1f} s to start the members")
-            tell_keys(pool, ITEMS)
-            # From now on they ask every member, as the figures of before are those of a table on eight.
+            report_keys(pool, ITEMS)
+            # From now on they ask every member, since the figures before shrinking are those of a table on eight.
             load.ports.extend([port for port, _, _ in pool.ports[1:]])
             load.items.value = LEFT
             time.sleep(BEFORE)
             emptied = time.monotonic()
-            take_out(pool.ports[0][0], LEFT, ITEMS)
+            delete_items(pool.ports[0][0], LEFT, ITEMS)
             deleted = time.monotonic()
             pool.wait_for_servers(FEW, at_most=True)
-            back = time.monotonic()
+            shrunk = time.monotonic()
             time.sleep(BEFORE / 2)
-            print(f"back to {pool.servers()} servers: {back - emptied:.1f} s, of which {deleted - emptied:.1f} s to take out all but {LEFT:,} items")
-            tell_keys(pool, LEFT)
-        tell_change(f"1 to {MEMBERS}", load.times, begun, grown)
-        tell_change(f"{MEMBERS} to {FEW}", load.times, emptied, back)
+            print(f"back to {pool.server_count()} servers: {shrunk - emptied:.1f} s, of which {deleted - emptied:.1f} s to take out all but {LEFT:,} items")
+            report_keys(pool, LEFT)
+        report_change(f"1 to {MEMBERS}", load.times, begun, grown)
+        report_change(f"{MEMBERS} to {FEW}", load.times, emptied, shrunk)
         print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
         print("\n".join(load.failures[:10]))
     finally:
-        ended(pool.processes)
+        stop(pool.processes)
 
 
 def move(command: str) -> None:
-    """How long one split takes that moves so many keys."""
+    """Measure how long one split takes that moves this many keys."""
     pool = Pool(command, capacity=2 * MOVED)
     try:
         fill(pool.ports[0][0], 2 * MOVED)
@@ -330,7 +330,7 @@ def move(command: str) -> None:
         before, after = (redis.Redis(port=port) for port, _, _ in pool.ports)
         begun, end = None, time.monotonic() + LIMIT
         while True:
-            # A server looks whether it is too full when it is asked to store something.
+            # A server checks whether it is too full when it stores something.
             before.set(item(0), value(0))
             parent, child = (client.info("pool") for client in (before, after))
             is_over = "server1" in child and child["server1"]["steady"] == parent["server0"]["steady"] == 1
@@ -343,7 +343,7 @@ def move(command: str) -> None:
         took = time.monotonic() - begun
         print(f"{child['server1']['records']:,} keys moved by a split: {took:.2f} s, under {MOST_MOVING:g} s: {verdict(took < MOST_MOVING)}", flush=True)
     finally:
-        ended(pool.processes)
+        stop(pool.processes)
 
 
 def main() -> None:
@@ -353,8 +353,8 @@ def main() -> None:
         return
     command = sys.argv[1] if len(sys.argv) > 1 else str(Path(sys.executable).with_name("maquette"))
     move(command)
-    growth_and_back(command)
-    beside_redis_cluster(command)
+    grow_and_shrink(command)
+    compare_with_redis_cluster(command)
 
 
 if __name__ == "__main__":

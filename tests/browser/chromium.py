@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-#: As root Chromium has no sandbox; the rest keeps it from asking anything of anyone.
+#: Chromium has no sandbox as root; most other options keep it from sending requests of its own.
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -32,23 +32,23 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 
-#: How long an answer may take. [s]
-PATIENCE = 30.0
+#: The longest time that an answer may take. [s]
+TIMEOUT = 30.0
 
 
 class BrowserError(Exception):
-    """The browser refused a command, was silent, or went away."""
+    """The browser refused a command, did not answer, or exited."""
 
 
 def find() -> str | None:
-    """The path of a Chromium or Chrome, or None where there is none."""
+    """The path of Chromium or Chrome, or None if neither is installed."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
 @contextmanager
 def opened() -> Iterator[Page]:
-    """A page for a test, which is passed over where there is no browser."""
+    """A page for a test, which is skipped if there is no browser."""
     executable = find()
     if executable is None:
         pytest.skip("there is no chromium here")
@@ -57,7 +57,7 @@ def opened() -> Iterator[Page]:
 
 
 class Page:
-    """One page of a browser of its own, without network; a context manager."""
+    """A page in a browser of its own, without network; a context manager."""
 
     def __init__(self, executable: str) -> None:
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-profile-")
@@ -78,7 +78,7 @@ class Page:
         self._buffer = b""
         self._number = 0
         self._session: str | None = None
-        #: Every message that the browser sent without being asked.
+        #: Every event that the browser has sent.
         self.events: list[dict[str, Any]] = []
 
     def __enter__(self) -> Page:
@@ -116,13 +116,13 @@ class Page:
             shutil.rmtree(self._profile.name, ignore_errors=True)
 
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
-        """Sends a command and gives its result; what comes in between goes to `events`."""
+        """Send a command and return its result; events that arrive meanwhile are added to `events`."""
         self._number += 1
         message: dict[str, object] = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
             message["sessionId"] = self._session
         os.write(self._commands, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while True:
             answer = self._next(deadline)
             if answer.get("id") != self._number:
@@ -137,40 +137,40 @@ class Page:
         while b"\0" not in self._buffer:
             ready, _, _ = select.select([self._answers], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise BrowserError(f"no answer within {PATIENCE} s")
-            more = os.read(self._answers, 1 << 16)
-            if not more:
+                raise BrowserError(f"no answer within {TIMEOUT} s")
+            chunk = os.read(self._answers, 1 << 16)
+            if not chunk:
                 raise BrowserError("the browser went away")
-            self._buffer += more
+            self._buffer += chunk
         message, self._buffer = self._buffer.split(b"\0", 1)
         decoded: dict[str, Any] = json.loads(message)
         return decoded
 
     def view(self, width: int, *, dark: bool = False) -> None:
-        """Looks at the page in a window `width` pixels wide, by day or by night."""
+        """Set the width of the window, in pixels, and the light or dark colour scheme."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
     def open(self, file: Path) -> None:
-        """Opens a local file and waits until it is laid out."""
-        self._go(file.resolve().as_uri())
+        """Open a local file, and wait until it is laid out."""
+        self._navigate(file.resolve().as_uri())
 
     def open_served(self, address: str) -> None:
-        """Opens a page that a process of this computer serves; from then on the browser has a network."""
+        """Open a page that a process of this computer serves; from then on the browser has a network."""
         self.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
-        self._go(address)
+        self._navigate(address)
 
-    def _go(self, address: str) -> None:
+    def _navigate(self, address: str) -> None:
         self.call("Page.navigate", url=address)
         self.wait_until("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def wait_until(self, condition: str) -> None:
-        """Waits until an expression of JavaScript holds."""
-        deadline = time.monotonic() + PATIENCE
+        """Wait until a JavaScript expression is true."""
+        deadline = time.monotonic() + TIMEOUT
         while not self.evaluate(condition):
             if time.monotonic() > deadline:
-                raise BrowserError(f"it did not come to hold within {PATIENCE} s that {condition}")
+                raise BrowserError(f"not true within {TIMEOUT} s: {condition}")
             time.sleep(0.05)
 
     def evaluate(self, script: str) -> Any:
@@ -181,7 +181,7 @@ class Page:
         return answer["result"].get("value")
 
     def screenshot(self, file: Path, selector: str | None = None) -> None:
-        """Writes a picture of the whole page, or of the first element that `selector` finds, as PNG."""
+        """Write a picture of the whole page, or of the first element that matches `selector`, as PNG."""
         box = self.evaluate(
             f"(() => {{ const r = document.querySelector({json.dumps(selector or 'html')}).getBoundingClientRect();"
             " return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height}; })()"
@@ -195,17 +195,17 @@ class Page:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(base64.b64decode(picture["data"]))
 
-    def complaints(self, *served: str) -> list[str]:
-        """Errors and warnings of the console, exceptions, and requests other than for the page itself and what is served."""
-        found = []
+    def problems(self, *served: str) -> list[str]:
+        """Errors and warnings on the console, exceptions, and requests for anything except the page itself and the addresses in `served`."""
+        problems = []
         for event in self.events:
             method, details = event.get("method"), event.get("params", {})
             if method == "Runtime.exceptionThrown":
-                found.append(f"exception: {details['exceptionDetails'].get('text')}")
+                problems.append(f"exception: {details['exceptionDetails'].get('text')}")
             elif method == "Runtime.consoleAPICalled":
-                found.append(f"console: {details.get('args')}")
+                problems.append(f"console: {details.get('args')}")
             elif method == "Log.entryAdded":
-                found.append(f"log: {details['entry'].get('text')}")
+                problems.append(f"log: {details['entry'].get('text')}")
             elif method == "Network.requestWillBeSent" and not details["request"]["url"].startswith(("file:", "data:", *served)):
-                found.append(f"request: {details['request']['url']}")
-        return found
+                problems.append(f"request: {details['request']['url']}")
+        return problems

@@ -1,4 +1,4 @@
-"""Pictures of a page for a person to look at: `python3 look.py FILE FOLDER [SELECTOR ...]`."""
+"""Screenshots of a page, for a person to look at: `python3 look.py FILE FOLDER [SELECTOR ...]`."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ import chromium
 
 
 def main() -> int:
-    """Writes the page, or each element that a selector finds, wide and narrow, light and dark."""
+    """Write the page, or the first element that matches each selector, wide and narrow, light and dark."""
     page_file, folder, *selectors = sys.argv[1:]
     executable = chromium.find()
     if executable is None:

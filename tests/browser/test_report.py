@@ -1,6 +1,4 @@
-"""The report of a reproduction, in a browser without network.
-
-It is the one that `report_of_studies` gives.
+"""The report of a reproduction, from the fixture `report_of_studies`, in a browser without network.
 """
 
 from __future__ import annotations
@@ -13,14 +11,14 @@ import pytest
 import chromium
 from reproduction import STUDIES
 
-#: How many claims each study judges; all that a report has of these are looked at.
+#: How many claims each study judges; every study that the report has is checked.
 CLAIMS = {"moc": 17, "postal": 13, "cm5": 10, "lh": 13}
 FIGURES = range(5, 15)
-#: What upright axes have that is a bare number.
+#: Quantities without a unit, on vertical axes.
 COUNTS = {"lambda", "nodes", "servers", "entries of the table"}
-#: Phones, and a desk.
+#: Two phones and a desktop.
 WIDTHS = (400, 420, 1280)
-#: How much room a heading needs above it, so that it belongs to what follows. [px]
+#: The least space above a heading that separates it from what precedes it. [px]
 ABOVE_A_HEADING = 24
 
 
@@ -32,14 +30,14 @@ def page(report_of_studies: Path) -> Iterator[chromium.Page]:
         yield page
 
 
-def test_nothing_is_fetched_and_nothing_complained(page: chromium.Page) -> None:
-    assert page.complaints() == []
+def test_nothing_is_fetched_and_the_console_has_no_messages(page: chromium.Page) -> None:
+    assert page.problems() == []
     assert page.evaluate("performance.getEntriesByType('resource').length") == 0
 
 
 @pytest.fixture(scope="session")
 def studies(page: chromium.Page) -> list[str]:
-    """The studies that the report has."""
+    """The studies in the report."""
     found = [study for study in CLAIMS if page.evaluate(f"document.getElementById('{study}') !== null")]
     assert set(STUDIES) <= set(found)
     return found
@@ -51,7 +49,7 @@ def test_every_chart_has_axes_with_units_and_ticks(page: chromium.Page, studies:
         assert page.evaluate(f"{charts}.length") >= 6
         names = page.evaluate(f"{charts}.map(c => [...c.querySelectorAll('.axis .name')].map(n => n.textContent))")
         assert all(len(axes) == 2 and all(axes) for axes in names), names
-        # The level axis may count as well: buffers, nodes, routers.
+        # The horizontal axis may have no unit either: buffers, nodes, routers.
         assert all("[" in axes[0] or axes[0] in COUNTS for axes in names), names
         ticks = page.evaluate(f"{charts}.map(c => [...c.querySelectorAll('.axis .tick')].map(t => t.textContent))")
         assert all(len(texts) >= 5 and all(texts) for texts in ticks), ticks
@@ -60,13 +58,13 @@ def test_every_chart_has_axes_with_units_and_ticks(page: chromium.Page, studies:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_every_figure_of_the_network_study_is_drawn_and_says_which_it_is(page: chromium.Page, figure: int) -> None:
+def test_every_figure_of_the_network_study_is_drawn_and_has_its_number(page: chromium.Page, figure: int) -> None:
     assert page.evaluate(f"document.querySelectorAll('#moc-figure-{figure} svg.chart').length") >= 1
     caption = page.evaluate(f"document.querySelector('#moc-figure-{figure} figcaption').textContent")
     assert caption.startswith(f"Figure {figure}. ")
 
 
-def test_every_drawn_number_is_a_number(page: chromium.Page) -> None:
+def test_no_drawn_number_is_nan_infinite_or_undefined(page: chromium.Page) -> None:
     drawn = "document.querySelector('main').innerHTML"
     assert page.evaluate(f"/NaN|Infinity|undefined/.test({drawn})") is False
 
@@ -79,7 +77,7 @@ def test_the_map_has_routers_channels_nodes_and_a_scale(page: chromium.Page) -> 
     assert page.evaluate("document.querySelectorAll('#moc-map .heat li').length") >= 8
 
 
-def test_every_claim_is_in_the_table_and_linked_to_its_place(page: chromium.Page, studies: list[str]) -> None:
+def test_every_claim_is_in_the_table_and_linked_to_its_section(page: chromium.Page, studies: list[str]) -> None:
     for study in studies:
         links = f"[...document.querySelectorAll('#{study}-verdicts td a')]"
         targets = page.evaluate(f"{links}.map(a => a.getAttribute('href').slice(1))")
@@ -97,7 +95,7 @@ def test_every_claim_is_in_the_table_and_linked_to_its_place(page: chromium.Page
 def test_it_fits_the_window_and_can_be_read(page: chromium.Page, width: int, dark: bool, tmp_path: Path) -> None:
     page.view(width, dark=dark)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    # A label of a drawing is as tall as its font says times the scale of the drawing.
+    # The height of a label is that of its font, times the scale of the drawing.
     heights = page.evaluate(
         "[...document.querySelectorAll('svg.chart text')].map(t => t.getBoundingClientRect().height)"
     )
@@ -109,7 +107,7 @@ def test_it_fits_the_window_and_can_be_read(page: chromium.Page, width: int, dar
     assert picture.stat().st_size > 50_000
 
 
-def test_labels_of_a_chart_do_not_lie_on_each_other(page: chromium.Page) -> None:
+def test_labels_of_a_chart_do_not_overlap(page: chromium.Page) -> None:
     for width in WIDTHS:
         page.view(width)
         overlaps = page.evaluate(
@@ -121,7 +119,7 @@ def test_labels_of_a_chart_do_not_lie_on_each_other(page: chromium.Page) -> None
         assert overlaps == []
 
 
-def test_no_heading_sticks_to_what_is_above_it(page: chromium.Page) -> None:
+def test_headings_have_space_above_them(page: chromium.Page) -> None:
     for width in WIDTHS:
         page.view(width)
         gaps = page.evaluate(
@@ -151,7 +149,7 @@ def test_every_column_of_the_verdicts_is_in_the_window(page: chromium.Page, stud
         assert len(cells) == 7 * CLAIMS[study]
         assert [cell for cell in cells if cell["left"] < 0 or cell["right"] > width] == []
         named = page.evaluate(f"getComputedStyle(document.querySelector('#{study}-verdicts thead')).display") != "none"
-        # Where there is no head to name the columns, each cell does.
+        # Without a header row, each cell has the name of its column.
         assert all(named or cell["name"] not in ("none", '""') for cell in cells if cell["text"])
 
 
@@ -164,5 +162,5 @@ def test_a_table_that_is_too_wide_shows_that_it_scrolls(page: chromium.Page) -> 
         })"""
     )
     assert wide
-    # The shadows at both edges stay where they are, and what hides them at an end moves with the table.
+    # The shadows at both edges are fixed, and what covers them at an end scrolls with the table.
     assert all(box == ["auto", "thin", "local, local, scroll, scroll"] for box in wide)

@@ -1,4 +1,4 @@
-"""The page of a run, `maquette run ... --report`, in a browser without network: what it shows is what `--json` says."""
+"""The page of a run, `maquette run ... --report`, in a browser without network: it shows the same figures as `--json`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ rank 2 {
 recv 10b from 1
 }
 """
-#: A run of every kind: on a mesh with contention, on a fat tree of which much is summed up, jobs, an Ethernet, without a network, GOAL.
+#: Runs of every kind: on a mesh with contention, on a fat tree so large that the page summarizes it, jobs, an Ethernet, without a network, GOAL.
 RUNS = {
     "mesh": ["fft", "--machine", "delta", "--nodes", "64"],
     "tree": ["all-pairs", "--machine", "fat-tree-1024", "--bytes", "256", "--rounds", "1", "--nodes", "256"],
@@ -52,18 +52,18 @@ RUNS = {
     "goal": ["goal", "three.goal", "--machine", "moc-2-1"],
 }
 WIDTHS = (420, 1300)
-#: Larger than any of these pages may be. [B]
+#: The limit of the size of these pages. [B]
 LARGEST = 3_000_000
 
 
 class Report:
-    """A page, and what the run that it is of has printed."""
+    """The page of a run, and the JSON that the run has printed."""
 
-    def __init__(self, page: chromium.Page, file: Path, told: dict[str, Any]) -> None:
-        self.page, self.file, self.told = page, file, told
+    def __init__(self, page: chromium.Page, file: Path, printed: dict[str, Any]) -> None:
+        self.page, self.file, self.printed = page, file, printed
 
     def values(self, selector: str) -> list[int]:
-        """The numbers behind the figures that a selector finds."""
+        """The values of the figures that match a selector."""
         found = self.page.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map(d => d.value)")
         return [int(value) for value in found]
 
@@ -82,57 +82,57 @@ def report(browser: chromium.Page, request: pytest.FixtureRequest, tmp_path_fact
     command = Path(sys.executable).with_name("maquette")
     if not command.exists():
         pytest.skip(f"{command} is not installed")
-    line: list[str | Path] = [command, "run", *RUNS[str(request.param)], "--report", "run.html", "--json"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
-    assert done.returncode == 0, done.stderr
+    arguments: list[str | Path] = [command, "run", *RUNS[str(request.param)], "--report", "run.html", "--json"]
+    completed = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+    assert completed.returncode == 0, completed.stderr
     browser.view(WIDTHS[-1])
     browser.events.clear()
     browser.open(folder / "run.html")
-    return Report(browser, folder / "run.html", json.loads(done.stdout))
+    return Report(browser, folder / "run.html", json.loads(completed.stdout))
 
 
-def test_nothing_is_fetched_and_nothing_complained(report: Report) -> None:
-    assert report.page.complaints() == []
+def test_nothing_is_fetched_and_the_console_has_no_messages(report: Report) -> None:
+    assert report.page.problems() == []
     assert report.page.evaluate("performance.getEntriesByType('resource').length") == 0
     assert report.file.stat().st_size < LARGEST
 
 
 def test_the_figures_are_those_of_the_json(report: Report) -> None:
-    told = report.told
-    assert report.values("[data-name=makespan] data") == [told["makespan_ps"]]
-    assert report.values("[data-name=messages] data") == [told["messages"]]
-    if "packets" in told:
-        assert report.values("[data-name=packets] data") == [told["packets"]]
-        assert report.values('[data-name="mean blocking of a packet"] data') == [told["mean_blocking_ps"]]
+    printed = report.printed
+    assert report.values("[data-name=makespan] data") == [printed["makespan_ps"]]
+    assert report.values("[data-name=messages] data") == [printed["messages"]]
+    if "packets" in printed:
+        assert report.values("[data-name=packets] data") == [printed["packets"]]
+        assert report.values('[data-name="mean blocking of a packet"] data') == [printed["mean_blocking_ps"]]
 
 
 def test_the_parts_of_the_critical_path_are_those_of_the_json_and_sum_to_the_makespan(report: Report) -> None:
-    told = report.told["critical_path"]
+    path = report.printed["critical_path"]
     parts = report.values("#critical-path .parts + .wide data")
     names = ["latency", "bandwidth", "contention", "computing", "waiting"]
-    assert parts == [told[f"{name}_ps"] for name in names]
-    assert sum(parts) == report.told["makespan_ps"]
-    steps = told["steps"]
+    assert parts == [path[f"{name}_ps"] for name in names]
+    assert sum(parts) == report.printed["makespan_ps"]
+    steps = path["steps"]
     longest = sorted((step["end_ps"] - step["start_ps"] for step in steps), reverse=True)
     assert report.values("#critical-path h3 + .wide tr td:nth-child(7) data") == longest[:10]
 
 
 def test_percentiles_are_those_of_the_json(report: Report) -> None:
     times = report.values("#messages tr td:nth-child(2) data")
-    if "jobs" not in report.told:
-        told = report.told["message_times"]
+    if "jobs" not in report.printed:
+        times_printed = report.printed["message_times"]
         percents = ["0", "25", "50", "75", "90", "95", "99", "99.9", "100"]
-        assert times == [told["mean_ps"], *(told[f"p{percent}_ps"] for percent in percents)]
+        assert times == [times_printed["mean_ps"], *(times_printed[f"p{percent}_ps"] for percent in percents)]
     assert times
 
 
 def test_ranks_and_channels_are_those_of_the_json(report: Report) -> None:
     finish = report.values("#all-ranks tr td:nth-child(3) data")
-    ranks = [node for job in report.told.get("jobs", []) for node in job["nodes"]]
-    told = report.told["finish_ps"]
-    assert finish == ([told[node] for node in ranks] if ranks else told)
-    if "channels" in report.told:
-        channels = {channel["id"]: channel for channel in report.told["channels"]}
+    ranks = [node for job in report.printed.get("jobs", []) for node in job["nodes"]]
+    finish_printed = report.printed["finish_ps"]
+    assert finish == ([finish_printed[node] for node in ranks] if ranks else finish_printed)
+    if "channels" in report.printed:
+        channels = {channel["id"]: channel for channel in report.printed["channels"]}
         rows = report.page.evaluate(
             """[...document.querySelectorAll('#network h3 + .wide tbody tr')].map(row =>
                  [+row.children[0].textContent, +row.children[3].querySelector('data').value,
@@ -141,17 +141,17 @@ def test_ranks_and_channels_are_those_of_the_json(report: Report) -> None:
         assert rows and all([channels[row[0]]["busy_ps"], channels[row[0]]["blocked_ps"]] == row[1:] for row in rows)
 
 
-def test_everything_that_was_asked_for_is_drawn(report: Report) -> None:
+def test_ranks_messages_and_the_network_are_drawn(report: Report) -> None:
     count = "document.querySelectorAll({}).length"
     assert report.page.evaluate(count.format("'#ranks .plane svg .stretch'")) >= 2
     assert report.page.evaluate(count.format("'#ranks .plane svg .critical'")) == 1
     assert report.page.evaluate(count.format("'#messages svg.chart .mark'")) >= 3
-    if "channels" in report.told:
+    if "channels" in report.printed:
         assert report.page.evaluate(count.format("'#network svg.map .channel'")) >= 1
     assert report.page.evaluate("/NaN|Infinity|undefined/.test(document.querySelector('main').innerHTML)") is False
 
 
-def test_it_can_be_read_without_seeing_it(report: Report) -> None:
+def test_it_is_accessible_to_screen_readers(report: Report) -> None:
     pictures = report.page.evaluate(
         "[...document.querySelectorAll('[role=img]')].map(picture => picture.getAttribute('aria-label'))"
     )

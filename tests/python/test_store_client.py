@@ -12,7 +12,7 @@ pytest.importorskip("redis", reason="redis-py is not installed: make test instal
 
 from maquette import MaquetteError
 from maquette.store import Client, CommandRefused, NoAnswer, OutcomeUnknown, Pipeline
-from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, servers, wait_until, while_it_grows
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, server_count, wait_until, while_it_grows
 
 
 def client_of(*members: Member, timeout: float = LIMIT, password: str | None = None) -> Client:
@@ -33,7 +33,7 @@ def test_a_split_costs_a_client_one_adjustment() -> None:
         for number in range(3 * CAPACITY):
             assert store.get(f"key:{number}") == str(number).encode()
         counts = store.counts
-        assert servers(members) == 4 and changes(members) == 3
+        assert server_count(members) == 4 and changes(members) == 3
         assert counts.maps == 1 and counts.delays == 0
         assert 3 <= counts.adjustments == counts.moved <= 4
         # Whoever comes later is told where everything is, and needs no adjustment.

@@ -99,7 +99,7 @@ def test_a_member_leaves_a_group_and_another_one_is_lost_after_it(tmp_path: Path
         records = fill(first, 4_000)
         group = pool.group()
         assert (group["survives"], group["promised"], group["spares"]) == (parity, parity, roles.count("spare"))
-        assert sorted(seat["address"] for seat in group["members"]) == sorted(member.told["slots"] for member in pool.of("data"))
+        assert sorted(seat["address"] for seat in group["members"]) == sorted(member.startup["slots"] for member in pool.of("data"))
         assert (group["follower"] is not None) == (parity == 2)
         status, told = drain(leaver)
         assert status == 0, told

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pools import CAPACITY, LIMIT, Member, pool_of, port_of, servers, wait_until
+from pools import CAPACITY, LIMIT, Member, pool_of, port_of, server_count, wait_until
 
 parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed: make test installs it")
 
@@ -21,7 +21,7 @@ HTTP = ("--http", "0")
 
 def web_of(member: Member) -> int:
     """The port at which it shows pages."""
-    return port_of(member.told["http"][0])
+    return port_of(member.startup["http"][0])
 
 
 def get(member: Member, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
@@ -55,7 +55,7 @@ def pool() -> Iterator[list[Member]]:
     with pool_of(3, *HTTP) as members:
         with members[0].client() as client:
             client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
-        wait_until(lambda: servers(members) == 3, "there are three servers")
+        wait_until(lambda: server_count(members) == 3, "there are three servers")
         yield members
 
 
@@ -167,7 +167,7 @@ def test_the_log_tells_of_what_happens() -> None:
         with pytest.raises(Exception, match="maxmemory"):
             for number in range(10 * CAPACITY):
                 client.set(f"key:{number}", "x" * 200)
-        wait_until(lambda: servers(pool) == 2, "there are two servers")
+        wait_until(lambda: server_count(pool) == 2, "there are two servers")
         first = logged_until(pool[0], {"server_split", "out_of_memory"})
         second = logged_until(pool[1], {"let_in", "server_opened"})
         for member, lines in ((pool[1], second), (pool[0], first)):
@@ -187,7 +187,7 @@ def test_a_member_that_takes_nothing_takes_no_memory_of_others() -> None:
     with pool_of(2, *HTTP) as pool:
         with pool[0].client() as client:
             client.mset({f"key:{number}": number for number in range(2 * CAPACITY)})
-        wait_until(lambda: servers(pool) == 2, "there are two servers")
+        wait_until(lambda: server_count(pool) == 2, "there are two servers")
         asked = [socket.create_connection(("127.0.0.1", pool[0].port), timeout=LIMIT) for _ in range(80)]
         pool[1].process.send_signal(signal.SIGSTOP)
         try:

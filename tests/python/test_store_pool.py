@@ -16,7 +16,7 @@ import pytest
 
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
-from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, servers, wait_until, while_it_grows
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, server_count, wait_until, while_it_grows
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[list[Member]]:
@@ -31,7 +31,7 @@ def filled(pool: list[Member]) -> list[Member]:
     with pool[0].client() as client:
         client.flushall()
         client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
-    wait_until(lambda: servers(pool) == 3, "there are three servers")
+    wait_until(lambda: server_count(pool) == 3, "there are three servers")
     return pool
 
 
@@ -53,7 +53,7 @@ def test_a_pool_grows_while_clients_use_it() -> None:
 
     with pool_of(3) as members:
         while_it_grows(members, use)
-        wait_until(lambda: servers(members) == 4, "each of the four members has a server")
+        wait_until(lambda: server_count(members) == 4, "each of the four members has a server")
         for member in members:
             expect_everything(member, {f"{name}:{number}": f"value {number}" for name in range(4) for number in range(each)})
 
@@ -70,7 +70,7 @@ def expect_everything(member: Member, values: dict[str, str]) -> None:
 def test_what_is_emptied_shrinks(filled: list[Member]) -> None:
     with filled[1].client() as client:
         client.flushall()
-        wait_until(lambda: servers(filled) == 1, "one server is left")
+        wait_until(lambda: server_count(filled) == 1, "one server is left")
         client.set("after", "all")
         assert [client.get("after"), client.dbsize()] == ["all", 1]
 

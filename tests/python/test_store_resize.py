@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maquette.store import Client
-from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, servers, wait_until
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, server_count, wait_until
 
 
 def resize(way: str, member: Member, by: int, *options: str) -> tuple[int, str]:
@@ -20,7 +20,7 @@ def test_a_pool_has_as_many_servers_as_are_asked_for() -> None:
     with pool_of(4) as members, Client(f"127.0.0.1:{members[2].port}") as store:
         store.execute("MSET", *(word for number in range(300) for word in (f"key:{number}", number)))
         assert resize("grow", members[1], 2) == (0, "servers 3\n")
-        assert servers(members) == 3
+        assert server_count(members) == 3
         # The whole of what is there is read, by a client that knew of one server.
         assert [store.get(f"key:{number}") for number in range(300)] == [str(number).encode() for number in range(300)]
         assert store.counts.maps == 1
@@ -31,12 +31,12 @@ def test_a_pool_has_as_many_servers_as_are_asked_for() -> None:
         # More than two servers have room for makes them no more, before that is asked for.
         for number in range(2 * CAPACITY):
             store.set(f"more:{number}", number)
-        assert servers(members) == 2
+        assert server_count(members) == 2
         status, told = resize("shrink", members[3], 1)
         assert status == 1 and f"no room for {2 * CAPACITY + 300} records on 1 servers" in told
         assert resize("grow", members[2], 0)[0] == 0
         store.set("one more", 1)
-        wait_until(lambda: servers(members) > 2, "records ask for servers again")
+        wait_until(lambda: server_count(members) > 2, "records ask for servers again")
         assert store.execute("DBSIZE") == 2 * CAPACITY + 301
 
 
@@ -86,7 +86,7 @@ def test_a_member_leaves_while_clients_write() -> None:
     with pool_of(3, "--servers", "64") as members, members[1].client() as store:
         for first in range(0, count, 1_000):
             store.mset({f"key:{number}": number for number in range(first, first + 1_000)})
-        before, here = servers(members), int(members[0].pool()["pool_servers_here"])
+        before, here = server_count(members), int(members[0].pool()["pool_servers_here"])
         assert here > 5
         # The one that has founded the pool, and that the others have asked to let them in.
         writers = Writers(members[1:])
@@ -104,7 +104,7 @@ def test_a_member_leaves_while_clients_write() -> None:
         assert {key: store.get(key) for key in stored} == stored
         assert sorted(store.scan_iter(count=1_000)) == sorted([*stored, *(f"key:{number}" for number in range(count))])
         assert all(member.pool()["pool_members"] == 2 for member in members[1:])
-        assert servers(members[1:]) >= before
+        assert server_count(members[1:]) >= before
         with redis.Redis(port=members[2].slots, decode_responses=True) as slots:
             nodes = slots.execute_command("CLUSTER NODES")
         assert len(nodes) == 2 and not any(str(members[0].slots) in node for node in nodes)
@@ -152,7 +152,7 @@ def test_a_member_does_not_leave_where_its_servers_have_no_room() -> None:
         members.append(Member("--join", members[0].members))
         wait_until(lambda: members[0].pool()["pool_members"] == 2, "it is let in")
         store.mset({f"key:{number}": number for number in range(400)})
-        wait_until(lambda: servers(members) == 2, "a server has split")
+        wait_until(lambda: server_count(members) == 2, "a server has split")
         status, told = drain(members[1])
         assert status == 1 and "no room for 2 servers: 1 other members host at most 1 together" in told
         assert store.dbsize() == 400

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from maquette.store import Client, NoAnswer
-from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, redis, servers, wait_until
+from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, redis, server_count, wait_until
 
 
 class Certificates:
@@ -77,7 +77,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 @pytest.fixture(scope="module")
 def member(ours: Certificates) -> Iterator[Member]:
     """A store that speaks TLS, and shows pages."""
-    with pool_of(1, *ours.options, "--http", "0", how=ours.how()) as members:
+    with pool_of(1, *ours.options, "--http", "0", client_options=ours.how()) as members:
         yield members[0]
 
 
@@ -128,7 +128,7 @@ def test_both_versions_say_goodbye(member: Member, ours: Certificates, version: 
 
 
 def test_a_store_that_ends_says_goodbye(ours: Certificates) -> None:
-    with pool_of(1, *ours.options, how=ours.how()) as members:
+    with pool_of(1, *ours.options, client_options=ours.how()) as members:
         with socket.create_connection(("127.0.0.1", members[0].port), timeout=LIMIT) as plain:
             with ours.context().wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False) as client:
                 client.sendall(b"PING\r\n")
@@ -151,7 +151,7 @@ def test_certificates_are_read_again_without_a_restart(tmp_path: Path) -> None:
     (first, second), own = (Certificates(tmp_path / name) for name in ("first", "second")), tmp_path / "own"
     shutil.copytree(first.directory, own)
     files = ["--tls-certificate", str(own / "our.pem"), "--tls-key", str(own / "our.key"), "--tls-members-ca", str(own / "ca.pem")]
-    with pool_of(2, *files, how=first.how()) as members, members[0].client() as early:
+    with pool_of(2, *files, client_options=first.how()) as members, members[0].client() as early:
         assert early.set("a", "1")
         before = shown(members[0].port)
         shutil.copytree(second.directory, own, dirs_exist_ok=True)
@@ -160,7 +160,7 @@ def test_certificates_are_read_again_without_a_restart(tmp_path: Path) -> None:
             member.process.send_signal(signal.SIGHUP)
         wait_until(lambda: all(shown(member.port) != before for member in members), "new certificates are shown")
         after = shown(members[0].port)
-        members.append(Member("--join", members[0].members, *files, how=second.how()))
+        members.append(Member("--join", members[0].members, *files, client_options=second.how()))
         wait_until(lambda: members[2].pool()["pool_members"] == 3, "one with another CA is let in")
         with redis.Redis(port=members[0].port, decode_responses=True, **second.how()) as late:
             assert (early.get("a"), late.get("a")) == ("1", "1")
@@ -181,11 +181,11 @@ def test_the_command_line_of_redis(member: Member, ours: Certificates) -> None:
 
 
 def test_clients_that_follow_slots_do_so_by_tls(ours: Certificates) -> None:
-    with pool_of(3, *ours.options, how=ours.how()) as members:
+    with pool_of(3, *ours.options, client_options=ours.how()) as members:
         cluster = redis.RedisCluster(host="127.0.0.1", port=members[0].slots, decode_responses=True, socket_timeout=LIMIT, **ours.how())
         for number in range(3 * CAPACITY):
             cluster.set(f"key:{number}", number)
-        wait_until(lambda: servers(members) == 3, "there are three servers")
+        wait_until(lambda: server_count(members) == 3, "there are three servers")
         assert all(cluster.get(f"key:{number}") == str(number) for number in range(3 * CAPACITY))
         cluster.close()
         # Any member has the rest asked for, by links that need no certificates.
@@ -195,19 +195,19 @@ def test_clients_that_follow_slots_do_so_by_tls(ours: Certificates) -> None:
 
 def test_members_speak_tls_with_each_other_where_they_are_to(ours: Certificates, others: Certificates) -> None:
     options = [*ours.options, "--tls-members-ca", ours.path("ca.pem")]
-    with pool_of(3, *options, how=ours.how()) as members:
+    with pool_of(3, *options, client_options=ours.how()) as members:
         with members[1].client() as client:
             for number in range(3 * CAPACITY):
                 client.set(f"key:{number}", number)
-            wait_until(lambda: servers(members) == 3, "there are three servers")
+            wait_until(lambda: server_count(members) == 3, "there are three servers")
             large = "x" * 3_000_000
             assert client.mset({f"large:{number}": large for number in range(5)})
         with members[2].client() as client:
             assert client.mget([f"key:{number}" for number in range(3 * CAPACITY)]) == [str(number) for number in range(3 * CAPACITY)]
             assert client.mget([f"large:{number}" for number in range(5)]) == [large] * 5
         plain = Member("--join", members[0].members)
-        strangers = Member("--join", members[0].members, *others.options, "--tls-members-ca", ours.path("ca.pem"), how=others.how())
-        trusting = Member("--join", members[0].members, *others.options, "--tls-members-ca", others.path("ca.pem"), how=others.how())
+        strangers = Member("--join", members[0].members, *others.options, "--tls-members-ca", ours.path("ca.pem"), client_options=others.how())
+        trusting = Member("--join", members[0].members, *others.options, "--tls-members-ca", others.path("ca.pem"), client_options=others.how())
         for one, why in ((plain, "the other side speaks TLS"), (strangers, "alert"), (trusting, "invalid peer certificate")):
             try:
                 # The first line is that it listens.
@@ -223,7 +223,7 @@ def test_members_speak_tls_with_each_other_where_they_are_to(ours: Certificates,
 
 def test_a_store_that_keeps_what_it_holds(ours: Certificates, tmp_path: Path) -> None:
     for expected in (None, "1"):
-        with pool_of(1, *ours.options, "--data", str(tmp_path / "records"), "--fsync", "always", how=ours.how()) as members:
+        with pool_of(1, *ours.options, "--data", str(tmp_path / "records"), "--fsync", "always", client_options=ours.how()) as members:
             with members[0].client() as client:
                 assert client.get("a") == expected and client.set("a", "1")
 
@@ -234,9 +234,9 @@ def test_an_authority_that_the_client_does_not_trust_is_refused(member: Member, 
 
 
 def test_who_does_not_speak_tls_is_sent_away_and_told_of(ours: Certificates) -> None:
-    with pool_of(1, *ours.options, "--http", "0", how=ours.how()) as members:
+    with pool_of(1, *ours.options, "--http", "0", client_options=ours.how()) as members:
         assert "by TLS except for members" in members[0].lines(1)[0]
-        for port in (members[0].port, members[0].slots, port_of(members[0].told["http"][0])):
+        for port in (members[0].port, members[0].slots, port_of(members[0].startup["http"][0])):
             with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as client:
                 client.sendall(b"*1\r\n$4\r\nPING\r\n")
                 assert b"PONG" not in everything(client)
@@ -245,7 +245,7 @@ def test_who_does_not_speak_tls_is_sent_away_and_told_of(ours: Certificates) -> 
 
 
 def test_who_does_not_begin_in_time_is_sent_away(ours: Certificates) -> None:
-    with pool_of(1, *ours.options, "--authenticate-within", "1", how=ours.how()) as members:
+    with pool_of(1, *ours.options, "--authenticate-within", "1", client_options=ours.how()) as members:
         with members[0].client() as known, socket.create_connection(("127.0.0.1", members[0].port), timeout=LIMIT) as client:
             assert known.ping()
             client.sendall(b"\x16\x03\x01")
@@ -255,7 +255,7 @@ def test_who_does_not_begin_in_time_is_sent_away(ours: Certificates) -> None:
 
 def test_a_client_must_show_a_certificate_where_that_is_asked_for(ours: Certificates, others: Certificates) -> None:
     options = [*ours.options, "--tls-clients-ca", ours.path("ca.pem")]
-    with pool_of(1, *options, how=ours.how_with_own()) as members:
+    with pool_of(1, *options, client_options=ours.how_with_own()) as members:
         with members[0].client() as client:
             assert client.set("a", "1") and client.get("a") == "1"
         strangers = {**ours.how(), "ssl_certfile": others.path("client.pem"), "ssl_keyfile": others.path("client.key")}
@@ -267,7 +267,7 @@ def test_a_client_must_show_a_certificate_where_that_is_asked_for(ours: Certific
 def test_a_password_is_asked_for_all_the_same(ours: Certificates, tmp_path: Path) -> None:
     (tmp_path / "password").write_text("secret\n")
     how = {**ours.how(), "password": "secret"}
-    with pool_of(1, *ours.options, "--password-file", str(tmp_path / "password"), how=how) as members:
+    with pool_of(1, *ours.options, "--password-file", str(tmp_path / "password"), client_options=how) as members:
         with members[0].client() as client:
             assert client.ping()
         with redis.Redis(port=members[0].port, **ours.how()) as client, pytest.raises(redis.AuthenticationError):
@@ -276,7 +276,7 @@ def test_a_password_is_asked_for_all_the_same(ours: Certificates, tmp_path: Path
 
 def test_the_client_of_ours_follows_slots_by_tls(ours: Certificates) -> None:
     options = [*ours.options, "--tls-clients-ca", ours.path("ca.pem")]
-    with pool_of(3, *options, how=ours.how_with_own()) as members:
+    with pool_of(3, *options, client_options=ours.how_with_own()) as members:
         with Client(f"127.0.0.1:{members[1].port}", timeout=LIMIT, **ours.how_of_ours_with_own()) as store:
             for number in range(3 * CAPACITY):
                 store.set(f"key:{number}", number)
@@ -330,7 +330,7 @@ def test_the_commands_of_ours(ours: Certificates) -> None:
         told: dict[str, Any] = json.loads(done.stdout)
         return told
 
-    with pool_of(2, *options, how=ours.how_with_own()) as members:
+    with pool_of(2, *options, client_options=ours.how_with_own()) as members:
         address = f"127.0.0.1:{members[0].port}"
         assert asked("grow", address, "1")["servers"] == 2
         assert len(asked("status", address)["members"]) == 2
@@ -350,7 +350,7 @@ def test_pages_are_shown_by_tls(member: Member, ours: Certificates, others: Cert
 
 
 def page(member: Member, path: str, certificates: Certificates) -> bytes:
-    address = f"https://127.0.0.1:{port_of(member.told['http'][0])}{path}"
+    address = f"https://127.0.0.1:{port_of(member.startup['http'][0])}{path}"
     with urllib.request.urlopen(address, context=certificates.context(), timeout=LIMIT) as response:
         return bytes(response.read())
 
