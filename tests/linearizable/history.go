@@ -9,24 +9,24 @@ import (
 	"math"
 )
 
-// An Operation is one line of a history: what a client asked about one key, what it was told, and when.
+// An Operation is one line of a history: a request for one key and its reply, with times.
 type Operation struct {
 	Client    int     `json:"client"`
 	Key       string  `json:"key"`
 	Operation string  `json:"operation"`
 	Argument  *string `json:"argument"`
-	// What the server replied; null is a reply, too: the key was not there, or SET NX stored nothing.
+	// The reply of the server. Null is a reply, too: the key did not exist, or SET NX stored nothing.
 	Result *string `json:"result"`
-	// When it was asked and when it was answered, by one monotonic clock. [ns]
+	// When the request was sent, by the monotonic clock of all times. [ns]
 	Call int64 `json:"call"`
-	// Null if no answer came: it may be carried out at any time from the call on, or never.
+	// When it was answered; null if there was no reply: it may be carried out at any time from the call on, or never. [ns]
 	Return *int64 `json:"return"`
 }
 
-// Which operations there are, and whether they have an argument.
+// All operations, and whether they have an argument.
 var operations = map[string]bool{"get": false, "set": true, "set-nx": true, "del": false, "incr": false}
 
-// ReadHistory reads a history, a JSON object a line.
+// ReadHistory reads a history: one JSON object per line.
 func ReadHistory(from io.Reader) ([]Operation, error) {
 	var history []Operation
 	lines := bufio.NewScanner(from)
@@ -63,7 +63,7 @@ func (operation Operation) check() error {
 	return nil
 }
 
-// end is when the operation was answered; what never was goes on to the end of time.
+// end is when the operation was answered; one without a reply lasts for ever.
 func (operation Operation) end() int64 {
 	if operation.Return == nil {
 		return math.MaxInt64
@@ -86,7 +86,7 @@ func (operation Operation) String() string {
 	return fmt.Sprintf("%s = %s, from %d to %d", text, result, operation.Call, *operation.Return)
 }
 
-// short is how much of a value is printed.
+// short is a value as it is printed, without the rest of a long one.
 func short(value string) string {
 	const most = 40
 	if len(value) <= most {

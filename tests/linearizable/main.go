@@ -1,8 +1,8 @@
-// Says whether a history of operations on single keys is linearizable, by Porcupine.
+// Checks by Porcupine whether a history of operations on single keys is linearizable.
 //
 //	linearizable [--limit 60s] HISTORY
 //
-// Exit status: 0 if it is; 1 if it is not, or if that was not found out within the limit; 2 if the history can't be read.
+// Exit status: 0 if it is; 1 if it is not, or if that was not decided within the limit; 2 if the history can't be read.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	limit := flag.Duration("limit", time.Minute, "as long the check of one key may take")
+	limit := flag.Duration("limit", time.Minute, "the longest time to check one key")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: linearizable [--limit 60s] HISTORY")
@@ -35,8 +35,8 @@ func main() {
 	os.Exit(report(os.Stdout, Check(history, *limit)))
 }
 
-// report writes what was found and gives the exit status.
-func report(to io.Writer, verdicts []Verdict) int {
+// report writes the verdicts and returns the exit status.
+func report(output io.Writer, verdicts []Verdict) int {
 	operations, unanswered, bad := 0, 0, 0
 	for _, verdict := range verdicts {
 		operations += len(verdict.History)
@@ -50,15 +50,15 @@ func report(to io.Writer, verdicts []Verdict) int {
 		}
 		bad++
 		if verdict.Result == porcupine.Unknown {
-			fmt.Fprintf(to, "%s: not found out within the limit\n", verdict.Key)
+			fmt.Fprintf(output, "%s: not decided within the limit\n", verdict.Key)
 			continue
 		}
-		fmt.Fprintf(to, "%s: NOT linearizable\n", verdict.Key)
+		fmt.Fprintf(output, "%s: NOT linearizable\n", verdict.Key)
 		for _, operation := range verdict.History {
-			fmt.Fprintf(to, "  %s\n", operation)
+			fmt.Fprintf(output, "  %s\n", operation)
 		}
 	}
-	fmt.Fprintf(to, "keys %d, operations %d, of which %d never answered; not linearizable or not found out: %d\n",
+	fmt.Fprintf(output, "keys %d, operations %d, of which %d never answered; not linearizable or not decided: %d\n",
 		len(verdicts), operations, unanswered, bad)
 	if bad > 0 {
 		return 1

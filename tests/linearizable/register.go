@@ -7,13 +7,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// What one key holds; nothing, if it is not present.
+// The state of one key: its value, if it is present.
 type register struct {
 	present bool
 	value   string
 }
 
-// The model of one key: what a server that does one thing after another would reply.
+// The sequential model of one key: the replies of a server that carries out one operation at a time.
 var model = porcupine.Model{
 	Init: func() interface{} { return register{} },
 	Step: func(state, input, _ interface{}) (bool, interface{}) {
@@ -26,7 +26,7 @@ var model = porcupine.Model{
 	},
 }
 
-// apply gives the reply and what the key holds then; it is not valid to count what is no number.
+// apply returns the reply and the state of the key after it. Incrementing a value that is not a number is not valid.
 func (key register) apply(operation Operation) (reply *string, after register, valid bool) {
 	switch operation.Operation {
 	case "get":
@@ -75,7 +75,7 @@ type Verdict struct {
 	Result  porcupine.CheckResult
 }
 
-// Check judges the history of each key by itself, in the order in which they were first named: a history is
+// Check checks the history of each key by itself, in the order of their first occurrence: a history is
 // linearizable if and only if that of each key is (Herlihy and Wing, 1990, theorem 1). No key may take longer than the limit.
 func Check(history []Operation, limit time.Duration) []Verdict {
 	var keys []string
@@ -96,7 +96,7 @@ func Check(history []Operation, limit time.Duration) []Verdict {
 func checkKey(history []Operation, limit time.Duration) porcupine.CheckResult {
 	var known []porcupine.Operation
 	for _, operation := range history {
-		// A read that nobody got an answer to says nothing and changes nothing.
+		// A read without a reply constrains nothing and changes nothing.
 		if operation.Operation == "get" && operation.Return == nil {
 			continue
 		}

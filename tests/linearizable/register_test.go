@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// verdict is the exit status for a history that is written as one line a client's operation:
+// verdict is the exit status for a history that is written as one line per operation:
 // client, operation, argument (- for none), result (- for null, ? for unknown), call, return.
 func verdict(t *testing.T, history string) int {
 	t.Helper()
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(history), "\n") {
-		word := strings.Fields(line)
-		argument, result, end := quoted(word[2]), quoted(word[3]), word[5]
-		if word[3] == "?" {
+		field := strings.Fields(line)
+		argument, result, end := quoted(field[2]), quoted(field[3]), field[5]
+		if field[3] == "?" {
 			result, end = "null", "null"
 		}
-		lines = append(lines, `{"client":`+word[0]+`,"key":"k","operation":"`+word[1]+`","argument":`+argument+
-			`,"result":`+result+`,"call":`+word[4]+`,"return":`+end+`}`)
+		lines = append(lines, `{"client":`+field[0]+`,"key":"k","operation":"`+field[1]+`","argument":`+argument+
+			`,"result":`+result+`,"call":`+field[4]+`,"return":`+end+`}`)
 	}
 	operations, err := ReadHistory(strings.NewReader(strings.Join(lines, "\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told bytes.Buffer
-	status := report(&told, Check(operations, time.Minute))
-	t.Log(told.String())
+	var output bytes.Buffer
+	status := report(&output, Check(operations, time.Minute))
+	t.Log(output.String())
 	return status
 }
 
-func quoted(word string) string {
-	if word == "-" {
+func quoted(field string) string {
+	if field == "-" {
 		return "null"
 	}
-	return `"` + word + `"`
+	return `"` + field + `"`
 }
 
 func TestHistories(t *testing.T) {
-	for _, one := range []struct {
+	for _, test := range []struct {
 		name, history string
 		status        int
 	}{
@@ -73,7 +73,7 @@ func TestHistories(t *testing.T) {
 		{"a lost write", `
 			0 set a OK 0 1
 			1 get - - 2 3`, 1},
-		{"a write that was taken out and came back", `
+		{"a deleted value that came back", `
 			0 set a OK 0 1
 			0 del - 1 2 3
 			1 get - a 4 5`, 1},
@@ -101,28 +101,28 @@ func TestHistories(t *testing.T) {
 			0 get - b 0 1
 			1 set b ? 2 0`, 1},
 	} {
-		t.Run(one.name, func(t *testing.T) {
-			if status := verdict(t, one.history); status != one.status {
-				t.Errorf("exit status %d instead of %d", status, one.status)
+		t.Run(test.name, func(t *testing.T) {
+			if status := verdict(t, test.history); status != test.status {
+				t.Errorf("exit status %d instead of %d", status, test.status)
 			}
 		})
 	}
 }
 
-func TestKeysAreJudgedApart(t *testing.T) {
+func TestKeysAreCheckedSeparately(t *testing.T) {
 	history, err := ReadHistory(strings.NewReader(`{"client":0,"key":"a","operation":"set","argument":"1","result":"OK","call":0,"return":1}
 {"client":0,"key":"b","operation":"get","argument":null,"result":"1","call":2,"return":3}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told bytes.Buffer
-	if report(&told, Check(history, time.Minute)) != 1 || !strings.HasPrefix(told.String(), "b: NOT linearizable\n") {
-		t.Error(told.String())
+	var output bytes.Buffer
+	if report(&output, Check(history, time.Minute)) != 1 || !strings.HasPrefix(output.String(), "b: NOT linearizable\n") {
+		t.Error(output.String())
 	}
 }
 
-func TestWhatIsNoHistoryIsRefused(t *testing.T) {
-	for line, says := range map[string]string{
+func TestMalformedHistoriesAreRefused(t *testing.T) {
+	for line, message := range map[string]string{
 		`{"client":0`: "line 1: unexpected EOF",
 		`{"client":0,"key":"k","operation":"put","call":0,"return":1}`:                `there is no "put"`,
 		`{"client":0,"key":"k","operation":"set","result":"OK","call":0,"return":1}`:  "set needs one",
@@ -131,7 +131,7 @@ func TestWhatIsNoHistoryIsRefused(t *testing.T) {
 		`{"client":0,"key":"k","operation":"get","result":"a","call":2}`:              "but no time",
 		`{"client":0,"key":"k","operation":"get","reply":"a","call":2}`:               `unknown field "reply"`,
 	} {
-		if _, err := ReadHistory(strings.NewReader(line)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := ReadHistory(strings.NewReader(line)); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
