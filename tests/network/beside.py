@@ -1,10 +1,10 @@
-"""Measure Maquette beside other programs, on eight hosts at 100 Mbit/s: one file to seven receivers, and broadcasts of a program.
+"""Compare Maquette with other programs, on eight hosts at 100 Mbit/s: one file to seven receivers, and broadcasts of a program.
 
     python3 tests/network/beside.py [--files] [--broadcasts] [--runs N]
 
-Each program gets the same hosts, wires and losses, one after the other, in turn from run to run. A file's time is from the start of
-the sending command until it ends, when it knows that all receivers have the file; receivers are there already. Every copy is held
-against the original. A broadcast's time is from when the root begins until the last rank has it.
+Programs run alternately, on the same hosts, wires and losses. The time of a file is from the start of the sending command until it ends,
+when it knows that all receivers have the file; receivers are started before. Every copy is compared with the original. The time of a
+broadcast is from when the root begins until the last rank has it.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ RECEIVERS = 7
 SIZE = 64 << 20
 GROUP = "239.255.77.1"
 MAQUETTE = os.environ.get("MAQUETTE", "maquette")
-PATIENCE = 120.0
+TIMEOUT = 120.0
 """A program that takes longer has failed. [s]"""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program that sends one file to all."""
+    """A program that sends one file to all receivers."""
 
     name: str
     receive: Callable[[int, Path], list[str]]
-    """How host 2, 3, ... receives into a folder."""
+    """The command with which host 2, 3, ... receives into a folder."""
     send: Callable[[Path], list[str]]
     received: Callable[[Path, str], Path]
-    """Where a receiver's copy is."""
+    """The path of a receiver's copy."""
 
 
 def uftp() -> Program:
-    """UFTP at the rate of the wire, with the timing that was best here."""
+    """UFTP at the rate of the wire, with the timing that was best on these hosts."""
     timing = ["-r", "0.005:0.001:0.02", "-s", "10"]
     return Program(
         "UFTP, tuned",
@@ -71,7 +71,7 @@ def udpcast() -> Program:
 
 
 def maquette(name: str, *options: str) -> Program:
-    """Our own."""
+    """`maquette cast`."""
     to = ["--to", GROUP, "--interface", "eth0"]
     return Program(
         f"maquette cast{name}",
@@ -82,27 +82,27 @@ def maquette(name: str, *options: str) -> Program:
 
 
 def tcp() -> Program:
-    """TCP to one after the other."""
-    here = str(Path(__file__).parent / "tcp_copy.py")
+    """TCP, to one receiver after another."""
+    script = str(Path(__file__).parent / "tcp_copy.py")
     addresses = [f"10.77.0.{host}" for host in range(2, RECEIVERS + 2)]
     return Program(
         "TCP, one after the other",
-        lambda _, folder: [sys.executable, here, "receive", str(folder / "file")],
-        lambda file: [sys.executable, here, "send", str(file), *addresses],
+        lambda _, folder: [sys.executable, script, "receive", str(folder / "file")],
+        lambda file: [sys.executable, script, "send", str(file), *addresses],
         lambda folder, _: folder / "file",
     )
 
 
 @contextmanager
 def receivers(hosts: Hosts, program: Program, folders: list[Path]) -> Iterator[None]:
-    """All receivers, ready."""
+    """Start all receivers, and stop them at the end of the block."""
     started: list[subprocess.Popen[bytes]] = []
     try:
         for host, folder in enumerate(folders, start=2):
             command = hosts.command(host, program.receive(host, folder))
-            quiet = subprocess.DEVNULL
-            started.append(subprocess.Popen(command, stdout=quiet, stderr=quiet, stdin=quiet))
-        time.sleep(1.0)  # none of these programs says when it listens
+            discarded = subprocess.DEVNULL
+            started.append(subprocess.Popen(command, stdout=discarded, stderr=discarded, stdin=discarded))
+        time.sleep(1.0)  # none of these programs reports when it listens
         yield
     finally:
         for process in started:
@@ -114,7 +114,7 @@ def receivers(hosts: Hosts, program: Program, folders: list[Path]) -> Iterator[N
                 process.kill()
 
 
-def sent(hosts: Hosts, program: Program, file: Path) -> float:
+def time_to_send(hosts: Hosts, program: Program, file: Path) -> float:
     """How long it takes to send the file. [s]"""
     with tempfile.TemporaryDirectory(prefix="beside-") as scratch:
         folders = [Path(scratch) / str(host) for host in range(2, RECEIVERS + 2)]
@@ -123,12 +123,12 @@ def sent(hosts: Hosts, program: Program, file: Path) -> float:
         with receivers(hosts, program, folders):
             begun = time.monotonic()
             command = hosts.command(1, program.send(file))
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+            completed = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT
             )
             took = time.monotonic() - begun
-        if done.returncode != 0:
-            raise RuntimeError(f"{program.name}: status {done.returncode}: {done.stderr[-300:]}")
+        if completed.returncode != 0:
+            raise RuntimeError(f"{program.name}: status {completed.returncode}: {completed.stderr[-300:]}")
         for folder in folders:
             copy = program.received(folder, file.name)
             if not filecmp.cmp(file, copy, shallow=False):
@@ -136,10 +136,10 @@ def sent(hosts: Hosts, program: Program, file: Path) -> float:
         return took
 
 
-def files(runs: int, losses: list[float], chosen: str) -> None:
-    """One file to seven receivers."""
-    every = [maquette(""), uftp(), udpcast(), tcp()]
-    programs = [program for program in every if chosen in program.name]
+def files(runs: int, losses: list[float], name_part: str) -> None:
+    """Measure one file to seven receivers, by programs with this in their name."""
+    all_programs = [maquette(""), uftp(), udpcast(), tcp()]
+    programs = [program for program in all_programs if name_part in program.name]
     with tempfile.TemporaryDirectory(prefix="beside-") as scratch, Hosts(RECEIVERS + 1, Wire(burst="4kb")) as hosts:
         file = Path(scratch) / "file.bin"
         file.write_bytes(os.urandom(SIZE))
@@ -149,7 +149,7 @@ def files(runs: int, losses: list[float], chosen: str) -> None:
             for _ in range(runs):
                 for program in programs:
                     try:
-                        times[program.name].append(sent(hosts, program, file))
+                        times[program.name].append(time_to_send(hosts, program, file))
                     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
                         print(f"  {error}", flush=True)
             print(f"64 MiB to {RECEIVERS} receivers, {loss} % lost at each [s]: median (least to most)")
@@ -159,21 +159,21 @@ def files(runs: int, losses: list[float], chosen: str) -> None:
 
 
 def main() -> int:
-    """Measures what was asked for."""
+    """Measure what the options select."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", action="store_true", help="only one file to seven receivers")
     parser.add_argument("--broadcasts", action="store_true", help="only broadcasts of a program")
     parser.add_argument("--runs", type=int, default=3, help="how often each is run")
     parser.add_argument("--losses", type=float, nargs="*", default=[0.0, 1.0], help="percent lost at each receiver")
     parser.add_argument("--only", default="", help="only programs whose name has this in it")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     missing = [tool for tool in ("uftp", "udp-sender", "mpicc.mpich", "mpicc.openmpi") if shutil.which(tool) is None]
     if missing:
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
     try:
-        if not chosen.broadcasts:
-            files(chosen.runs, chosen.losses, chosen.only)
-        if not chosen.files:
+        if not options.broadcasts:
+            files(options.runs, options.losses, options.only)
+        if not options.files:
             mpi.broadcasts(RECEIVERS + 1, MAQUETTE)
     except Unavailable as error:
         print(f"such hosts can't be made here: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Hosts for tests; where they can't be made, the tests are skipped and say why."""
+"""Hosts for tests. Where they can't be created, the tests are skipped, with the reason."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from hosts import Hosts, Unavailable, Wire
 def hosts() -> Iterator[Hosts]:
     """Four hosts at 100 Mbit/s."""
     try:
-        with Hosts(4, Wire(burst="4kb")) as made:
-            yield made
+        with Hosts(4, Wire(burst="4kb")) as hosts:
+            yield hosts
     except Unavailable as reason:
         pytest.skip(f"no hosts to test on: {reason}")

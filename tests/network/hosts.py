@@ -4,12 +4,12 @@
       |           |           |
     --+-----------+-----------+--             a bridge in a namespace of its own
 
-Or by two switches: some hosts are on the first, the others on the second, and a trunk is between them.
+Or joined by two switches, with a trunk between them: some hosts are on the first, the others on the second.
 
-Each interface is held to the rate of the wire, both ways: the host's own queue is deep, so that a program that sends too fast
-waits; the switch's queues are shallow, so that it drops. Losses are independent from receiver to receiver.
+Each interface is limited to the rate of the wire, in both directions. The queue of a host is deep, so that a program that sends too fast
+waits; those of the switch are shallow, so that it drops frames. Losses are independent from receiver to receiver.
 
-It needs root, and the commands `ip`, `tc` and `nft`. Whatever is made is removed again.
+It needs root, and the commands `ip`, `tc` and `nft`. Everything that is created is removed again.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from types import TracebackType
 PREFIX = "maquette"
 
 
-#: How long a command that makes or removes something may take. [s]
-PATIENCE = 30.0
+#: The longest time that a command may take that creates or removes something. [s]
+TIMEOUT = 30.0
 
 
 class Unavailable(Exception):
-    """Such hosts can't be made here; the message says why."""
+    """Such hosts can't be created on this computer; the message says why."""
 
 
 @dataclass(frozen=True)
 class Wire:
-    """What a wire does."""
+    """The properties of a wire."""
 
     rate: str = "100mbit"
-    """As `tc` reads it."""
+    """In the notation of `tc`."""
     burst: str = "1600"
     """How many bytes pass at once: 1600 is one packet, `4kb` keeps exactly to the rate under load."""
     host_queue: str = "1mb"
@@ -54,28 +54,28 @@ class Trunk:
     first_switch: int
     """How many hosts are on the first switch; the others are on the second."""
     wire: Wire
-    """What the wire between them does, of which each end is a port of a switch."""
+    """The wire between them: each end is a port of a switch."""
 
 
 def run(*command: str) -> None:
-    """Runs a command that must succeed."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    if done.returncode != 0:
-        raise Unavailable(f"`{' '.join(command)}`: {done.stderr.strip() or done.stdout.strip()}")
+    """Run a command that must succeed."""
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    if completed.returncode != 0:
+        raise Unavailable(f"`{' '.join(command)}`: {completed.stderr.strip() or completed.stdout.strip()}")
 
 
-def sweep() -> None:
-    """Removes what a run has left behind that was killed."""
-    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, timeout=PATIENCE).stdout
+def remove_leftovers() -> None:
+    """Remove the namespaces that a killed run has left behind."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, timeout=TIMEOUT).stdout
     for name in (line.split()[0] for line in listed.splitlines() if line):
-        made = re.fullmatch(rf"{PREFIX}-(\d+)-\w+", name)
-        if made and not Path(f"/proc/{made[1]}").exists():
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=PATIENCE)
+        leftover = re.fullmatch(rf"{PREFIX}-(\d+)-\w+", name)
+        if leftover and not Path(f"/proc/{leftover[1]}").exists():
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=TIMEOUT)
 
 
 @dataclass
 class Hosts:
-    """So many hosts, from `with` to its end."""
+    """Hosts that exist until the `with` block is left."""
 
     count: int
     wire: Wire = field(default_factory=Wire)
@@ -83,10 +83,10 @@ class Hosts:
 
     def __post_init__(self) -> None:
         self._prefix = f"{PREFIX}-{os.getpid()}"
-        self._made: list[str] = []
+        self._namespaces: list[str] = []
 
     def name(self, host: int) -> str:
-        """What host 1, 2, ... is called, for `ip netns exec`."""
+        """The name of host 1, 2, ... for `ip netns exec`."""
         return f"{self._prefix}-{host}"
 
     def address(self, host: int) -> str:
@@ -94,11 +94,11 @@ class Hosts:
         return f"10.77.0.{host}"
 
     def command(self, host: int, command: Sequence[str]) -> list[str]:
-        """That command, to be run on a host."""
+        """The command that runs another one on a host."""
         return ["ip", "netns", "exec", self.name(host), *command]
 
     def lines(self, count: int | None = None) -> str:
-        """The first of them as a file of hosts."""
+        """The contents of a hosts file with the first `count` hosts, or all."""
         hosts = range(1, (count or self.count) + 1)
         return "".join(f"{self.name(host)} {self.address(host)}\n" for host in hosts)
 
@@ -108,9 +108,9 @@ class Hosts:
                 raise Unavailable(f"the command `{tool}` is not installed")
         if os.geteuid() != 0:
             raise Unavailable("network namespaces need root")
-        sweep()
+        remove_leftovers()
         try:
-            self._make()
+            self._create()
         except Unavailable:
             self._remove()
             raise
@@ -122,23 +122,23 @@ class Hosts:
         self._remove()
 
     def lose(self, percent: float, source: int = 1) -> None:
-        """From now on so many of the UDP packets that `source` sends are lost on the way to each other host, where there is one switch."""
+        """From now on, lose this share of the UDP packets from `source` to each other host; only with one switch."""
         assert self.trunk is None
         switch = self._switches[0]
         flush = ["ip", "netns", "exec", switch, "nft", "flush", "ruleset"]
-        subprocess.run(flush, capture_output=True, timeout=PATIENCE)
+        subprocess.run(flush, capture_output=True, timeout=TIMEOUT)
         if percent == 0.0:
             return
         rules = ["table bridge losses {", "chain forward { type filter hook forward priority 0;"]
         share = round(percent * 100)
         for host in (host for host in range(1, self.count + 1) if host != source):
-            which = f'iifname "port{source}" oifname "port{host}" ip protocol udp'
-            rules.append(f"{which} numgen random mod 10000 < {share} drop")
+            packets = f'iifname "port{source}" oifname "port{host}" ip protocol udp'
+            rules.append(f"{packets} numgen random mod 10000 < {share} drop")
         text = "\n".join([*rules, "}", "}"])
         command = ["ip", "netns", "exec", switch, "nft", "-f", "-"]
-        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=PATIENCE)
-        if done.returncode != 0:
-            raise Unavailable(f"losses by nft: {done.stderr.strip()}")
+        completed = subprocess.run(command, input=text, capture_output=True, text=True, timeout=TIMEOUT)
+        if completed.returncode != 0:
+            raise Unavailable(f"losses by nft: {completed.stderr.strip()}")
 
     @property
     def _switches(self) -> list[str]:
@@ -147,45 +147,45 @@ class Hosts:
     def _switch_of(self, host: int) -> str:
         return self._switches[1 if self.trunk and host > self.trunk.first_switch else 0]
 
-    def _namespace(self, name: str) -> None:
+    def _add_namespace(self, name: str) -> None:
         run("ip", "netns", "add", name)
-        self._made.append(name)
+        self._namespaces.append(name)
 
-    def _make(self) -> None:
+    def _create(self) -> None:
         for switch in self._switches:
-            self._namespace(switch)
+            self._add_namespace(switch)
             run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge", "mcast_snooping", "0", "stp_state", "0")
             run("ip", "-n", switch, "link", "set", "bridge", "up")
         if self.trunk:
-            self._join(self.trunk.wire)
+            self._connect_switches(self.trunk.wire)
         for host in range(1, self.count + 1):
-            self._plug_in(host)
+            self._connect_host(host)
 
-    def _plug_in(self, host: int) -> None:
+    def _connect_host(self, host: int) -> None:
         name, switch, port, wire = self.name(host), self._switch_of(host), f"port{host}", self.wire
-        self._namespace(name)
+        self._add_namespace(name)
         run("ip", "-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
         run("ip", "-n", switch, "link", "set", port, "master", "bridge", "up")
         run("ip", "-n", name, "link", "set", "lo", "up")
         run("ip", "-n", name, "address", "add", f"{self.address(host)}/24", "broadcast", "10.77.0.255", "dev", "eth0")
         run("ip", "-n", name, "link", "set", "eth0", "up")
         run("ip", "-n", name, "route", "add", "224.0.0.0/4", "dev", "eth0")
-        self._hold(name, "eth0", wire, wire.host_queue)
-        self._hold(switch, port, wire, wire.switch_queue)
+        self._limit_rate(name, "eth0", wire, wire.host_queue)
+        self._limit_rate(switch, port, wire, wire.switch_queue)
 
-    def _join(self, wire: Wire) -> None:
+    def _connect_switches(self, wire: Wire) -> None:
         first, second = self._switches
         run("ip", "-n", first, "link", "add", "trunk", "type", "veth", "peer", "name", "trunk", "netns", second)
         for switch in (first, second):
             run("ip", "-n", switch, "link", "set", "trunk", "master", "bridge", "up")
-            self._hold(switch, "trunk", wire, wire.switch_queue)
+            self._limit_rate(switch, "trunk", wire, wire.switch_queue)
 
-    def _hold(self, where: str, device: str, wire: Wire, limit: str) -> None:
-        """Holds what leaves by a device to the rate of its wire."""
+    def _limit_rate(self, namespace: str, device: str, wire: Wire, limit: str) -> None:
+        """Limit what a device sends to the rate of its wire."""
         shape = ("root", "tbf", "rate", wire.rate, "burst", wire.burst, "limit", limit)
-        run("tc", "-n", where, "qdisc", "add", "dev", device, *shape)
+        run("tc", "-n", namespace, "qdisc", "add", "dev", device, *shape)
 
     def _remove(self) -> None:
-        for name in reversed(self._made):
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=PATIENCE)
-        self._made.clear()
+        for name in reversed(self._namespaces):
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, timeout=TIMEOUT)
+        self._namespaces.clear()

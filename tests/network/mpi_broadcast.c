@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* From this size on it is repeated a tenth as often. [B] */
+/* Broadcasts of this size or more are repeated a tenth as often. [B] */
 enum { LARGE = 100000 };
 
 static double now(void)
@@ -29,8 +29,8 @@ int main(int count, char **arguments)
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     double *took = calloc(repeats > 0 ? repeats : 1, sizeof *took);
-    for (int place = 2; place < count; place++) {
-        int bytes = atoi(arguments[place]);
+    for (int index = 2; index < count; index++) {
+        int bytes = atoi(arguments[index]);
         int times = bytes < LARGE ? repeats : repeats / 10;
         char *message = malloc(bytes);
         for (int repeat = 0; repeat < times; repeat++) {

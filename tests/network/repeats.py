@@ -1,7 +1,7 @@
-"""What share of all datagrams is repeated needlessly between eight hosts whose wires lose nothing.
+"""The share of datagrams that are repeated needlessly between eight hosts whose wires lose nothing.
 
-A repeat is needless when its receiver had the packet already; receivers count these. The switch's queues are deep enough for
-whatever is under way, so that nothing is lost.
+A repeat is needless when its receiver had the packet already; receivers count these. The queues of the switch are deep enough for
+all packets under way, so nothing is lost.
 
 Usage, as root: python tests/network/repeats.py [--rate 100mbit] [--only NAME]; MAQUETTE is the command, if set.
 """
@@ -26,8 +26,8 @@ HOSTS = 8
 SIZES = ["64B", "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB", "4MiB"]
 MOST = 0.01
 """The share of needless repeats that is allowed."""
-PATIENCE = 300
-"""How long a launch may take. [s]"""
+TIMEOUT = 300
+"""The longest time that a launch may take. [s]"""
 GOAL = "num_ranks 8\n" + "".join(
     f"rank {rank} {{\n"
     + "".join(f"s{to}: send 65536b to {to} tag 0\n" for to in range(8) if to != rank)
@@ -40,7 +40,7 @@ GOAL = "num_ranks 8\n" + "".join(
 
 @dataclass(frozen=True)
 class Repeats:
-    """What a launch sent."""
+    """How many datagrams a launch sent, and how many repeatedly."""
 
     time: float
     """The median of its runs. [ms]"""
@@ -50,7 +50,7 @@ class Repeats:
 
     @property
     def share(self) -> float:
-        """Needless repeats of all datagrams."""
+        """The share of needless repeats in all datagrams."""
         return self.needless / max(self.datagrams, 1)
 
 
@@ -60,7 +60,7 @@ def lossless(rate: str) -> Wire:
 
 
 def programs(goal: Path, sizes: list[str]) -> Iterator[list[str]]:
-    """Everything that is swept."""
+    """All programs to sweep."""
     for size in sizes:
         yield ["ping-pong", "--bytes", size]
         for algorithm in ("linear", "binomial", "recursive", "pipeline", "scatter-gather", "hardware"):
@@ -76,47 +76,47 @@ def programs(goal: Path, sizes: list[str]) -> Iterator[list[str]]:
 
 
 def report(hosts: Hosts, folder: Path, program: list[str], repeat: int) -> dict[str, Any]:
-    """What a launch of that program on all hosts reports."""
+    """The report of a launch of a program on all hosts."""
     file = folder / "hosts"
     file.write_text(hosts.lines())
     start = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}", "--maquette", MAQUETTE]
     start += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat", str(repeat)]
-    done = subprocess.run(
-        hosts.command(1, [*start, *program]), capture_output=True, text=True, timeout=PATIENCE, check=False
+    completed = subprocess.run(
+        hosts.command(1, [*start, *program]), capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
-    assert done.returncode == 0, f"{program}: {done.stderr}"
-    reported: dict[str, Any] = json.loads(done.stdout)
-    return reported
+    assert completed.returncode == 0, f"{program}: {completed.stderr}"
+    result: dict[str, Any] = json.loads(completed.stdout)
+    return result
 
 
-def launched(hosts: Hosts, folder: Path, program: list[str], repeat: int = 5) -> Repeats:
-    """What such a launch sent, and what of it repeatedly."""
-    reported = report(hosts, folder, program, repeat)
-    times = sorted(reported["times_ps"])
-    needless = reported.get("needless", reported["repeated"])
-    return Repeats(times[len(times) // 2] / 1e9, reported["datagrams"], reported["repeated"], needless)
+def measure(hosts: Hosts, folder: Path, program: list[str], repeat: int = 5) -> Repeats:
+    """Launch a program on all hosts, and count its repeats."""
+    result = report(hosts, folder, program, repeat)
+    times = sorted(result["times_ps"])
+    needless = result.get("needless", result["repeated"])
+    return Repeats(times[len(times) // 2] / 1e9, result["datagrams"], result["repeated"], needless)
 
 
 def main() -> int:
-    """Sweeps programs and sizes, and ends with the worst."""
+    """Sweep programs and sizes, and print the worst at the end."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", default="100mbit", help="of each wire, as tc reads it")
     parser.add_argument("--repeat", type=int, default=5, help="how often each program runs")
     parser.add_argument("--only", default="", help="only command lines that contain this")
     parser.add_argument("--sizes", nargs="*", default=SIZES, help="of messages")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     worst: tuple[float, str] = (0.0, "none")
     try:
-        with tempfile.TemporaryDirectory(prefix="repeats-") as scratch, Hosts(HOSTS, lossless(chosen.rate)) as hosts:
+        with tempfile.TemporaryDirectory(prefix="repeats-") as scratch, Hosts(HOSTS, lossless(options.rate)) as hosts:
             goal = Path(scratch) / "everyone.goal"
             goal.write_text(GOAL)
             print("  needless  repeats  datagrams      share     median", flush=True)
-            for program in programs(goal, chosen.sizes):
+            for program in programs(goal, options.sizes):
                 name = " ".join(program).replace(f"{scratch}/", "")
-                if chosen.only not in name:
+                if options.only not in name:
                     continue
                 try:
-                    repeats = launched(hosts, Path(scratch), program, chosen.repeat)
+                    repeats = measure(hosts, Path(scratch), program, options.repeat)
                 except (AssertionError, subprocess.TimeoutExpired) as error:
                     print(f"  {name}: {error}", flush=True)
                     continue

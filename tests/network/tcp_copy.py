@@ -9,7 +9,7 @@ PORT = 7701
 
 
 def receive(file: Path) -> None:
-    """Takes one file, and says when it is all there."""
+    """Receive one file, and acknowledge it when it is complete."""
     with socket.create_server(("", PORT)) as server:
         connection, _ = server.accept()
         with connection, connection.makefile("rb") as stream, file.open("wb") as copy:
@@ -18,7 +18,7 @@ def receive(file: Path) -> None:
 
 
 def send(file: Path, addresses: list[str]) -> None:
-    """Sends it to one after the other."""
+    """Send a file to each address, one after the other."""
     for address in addresses:
         with socket.create_connection((address, PORT)) as connection, file.open("rb") as original:
             connection.sendfile(original)
@@ -28,8 +28,8 @@ def send(file: Path, addresses: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    what, name, *others = sys.argv[1:]
-    if what == "receive":
+    direction, name, *others = sys.argv[1:]
+    if direction == "receive":
         receive(Path(name))
     else:
         send(Path(name), others)

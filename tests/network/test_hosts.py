@@ -1,4 +1,4 @@
-"""Between hosts, over wires that lose."""
+"""Between hosts, over lossy wires."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from pathlib import Path
 from hosts import Hosts
 
 MAQUETTE = os.environ.get("MAQUETTE", str(Path(sys.executable).with_name("maquette")))
-TO = "239.255.77.2"
-PATIENCE = 60
+GROUP = "239.255.77.2"
+TIMEOUT = 60
 
 
 def cast(hosts: Hosts, folder: Path, *files: Path) -> list[Path]:
-    """Casts files from the first host to all others; the folders in which these have them."""
+    """Cast files from the first host to all others, and return the folders into which these receive them."""
     folders = [folder / str(host) for host in range(2, hosts.count + 1)]
     receiving = []
     for host, into in enumerate(folders, start=2):
         into.mkdir()
-        command = [MAQUETTE, "cast", "receive", "--from", TO, "--interface", "eth0", "--into", str(into), "--wait", "60"]
+        command = [MAQUETTE, "cast", "receive", "--from", GROUP, "--interface", "eth0", "--into", str(into), "--wait", "60"]
         receiving.append(subprocess.Popen(hosts.command(host, command), stderr=subprocess.PIPE, text=True))
     count = str(len(folders))
-    send = [MAQUETTE, "cast", "send", "--to", TO, "--interface", "eth0", "--receivers", count, *map(str, files)]
+    send = [MAQUETTE, "cast", "send", "--to", GROUP, "--interface", "eth0", "--receivers", count, *map(str, files)]
     try:
-        sent = subprocess.run(hosts.command(1, send), capture_output=True, text=True, timeout=PATIENCE)
+        sent = subprocess.run(hosts.command(1, send), capture_output=True, text=True, timeout=TIMEOUT)
         assert sent.returncode == 0, sent.stderr
         for process in receiving:
-            _, told = process.communicate(timeout=PATIENCE)
-            assert process.returncode == 0, told
+            _, problem = process.communicate(timeout=TIMEOUT)
+            assert process.returncode == 0, problem
     finally:
         for process in receiving:
             process.kill()
     return folders
 
 
-def test_every_host_has_every_byte_where_each_loses_a_tenth(hosts: Hosts, tmp_path: Path) -> None:
+def test_every_host_receives_every_byte_when_each_loses_a_tenth(hosts: Hosts, tmp_path: Path) -> None:
     files = [tmp_path / "large.bin", tmp_path / "empty"]
     files[0].write_bytes(os.urandom(3_000_000))
     files[1].write_bytes(b"")
@@ -53,29 +53,29 @@ def test_every_host_has_every_byte_where_each_loses_a_tenth(hosts: Hosts, tmp_pa
         assert sorted(path.name for path in folder.iterdir()) == ["empty", "large.bin"]
 
 
-def test_broadcasts_of_a_program_arrive_where_each_loses_a_twentieth(hosts: Hosts, tmp_path: Path) -> None:
+def test_broadcasts_of_a_program_arrive_when_each_loses_a_twentieth(hosts: Hosts, tmp_path: Path) -> None:
     file = tmp_path / "hosts"
     file.write_text(hosts.lines())
     launch = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}"]
     launch += ["--control", f"{hosts.address(1)}:0", "--json", "--repeat", "200"]
     hosts.lose(5)
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             hosts.command(1, [*launch, "broadcast", "--algorithm", "hardware", "--bytes", "4KiB"]),
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
     finally:
         hosts.lose(0)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["messages"] == 200
-    assert len(told["times_ps"]) == 200
-    assert told["repeated"] > 0
+    assert completed.returncode == 0, completed.stderr
+    report = json.loads(completed.stdout)
+    assert report["messages"] == 200
+    assert len(report["times_ps"]) == 200
+    assert report["repeated"] > 0
 
 
-#: Every rank tells its neighbour on a ring its number, with data, while it computes; all add up what they were told.
+#: Every rank sends its number to its neighbour on a ring while it computes; an all-reduce adds up the received numbers.
 PROGRAM = """
 import array
 
@@ -87,26 +87,26 @@ async def ring(endpoint, size):
     numbers = array.array("q", [endpoint.rank] * size)
     _, received, _ = await mq.gather(endpoint.send(right, numbers), endpoint.receive(left), endpoint.compute("1 ms"))
     total = await mq.all_reduce(endpoint, array.array("q", [sum(memoryview(received.data).cast("q"))]))
-    shared = await mq.broadcast(endpoint, b"told" if endpoint.rank == 0 else None, algorithm="hardware", size=4)
+    shared = await mq.broadcast(endpoint, b"ring" if endpoint.rank == 0 else None, algorithm="hardware", size=4)
     return [left, memoryview(total).cast("q")[0], bytes(shared).decode()]
 """
 
 
-def test_a_program_in_python_ends_with_the_same_on_hosts_as_on_a_model(hosts: Hosts, tmp_path: Path) -> None:
+def test_a_python_program_has_the_same_result_on_hosts_as_on_a_model(hosts: Hosts, tmp_path: Path) -> None:
     program, file = tmp_path / "program.py", tmp_path / "hosts"
     program.write_text(PROGRAM)
     file.write_text(hosts.lines())
     model = [MAQUETTE, "run", f"{program}:ring", "--machine", "dp-smp-8", "--ranks", str(hosts.count), "--size=5000", "--json"]
-    on_a_model = subprocess.run(model, capture_output=True, text=True, timeout=PATIENCE)
+    on_a_model = subprocess.run(model, capture_output=True, text=True, timeout=TIMEOUT)
     assert on_a_model.returncode == 0, on_a_model.stderr
     launch = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}"]
     launch += ["--control", f"{hosts.address(1)}:0", "--json", f"{program}:ring", "--size=5000"]
     hosts.lose(3)
     try:
-        done = subprocess.run(hosts.command(1, launch), capture_output=True, text=True, timeout=PATIENCE)
+        completed = subprocess.run(hosts.command(1, launch), capture_output=True, text=True, timeout=TIMEOUT)
     finally:
         hosts.lose(0)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["returned"] == json.loads(on_a_model.stdout)["returned"]
-    assert told["returned"][1] == [0, 5000 * sum(range(hosts.count)), "told"]
+    assert completed.returncode == 0, completed.stderr
+    report = json.loads(completed.stdout)
+    assert report["returned"] == json.loads(on_a_model.stdout)["returned"]
+    assert report["returned"][1] == [0, 5000 * sum(range(hosts.count)), "ring"]

@@ -20,8 +20,8 @@ BYTES = 128 << 10
 def two_switches() -> Iterator[Hosts]:
     """Two hosts on each of two switches, at 100 Mbit/s, and a trunk of a quarter of that."""
     try:
-        with Hosts(4, Wire(burst="4kb"), Trunk(2, Wire(rate="25mbit", burst="4kb"))) as made:
-            yield made
+        with Hosts(4, Wire(burst="4kb"), Trunk(2, Wire(rate="25mbit", burst="4kb"))) as hosts:
+            yield hosts
     except Unavailable as reason:
         pytest.skip(f"no hosts to test on: {reason}")
 
@@ -32,13 +32,13 @@ def round_trip(hosts: Hosts, folder: Path, to: int) -> float:
     file.write_text(hosts.lines())
     launch = [MAQUETTE, "launch", "--hosts", str(file), "--shell", "ip netns exec {host}", "--json", "--repeat", "3"]
     launch += ["--control", f"{hosts.address(1)}:0", "ping-pong", "--from", "0", "--to", str(to), "--bytes", str(BYTES)]
-    done = subprocess.run(hosts.command(1, launch), capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return float(min(json.loads(done.stdout)["times_ps"])) / 1e12
+    completed = subprocess.run(hosts.command(1, launch), capture_output=True, text=True, timeout=60, check=False)
+    assert completed.returncode == 0, completed.stderr
+    return float(min(json.loads(completed.stdout)["times_ps"])) / 1e12
 
 
-def test_what_crosses_the_trunk_keeps_to_its_rate(two_switches: Hosts, tmp_path: Path) -> None:
+def test_messages_across_the_trunk_are_limited_to_its_rate(two_switches: Hosts, tmp_path: Path) -> None:
     least = 2 * BYTES * 8 / 25e6
     assert round_trip(two_switches, tmp_path, to=3) > 0.98 * least
-    # On one switch the wires are four times as quick; a computer that is busy makes less of it.
+    # On one switch the wires are four times as fast; on a busy computer the difference is smaller.
     assert round_trip(two_switches, tmp_path, to=1) < 0.8 * least
