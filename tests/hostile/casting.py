@@ -1,4 +1,4 @@
-"""Senders and receivers of `maquette cast` on this machine, each pair at a place of its own; none of them stays."""
+"""Senders and receivers of `maquette cast` on this machine, each pair in a multicast group of its own."""
 
 import os
 import random
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from command import COMMAND
 
-#: How long any of them may take. [s]
-PATIENCE = 60.0
-HERE = "127.0.0.1"
+#: The longest time that any of them may take. [s]
+TIMEOUT = 60.0
+LOOPBACK = "127.0.0.1"
 
 
-class Place:
-    """A multicast group that no other case has, and a folder."""
+class Site:
+    """A multicast group that no other case uses, and a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class Place:
         return self._cast("receive", "--from", self.address, *arguments, umask=umask)
 
     def key(self, name: str) -> Path:
-        """A key file of that name."""
+        """Write a key file with this name."""
         path = self.folder / name
         path.write_text(os.urandom(32).hex())
         path.chmod(0o600)
@@ -46,22 +46,22 @@ class Place:
         return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=self.folder, umask=umask)
 
     @contextmanager
-    def heard(self) -> Iterator[socket.socket]:
-        """A socket that hears what is sent to the group, as anybody on the network can."""
+    def listening(self) -> Iterator[socket.socket]:
+        """A socket that receives everything that is sent to the group, as any host on the network can."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             listener.bind(self.group)
-            membership = struct.pack("=4s4s", socket.inet_aton(self.group[0]), socket.inet_aton(HERE))
+            membership = struct.pack("=4s4s", socket.inet_aton(self.group[0]), socket.inet_aton(LOOPBACK))
             listener.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
-            listener.settimeout(PATIENCE)
+            listener.settimeout(TIMEOUT)
             yield listener
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Its exit status and what it printed; it is killed when that takes too long."""
+def wait_for(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait until a process exits; returns its exit status and its output. It is killed if that takes too long."""
     try:
-        out, err = process.communicate(timeout=PATIENCE)
+        out, err = process.communicate(timeout=TIMEOUT)
     finally:
         process.kill()
     return process.returncode, out, err

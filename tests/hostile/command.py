@@ -1,4 +1,4 @@
-"""Starts the installed command, within limits of time and memory, so that no case hangs or eats the machine."""
+"""Runs the installed command with limits of time and memory, so that no case hangs or exhausts the machine."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def maquette(
     memory: int | None = 4 * GIB,
     stdin: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What the command prints and ends with, within `seconds` and `memory` bytes of address space."""
+    """Run the command for at most `seconds` and in `memory` bytes of address space; returns its output and exit status."""
     return subprocess.run(
         [COMMAND, *arguments],
         capture_output=True,
@@ -34,22 +34,22 @@ def maquette(
 
 
 def limited(memory: int | None) -> Callable[[], None] | None:
-    """What a child does before it begins, so that it gets no more than `memory` bytes."""
+    """A function that limits the memory of a child process, in bytes, before it starts."""
     if memory is None:
         return None
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def answer(*arguments: str | Path, cwd: Path | None = None, seconds: float = 120) -> Any:
-    """What the command says as JSON; that it says anything else is a failure of the case."""
-    done = maquette(*arguments, "--json", cwd=cwd, seconds=seconds)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    """The JSON that the command prints; the case fails if the command does."""
+    completed = maquette(*arguments, "--json", cwd=cwd, seconds=seconds)
+    assert completed.returncode == 0, completed.stderr
+    return json.loads(completed.stdout)
 
 
 def refusal(*arguments: str | Path, cwd: Path | None = None, status: int = 2, seconds: float = 120) -> str:
-    """The one error with which the command refuses; nothing is printed beside it."""
-    done = maquette(*arguments, cwd=cwd, seconds=seconds)
-    assert done.returncode == status, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
-    assert done.stderr.startswith("error: "), done.stderr
-    return done.stderr
+    """The error with which the command refuses."""
+    completed = maquette(*arguments, cwd=cwd, seconds=seconds)
+    assert completed.returncode == status, f"exit status {completed.returncode}\n{completed.stdout}{completed.stderr}"
+    assert completed.stderr.startswith("error: "), completed.stderr
+    return completed.stderr

@@ -1,6 +1,6 @@
-"""Runs every hostile case, the long ones too, and ends with how many hold.
+"""Runs every hostile case, including the long ones, and prints how many hold.
 
-Usage: python tests/hostile/run.py [names of cases, as pytest's -k has them]
+Usage: python tests/hostile/run.py [names of cases, as for pytest's -k]
 """
 
 import sys
@@ -10,7 +10,7 @@ import pytest
 
 
 class Tally:
-    """How many cases there were and how many of them hold."""
+    """Counts the cases, and those that hold."""
 
     def __init__(self) -> None:
         self.cases = 0
@@ -24,8 +24,8 @@ class Tally:
 
 def main(names: list[str]) -> int:
     tally = Tally()
-    chosen = ["-k", " or ".join(names)] if names else []
-    status = pytest.main([str(Path(__file__).parent), "-m", "", "-q", *chosen], plugins=[tally])
+    selection = ["-k", " or ".join(names)] if names else []
+    status = pytest.main([str(Path(__file__).parent), "-m", "", "-q", *selection], plugins=[tally])
     print(f"{tally.hold} of {tally.cases} cases hold")
     return int(status)
 

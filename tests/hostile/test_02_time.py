@@ -1,4 +1,4 @@
-"""No clock wraps: what takes longer than can be counted is refused, and the refusal says so."""
+"""No clock wraps: times beyond the countable range are refused, with an error that says so."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ def machine(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_an_application_that_computes_for_too_long(name: str) -> None:
-    """An operation of 100 s, a million times, is refused by every world."""
+def test_an_application_that_computes_for_too_long_is_refused(name: str) -> None:
+    """A million operations of 100 s are refused on every kind of machine."""
     assert TOO_LONG in refusal("run", "fft", *machine(name), "--operation", "100s")
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_five_calculations_that_are_too_long_together(name: str, tmp_path: Path) -> None:
+def test_five_calculations_whose_sum_is_too_long_are_refused(name: str, tmp_path: Path) -> None:
     """Each can be counted; their sum, modulo 2^64 ps, would look like a time."""
     schedule = tmp_path / "long.goal"
     lines = [f"c{number}: calc 9000000000000000" for number in range(5)]
@@ -30,7 +30,7 @@ def test_five_calculations_that_are_too_long_together(name: str, tmp_path: Path)
     assert TOO_LONG in error and "rank 0" in error
 
 
-def test_sums_that_can_be_counted_are_right(tmp_path: Path) -> None:
+def test_long_sums_within_the_range_are_right(tmp_path: Path) -> None:
     """A hundred days are counted to the nanosecond."""
     schedule = tmp_path / "days.goal"
     schedule.write_text("num_ranks 1\nrank 0 {\na: calc 4320000000000000\nb: calc 4320000000000000\nb requires a\n}\n")
@@ -38,8 +38,8 @@ def test_sums_that_can_be_counted_are_right(tmp_path: Path) -> None:
         assert answer("run", "goal", schedule, "--machine", name)["makespan_ps"] == 8_640_000_000_000_000_000
 
 
-def test_steps_of_the_postal_model_that_are_too_long() -> None:
-    """A time of many steps is not told as the longest that can be counted."""
+def test_steps_of_the_postal_model_that_are_too_long_are_refused() -> None:
+    """The time of many steps is not reported as the longest that can be counted."""
     steps = ["--lambda", "100000", "--t0", "10000000s"]
     assert TOO_LONG in refusal("run", "all-to-all", "--algorithm", "pairwise", *steps, "--nodes", "8", "--bytes", "8")
     assert TOO_LONG in refusal("postal", *steps, "--nodes", "64")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command import maquette, refusal
 
-# More of them stand beside the code of the command line; these are those of the issue, and one of each kind.
+# Tests next to the code of the command line have more of them; these are the ones once reported, and one of each kind.
 WITHOUT_EFFECT = [
     ("launch --local 2 ping-pong --timeline f.json", "--timeline"),
     ("launch --local 2 ping-pong --packets f.csv", "--packets"),
@@ -36,19 +36,19 @@ def test_an_option_without_effect_is_refused(command: str, option: str, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_launch_takes_a_seed_from_which_something_follows() -> None:
-    """Where the program draws from its seed, a launch takes it."""
-    done = maquette("launch", "--local", "2", "all-pairs", "--order", "shuffled", "--rounds", "1", "--seed", "3")
-    assert done.returncode == 0, done.stderr
-    assert "seed 3; maquette " in done.stdout
+def test_launch_accepts_a_seed_that_has_an_effect() -> None:
+    """A launch accepts a seed if the program draws random numbers from it."""
+    completed = maquette("launch", "--local", "2", "all-pairs", "--order", "shuffled", "--rounds", "1", "--seed", "3")
+    assert completed.returncode == 0, completed.stderr
+    assert "seed 3; maquette " in completed.stdout
 
 
-def test_a_size_is_refused_where_the_matrix_says_it(tmp_path: Path) -> None:
-    """--bytes counts for a matrix that says only where something is sent."""
+def test_a_size_is_refused_if_the_matrix_has_sizes(tmp_path: Path) -> None:
+    """--bytes applies to a matrix that says only which ranks send to which."""
     sized, unsized = tmp_path / "a.csv", tmp_path / "b.mtx"
     sized.write_text("0,1\n1,0\n")
     unsized.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
     for command in (["run", "all-to-all", "--machine", "loggp"], ["plan", "all-to-all", "--machine", "loggp"], ["schedule"]):
         assert "--bytes" in refusal(*command, "--traffic", sized, "--bytes", "64")
-        done = maquette(*command, "--traffic", unsized, "--bytes", "64")
-        assert done.returncode == 0, done.stderr
+        completed = maquette(*command, "--traffic", unsized, "--bytes", "64")
+        assert completed.returncode == 0, completed.stderr

@@ -41,7 +41,7 @@ rank 3 {
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_the_first_turn_is_that_of_port_0(tmp_path: Path, engine: str) -> None:
-    """Of three nodes that send to node 3 at one instant, node 0 has port 0 and comes first, then node 1, then node 2."""
+    """Of three nodes that send to node 3 at the same time, node 0 has port 0 and comes first, then node 1, then node 2."""
     machine, goal, log = tmp_path / "star.toml", tmp_path / "three.goal", tmp_path / "log.csv"
     machine.write_text(STAR)
     goal.write_text(GOAL)

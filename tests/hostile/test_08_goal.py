@@ -1,4 +1,4 @@
-"""How far GOAL under LogGP equals LogGOPSim is in the user's documentation, and true."""
+"""The documentation says where GOAL under LogGP differs from LogGOPSim, and is right."""
 
 from pathlib import Path
 
@@ -7,18 +7,18 @@ from command import answer, maquette
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_differences_are_told() -> None:
+def test_the_differences_are_documented() -> None:
     """The README, the page on GOAL and the help name the unstable sort, the processors of one rank, and S."""
-    told = [(ROOT / name).read_text() for name in ("README.md", "docs/GOAL.md")]
-    told.append(maquette("run", "goal", "--help").stdout)
-    for text in told:
+    texts = [(ROOT / name).read_text() for name in ("README.md", "docs/GOAL.md")]
+    texts.append(maquette("run", "goal", "--help").stdout)
+    for text in texts:
         plain = " ".join(text.split()).lower()
         for part in ("loggopsim", "processors of one rank", "the smallest", "the largest that does not"):
             assert part in plain.replace("*", ""), part
 
 
-def test_s_is_the_smallest_that_waits(tmp_path: Path) -> None:
-    """A message of S bytes waits for its receiver, one of a byte less does not."""
+def test_s_is_the_smallest_message_that_waits(tmp_path: Path) -> None:
+    """A message of S bytes waits for its receiver, one with a byte less does not."""
     ends = []
     for size in (99, 100):
         file = tmp_path / f"{size}.goal"

@@ -8,12 +8,12 @@ import pytest
 from command import COMMAND
 
 MIB = 1 << 20
-# The processor's time that a case may take.
+# The processor time that a case may take. [s]
 SECONDS = 300
 
 
 def memory(rate: float, packet: int, cycles: int, status: int) -> int:
-    """The most memory that a load took that was measured for so many cycles. [B]"""
+    """The peak memory of a load that is measured for this many cycles. [B]"""
     load = ["--machine", "booksim-mesh-8x8", "--rate", str(rate), "--packet", str(packet)]
     running = subprocess.Popen(
         [COMMAND, "run", "traffic", *load, "--warm-up", "1000", "--measure", str(cycles)],
@@ -27,18 +27,18 @@ def memory(rate: float, packet: int, cycles: int, status: int) -> int:
     return usage.ru_maxrss * 1024
 
 
-def test_overload_does_not_keep_what_is_born() -> None:
-    """Nine times the backlog takes hardly more; kept, it took 25 MB more."""
+def test_overload_does_not_keep_the_births_of_packets() -> None:
+    """Nine times the backlog takes hardly more memory; when births were kept, it took 25 MB more."""
     assert memory(1, 16, 100_000, 1) - memory(1, 16, 10_000, 1) < 4 * MIB
 
 
 @pytest.mark.long
-def test_a_million_cycles_of_overload_fit_in_little() -> None:
-    """It took 281 MB; without the births it is what the command itself takes, and the network."""
+def test_a_million_cycles_of_overload_take_little_memory() -> None:
+    """It took 281 MB; without the births only the command itself and the network take memory."""
     assert memory(1, 16, 1_000_000, 1) < 40 * MIB
 
 
 @pytest.mark.long
 def test_statistics_of_a_long_run_do_not_grow() -> None:
-    """Latencies are counted, not kept: twelve million of them on a load that is carried."""
+    """Latencies are counted, not kept: twelve million of them under a stable load."""
     assert memory(0.2, 1, 1_000_000, 0) < 60 * MIB

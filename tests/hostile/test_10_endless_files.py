@@ -1,4 +1,4 @@
-"""Files that never end, and others that are none, are refused with their name and a limit, in bounded memory."""
+"""Endless files, folders, binary files and pipes are refused with their name, in bounded memory."""
 
 import os
 import signal
@@ -26,51 +26,51 @@ READERS: dict[str, tuple[str, list[str]]] = {
 }
 
 
-def line(reader: str, file: Path) -> list[str]:
-    """The command line that reads the file."""
-    return [str(file) if word == "FILE" else word for word in READERS[reader][1]]
+def command_line(reader: str, file: Path) -> list[str]:
+    """The arguments of the command that reads the file."""
+    return [str(file) if argument == "FILE" else argument for argument in READERS[reader][1]]
 
 
-# Whatever needs a gigabyte to find out is long.
+# These read up to a gigabyte before they refuse a file, which takes long.
 LONG = {"goal", "keys"}
 
 
 @pytest.mark.parametrize("reader", [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in READERS])
-def test_a_file_without_end(tmp_path: Path, reader: str) -> None:
-    """A link to /dev/zero is read up to the limit, which the error names."""
+def test_a_file_without_end_is_refused(tmp_path: Path, reader: str) -> None:
+    """A link to /dev/zero is read up to the limit, and the error names that."""
     file = tmp_path / f"endless{READERS[reader][0]}"
     file.symlink_to("/dev/zero")
-    done = maquette(*line(reader, file), memory=4 * GIB)
-    assert done.returncode == 2 and done.stderr.startswith("error: "), done.stderr
-    assert "endless" in done.stderr and any(unit in done.stderr for unit in ("MiB", "GiB", " B", "bytes", "MB"))
+    completed = maquette(*command_line(reader, file), memory=4 * GIB)
+    assert completed.returncode == 2 and completed.stderr.startswith("error: "), completed.stderr
+    assert "endless" in completed.stderr and any(unit in completed.stderr for unit in ("MiB", "GiB", " B", "bytes", "MB"))
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_folder(tmp_path: Path, reader: str) -> None:
+def test_a_folder_is_refused(tmp_path: Path, reader: str) -> None:
     """A folder in place of a file is one clear error."""
     folder = tmp_path / f"folder{READERS[reader][0]}"
     folder.mkdir()
-    assert "folder" in refusal(*line(reader, folder))
+    assert "folder" in refusal(*command_line(reader, folder))
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_bytes_that_are_no_text(tmp_path: Path, reader: str) -> None:
-    """What is no text is an error or, where any bytes are allowed, read; it never panics."""
+def test_bytes_that_are_not_text_never_cause_a_panic(tmp_path: Path, reader: str) -> None:
+    """Bytes that are not text are an error, or are read where any bytes are allowed; there is never a panic."""
     file = tmp_path / f"bytes{READERS[reader][0]}"
     file.write_bytes(b"\xff\xfe\x00\x80" * 2)
-    done = maquette(*line(reader, file)) if reader != "keys" else None
-    if done is not None:
-        assert done.returncode == 2 and "panicked" not in done.stderr, done.stderr
+    completed = maquette(*command_line(reader, file)) if reader != "keys" else None
+    if completed is not None:
+        assert completed.returncode == 2 and "panicked" not in completed.stderr, completed.stderr
 
 
 @pytest.mark.parametrize("reader", [name for name in READERS if name != "key-file"])
-def test_a_pipe_with_nobody_at_its_other_end(tmp_path: Path, reader: str) -> None:
-    """Whoever waits for a pipe can be ended by one signal, with the shell's status."""
+def test_waiting_for_a_pipe_can_be_interrupted(tmp_path: Path, reader: str) -> None:
+    """A command that waits for a pipe is ended by one signal, with the exit status for it."""
     pipe = tmp_path / f"pipe{READERS[reader][0]}"
     os.mkfifo(pipe)
-    waiting = subprocess.Popen([COMMAND, *line(reader, pipe)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    waiting = subprocess.Popen([COMMAND, *command_line(reader, pipe)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        ready(waiting.pid)
+        wait_for_handler(waiting.pid)
         waiting.send_signal(signal.SIGTERM)
         waiting.communicate(timeout=10)
         assert waiting.returncode == 128 + signal.SIGTERM
@@ -78,8 +78,8 @@ def test_a_pipe_with_nobody_at_its_other_end(tmp_path: Path, reader: str) -> Non
         waiting.kill()
 
 
-def ready(process: int) -> None:
-    """Waits until a process listens to SIGTERM."""
+def wait_for_handler(process: int) -> None:
+    """Wait until a process handles SIGTERM."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         status = Path(f"/proc/{process}/status").read_text()
@@ -87,4 +87,4 @@ def ready(process: int) -> None:
         if int(caught, 16) >> (signal.SIGTERM - 1) & 1:
             return
         time.sleep(0.02)
-    raise AssertionError("it does not listen to signals")
+    raise AssertionError("it does not handle signals")

@@ -1,4 +1,4 @@
-"""No output replaces an input or another output, unfinished files go when a signal comes, and any name will do."""
+"""No output replaces an input or another output, signals leave no unfinished files, and every file name works."""
 
 import os
 import shutil
@@ -17,34 +17,34 @@ ODD_NAME = b"odd-\xff\xfe"
 
 
 def machine(folder: Path) -> Path:
-    """A description in a file of its own."""
+    """Copy a description to a file of its own."""
     return Path(shutil.copy(ROOT / "machines" / "cm5-32.toml", folder / "m.toml"))
 
 
-@pytest.mark.parametrize("way", ["itself", "symbolic", "hard", "roundabout"])
-def test_an_input_is_not_replaced(tmp_path: Path, way: str) -> None:
-    """The timeline does not take the place of the machine's own description, by whatever name."""
+@pytest.mark.parametrize("kind", ["itself", "symbolic", "hard", "roundabout"])
+def test_an_input_is_not_replaced(tmp_path: Path, kind: str) -> None:
+    """The timeline does not replace the description of the machine, whatever name it is given."""
     file = machine(tmp_path)
     before = file.read_bytes()
-    output = {"itself": file, "roundabout": tmp_path / ".." / tmp_path.name / "m.toml"}.get(way, tmp_path / "t.json")
-    if way == "symbolic":
+    output = {"itself": file, "roundabout": tmp_path / ".." / tmp_path.name / "m.toml"}.get(kind, tmp_path / "t.json")
+    if kind == "symbolic":
         output.symlink_to(file)
-    if way == "hard":
+    if kind == "hard":
         output.hardlink_to(file)
     error = refusal("run", "ping-pong", "--machine", file, "--timeline", output)
     assert "it is the same file as" in error and "also read" in error
     assert file.read_bytes() == before and not list(tmp_path.glob(".*"))
 
 
-def test_every_command_that_writes(tmp_path: Path) -> None:
-    """Traffic, schedules, times, keys and machines are inputs wherever a command writes."""
+def test_no_command_replaces_its_inputs(tmp_path: Path) -> None:
+    """Traffic, schedules, times and machines are inputs that no output of any command replaces."""
     file = machine(tmp_path)
     matrix = Path(shutil.copy(ROOT / "docs" / "halo.csv", tmp_path / "halo.csv"))
     times = Path(shutil.copy(ROOT / "docs" / "times.csv", tmp_path / "times.csv"))
     goal = Path(shutil.copy(ROOT / "docs" / "ring.goal", tmp_path / "ring.goal"))
     ranks = str(len(matrix.read_text().splitlines()))
     before = {each: each.read_bytes() for each in (file, matrix, times, goal)}
-    lines: list[list[str | Path]] = [
+    commands: list[list[str | Path]] = [
         ["run", "all-to-all", "--traffic", matrix, "--machine", "cm5-32", "--packets", matrix],
         ["run", "goal", goal, "--timeline", goal],
         ["run", "traffic", "--machine", file, "--packets", file],
@@ -55,15 +55,15 @@ def test_every_command_that_writes(tmp_path: Path) -> None:
         ["plan", "broadcast", "--machine", file, "--ranks", "4", "--bytes", "512", "--write", file],
         ["plan", "all-to-all", "--machine", "cm5-32", "--traffic", matrix, "--ranks", ranks, "--write", matrix],
     ]
-    for words in lines:
-        done = maquette(*words)
-        assert done.returncode == 2, (words, done.stdout, done.stderr)
+    for arguments in commands:
+        completed = maquette(*arguments)
+        assert completed.returncode == 2, (arguments, completed.stdout, completed.stderr)
     assert {each: each.read_bytes() for each in before} == before
     assert not list(tmp_path.glob(".*"))
 
 
-def test_outputs_differ(tmp_path: Path) -> None:
-    """Two outputs are not the same file, which need not be there yet."""
+def test_two_outputs_to_one_file_are_refused(tmp_path: Path) -> None:
+    """Two outputs cannot be the same file, even if it does not exist yet."""
     (tmp_path / "again").symlink_to(tmp_path)
     outputs = ("--packets", tmp_path / "x.csv", "--timeline", tmp_path / "again" / "x.csv")
     error = refusal("run", "ping-pong", "--machine", "moc-3-2", *outputs)
@@ -73,10 +73,10 @@ def test_outputs_differ(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
-    """An ended run removes its unfinished files, and has the status that shells give."""
-    words: list[str | Path] = ["run", "all-pairs", "--machine", "torus-512", "--bytes", "1MiB", "--timeline", tmp_path / "t.json"]
+    """A run that is ended by a signal removes its unfinished files, and exits with the status that shells report for it."""
+    arguments: list[str | Path] = ["run", "all-pairs", "--machine", "torus-512", "--bytes", "1MiB", "--timeline", tmp_path / "t.json"]
     running = subprocess.Popen(
-        [COMMAND, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: usual(number)
+        [COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: restore_default(number)
     )
     try:
         deadline = time.monotonic() + 30
@@ -90,19 +90,19 @@ def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) 
         running.kill()
 
 
-def usual(number: signal.Signals) -> None:
-    """Lets a child have the usual meaning of a signal, however this process was started."""
+def restore_default(number: signal.Signals) -> None:
+    """Restore the default action of a signal in a child, however this process was started."""
     signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("name", [LONG_NAME.encode(), "ü".encode() * 125, ODD_NAME])
-def test_any_name_will_do(tmp_path: Path, name: bytes) -> None:
-    """Names of nearly 255 bytes, and such as are no UTF-8, are read and written."""
+def test_every_file_name_works(tmp_path: Path, name: bytes) -> None:
+    """Files whose names have nearly 255 bytes, or are not UTF-8, are read and written."""
     folder = os.fsencode(tmp_path) + b"/"
     file, output, packets = (os.fsdecode(folder + name + end) for end in (b".toml", b".js", b".csv"))
     shutil.copy(ROOT / "machines" / "cm5-32.toml", file)
-    done = maquette("run", "ping-pong", "--machine", file, "--timeline", output, "--packets", packets)
-    assert done.returncode == 0, done.stderr
+    completed = maquette("run", "ping-pong", "--machine", file, "--timeline", output, "--packets", packets)
+    assert completed.returncode == 0, completed.stderr
     assert sorted(os.listdir(folder)) == sorted(name + end for end in (b".toml", b".js", b".csv"))
     goal = os.fsdecode(folder + name + b".goa")
     shutil.copy(ROOT / "docs" / "ring.goal", goal)

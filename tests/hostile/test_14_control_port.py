@@ -12,7 +12,7 @@ from command import COMMAND
 STRANGERS = 1_000
 GARBAGE = [b"\n", b"{}\n", b"x" * 4_000, b"\xff\xfe\n", b'{"token":"","rank":0,"address":"127.0.0.1:7","machine":""}\n']
 GATE = """#!/bin/sh
-# Starts a rank when the strangers are there.
+# Starts a rank once the strangers are connected.
 shift
 while [ ! -e {go} ]; do sleep 0.01; done
 exec "$@"
@@ -20,13 +20,13 @@ exec "$@"
 
 
 def free_port() -> int:
-    """A port at which nobody listens."""
+    """A port on which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port
 
 
-def call(port: int) -> socket.socket:
+def connect(port: int) -> socket.socket:
     """A connection to the launcher, which may not listen yet."""
     for _ in range(2_000):
         try:
@@ -36,8 +36,8 @@ def call(port: int) -> socket.socket:
     raise AssertionError("nobody listens")
 
 
-def launched_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
-    """What a launch says while so many strangers have called before its ranks, and said that."""
+def launch_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
+    """The report of a launch to which strangers have connected before its ranks, and sent these greetings."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 2 * STRANGERS:
         if hard != resource.RLIM_INFINITY and hard < 2 * STRANGERS:
@@ -49,22 +49,22 @@ def launched_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
     port = free_port()
     start: list[str | Path] = [COMMAND, "launch", "--hosts", hosts, "--shell", f"sh {gate} {{host}}"]
     start += ["--control", f"127.0.0.1:{port}", "--timeout", "30s", "--json", "ping-pong", "--bytes", "64"]
-    # The launcher itself has the files that a shell gives everybody.
+    # The launcher itself has the usual limit of open files.
     fewer = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, hard), hard))  # noqa: E731
     launcher = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=fewer)
     connections = []
     try:
         for greeting in strangers:
-            connection = call(port)
+            connection = connect(port)
             connections.append(connection)
             try:
                 connection.sendall(greeting)
             except OSError:
-                pass  # It has been hung up on already.
+                pass  # The launcher has already closed it.
         go.touch()
-        told, problem = launcher.communicate(timeout=60)
+        printed, problem = launcher.communicate(timeout=60)
         assert launcher.returncode == 0, problem
-        answer: dict[str, object] = json.loads(told)
+        answer: dict[str, object] = json.loads(printed)
         return answer
     finally:
         go.touch()
@@ -75,11 +75,11 @@ def launched_among(strangers: list[bytes], folder: Path) -> dict[str, object]:
 
 
 def test_a_thousand_strangers_that_say_nothing_keep_no_rank_out(tmp_path: Path) -> None:
-    """The launch succeeds although a thousand callers hold their connections open and never say who they are."""
-    assert launched_among([b""] * STRANGERS, tmp_path)["messages"] == 2
+    """The launch succeeds although a thousand strangers hold their connections open and send nothing."""
+    assert launch_among([b""] * STRANGERS, tmp_path)["messages"] == 2
 
 
 def test_strangers_that_send_garbage_keep_no_rank_out(tmp_path: Path) -> None:
-    """The same where callers send lines that are none of a rank's, lines without end, or half of one."""
+    """The same if strangers send lines that no rank sends, lines without end, or half a line."""
     garbage = [*GARBAGE, b'{"token":'] * 40
-    assert launched_among(garbage, tmp_path)["messages"] == 2
+    assert launch_among(garbage, tmp_path)["messages"] == 2

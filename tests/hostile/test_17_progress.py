@@ -1,4 +1,4 @@
-"""Who waits at a terminal sees how far it is; nobody else is told anything."""
+"""Progress is shown at a terminal, and only there."""
 
 import os
 import pty
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND, maquette
 
-# Each goes on for minutes, and is ended as soon as it has printed something.
+# Each takes minutes, and is ended as soon as it has shown something.
 LONG_RUNS = {
     "flits": "run all-pairs --machine fat-tree-1024 --rounds 100",
     "flits, reference engine": "run all-pairs --machine moc-3-2 --rounds 100000 --engine reference",
@@ -21,12 +21,12 @@ LONG_RUNS = {
     "pairs": "run equal-dist --machine moc-3-2 --messages 4000000000",
     "application": "run euler --machine moc-3-2 --vertices 20000 --tolerance 0 --most-cycles 1000000",
 }
-WORDS = ("simulated, ", " messages")
+TEXTS = ("simulated, ", " messages")
 
 
 @contextmanager
 def at_a_terminal(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """A command whose standard error is a terminal, and the other end of that."""
+    """Run a command whose standard error is a terminal; yields the process and the other end of the terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
@@ -38,11 +38,11 @@ def at_a_terminal(*arguments: str | Path) -> Iterator[tuple[subprocess.Popen[byt
         os.close(ours)
 
 
-def shown(process: subprocess.Popen[bytes], terminal: int, words: tuple[str, ...], seconds: float) -> str:
-    """What appears at the terminal until all `words` have, the command ends, or `seconds` are over."""
+def output_of(process: subprocess.Popen[bytes], terminal: int, texts: tuple[str, ...], seconds: float) -> str:
+    """The output at the terminal until it contains all `texts`, the command ends, or `seconds` are over."""
     text, end = "", time.monotonic() + seconds
     os.set_blocking(terminal, False)
-    while time.monotonic() < end and not all(word in text for word in words):
+    while time.monotonic() < end and not all(expected in text for expected in texts):
         try:
             text += os.read(terminal, 1 << 16).decode(errors="replace")
         except BlockingIOError:
@@ -56,11 +56,11 @@ def shown(process: subprocess.Popen[bytes], terminal: int, words: tuple[str, ...
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", LONG_RUNS.values(), ids=LONG_RUNS.keys())
-def test_a_long_run_says_how_far_it_is(command: str) -> None:
-    """Simulated time and messages so far appear, and go on."""
+def test_a_long_run_shows_its_progress(command: str) -> None:
+    """Simulated time and the number of messages appear, and are updated."""
     with at_a_terminal(*command.split()) as (process, terminal):
-        text = shown(process, terminal, WORDS, 60)
-    assert [word for word in WORDS if word not in text] == [], text
+        text = output_of(process, terminal, TEXTS, 60)
+    assert [expected for expected in TEXTS if expected not in text] == [], text
 
 
 @pytest.mark.long
@@ -72,35 +72,35 @@ def test_a_long_run_says_how_far_it_is(command: str) -> None:
         "schedule --complete 2048 --algorithm edge-colouring",
     ],
 )
-def test_other_long_commands_give_signs_of_life(command: str) -> None:
-    """The time that has passed appears."""
+def test_other_long_commands_show_the_elapsed_time(command: str) -> None:
+    """The elapsed time appears."""
     with at_a_terminal(*command.split()) as (process, terminal):
-        text = shown(process, terminal, ("00:00:0",), 60)
+        text = output_of(process, terminal, ("00:00:0",), 60)
     assert "00:00:0" in text, text
 
 
 def test_a_share_is_shown_where_the_end_is_known() -> None:
-    """A share in percent, where it is known how many messages there will be."""
+    """A share in percent appears where the number of messages is known beforehand."""
     with at_a_terminal(*LONG_RUNS["pairs"].split()) as (process, terminal):
-        text = shown(process, terminal, ("%", *WORDS), 30)
+        text = output_of(process, terminal, ("%", *TEXTS), 30)
     assert "%" in text and "packets" in text, text
 
 
 def test_a_short_run_leaves_the_terminal_clean() -> None:
-    """What is over within a second shows nothing."""
+    """A command that ends within a second shows nothing."""
     with at_a_terminal("run", "ping-pong", "--machine", "moc-2-1") as (process, terminal):
-        text = shown(process, terminal, ("never",), 30)
+        text = output_of(process, terminal, ("never",), 30)
         assert process.wait(timeout=30) == 0
     assert text == ""
 
 
 def test_without_a_terminal_nothing_is_shown() -> None:
-    """Standard error stays empty when it is no terminal, while the same command, begun later, already shows something at one."""
+    """Standard error stays empty if it is not a terminal, while the same command, started later, already shows progress at one."""
     command = LONG_RUNS["pairs"].split()
     quiet = subprocess.Popen([COMMAND, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         with at_a_terminal(*command) as (process, terminal):
-            assert "simulated" in shown(process, terminal, WORDS, 30)
+            assert "simulated" in output_of(process, terminal, TEXTS, 30)
         assert quiet.stderr is not None and quiet.poll() is None
         os.set_blocking(quiet.stderr.fileno(), False)
         assert not quiet.stderr.read()

@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: How long they may take, building included. [s]
-PATIENCE = 1_000.0
+#: The longest time that they may take, building included. [s]
+TIMEOUT = 1_000.0
 
 
-def ignoring(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command as a script does in its background."""
+def run_ignoring_sigint(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command with SIGINT ignored, like a script in its background."""
     script = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
-    return subprocess.run(script, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT)
+    return subprocess.run(script, capture_output=True, text=True, timeout=TIMEOUT, check=False, cwd=ROOT)
 
 
 @pytest.mark.long
 def test_rust_tests_that_interrupt_a_process_end() -> None:
-    """Those of the signals, of casts and of launches."""
+    """Those of signals, casts and launches."""
     if shutil.which("cargo") is None:
         pytest.skip("there is no cargo here")
-    done = ignoring("cargo", "test", "-p", "maquette-command-line", "--test", "signals", "--test", "cast", "--test", "launch")
-    assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-2_000:]
+    completed = run_ignoring_sigint("cargo", "test", "-p", "maquette-command-line", "--test", "signals", "--test", "cast", "--test", "launch")
+    assert completed.returncode == 0, completed.stdout[-5_000:] + completed.stderr[-2_000:]
 
 
 @pytest.mark.long
@@ -32,5 +32,5 @@ def test_python_tests_that_interrupt_a_process_end() -> None:
     """Those of the installed command."""
     if not Path(sys.executable).with_name("maquette").exists():
         pytest.skip("the command is not installed")
-    done = ignoring(sys.executable, "-m", "pytest", "tests/python", "-k", "ctrl_c")
-    assert done.returncode == 0, done.stdout[-5_000:]
+    completed = run_ignoring_sigint(sys.executable, "-m", "pytest", "tests/python", "-k", "ctrl_c")
+    assert completed.returncode == 0, completed.stdout[-5_000:]
