@@ -15,15 +15,15 @@ COMMAND = Path(sys.executable).with_name("maquette")
 
 
 def algorithms(program: str) -> list[str]:
-    """The names that the help of the command lists."""
+    """The names of algorithms in the help of the command."""
     done = subprocess.run([COMMAND, "run", program, "--help"], capture_output=True, text=True, timeout=60, check=True)
     listed = re.search(r"--algorithm <.*?>(.*?)\n      --", done.stdout, re.DOTALL)
     assert listed is not None
     return re.findall(r"^\s+- ([a-z0-9-]+):", listed[1], re.MULTILINE)
 
 
-#: What some algorithms have to be told.
-TOLD: dict[str, dict[str, Any]] = {
+#: The parameters that some algorithms need.
+PARAMETERS: dict[str, dict[str, Any]] = {
     "lambda-tree": {"lambda_": 1.5},
     "two-queue": {"lambda_": 1.5},
     "census": {"lambda_": 1.5},
@@ -35,24 +35,24 @@ TOLD: dict[str, dict[str, Any]] = {
 }
 
 
-def told(name: str) -> dict[str, Any]:
-    return TOLD.get(name, {})
+def parameters_of(name: str) -> dict[str, Any]:
+    return PARAMETERS.get(name, {})
 
 
-def as_program(options: dict[str, Any]) -> dict[str, Any]:
+def command_names(options: dict[str, Any]) -> dict[str, Any]:
     return {("lambda" if name == "lambda_" else name): value for name, value in options.items()}
 
 
 @pytest.mark.parametrize("machine", ["cm5-32", "loggp", "infiniband-128"])
 @pytest.mark.parametrize("root", [0, 3])
-def test_every_broadcast_brings_the_message_to_all(machine: str, root: int) -> None:
+def test_every_broadcast_delivers_the_message_to_all(machine: str, root: int) -> None:
     names = algorithms("broadcast")
     assert {"binomial", "scatter-gather", "pipeline", "hardware"} <= set(names)
     data = bytes(range(250)) * 4
 
     async def program(endpoint: mq.Endpoint, algorithm: str) -> bytes | None:
         mine = data if endpoint.rank == root else None
-        return await mq.broadcast(endpoint, mine, size=1000, root=root, algorithm=algorithm, **told(algorithm))
+        return await mq.broadcast(endpoint, mine, size=1000, root=root, algorithm=algorithm, **parameters_of(algorithm))
 
     for name in names:
         if name == "hardware" and machine != "cm5-32":
@@ -61,7 +61,7 @@ def test_every_broadcast_brings_the_message_to_all(machine: str, root: int) -> N
             continue
         run = mq.run(program, machine, ranks=11, algorithm=name)
         assert run.returned == [data] * 11, name
-        theirs = mq.run("broadcast", machine, ranks=11, root=root, bytes=1000, algorithm=name, **as_program(told(name)))
+        theirs = mq.run("broadcast", machine, ranks=11, root=root, bytes=1000, algorithm=name, **command_names(parameters_of(name)))
         assert (run.finish_ps, run.message_count) == (theirs.finish_ps, theirs.message_count), name
 
 
@@ -71,20 +71,20 @@ def test_every_all_reduce_adds_up(machine: str) -> None:
     assert {"ring", "recursive-doubling", "rabenseifner"} <= set(names)
 
     async def program(endpoint: mq.Endpoint, algorithm: str) -> list[float]:
-        mine = array.array("d", [endpoint.rank + place for place in range(24)])
-        combined = await mq.all_reduce(endpoint, mine, algorithm=algorithm, **told(algorithm))
+        mine = array.array("d", [endpoint.rank + index for index in range(24)])
+        combined = await mq.all_reduce(endpoint, mine, algorithm=algorithm, **parameters_of(algorithm))
         assert combined is not None
         return array.array("d", combined).tolist()
 
     for name in names:
         run = mq.run(program, machine, ranks=8, algorithm=name)
-        assert run.returned == [[28.0 + 8 * place for place in range(24)]] * 8, name
-        theirs = mq.run("all-reduce", machine, ranks=8, bytes=192, algorithm=name, **as_program(told(name)))
+        assert run.returned == [[28.0 + 8 * index for index in range(24)]] * 8, name
+        theirs = mq.run("all-reduce", machine, ranks=8, bytes=192, algorithm=name, **command_names(parameters_of(name)))
         assert (run.finish_ps, run.message_count) == (theirs.finish_ps, theirs.message_count), name
 
 
 @pytest.mark.parametrize("machine", ["cm5-32", "loggp"])
-def test_every_all_to_all_brings_each_its_own(machine: str) -> None:
+def test_every_all_to_all_delivers_each_rank_its_messages(machine: str) -> None:
     names = algorithms("all-to-all")
     assert {"linear", "pairwise", "greedy", "bruck", "recursive"} <= set(names)
 
@@ -99,7 +99,7 @@ def test_every_all_to_all_brings_each_its_own(machine: str) -> None:
         assert (run.finish_ps, run.message_count) == (theirs.finish_ps, theirs.message_count), name
 
 
-def test_sizes_stand_for_data() -> None:
+def test_sizes_may_replace_data() -> None:
     async def program(endpoint: mq.Endpoint) -> Any:
         one = await mq.broadcast(endpoint, "4 KiB", algorithm="pipeline")
         two = await mq.all_reduce(endpoint, size=4096)
@@ -117,7 +117,7 @@ def test_a_barrier_waits_for_the_last() -> None:
     assert min(mq.run(program, "infiniband-128", ranks=9).returned) >= 8_000_000
 
 
-def test_collectives_do_not_meet_other_messages() -> None:
+def test_collectives_do_not_match_other_messages() -> None:
     async def program(endpoint: mq.Endpoint) -> tuple[bytes | None, bytes | None]:
         other = 1 - endpoint.rank
         await endpoint.send(other, b"own", tag=5)
@@ -127,7 +127,7 @@ def test_collectives_do_not_meet_other_messages() -> None:
     assert mq.run(program, "loggp", ranks=2).returned == [(b"shared", b"own")] * 2
 
 
-def test_a_receive_for_any_tag_takes_nothing_of_a_collective_that_is_under_way() -> None:
+def test_a_receive_for_any_tag_does_not_match_messages_of_a_collective() -> None:
     async def program(endpoint: mq.Endpoint) -> tuple[bytes | None, bytes | None]:
         other = 1 - endpoint.rank
         received, shared, _ = await mq.gather(
@@ -138,7 +138,7 @@ def test_a_receive_for_any_tag_takes_nothing_of_a_collective_that_is_under_way()
     assert mq.run(program, "infiniband-128", ranks=2).returned == [(b"own", b"shared")] * 2
 
 
-def test_a_collective_goes_on_beside_other_operations() -> None:
+def test_a_collective_overlaps_with_other_operations() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         await mq.gather(mq.all_reduce(endpoint, size="64 KiB", algorithm="ring"), endpoint.compute("1 ms"))
 
@@ -146,7 +146,7 @@ def test_a_collective_goes_on_beside_other_operations() -> None:
     assert mq.run(program, "infiniband-128", ranks=16).makespan_ps < 1_000_000_000 + alone
 
 
-def test_operators_take_numbers_as_they_are() -> None:
+def test_operators_use_the_number_type_of_the_buffer() -> None:
     async def program(endpoint: mq.Endpoint, kind: str, operator: str) -> bytes | None:
         return await mq.all_reduce(endpoint, array.array(kind, [endpoint.rank + 1, 7]), operator)
 
@@ -166,7 +166,7 @@ def test_operators_take_numbers_as_they_are() -> None:
         (mq.NoSuchRank, {"root": 9}, "rank 9 does not exist"),
     ],
 )
-def test_what_is_wrong_is_told(error: type[Exception], options: dict[str, Any], expected: str) -> None:
+def test_wrong_arguments_are_reported(error: type[Exception], options: dict[str, Any], expected: str) -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         await mq.broadcast(endpoint, b"data" if endpoint.rank == 0 else None, **options)
 
@@ -175,7 +175,7 @@ def test_what_is_wrong_is_told(error: type[Exception], options: dict[str, Any], 
     assert expected in str(caught.value)
 
 
-def test_a_wrong_number_of_messages_is_told() -> None:
+def test_a_wrong_number_of_messages_is_reported() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         await mq.all_to_all(endpoint, [b"one"])
 
@@ -183,7 +183,7 @@ def test_a_wrong_number_of_messages_is_told() -> None:
         mq.run(program, "loggp", ranks=4)
 
 
-def test_one_that_stays_away_is_a_deadlock() -> None:
+def test_a_rank_that_does_not_join_is_a_deadlock() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         if endpoint.rank != 2:
             await mq.barrier(endpoint)

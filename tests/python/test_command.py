@@ -1,4 +1,4 @@
-"""The command that the wheel installs, as a user starts it."""
+"""The installed command, as a user starts it."""
 
 import contextlib
 import json
@@ -44,7 +44,7 @@ def test_a_run_prints_json() -> None:
     assert len(answer["channels"]) == len(json.loads(run("machine", "moc-2-1", "--json").stdout)["network"]["channels"])
 
 
-def test_bad_input_has_status_2_and_leaves_nothing(tmp_path: Path) -> None:
+def test_bad_input_has_status_2_and_leaves_no_files(tmp_path: Path) -> None:
     done = run("run", "equal-dist", "--machine", "moc-3-2", "--nodes", "65", "--packets", "log.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -69,9 +69,9 @@ def test_a_reader_may_stop_reading() -> None:
 
 
 def interrupted(arguments: list[str], folder: Path, after: float) -> tuple[int, str]:
-    """The status and output of a command that gets a Ctrl-C so many seconds after its start.
+    """The exit status and the output of a command that gets a Ctrl-C this many seconds after its start.
 
-    `env` sees to it that the command hears it, also where this process was started to ignore it, and becomes the command.
+    `env` restores the default action of the signal, which this process may have inherited as ignored, and becomes the command.
     """
     command: list[str | Path] = ["env", "--default-signal=INT", COMMAND, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
@@ -84,7 +84,7 @@ def interrupted(arguments: list[str], folder: Path, after: float) -> tuple[int, 
         return process.returncode, out
 
 
-def test_after_ctrl_c_a_reproduction_keeps_what_is_done(tmp_path: Path) -> None:
+def test_after_ctrl_c_a_reproduction_keeps_finished_runs(tmp_path: Path) -> None:
     status, out = interrupted(["reproduce", "moc", "--json"], tmp_path, after=3)
     claims = [json.loads(line) for line in out.splitlines()]
     assert len(claims) == 17
@@ -95,7 +95,7 @@ def test_after_ctrl_c_a_reproduction_keeps_what_is_done(tmp_path: Path) -> None:
 
 
 def reproduced(folder: Path, *options: str) -> tuple[list[str], str]:
-    """The verdicts on the postal model's claims, and the lines that follow them."""
+    """The verdicts on the claims of the postal model, and the lines that follow them."""
     done = subprocess.run(
         [COMMAND, "reproduce", "postal", *options], cwd=folder, capture_output=True, text=True, timeout=120
     )
@@ -105,7 +105,7 @@ def reproduced(folder: Path, *options: str) -> tuple[list[str], str]:
     return lines[:tally], "\n".join(lines[tally:])
 
 
-def test_what_was_reproduced_is_not_run_again(tmp_path: Path) -> None:
+def test_runs_of_an_earlier_reproduction_are_not_repeated(tmp_path: Path) -> None:
     verdicts, end = reproduced(tmp_path)
     assert "earlier" not in end
     kept = tmp_path / "report" / "runs.jsonl"
@@ -130,28 +130,28 @@ def test_what_was_reproduced_is_not_run_again(tmp_path: Path) -> None:
     kept.write_text(whole.replace('"simulated_by":"', '"simulated_by":"0'))
     other, end = reproduced(tmp_path)
     assert other == verdicts
-    assert "earlier" not in end, "what other sources gave does not count"
+    assert "earlier" not in end, "results of other sources do not count"
 
 
 @pytest.mark.parametrize("after", [0.1, 0.3, 0.6])
-def test_after_ctrl_c_on_a_terminal_only_the_launcher_speaks(after: float) -> None:
-    """A terminal interrupts all that it has in the foreground: ranks of Python that have just been started must not be among them."""
+def test_after_ctrl_c_on_a_terminal_only_the_launcher_reports_it(after: float) -> None:
+    """A terminal interrupts all processes in the foreground: ranks in Python that have just been started must not be among them."""
     endless = ["launch", "--local", "3", "ping-pong", "--bytes", "8", "--rounds", "1000000001"]
     command: list[str | Path] = ["env", "--default-signal=INT", COMMAND, *endless]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr is not None
-        until_it_has_children(process.pid)
+        wait_for_children(process.pid)
         time.sleep(after)
         os.killpg(process.pid, signal.SIGINT)
         try:
-            _, told = process.communicate(timeout=120)
+            _, error = process.communicate(timeout=120)
         finally:
             process.kill()
-    assert (process.returncode, told) == (130, "error: interrupted\n")
+    assert (process.returncode, error) == (130, "error: interrupted\n")
 
 
-def until_it_has_children(parent: int) -> None:
-    """Waits until a process has started another one."""
+def wait_for_children(parent: int) -> None:
+    """Wait until a process has started another one."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for status in Path("/proc").glob("[0-9]*/status"):
@@ -161,7 +161,7 @@ def until_it_has_children(parent: int) -> None:
     raise TimeoutError(f"process {parent} has started none")
 
 
-def test_after_ctrl_c_a_single_run_leaves_nothing(tmp_path: Path) -> None:
+def test_after_ctrl_c_a_single_run_leaves_no_files(tmp_path: Path) -> None:
     endless = ["run", "equal-dist", "--machine", "moc-3-2", "--messages", "4000000000", "--packets", "log.csv"]
     status, out = interrupted(endless, tmp_path, after=1)
     assert (status, out) == (130, "")
@@ -169,10 +169,10 @@ def test_after_ctrl_c_a_single_run_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_whoever_ends_it_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+def test_other_signals_leave_no_files_either(tmp_path: Path, number: signal.Signals) -> None:
     endless = ["run", "equal-dist", "--machine", "moc-3-2", "--messages", "4000000000", "--packets", "log.csv"]
-    usual = lambda: signal.signal(number, signal.SIG_DFL)  # noqa: E731
-    with subprocess.Popen([COMMAND, *endless], stdout=subprocess.PIPE, cwd=tmp_path, preexec_fn=usual) as process:
+    restore_default = lambda: signal.signal(number, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen([COMMAND, *endless], stdout=subprocess.PIPE, cwd=tmp_path, preexec_fn=restore_default) as process:
         try:
             deadline = time.monotonic() + 60
             while not list(tmp_path.iterdir()) and time.monotonic() < deadline:

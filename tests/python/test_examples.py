@@ -1,4 +1,4 @@
-"""What the documentation shows in Python, run as it stands; and the types that are promised."""
+"""The Python in the README and the examples, run unchanged; and the types of the package."""
 
 import os
 import re
@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def python(*arguments: str | Path) -> str:
-    # Pictures are drawn, and shown to nobody.
-    drawn = {**os.environ, "MPLBACKEND": "Agg"}
+    # Pictures are drawn, but not shown.
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=drawn, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -30,8 +30,8 @@ def test_the_program_of_the_readme_runs() -> None:
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: str(path.stem))
-def test_an_example_shows_what_it_claims(example: Path) -> None:
-    """It runs to its end: what it claims, it asserts."""
+def test_an_example_runs_and_asserts_its_claims(example: Path) -> None:
+    """It runs to its end; its claims are assertions."""
     needed = re.findall(r"^(?:import|from) (matplotlib|networkx|numpy|pandas|distributed)\b", example.read_text(), re.MULTILINE)
     for module in needed:
         pytest.importorskip(module)
@@ -45,12 +45,12 @@ def test_there_are_ten_examples_and_the_readme_names_them() -> None:
     assert examples == set(re.findall(r"\(examples/(\w+\.py)\)", (ROOT / "README.md").read_text()))
 
 
-def test_the_stub_is_that_of_the_module() -> None:
+def test_the_stub_matches_the_module() -> None:
     pytest.importorskip("mypy")
     assert "no issues found" in python("-m", "mypy.stubtest", "maquette._maquette")
 
 
-def test_importing_it_takes_no_time() -> None:
+def test_importing_the_package_is_fast() -> None:
     statement = "import time; begin = time.perf_counter(); import maquette; print(time.perf_counter() - begin)"
-    # The least of several, as others use this computer, too.
+    # The best of several measurements, since other processes use this computer, too.
     assert min(float(python("-c", statement)) for _ in range(5)) < 0.08

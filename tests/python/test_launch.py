@@ -18,7 +18,7 @@ COMMAND = Path(sys.executable).with_name("maquette")
 
 
 async def ring_sum(endpoint: mq.Endpoint, size: int = 1000) -> int:
-    """Everybody's number goes once round the ring."""
+    """The number of each rank goes once round the ring."""
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     number = total = endpoint.rank + 1
     for _ in range(endpoint.size - 1):
@@ -31,7 +31,7 @@ async def ring_sum(endpoint: mq.Endpoint, size: int = 1000) -> int:
     return total
 
 
-def test_a_program_ends_with_the_same_for_real_as_on_models() -> None:
+def test_a_program_has_the_same_result_for_real_as_on_models() -> None:
     real = mq.launch(ring_sum, local=5)
     assert real.returned == [15] * 5
     for machine in ["infiniband-128", "loggp", "dp-smp-8"]:
@@ -40,7 +40,7 @@ def test_a_program_ends_with_the_same_for_real_as_on_models() -> None:
     assert repr(real).startswith("<maquette.Launch ring_sum on 5 ranks: ")
 
 
-def test_a_message_of_many_packets_comes_whole() -> None:
+def test_a_message_of_many_packets_arrives_complete() -> None:
     data = bytes(range(256)) * 2000
 
     async def program(endpoint: mq.Endpoint) -> bool:
@@ -74,7 +74,7 @@ def test_a_program_of_the_catalogue_is_launched_by_its_name() -> None:
         mq.launch("broadcast", local=4, algoritm="linear")
 
 
-def test_what_goes_wrong_is_told() -> None:
+def test_errors_of_a_launch_are_reported() -> None:
     async def waits(endpoint: mq.Endpoint) -> None:
         await endpoint.receive((endpoint.rank + 1) % 2)
 
@@ -104,13 +104,13 @@ def test_ctrl_c_ends_a_launch() -> None:
         time.sleep(0.5)
         signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             mq.launch(chatter, local=2)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
 
 
 PROGRAM = '''
@@ -141,20 +141,20 @@ def test_the_command_runs_and_launches_a_program_in_a_file(program: Path) -> Non
     options = ["--rounds", "3", "--word=some", "--json"]
     ran = command("run", f"{program}:ring", "--machine", "moc-2-1", "--ranks", "4", "--set", "buffers=4", *options)
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert (told["messages"], told["returned"]) == (12, [0, 3, 6, 9])
-    assert told["experiment"]["parameters"] == {"rounds": 3, "word": "some"}
-    assert told["experiment"]["machine"]["set"] == ["buffers=4"]
+    simulated = json.loads(ran.stdout)
+    assert (simulated["messages"], simulated["returned"]) == (12, [0, 3, 6, 9])
+    assert simulated["experiment"]["parameters"] == {"rounds": 3, "word": "some"}
+    assert simulated["experiment"]["machine"]["set"] == ["buffers=4"]
     launched = command("launch", f"{program}:ring", "--local", "4", *options)
     assert launched.returncode == 0, launched.stderr
     real = json.loads(launched.stdout)
-    assert (real["messages"], real["returned"]) == (12, told["returned"])
+    assert (real["messages"], real["returned"]) == (12, simulated["returned"])
     assert "rank 3: 9\n" in command("launch", "--local", "4", "--repeat", "2", f"{program}:ring", "--rounds", "3").stdout
     text = command("run", f"{program}:ring", "--machine", "moc-2-1", "--ranks", "4").stdout
     assert text.startswith("<maquette.Run ring on 4 nodes of moc-2-1: ") and "rank 3: 3\n" in text
 
 
-def test_the_command_tells_what_is_wrong_with_a_program_in_a_file(program: Path) -> None:
+def test_the_command_reports_errors_in_a_program_in_a_file(program: Path) -> None:
     cases = [
         (["run", f"{program}:rong", "--machine", "loggp"], 2, "found no function rong"),
         (["run", "no-such.py:ring", "--machine", "loggp"], 2, "found no file no-such.py"),
@@ -166,12 +166,12 @@ def test_the_command_tells_what_is_wrong_with_a_program_in_a_file(program: Path)
         (["launch", "no-such.py:ring", "--local", "2"], 2, "no-such.py"),
         (["launch", f"{program}:ring", "--local", "2", "--round", "3"], 2, "has no parameter `round`; it has rounds, word; did you mean `rounds`?"),
     ]
-    for words, status, told in cases:
-        done = command(*words)
-        assert (done.returncode, told in done.stderr) == (status, True), (words, done.stderr)
+    for arguments, status, expected in cases:
+        done = command(*arguments)
+        assert (done.returncode, expected in done.stderr) == (status, True), (arguments, done.stderr)
 
 
-def test_a_program_on_hosts_ends_with_the_same_as_on_models(program: Path, tmp_path: Path) -> None:
+def test_a_program_on_hosts_has_the_same_result_as_on_models(program: Path, tmp_path: Path) -> None:
     hosts = tmp_path / "hosts.txt"
     hosts.write_text("here 127.0.0.1 3\n")
     from_file = runpy.run_path(str(program))
@@ -182,7 +182,7 @@ def test_a_program_on_hosts_ends_with_the_same_as_on_models(program: Path, tmp_p
     assert (named.ranks, named.found["messages"]) == (3, 1)
 
 
-def test_what_can_not_be_launched_on_hosts_is_told(program: Path, tmp_path: Path) -> None:
+def test_programs_that_can_not_be_launched_on_hosts_are_refused(program: Path, tmp_path: Path) -> None:
     hosts = tmp_path / "hosts.txt"
     hosts.write_text("here 127.0.0.1 2\n")
     from_file = runpy.run_path(str(program))

@@ -13,7 +13,7 @@ import maquette as mq
 COMMAND = Path(sys.executable).with_name("maquette")
 
 
-def test_its_facts_are_those_that_the_command_tells() -> None:
+def test_its_facts_are_those_that_the_command_prints() -> None:
     machine = mq.Machine("infiniband-128", set={"channels.buffers": 128})
     done = subprocess.run(
         [COMMAND, "machine", "infiniband-128", "--set", "channels.buffers=128", "--json"],
@@ -28,7 +28,7 @@ def test_its_facts_are_those_that_the_command_tells() -> None:
     assert repr(machine).startswith("<maquette.Machine infiniband-128: 128 nodes; ")
 
 
-def test_a_description_is_a_machine_from_a_file_or_a_dict(tmp_path: Path) -> None:
+def test_a_machine_is_made_from_a_file_or_a_dict(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "machines" / "moc-2-1.toml").read_text()
     (tmp_path / "mine.toml").write_text(text)
     from_file = mq.Machine(tmp_path / "mine.toml")
@@ -38,7 +38,7 @@ def test_a_description_is_a_machine_from_a_file_or_a_dict(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("description", "settings", "told"),
+    ("description", "settings", "expected"),
     [
         ("infiniband-182", {}, "did you mean `infiniband-128`?"),
         ("moc-3-2", {"channels.bufers": 4}, "there is no field `bufers`; did you mean `buffers`?"),
@@ -46,12 +46,12 @@ def test_a_description_is_a_machine_from_a_file_or_a_dict(tmp_path: Path) -> Non
         ({"topologi": {}}, {}, "did you mean `topology`?"),
     ],
 )
-def test_what_is_wrong_is_told(description: str, settings: dict[str, int], told: str) -> None:
+def test_wrong_descriptions_are_reported(description: str, settings: dict[str, int], expected: str) -> None:
     with pytest.raises(ValueError) as caught:
         mq.Machine(description, set=settings)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_told() -> None:
+def test_a_file_that_does_not_exist_is_reported() -> None:
     with pytest.raises((OSError, ValueError), match="no-such-file.toml"):
         mq.Machine("no-such-file.toml")

@@ -1,4 +1,4 @@
-"""Programs over MPI: under the mpiexec of PyPI's mpich, which is beside this Python."""
+"""Programs over MPI: under the mpiexec of PyPI's mpich, next to this Python."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import maquette as mq
 
 BIN = Path(sys.executable).parent
 LIBRARY = BIN.parent / "lib" / "libmpi_abi.so.1"
-#: What the libraries call themselves that these tests have passed with: that of `pip install mpich`, and that of `pip install impi-rt`.
+#: The names of the libraries with which these tests have passed: those of `pip install mpich` and of `pip install impi-rt`.
 LIBRARIES = ("MPICH", "Intel(R) MPI Library")
 PROGRAMS = '''
 import os
@@ -23,7 +23,7 @@ import sys
 import maquette as mq
 
 async def ring_sum(endpoint, size=1000, rounds=1):
-    """Everybody's number goes round the ring; with each goes a large message the other way."""
+    """The number of each rank goes round the ring, and with each a large message in the other direction."""
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     total = 0
     for _ in range(rounds):
@@ -41,7 +41,7 @@ async def ring_sum(endpoint, size=1000, rounds=1):
             total += number
     return total
 
-async def first_come(endpoint):
+async def from_any_source(endpoint):
     if endpoint.rank > 0:
         await endpoint.send(0, bytes([endpoint.rank]))
         return None
@@ -84,22 +84,22 @@ if __name__ == "__main__":
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for needed in (BIN / "mpiexec", LIBRARY):
         if not needed.exists():
-            pytest.skip(f"there is no {needed}, which `pip install mpich` brings")
+            pytest.skip(f"there is no {needed}, which `pip install mpich` installs")
     path = tmp_path_factory.mktemp("mpi") / "programs.py"
     path.write_text(PROGRAMS)
     return path
 
 
-def mpiexec(ranks: int, *words: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    command: list[str | Path] = [BIN / "mpiexec", "-n", str(ranks), *words]
+def mpiexec(ranks: int, *arguments: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    command: list[str | Path] = [BIN / "mpiexec", "-n", str(ranks), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | (environment or {}))
 
 
-def over_mpi(ranks: int, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return mpiexec(ranks, BIN / "maquette", "launch", "--mpi", *words)
+def over_mpi(ranks: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return mpiexec(ranks, BIN / "maquette", "launch", "--mpi", *arguments)
 
 
-def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def answer_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
@@ -107,7 +107,7 @@ def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 def test_more_ranks_than_processors_run_a_program_of_the_catalogue(programs: Path) -> None:
     ranks = 2 * (os.cpu_count() or 1)
-    answer = told(over_mpi(ranks, "--json", "--repeat", "3", "all-to-all", "--algorithm", "bruck", "--bytes", "20KiB"))
+    answer = answer_of(over_mpi(ranks, "--json", "--repeat", "3", "all-to-all", "--algorithm", "bruck", "--bytes", "20KiB"))
     assert answer["nodes"] == len(answer["ranks"]) == ranks
     assert len(answer["times_ps"]) == 3 and min(answer["times_ps"]) > 0
     assert answer["messages"] == sum(rank["messages"] for rank in answer["ranks"]) > 0
@@ -115,59 +115,59 @@ def test_more_ranks_than_processors_run_a_program_of_the_catalogue(programs: Pat
     assert answer["mpi_library"].startswith(LIBRARIES) and answer["experiment"]["parameters"]["repeat"] == 3
 
 
-def test_the_summary_is_told_once_and_by_whom_the_messages_went(programs: Path) -> None:
+def test_the_summary_is_printed_once_and_names_the_library(programs: Path) -> None:
     done = over_mpi(2, "broadcast", "--algorithm", "hardware", "--bytes", "300KiB", "--repeat", "5")
     assert done.returncode == 0, done.stderr
     assert [done.stdout.count(f"on 2 ranks by MPI ({library} ") for library in LIBRARIES].count(1) == 1
     assert "time" in done.stdout and "5, 1500 KiB in total" in done.stdout
 
 
-@pytest.mark.parametrize("function", ["ring_sum", "first_come", "collectives"])
-def test_a_program_ends_with_the_same_over_mpi_as_over_udp(programs: Path, function: str) -> None:
-    words = [f"{programs}:{function}"] + (["--size", "100000"] if function == "ring_sum" else [])
+@pytest.mark.parametrize("function", ["ring_sum", "from_any_source", "collectives"])
+def test_a_program_has_the_same_result_over_mpi_as_over_udp(programs: Path, function: str) -> None:
+    arguments = [f"{programs}:{function}"] + (["--size", "100000"] if function == "ring_sum" else [])
     over_udp = subprocess.run(
-        [BIN / "maquette", "launch", "--json", "--local", "3", *words], capture_output=True, text=True, timeout=60, check=False
+        [BIN / "maquette", "launch", "--json", "--local", "3", *arguments], capture_output=True, text=True, timeout=60, check=False
     )
-    assert told(over_mpi(3, "--json", *words))["returned"] == told(over_udp)["returned"]
+    assert answer_of(over_mpi(3, "--json", *arguments))["returned"] == answer_of(over_udp)["returned"]
 
 
 def test_processes_of_python_are_ranks_that_all_get_the_answer(programs: Path) -> None:
     done = mpiexec(3, sys.executable, programs, "ring_sum")
     assert done.returncode == 0, done.stderr
-    # What three processes print may come in any pieces.
+    # The output of three processes may be interleaved.
     assert done.stdout.count(str([[6, 6, 6]] * 2)) == 3
 
 
-def test_a_rank_that_fails_ends_all_and_says_why(programs: Path) -> None:
+def test_a_rank_that_fails_ends_all_with_its_error(programs: Path) -> None:
     for done in (over_mpi(2, f"{programs}:raises"), mpiexec(2, sys.executable, programs, "raises")):
         assert done.returncode != 0
         assert "no bread" in done.stderr
 
 
-def test_a_rank_that_dies_makes_the_others_end(programs: Path) -> None:
+def test_a_rank_that_dies_ends_the_others(programs: Path) -> None:
     assert over_mpi(3, f"{programs}:dies").returncode != 0
 
 
-def test_for_a_rank_that_no_longer_answers_the_others_have_patience(programs: Path) -> None:
+def test_ranks_stop_waiting_for_one_that_no_longer_answers(programs: Path) -> None:
     begin = time.monotonic()
     done = over_mpi(2, "--patience", "1s", f"{programs}:stops")
     assert done.returncode != 0 and 1 < time.monotonic() - begin < 20
     assert "rank 0 waits for a message from rank 1" in done.stderr
 
 
-def test_ranks_that_wait_for_each_other_end_with_who_waits_for_whom(programs: Path) -> None:
+def test_ranks_that_wait_for_each_other_end_and_name_each_other(programs: Path) -> None:
     done = over_mpi(2, "--patience", "500ms", f"{programs}:waits")
     assert done.returncode == 1
     assert "rank 0 waits for a message from rank 1" in done.stderr or "rank 1 waits for a message from rank 0" in done.stderr
 
 
-def test_what_is_wrong_with_the_words_is_told_once(programs: Path) -> None:
-    for words, problem in [
+def test_wrong_arguments_are_reported_once(programs: Path) -> None:
+    for arguments, problem in [
         (["brodcast"], "a similar subcommand exists: `broadcast`"),
         (["broadcast", "--root", "9"], "rank 9 does not exist: the program has 2"),
         ([f"{programs}:nothing"], "nothing"),
     ]:
-        done = over_mpi(2, *words)
+        done = over_mpi(2, *arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert problem in done.stderr.replace("'", "`") and done.stderr.count("error:") == 1, done.stderr
 
@@ -193,8 +193,8 @@ program.all-to-all = { traffic = "sizes.csv" }
 """
 
 
-def rehearse(ranks: int, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return mpiexec(ranks, "-wdir", folder, BIN / "maquette", "rehearse", "--mpi", "--out", "out", *words)
+def rehearse(ranks: int, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return mpiexec(ranks, "-wdir", folder, BIN / "maquette", "rehearse", "--mpi", "--out", "out", *arguments)
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def rehearsal(programs: Path, tmp_path: Path) -> Path:
 
 
 def test_a_rehearsal_on_more_ranks_than_some_programs_have(rehearsal: Path) -> None:
-    answer = told(rehearse(4, rehearsal, "--json", "rehearsal.toml"))
+    answer = answer_of(rehearse(4, rehearsal, "--json", "rehearsal.toml"))
     out = rehearsal / "out"
     assert sorted(path.name for path in out.iterdir()) == ["fitted.toml", "index.html", "outcome.json", "predictions.json"]
     assert json.loads((out / "outcome.json").read_text()) == answer
@@ -220,7 +220,7 @@ def test_a_rehearsal_on_more_ranks_than_some_programs_have(rehearsal: Path) -> N
     assert "found predictions.json in out" in again.stderr
 
 
-def test_what_is_wrong_with_a_rehearsal_is_told_once_and_nothing_is_left(rehearsal: Path) -> None:
+def test_errors_in_a_rehearsal_are_reported_once_and_leave_no_files(rehearsal: Path) -> None:
     (rehearsal / "bad.toml").write_text(REHEARSAL.replace("repeat", "repaet"))
     for ranks, file, problem in [
         (2, "nothing.toml", "cannot read `nothing.toml`"),
@@ -235,11 +235,11 @@ def test_what_is_wrong_with_a_rehearsal_is_told_once_and_nothing_is_left(rehears
 
 def test_a_rank_that_lacks_a_file_ends_the_rehearsal_for_all(rehearsal: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    words = [str(BIN / "maquette"), "rehearse", "--mpi", "--out", "out", "rehearsal.toml"]
-    done = mpiexec(2, "-wdir", rehearsal, *words, ":", "-n", "1", "-wdir", elsewhere, *words)
+    arguments = [str(BIN / "maquette"), "rehearse", "--mpi", "--out", "out", "rehearsal.toml"]
+    done = mpiexec(2, "-wdir", rehearsal, *arguments, ":", "-n", "1", "-wdir", elsewhere, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "rank 2 on " in done.stderr and "sizes.csv" in done.stderr and done.stderr.count("error:") == 1, done.stderr
-    # What was predicted before is there, and nothing that would look like an outcome.
+    # The predictions were written before; nothing looks like an outcome.
     assert not (rehearsal / "out" / "outcome.json").exists()
 
 
@@ -249,14 +249,14 @@ if sys.argv[1] == "mpi4py first":
     from mpi4py import MPI
 import maquette as mq
 
-async def passed_on(endpoint):
+async def pass_on(endpoint):
     if endpoint.rank == 0:
         await endpoint.send(1, b"ours")
         return None
     return (await endpoint.receive(0)).data.decode()
 
 def launched():
-    return mq.launch(passed_on, mpi=True).returned
+    return mq.launch(pass_on, mpi=True).returned
 
 try:
     first = launched()
@@ -265,7 +265,7 @@ except ValueError as error:
     sys.exit(3)
 from mpi4py import MPI
 world = MPI.COMM_WORLD
-# Begun before a launch and received after it: the launch's own messages must not get in the way.
+# Begun before a launch and received after it: the messages of the launch must not interfere.
 request = world.isend("theirs", 1 - world.rank)
 second = launched()
 theirs = world.recv(source=1 - world.rank)
@@ -286,11 +286,11 @@ def beside_mpi4py(programs: Path, tmp_path: Path) -> Path:
 
 def is_of_the_standard_abi() -> bool:
     """Whether the mpi4py of this environment is built for the standard ABI."""
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", "from mpi4py import MPI; print('libmpi_abi' in open('/proc/self/maps').read())"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    return told.stdout.strip() == "True"
+    return printed.stdout.strip() == "True"
 
 
 @pytest.mark.parametrize("order", ["mpi4py first", "maquette first"])
@@ -309,20 +309,20 @@ def test_a_second_library_in_a_process_is_refused(beside_mpi4py: Path) -> None:
     assert "libmpi.so.12" in done.stdout and "libmpi_abi.so.1" in done.stdout and "--no-binary=mpi4py" in done.stdout
 
 
-def alone(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def without_mpiexec(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command without mpiexec."""
-    command = [BIN / "maquette", "launch", "--mpi", *words]
+    command = [BIN / "maquette", "launch", "--mpi", *arguments]
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PMI_", "MAQUETTE_MPI"))}
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=clean | environment)
 
 
 def test_without_mpiexec_there_is_one_rank(programs: Path) -> None:
-    done = alone("broadcast", "--bytes", "8")
+    done = without_mpiexec("broadcast", "--bytes", "8")
     assert done.returncode == 0, done.stderr
     assert "on 1 rank by MPI" in done.stdout
 
 
-def test_a_library_that_is_none_is_refused(programs: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_mpi_library_is_refused(programs: Path, tmp_path: Path) -> None:
     text = tmp_path / "libmpi_abi.so"
     text.write_text("INPUT(libmpi_abi.so.1)")
     cases: list[tuple[Path, str]] = [
@@ -331,19 +331,19 @@ def test_a_library_that_is_none_is_refused(programs: Path, tmp_path: Path) -> No
         (LIBRARY.with_name("libmpi.so.12"), "not an MPI library with the standard ABI"),
     ]
     for path, problem in cases:
-        for done in (alone("--mpi-library", path, "broadcast"), alone("broadcast", MAQUETTE_MPI_LIBRARY=str(path))):
+        for done in (without_mpiexec("--mpi-library", path, "broadcast"), without_mpiexec("broadcast", MAQUETTE_MPI_LIBRARY=str(path))):
             assert done.returncode == 2 and problem in done.stderr and str(path) in done.stderr, done.stderr
     with pytest.raises(ValueError, match="can't be opened"):
         mq.launch("broadcast", mpi=True, mpi_library=text)
 
 
 def test_a_library_of_another_mpiexec_is_noticed(programs: Path) -> None:
-    done = alone("broadcast", OMPI_COMM_WORLD_SIZE="4")
+    done = without_mpiexec("broadcast", OMPI_COMM_WORLD_SIZE="4")
     assert done.returncode == 2
     assert "Open MPI's mpiexec has started 4: the two do not belong together" in done.stderr
 
 
 @pytest.mark.parametrize("option", [["--local", "2"], ["--window", "8"], ["--no-multicast"], ["--timeout", "1s"]])
 def test_options_without_effect_are_refused(option: list[str]) -> None:
-    done = alone(*option, "broadcast")
+    done = without_mpiexec(*option, "broadcast")
     assert done.returncode == 2 and f"{option[0]}: found --mpi, too" in done.stderr

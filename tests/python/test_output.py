@@ -1,4 +1,4 @@
-"""The files that a run writes, read by others."""
+"""The files that a run writes, read by other programs."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ def run(*arguments: str | Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written")
     run(*RUN, "--packets", folder / "log.csv", "--timeline", folder / "trace.json")
     run(*RUN, "--packets", folder / "log.arrow")
@@ -39,40 +39,40 @@ def packets(folder: Path) -> list[dict[str, Any]]:
         return [{name: value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
-def test_arrow_and_csv_hold_the_same(written: Path) -> None:
+def test_arrow_and_csv_have_the_same_contents(outputs: Path) -> None:
     polars = pytest.importorskip("polars")
-    assert polars.read_ipc(written / "log.arrow").to_dicts() == packets(written)
+    assert polars.read_ipc(outputs / "log.arrow").to_dicts() == packets(outputs)
 
 
-def test_the_log_agrees_with_the_channels_of_the_machine(written: Path) -> None:
+def test_the_log_agrees_with_the_channels_of_the_machine(outputs: Path) -> None:
     network = json.loads(run("machine", "moc-2-1", "--json"))["network"]
     channels = network["channels"]
-    for packet in packets(written):
-        way = [channels[channel] for channel in packet["channels"]]
-        assert way[0]["from"] == {"node": packet["source"]}
-        assert way[-1]["to"] == {"node": packet["destination"]}
-        assert all(here["to"] == there["from"] for here, there in zip(way, way[1:]))
+    for packet in packets(outputs):
+        route = [channels[channel] for channel in packet["channels"]]
+        assert route[0]["from"] == {"node": packet["source"]}
+        assert route[-1]["to"] == {"node": packet["destination"]}
+        assert all(one["to"] == following["from"] for one, following in zip(route, route[1:]))
         # A channel is held for at least the time of the packet's flits.
-        for channel, granted, released in zip(way, packet["granted_ps"], packet["released_ps"]):
+        for channel, granted, released in zip(route, packet["granted_ps"], packet["released_ps"]):
             assert released - granted >= packet["flits"] * channel["flit_time_ps"]
 
 
-def test_a_channel_belongs_to_one_packet_at_a_time(written: Path) -> None:
+def test_one_packet_at_a_time_holds_a_channel(outputs: Path) -> None:
     held: dict[int, list[tuple[int, int]]] = {}
-    for packet in packets(written):
+    for packet in packets(outputs):
         for channel, granted, released in zip(packet["channels"], packet["granted_ps"], packet["released_ps"]):
             held.setdefault(channel, []).append((granted, released))
     for times in held.values():
         times.sort()
-        assert all(here[1] <= there[0] for here, there in zip(times, times[1:]))
+        assert all(one[1] <= following[0] for one, following in zip(times, times[1:]))
 
 
-def test_the_timeline_has_every_message_as_an_arrow(written: Path) -> None:
-    events = json.loads((written / "trace.json").read_text())["traceEvents"]
+def test_the_timeline_has_every_message_as_an_arrow(outputs: Path) -> None:
+    events = json.loads((outputs / "trace.json").read_text())["traceEvents"]
     kinds = Counter(event["ph"] for event in events)
     assert kinds["s"] == kinds["f"] == 64
     slices = [event for event in events if event["ph"] == "X"]
-    hops = sum(len(packet["channels"]) for packet in packets(written))
+    hops = sum(len(packet["channels"]) for packet in packets(outputs))
     assert sum(event["pid"] == 2 for event in slices) == hops
     # Every arrow begins and ends inside a slice of its rank.
     for arrow in (event for event in events if event["ph"] in "sf"):
@@ -80,6 +80,6 @@ def test_the_timeline_has_every_message_as_an_arrow(written: Path) -> None:
         assert any(event["ts"] <= arrow["ts"] <= event["ts"] + event["dur"] for event in mine)
 
 
-def test_runs_are_the_same_byte_for_byte() -> None:
+def test_the_same_run_prints_the_same_bytes() -> None:
     random = [*RUN, "--json", "--seed", "5"]
     assert run(*random) == run(*random)

@@ -1,4 +1,4 @@
-"""The project in examples/own-program, built and run as its owner would."""
+"""The project in examples/own-program, built and run as its owner would do it."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_program_of_ones_own_runs_on_two_models_and_for_real() -> None:
     project = ROOT / "examples" / "own-program"
-    # The versions of the workspace.
+    # Use the versions of the workspace.
     shutil.copy(ROOT / "Cargo.lock", project)
     done = subprocess.run(
         ["cargo", "run", "--quiet"], cwd=project, capture_output=True, text=True, timeout=900, check=False

@@ -1,4 +1,4 @@
-"""Pictures of a run from Python: its page, its critical path as a table, and what notebooks show."""
+"""Pictures of a run from Python: its page, its critical path as a table, and its display in notebooks."""
 
 import re
 from pathlib import Path
@@ -26,19 +26,19 @@ def test_the_parts_of_the_critical_path_sum_to_the_makespan(machine: str) -> Non
     assert path.schema["latency_ps"] == pl.Int64
 
 
-def test_computing_that_hides_messages_is_the_path() -> None:
+def test_computing_that_hides_messages_is_the_critical_path() -> None:
     run = mq.run(halo, "infiniband-128", ranks=8, size=8)
     path = pl.DataFrame(run.critical_path)
     assert path.filter(cause="compute")["computing_ps"].sum() == 3_000_000
 
 
 def test_a_report_is_one_page_whether_or_not_the_timeline_was_recorded(tmp_path: Path) -> None:
-    later, before = tmp_path / "later.html", tmp_path / "before.html"
-    mq.run(halo, "infiniband-128", ranks=8, size=5000).report(later)
-    mq.run(halo, "infiniband-128", ranks=8, size=5000, record="timeline").report(before)
-    assert later.read_text() == before.read_text()
-    assert later.read_text().startswith("<!doctype html>")
-    assert "https://" not in later.read_text()
+    afterwards, recorded = tmp_path / "afterwards.html", tmp_path / "recorded.html"
+    mq.run(halo, "infiniband-128", ranks=8, size=5000).report(afterwards)
+    mq.run(halo, "infiniband-128", ranks=8, size=5000, record="timeline").report(recorded)
+    assert afterwards.read_text() == recorded.read_text()
+    assert afterwards.read_text().startswith("<!doctype html>")
+    assert "https://" not in afterwards.read_text()
 
 
 def test_a_report_that_cannot_be_written_says_why(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_report_that_cannot_be_written_says_why(tmp_path: Path) -> None:
         run.report(tmp_path / "nowhere" / "run.html")
 
 
-def test_machines_runs_plans_schedules_and_sweeps_show_themselves() -> None:
+def test_machines_runs_plans_schedules_and_sweeps_display_themselves() -> None:
     machine = mq.Machine("moc-2-1")
     fields = {"machine": {"name": "loggp"}, "job": [{"ranks": 4, "program": {"broadcast": {"bytes": 8}}}]}
     shown = {

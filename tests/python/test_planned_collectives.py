@@ -1,4 +1,4 @@
-"""Programs that were written for MPI, whose collectives go by a plan: the same bytes as without it, and what can't be."""
+"""Programs written for MPI whose collectives follow a plan: they receive the same bytes as without it, and unsuitable plans are refused."""
 
 import json
 import os
@@ -54,20 +54,20 @@ algorithm = "{matrix}"
 """
 
 
-def maquette(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What the command prints and how it ends."""
-    told = {**os.environ, **environment}
-    return subprocess.run([BIN / "maquette", *words], capture_output=True, text=True, timeout=120, check=False, env=told)
+def maquette(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command; returns its output and exit status."""
+    variables = {**os.environ, **environment}
+    return subprocess.run([BIN / "maquette", *arguments], capture_output=True, text=True, timeout=120, check=False, env=variables)
 
 
 def compiled(source: Path, program: Path) -> Path:
-    """A program in C for the standard ABI."""
+    """Compile a program in C for the standard ABI."""
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no gcc")
     lib = BIN.parent / "lib"
-    words: list[str | Path] = ["-O1", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
-    subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
+    arguments: list[str | Path] = ["-O1", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
+    subprocess.run([compiler, *arguments, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
     return program
 
 
@@ -78,19 +78,19 @@ def every_collective(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plan(folder: Path, ranks: int, matrix: str = "posted") -> Path:
-    """A file with a plan."""
+    """Write a plan to a file."""
     path = folder / "plan.toml"
     path.write_text(PLAN.format(ranks=ranks, matrix=matrix))
     return path
 
 
-def test_the_library_is_where_the_package_is() -> None:
-    """Without it the rest of this file tests nothing: `make test` puts it there."""
+def test_the_package_contains_the_library() -> None:
+    """Without it the other tests here would test nothing: `make test` installs it."""
     assert COLLECTIVES_LIBRARY.is_file()
 
 
 @pytest.mark.parametrize(("ranks", "matrix"), [(2, "posted"), (3, "edge-colouring"), (4, "birkhoff")])
-def test_what_comes_is_the_same_with_a_plan(every_collective: Path, tmp_path: Path, ranks: int, matrix: str) -> None:
+def test_a_plan_changes_no_received_data(every_collective: Path, tmp_path: Path, ranks: int, matrix: str) -> None:
     command: list[str | Path] = [MPIEXEC, "-n", str(ranks), every_collective]
     alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     done = maquette("collectives", "--json", "--plan", plan(tmp_path, ranks, matrix), "--", *command)
@@ -108,10 +108,10 @@ def test_what_comes_is_the_same_with_a_plan(every_collective: Path, tmp_path: Pa
         ("MPI_Alltoall", "posted"),
         ("MPI_Alltoallv", matrix),
     }
-    passed_on = {(line["function"], line["by"]) for line in lines if not line["planned"]}
-    assert ("MPI_Alltoall", "not in the plan") in passed_on
-    assert ("MPI_Allreduce", "an operator that is not commutative, or the program's own") in passed_on
-    assert ("MPI_Bcast", "another number of ranks") in passed_on
+    left_to_library = {(line["function"], line["by"]) for line in lines if not line["planned"]}
+    assert ("MPI_Alltoall", "not in the plan") in left_to_library
+    assert ("MPI_Allreduce", "an operator that is not commutative, or the program's own") in left_to_library
+    assert ("MPI_Bcast", "another number of ranks") in left_to_library
 
 
 def test_a_plan_for_another_number_of_ranks_is_refused(every_collective: Path, tmp_path: Path) -> None:
@@ -121,16 +121,16 @@ def test_a_plan_for_another_number_of_ranks_is_refused(every_collective: Path, t
 
 
 def test_ranks_refuse_a_plan_that_is_damaged(every_collective: Path, tmp_path: Path) -> None:
-    """The command reads it before; who preloads the library without the command is told the same."""
+    """The command reads the plan beforehand; a program that preloads the library by itself gets the same error."""
     path = plan(tmp_path, 2)
     path.write_text(path.read_text().replace('"binomial"', '"binomail"'))
-    complaint = "plan.toml:8:13: broadcast[0].algorithm: found `binomail`; allowed is one of linear, binomial, "
+    error = "plan.toml:8:13: broadcast[0].algorithm: found `binomail`; allowed is one of linear, binomial, "
     done = maquette("collectives", "--plan", path, "--", MPIEXEC, "-n", "2", every_collective)
-    assert done.returncode == 2 and complaint in done.stderr and "did you mean `binomial`?" in done.stderr
-    told = {**os.environ, "LD_PRELOAD": str(COLLECTIVES_LIBRARY), "MAQUETTE_COLLECTIVES_PLAN": str(path)}
+    assert done.returncode == 2 and error in done.stderr and "did you mean `binomial`?" in done.stderr
+    variables = {**os.environ, "LD_PRELOAD": str(COLLECTIVES_LIBRARY), "MAQUETTE_COLLECTIVES_PLAN": str(path)}
     command: list[str | Path] = [MPIEXEC, "-n", "2", every_collective]
-    alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=told)
-    assert alone.returncode != 0 and alone.stderr.count(complaint) == 1
+    alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=variables)
+    assert alone.returncode != 0 and alone.stderr.count(error) == 1
 
 
 def test_a_plan_for_another_machine_is_refused(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_plan_for_a_machine_with_other_settings_is_refused(tmp_path: Path) -> 
     assert done.returncode == 2 and ") with g=2us; allowed is one for loggp (blake3 " in done.stderr
 
 
-def test_nobody_hangs_when_a_rank_dies(tmp_path: Path) -> None:
+def test_no_rank_hangs_when_another_dies(tmp_path: Path) -> None:
     source = tmp_path / "dies.c"
     source.write_text(
         "#include <mpi.h>\n#include <signal.h>\n#include <unistd.h>\n"
@@ -174,7 +174,7 @@ def test_processes_that_a_program_starts_are_left_to_the_library(tmp_path: Path)
         "int main(int argc, char **argv) { int one = 1, sum = 0; MPI_Comm parent, started; MPI_Init(&argc, &argv); MPI_Comm_get_parent(&parent);\n"
         "if (parent == MPI_COMM_NULL) MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &started, MPI_ERRCODES_IGNORE);\n"
         "MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Comm *both = parent == MPI_COMM_NULL ? &started : &parent;\n"
-        # MPICH does not wait for processes that are still on their way into MPI_Init when those that have started them end.
+        # MPICH does not wait for processes that are still in MPI_Init when the processes that started them end.
         "MPI_Barrier(*both); MPI_Comm_disconnect(both);\n"
         'printf("sum %d\\n", sum); return MPI_Finalize(); }\n'
     )
@@ -187,7 +187,7 @@ def test_processes_that_a_program_starts_are_left_to_the_library(tmp_path: Path)
 
 
 def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> None:
-    """mpi4py as PyPI has it, with MPICH's older interface."""
+    """The mpi4py of PyPI has MPICH's older interface."""
     program = "from mpi4py import MPI"
     done = maquette("collectives", "--plan", plan(tmp_path, 2), "--", MPIEXEC, "-n", "2", sys.executable, "-c", program)
     assert done.returncode != 0

@@ -16,7 +16,7 @@ MACHINES = ["infiniband-128", "loggp"]
 
 
 async def ring_all_reduce(endpoint: mq.Endpoint, size: int) -> int:
-    """The ring: n - 1 steps in which parts are added up, n - 1 in which sums go round."""
+    """The ring algorithm: n - 1 steps that add up parts, and n - 1 that pass the sums round."""
     n, part = endpoint.size, size // endpoint.size
     left, right = (endpoint.rank - 1) % n, (endpoint.rank + 1) % n
     for _ in range(2 * (n - 1)):
@@ -42,22 +42,22 @@ def test_it_takes_as_long_as_the_same_program_in_rust(machine: str, size: int) -
     theirs = mq.run("ping-pong", machine, ranks=2, bytes=size, rounds=3)
     assert mine.finish_ps == theirs.finish_ps
     assert mine.message_count == theirs.message_count == 6
-    mine_told, theirs_told = mine.to_dict(), theirs.to_dict()
-    assert mine_told["experiment"]["parameters"] == {"size": size, "rounds": 3}
+    mine_result, theirs_result = mine.to_dict(), theirs.to_dict()
+    assert mine_result["experiment"]["parameters"] == {"size": size, "rounds": 3}
     for name in ["channels", "routers", "ranks", "packets", "flit_hops", "frames"]:
-        assert mine_told.get(name) == theirs_told.get(name)
+        assert mine_result.get(name) == theirs_result.get(name)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("placement", [None, "random"])
-def test_the_same_run_is_the_same_again(machine: str, placement: str | None) -> None:
+def test_the_same_run_has_the_same_result(machine: str, placement: str | None) -> None:
     runs = [mq.run(ring_all_reduce, machine, ranks=16, placement=placement, seed=5, size=65536) for _ in range(2)]
     assert runs[0].to_dict() == runs[1].to_dict()
     assert runs[0].returned == runs[0].finish_ps
     assert runs[0].message_count == 16 * 30
 
 
-def test_a_halo_really_hides_behind_computing() -> None:
+def test_a_halo_exchange_is_hidden_by_computing() -> None:
     async def halo(endpoint: mq.Endpoint, overlaps: bool) -> None:
         left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
         exchange = [endpoint.send(right, size="64 KiB"), endpoint.receive(left)]
@@ -73,7 +73,7 @@ def test_a_halo_really_hides_behind_computing() -> None:
     assert alone > hidden + 1_000_000
 
 
-def test_data_comes_as_it_was_sent() -> None:
+def test_data_arrives_as_it_was_sent() -> None:
     sent: list[Any] = [b"", b"bytes", bytearray(b"array"), memoryview(b"view"), array.array("d", [1.0, 2.5])]
 
     async def program(endpoint: mq.Endpoint) -> list[tuple[int, bytes | None]]:
@@ -116,7 +116,7 @@ def test_a_size_is_a_text_or_a_number() -> None:
     assert mq.run(program, "infiniband-128", ranks=2).returned[1] == [(4096, None), (100, None), (1000, b"head")]
 
 
-def test_tags_and_any_source_choose_the_message() -> None:
+def test_tags_and_any_source_select_the_message() -> None:
     async def program(endpoint: mq.Endpoint) -> list[tuple[int, int, bytes | None]]:
         if endpoint.rank > 0:
             await endpoint.sleep_until(f"{10 * endpoint.rank} us")
@@ -145,20 +145,20 @@ def test_a_deadline_passes_and_can_be_caught() -> None:
     assert mq.run(program, "infiniband-128", ranks=2).returned == [(text, 5_000_000), None]
 
 
-def test_sub_coroutines_overlap_and_the_first_is_told() -> None:
+def test_coroutines_overlap_and_first_returns_the_first_to_end() -> None:
     async def work(endpoint: mq.Endpoint, time: str) -> str:
         await endpoint.sleep_until(time)
         return time
 
     async def program(endpoint: mq.Endpoint) -> tuple[tuple[str, ...], tuple[int, str], int]:
-        all_of_them = await mq.gather(*(work(endpoint, f"{time} us") for time in (3, 1, 2)))
+        gathered = await mq.gather(*(work(endpoint, f"{time} us") for time in (3, 1, 2)))
         one = await mq.first(work(endpoint, "9 us"), work(endpoint, "5 us"), work(endpoint, "7 us"))
-        return all_of_them, one, endpoint.now_ps
+        return gathered, one, endpoint.now_ps
 
     assert mq.run(program, "loggp", ranks=1).returned == [(("3 us", "1 us", "2 us"), (1, "5 us"), 5_000_000)]
 
 
-def test_an_exception_has_its_traceback_its_rank_and_what_the_others_waited_for() -> None:
+def test_an_exception_names_its_rank_and_what_the_others_waited_for() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         await endpoint.compute("2 us")
         if endpoint.rank == 3:
@@ -172,7 +172,7 @@ def test_an_exception_has_its_traceback_its_rank_and_what_the_others_waited_for(
     assert traceback.extract_tb(caught.value.__traceback__)[-1].line == 'raise LookupError("no such pivot")'
 
 
-def test_an_exception_in_a_gather_comes_to_who_awaits_it() -> None:
+def test_an_exception_in_a_gather_reaches_the_coroutine_that_awaits_it() -> None:
     closed: list[str] = []
 
     async def fails(endpoint: mq.Endpoint) -> None:
@@ -223,7 +223,7 @@ def test_a_foreign_awaitable_is_refused_where_it_is_awaited() -> None:
     assert "asyncio" in mq.run(catches, "loggp", ranks=1).returned[0]
 
 
-def test_what_is_no_async_function_is_refused() -> None:
+def test_a_function_that_is_not_async_is_refused() -> None:
     def program(endpoint: mq.Endpoint) -> int:
         return 1
 
@@ -246,7 +246,7 @@ def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> 
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "arguments"),
+    ("error", "expected", "arguments"),
     [
         (mq.NoSuchRank, "rank 9 does not exist: the program has 2", {"to": 9, "size": 1}),
         (mq.NoSuchRank, "rank 0 sends to or receives from itself", {"to": 0, "size": 1}),
@@ -260,7 +260,7 @@ def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> 
         (ValueError, "tag: found 4294967294; allowed is a whole number from 0 to 4294967293", {"to": 1, "size": 1, "tag": 2**32 - 2}),
     ],
 )
-def test_bad_arguments_are_told_where_they_stand(error: type[Exception], told: str, arguments: dict[str, Any]) -> None:
+def test_bad_arguments_are_reported_by_the_verb(error: type[Exception], expected: str, arguments: dict[str, Any]) -> None:
     async def program(endpoint: mq.Endpoint) -> str:
         if endpoint.rank == 0:
             try:
@@ -269,7 +269,7 @@ def test_bad_arguments_are_told_where_they_stand(error: type[Exception], told: s
                 return str(caught)
         return "nothing"
 
-    assert told in mq.run(program, "loggp", ranks=2).returned[0]
+    assert expected in mq.run(program, "loggp", ranks=2).returned[0]
 
 
 def test_a_broadcast_in_hardware_needs_the_hardware() -> None:
@@ -293,17 +293,17 @@ def test_ctrl_c_ends_a_program_that_never_ends() -> None:
         time.sleep(0.3)
         signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             mq.run(program, "infiniband-128", ranks=64)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
     assert mq.run(ping_pong, "loggp", ranks=2, size=1, rounds=1).message_count == 2
 
 
-def test_a_forgotten_await_is_noticed() -> None:
+def test_a_missing_await_is_a_warning() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
         endpoint.compute("1 us")  # type: ignore[unused-coroutine]
 

@@ -1,4 +1,4 @@
-"""What the source distribution has to hold beside the crates, so that it can be built elsewhere."""
+"""The files outside the crates that the source distribution has to contain, so that it can be built elsewhere."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-#: A file that the compiler puts into the command.
+#: A file that is compiled into the command.
 BUILT_IN = re.compile(r'include_(?:str|bytes)!\((?:concat!\()?"([^"]*)"')
 
 
@@ -20,7 +20,7 @@ def test_every_file_that_is_built_in_is_in_the_source_distribution() -> None:
             if path.parts[0] != "crates":
                 outside.add(str(path))
     assert "experiments/moc/claims.toml" in outside
-    # Of presets only the folder stands in the source.
+    # The sources name only the folder of the presets.
     assert "machines" in outside
     outside = outside - {"machines"} | {"machines/delta.toml"}
     assert [path for path in sorted(outside) if not any(fnmatch(path, pattern) for pattern in patterns)] == []

@@ -1,4 +1,4 @@
-"""The store as users of Redis meet it: redis-py and redis-cli, and beside a real redis-server the same replies."""
+"""The store with the clients redis-py and redis-cli, and with the same replies as a real redis-server."""
 
 import shutil
 import socket
@@ -20,14 +20,14 @@ COMMAND = Path(sys.executable).with_name("maquette")
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """Where the store listens."""
+    """The port of the store."""
     with running([str(COMMAND), "store", "serve"]) as (port, _):
         yield port
 
 
 @pytest.fixture
 def store(port: int) -> Iterator[Any]:
-    """A client of the store, which is empty."""
+    """A client of the store, emptied before."""
     with redis.Redis(port=port, decode_responses=True) as client:
         client.flushall()
         yield client
@@ -35,7 +35,7 @@ def store(port: int) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def other() -> Iterator[int]:
-    """Where a real redis-server listens."""
+    """The port of a real redis-server."""
     server = shutil.which("redis-server")
     if server is None:
         pytest.skip("redis-server is not installed: scripts/need redis")
@@ -43,7 +43,7 @@ def other() -> Iterator[int]:
         yield port
 
 
-#: Requests one after another, to both. What holds times or is in no order is left to other tests.
+#: Requests that are sent to both, one after another. Other tests cover replies that contain times or have no order.
 SAME = """
 SET a 1 | SET a 2 NX | SET a 2 XX GET | SET b 2 XX | SET b 2 NX GET | SET c 3 NX XX | SET c 3 EX 10 PX 10 | SET c 3 EX | SET c 3 EX x
 SET c 3 EX 0 | SET c 3 EX -1 | SET c 3 PX 9223372036854775807 | SET c 3 EX 9223372036854775807 | SET c 3 EX 100 | SET c 4 KEEPTTL | TTL c
@@ -80,12 +80,12 @@ SAVE x | BGSAVE x | BGSAVE SCHEDULE x | LASTSAVE x | BGREWRITEAOF x
 
 
 def requests() -> list[str]:
-    """The requests of `SAME`, a line each."""
+    """The requests in `SAME`, one per line."""
     return [line.strip() for line in SAME.replace("\n", "|").split("|") if line.strip()]
 
 
 def read_reply(stream: Any) -> Any:
-    """A reply of RESP 2 or 3 as it is sent, its kind included."""
+    """A reply of RESP 2 or 3 as it was sent, with its type."""
     line = stream.readline().rstrip(b"\r\n")
     kind, rest = line[:1], line[1:]
     if kind in b"$=" and rest != b"-1":
@@ -96,13 +96,13 @@ def read_reply(stream: Any) -> Any:
 
 
 def replies(port: int, first: list[str]) -> list[tuple[str, Any]]:
-    """What a server replies to some requests and then to those of `SAME`."""
+    """The replies of a server to the requests in `SAME`, which follow some others."""
     with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as connection, connection.makefile("rb") as stream:
-        told = []
+        received = []
         for request in [*first, *requests()]:
             connection.sendall(request.encode() + b"\r\n")
-            told.append((request, read_reply(stream)))
-        return told[len(first) :]
+            received.append((request, read_reply(stream)))
+        return received[len(first) :]
 
 
 @pytest.mark.parametrize("version", ["2", "3"])
@@ -113,7 +113,7 @@ def test_replies_are_those_of_redis(port: int, other: int, version: str) -> None
     assert not different, "\n".join(f"{request}: ours {a}, theirs {b}" for request, a, b in different)
 
 
-def test_a_client_in_python_needs_nothing_special(store: Any) -> None:
+def test_redis_py_works_unchanged(store: Any) -> None:
     assert store.set("a", "1", px=60_000) and store.incr("a") == 2 and 0 < store.pttl("a") <= 60_000
     assert store.mset({f"key:{number}": number for number in range(1000)})
     assert store.dbsize() == 1001
@@ -133,7 +133,7 @@ def test_a_client_in_python_needs_nothing_special(store: Any) -> None:
     assert store.client_list() and store.config_get("maxmemory") == {"maxmemory": "0"}
 
 
-def test_the_third_version_of_the_protocol(port: int) -> None:
+def test_version_3_of_the_protocol(port: int) -> None:
     with redis.Redis(port=port, protocol=3) as client:
         assert client.execute_command("HELLO")[b"proto"] == 3
         assert client.set("a", b"\x00\r\n\xff") and client.get("a") == b"\x00\r\n\xff"
@@ -157,7 +157,7 @@ def test_large_values_and_many_clients(store: Any, port: int) -> None:
     assert store.get("shared") == "3200"
 
 
-def test_a_client_that_sends_no_more_is_answered_and_then_ended(port: int) -> None:
+def test_a_client_that_closes_its_side_is_answered_and_disconnected(port: int) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as client:
             client.sendall(b"PING\r\n")
@@ -165,7 +165,7 @@ def test_a_client_that_sends_no_more_is_answered_and_then_ended(port: int) -> No
             assert client.recv(100) == b"+PONG\r\n" and client.recv(100) == b""
 
 
-def test_who_does_not_know_the_password_is_refused(tmp_path: Path) -> None:
+def test_clients_without_the_password_are_refused(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("secret\n")
     with running([str(COMMAND), "store", "serve", "--password-file", str(tmp_path / "password")]) as (port, _):
         with redis.Redis(port=port) as client, pytest.raises(redis.AuthenticationError):
@@ -176,24 +176,24 @@ def test_who_does_not_know_the_password_is_refused(tmp_path: Path) -> None:
             assert client.ping() and client.client_getname() in ("one", b"one")
 
 
-def test_the_command_line_of_redis(store: Any, port: int) -> None:
-    cli = shutil.which("redis-cli")
-    if cli is None:
+def test_redis_cli_works_unchanged(store: Any, port: int) -> None:
+    program = shutil.which("redis-cli")
+    if program is None:
         pytest.skip("redis-cli is not installed: scripts/need redis")
 
-    def say(*words: str) -> str:
-        done = subprocess.run([cli, "-p", str(port), *words], capture_output=True, text=True, timeout=LIMIT, check=True)
+    def cli(*arguments: str) -> str:
+        done = subprocess.run([program, "-p", str(port), *arguments], capture_output=True, text=True, timeout=LIMIT, check=True)
         return done.stdout.strip()
 
-    assert say("set", "a", "1") == "OK" and say("get", "a") == "1" and say("--scan") == "a"
-    assert "redis_version" in say("info") and say("-3", "config", "get", "save") != ""
-    assert "keys" in say("--bigkeys") and say("memory", "usage", "a").isdigit()
+    assert cli("set", "a", "1") == "OK" and cli("get", "a") == "1" and cli("--scan") == "a"
+    assert "redis_version" in cli("info") and cli("-3", "config", "get", "save") != ""
+    assert "keys" in cli("--bigkeys") and cli("memory", "usage", "a").isdigit()
 
 
-def test_it_ends_when_it_is_told_to() -> None:
+def test_sigterm_ends_it() -> None:
     port = free_port()
-    line = [str(COMMAND), "store", "serve", "--port", str(port)]
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    command = [str(COMMAND), "store", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None and "listening on 127.0.0.1" in process.stderr.readline()
     process.terminate()
     assert process.wait(LIMIT) == 128 + 15

@@ -1,4 +1,4 @@
-"""The client of ours, for a pool of real processes that grows and shrinks while it is used; and `maquette store bench`, which uses it."""
+"""The Maquette client, in a pool of real processes that grows and shrinks while it is used; and `maquette store bench`, which uses it."""
 
 import json
 import subprocess
@@ -20,14 +20,14 @@ def client_of(*members: Member, timeout: float = LIMIT, password: str | None = N
 
 
 def changes(members: list[Member]) -> int:
-    """How often servers of the pool have split and merged."""
-    told = [member.pool() for member in members]
-    return sum(int(each["pool_splits"]) + int(each["pool_merges"]) for each in told)
+    """How often servers of the pool have split or merged."""
+    pools = [member.pool() for member in members]
+    return sum(int(each["pool_splits"]) + int(each["pool_merges"]) for each in pools)
 
 
 def test_a_split_costs_a_client_one_adjustment() -> None:
     with pool_of(4) as members, client_of(members[1]) as store:
-        # One request at a time: it can be told MOVED once for each split.
+        # One request at a time: it gets MOVED once for each split.
         for number in range(3 * CAPACITY):
             store.set(f"key:{number}", number)
         for number in range(3 * CAPACITY):
@@ -36,7 +36,7 @@ def test_a_split_costs_a_client_one_adjustment() -> None:
         assert server_count(members) == 4 and changes(members) == 3
         assert counts.maps == 1 and counts.delays == 0
         assert 3 <= counts.adjustments == counts.moved <= 4
-        # Whoever comes later is told where everything is, and needs no adjustment.
+        # A client that connects later gets the current slots, and needs no adjustment.
         with client_of(members[3]) as late:
             assert late.execute("MGET", *(f"key:{number}" for number in range(3 * CAPACITY))) == [
                 str(number).encode() for number in range(3 * CAPACITY)
@@ -51,8 +51,8 @@ def test_pipelines_while_a_pool_grows_and_shrinks() -> None:
                 with store.pipeline() as pipeline:
                     for number in range(first, first + 50):
                         pipeline.set(f"{name}:{number}", number).command("INCR", f"{name}:{number}").get(f"{name}:{number}")
-                    due = [reply for number in range(first, first + 50) for reply in (b"OK", number + 1, str(number + 1).encode())]
-                    assert pipeline.execute() == due
+                    expected = [reply for number in range(first, first + 50) for reply in (b"OK", number + 1, str(number + 1).encode())]
+                    assert pipeline.execute() == expected
             assert store.delete(*(f"{name}:{number}" for number in range(600))) == 600
             assert store.counts.maps == 1, store.counts
 
@@ -91,7 +91,7 @@ def test_replies_and_errors() -> None:
             store.get("a")
 
 
-def test_who_can_not_be_reached(tmp_path: Path) -> None:
+def test_members_that_can_not_be_reached(tmp_path: Path) -> None:
     password = tmp_path / "password"
     password.write_text("open sesame\n")
     with pool_of(1) as members:
@@ -108,7 +108,7 @@ def test_who_can_not_be_reached(tmp_path: Path) -> None:
         for given in (None, "open barley"):
             with pytest.raises(CommandRefused):
                 client_of(guarded, password=given)
-        # One that can't be reached does no harm, if there is another one.
+        # An unreachable member does no harm if another can be reached.
         with client_of(*members, guarded, timeout=1.0, password="open sesame") as store:
             store.set("a", 1)
             guarded.process.kill()
@@ -124,13 +124,13 @@ def test_who_can_not_be_reached(tmp_path: Path) -> None:
         guarded.process.communicate(timeout=LIMIT)
 
 
-def test_others_run_while_a_client_waits() -> None:
+def test_other_threads_run_while_a_client_waits() -> None:
     with pool_of(1) as members, client_of(*members, timeout=LIMIT) as store:
         members[0].process.send_signal(19)  # SIGSTOP
         found: list[object] = []
         waiting = threading.Thread(target=lambda: found.append(store.get("a")))
         waiting.start()
-        steps = sum(range(1000))  # this thread goes on
+        steps = sum(range(1000))  # this thread continues
         assert steps == 499_500 and waiting.is_alive() and not found
         members[0].process.send_signal(18)  # SIGCONT
         waiting.join(LIMIT)
@@ -138,18 +138,18 @@ def test_others_run_while_a_client_waits() -> None:
 
 
 def bench(*options: str) -> subprocess.CompletedProcess[str]:
-    line = [str(COMMAND), "store", "bench", "--clients", "2", *options]
-    return subprocess.run(line, capture_output=True, text=True, timeout=LIMIT, check=False)
+    command = [str(COMMAND), "store", "bench", "--clients", "2", *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
-def test_a_benchmark_of_a_pool_that_grows_meanwhile() -> None:
+def test_a_benchmark_of_a_growing_pool() -> None:
     with pool_of(3) as members:
         address = f"127.0.0.1:{members[0].port}"
         done = bench(address, "--keys", "2000", "--pipeline", "16", "--requests", "4000", "--json")
         assert (done.returncode, done.stderr) == (0, "")
-        told = json.loads(done.stdout)
-        assert [test["test"] for test in told["tests"]] == ["set", "get", "mix"]
-        for test in told["tests"]:
+        printed = json.loads(done.stdout)
+        assert [test["test"] for test in printed["tests"]] == ["set", "get", "mix"]
+        for test in printed["tests"]:
             assert test["requests"] == 4000 and test["wrong"] == 0 and test["maps"] == 2
             times = [test["latency_us"][name] for name in ("p50", "p95", "p99", "p99.9", "max")]
             assert times == sorted(times) and times[0] > 0 and test["requests_per_second"] > 0
@@ -163,15 +163,15 @@ def test_a_benchmark_of_a_pool_that_grows_meanwhile() -> None:
 
 def test_a_benchmark_finds_wrong_replies() -> None:
     with pool_of(1) as members, client_of(*members) as store:
-        over = threading.Event()
+        is_over = threading.Event()
 
-        def spoil() -> None:
-            while not over.is_set():
+        def overwrite() -> None:
+            while not is_over.is_set():
                 store.execute("SET", "bench:000000000007", "something else")
 
-        spoiling = threading.Thread(target=spoil)
-        spoiling.start()
+        overwriting = threading.Thread(target=overwrite)
+        overwriting.start()
         done = bench(f"127.0.0.1:{members[0].port}", "--keys", "10", "--requests", "5000")
-        over.set()
-        spoiling.join(LIMIT)
+        is_over.set()
+        overwriting.join(LIMIT)
         assert done.returncode == 1, done.stdout

@@ -1,4 +1,4 @@
-"""Stores that keep what they hold: real processes that are killed at random moments under load, and started again.
+"""Stores with `--data`: real processes that are killed at random moments under load, and started again.
 
 By hand, with as many rounds as you like: python tests/python/test_store_data.py --rounds 200
 """
@@ -23,13 +23,13 @@ import pytest
 
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
-# As a program of its own it is started from its folder.
+# Run as a program of its own, it does not find the shared modules.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pools import COMMAND, LIMIT, wait_until
 from stores import free_port, running
 
-#: Records for which a server of these pools has room.
+#: The capacity of a server in these pools, in records.
 CAPACITY = 150
 
 
@@ -39,35 +39,35 @@ class Store:
     def __init__(self, data: Path, *options: str) -> None:
         self.data, self.options = data, options
         self.port, self.members, slots = free_port(), free_port(), free_port()
-        self.line = [str(COMMAND), "store", "serve", "--json", "--port", str(self.port), "--data", str(data)]
-        self.line += ["--members-port", str(self.members), "--slots-port", str(slots), *options]
+        self.command = [str(COMMAND), "store", "serve", "--json", "--port", str(self.port), "--data", str(data)]
+        self.command += ["--members-port", str(self.members), "--slots-port", str(slots), *options]
         self.start()
 
-    def start(self, **how: Any) -> None:
+    def start(self, **options: Any) -> None:
         """Start it, and wait until it listens."""
-        self.process = subprocess.Popen(self.line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
         assert self.process.stdout is not None
         assert self.process.stdout.readline(), self.process.communicate(timeout=LIMIT)[1]
 
     def kill(self) -> None:
-        """End it as a crash does."""
+        """Kill it, as in a crash."""
         self.process.kill()
         self.process.communicate(timeout=LIMIT)
 
     def client(self) -> Any:
-        """A client of it that tries nothing twice."""
+        """A client that never retries."""
         return redis.Redis(port=self.port, decode_responses=True, socket_timeout=LIMIT, retry=None)
 
 
 @contextmanager
 def stores(directory: Path, count: int, *options: str) -> Iterator[list[Store]]:
-    """A store, or a pool of several, until the block is left."""
+    """Run a store, or a pool of several, until the block is left."""
     members: list[Store] = []
     try:
         for number in range(count):
             join = ["--join", f"127.0.0.1:{members[0].members}"] if members else []
             members.append(Store(directory / f"member.{number}", *options, *join))
-        wait_until(lambda: all(one.client().info("pool")["pool_members"] == count for one in members), "all know each other")
+        wait_until(lambda: all(member.client().info("pool")["pool_members"] == count for member in members), "all know each other")
         yield members
     finally:
         for member in members:
@@ -75,32 +75,32 @@ def stores(directory: Path, count: int, *options: str) -> Iterator[list[Store]]:
 
 
 class Writer(threading.Thread):
-    """A client that stores and takes out, and knows what must be there."""
+    """A client that stores and deletes keys, and knows their possible values."""
 
     def __init__(self, name: int, members: list[Store], keys: int) -> None:
         super().__init__(name=str(name))
         self.members, self.keys, self.chance = members, keys, random.Random(name)
-        #: What each key may hold: what was acknowledged, and beside it what was asked for and not answered.
+        #: The possible values of each key: the acknowledged one, and those of requests that were not answered.
         self.known: dict[str, set[str | None]] = {}
-        self.grows, self.ends, self.acknowledged = True, False, 0
+        self.grows, self.is_over, self.acknowledged = True, False, 0
         self.failures: list[str] = []
 
     def run(self) -> None:
         generation = 0
-        while not self.ends:
+        while not self.is_over:
             try:
                 with self.chance.choice(self.members).client() as client:
-                    while not self.ends:
-                        self.ask(client, f"{self.name}:{generation}:{self.chance.randrange(self.keys)}")
+                    while not self.is_over:
+                        self.request(client, f"{self.name}:{generation}:{self.chance.randrange(self.keys)}")
             except (redis.ConnectionError, redis.TimeoutError):
-                # Of the key that was asked for last it is not known what it holds: others are used from now on.
+                # The value of the last key is unknown: from now on other keys are used.
                 generation += 1
                 time.sleep(0.01)
             except redis.ResponseError as error:
                 self.failures.append(repr(error))
                 return
 
-    def ask(self, client: Any, key: str) -> None:
+    def request(self, client: Any, key: str) -> None:
         value = None if self.chance.random() < (0.2 if self.grows else 0.8) else str(self.chance.random())
         before = self.known.get(key, {None})
         self.known[key] = before | {value}
@@ -112,19 +112,19 @@ class Writer(threading.Thread):
 
 
 def rounds(directory: Path, count: int, members: int, seed: int, *options: str) -> tuple[int, int]:
-    """Kill members so often, and check all that was acknowledged. How much that was, and how often the table was split."""
+    """Kill members `count` times, and check everything that was acknowledged; returns the number of acknowledged requests and of splits."""
     chance, splits = random.Random(seed), 0
-    with stores(directory, members, "--capacity", str(CAPACITY), *options) as all_of_them:
-        writers = [Writer(name, all_of_them, CAPACITY // 4 * members) for name in range(4)]
+    with stores(directory, members, "--capacity", str(CAPACITY), *options) as all_members:
+        writers = [Writer(name, all_members, CAPACITY // 4 * members) for name in range(4)]
         for writer in writers:
             writer.start()
         try:
             for number in range(count):
                 time.sleep(chance.uniform(0.02, 0.5))
-                splits += sum(int(one.client().info("pool")["pool_splits"]) for one in all_of_them)
-                victims = all_of_them if chance.random() < 0.1 else [chance.choice(all_of_them)]
+                splits += sum(int(member.client().info("pool")["pool_splits"]) for member in all_members)
+                victims = all_members if chance.random() < 0.1 else [chance.choice(all_members)]
                 if chance.random() < 0.3:
-                    with suppress(redis.ResponseError):  # one is being made
+                    with suppress(redis.ResponseError):  # one is already being made
                         victims[0].client().bgrewriteaof()
                 for victim in victims:
                     victim.kill()
@@ -134,16 +134,16 @@ def rounds(directory: Path, count: int, members: int, seed: int, *options: str) 
                     writer.grows = number // 4 % 2 == 0
         finally:
             for writer in writers:
-                writer.ends = True
+                writer.is_over = True
             for writer in writers:
                 writer.join(LIMIT)
         assert not any(writer.is_alive() for writer in writers), "a client waits for ever"
-        check(all_of_them, writers)
+        check(all_members, writers)
         return sum(writer.acknowledged for writer in writers), splits
 
 
 def check(members: list[Store], writers: list[Writer]) -> None:
-    """Every key holds what it may hold, from any member, and is there once."""
+    """Every key has a possible value, and exists once, whichever member is asked."""
     known = {key: values for writer in writers for key, values in writer.known.items()}
     assert not [failure for writer in writers for failure in writer.failures]
     for member in members:
@@ -152,23 +152,23 @@ def check(members: list[Store], writers: list[Writer]) -> None:
             found = dict(zip(keys, client.mget(keys), strict=True))
             wrong = {key: (found[key], known[key]) for key in keys if found[key] not in known[key]}
             assert not wrong
-            there = sorted(key for key in keys if found[key] is not None)
-            assert sorted(client.keys()) == there
-            assert client.dbsize() == len(there)
+            existing = sorted(key for key in keys if found[key] is not None)
+            assert sorted(client.keys()) == existing
+            assert client.dbsize() == len(existing)
 
 
-def test_what_a_store_acknowledged_is_there_after_it_was_killed(tmp_path: Path) -> None:
+def test_a_killed_store_keeps_everything_acknowledged(tmp_path: Path) -> None:
     acknowledged, _ = rounds(tmp_path, 5, 1, 1, "--fsync", "always", "--servers", "4")
     assert acknowledged > 100
 
 
-def test_what_a_pool_acknowledged_is_there_after_members_were_killed(tmp_path: Path) -> None:
+def test_a_pool_whose_members_are_killed_keeps_everything_acknowledged(tmp_path: Path) -> None:
     acknowledged, splits = rounds(tmp_path, 8, 3, 2, "--fsync", "every-second")
     assert acknowledged > 100
     assert splits > 0
 
 
-def test_a_snapshot_takes_the_place_of_logs(tmp_path: Path) -> None:
+def test_a_snapshot_replaces_logs(tmp_path: Path) -> None:
     with stores(tmp_path, 1) as [store]:
         with store.client() as client:
             client.mset({f"key:{number}": "x" * number for number in range(2_000)})
@@ -177,7 +177,7 @@ def test_a_snapshot_takes_the_place_of_logs(tmp_path: Path) -> None:
             assert client.config_get("append*") == {"appendonly": "yes", "appendfsync": "everysec"}
             before = client.lastsave()
             client.bgsave()
-            wait_until(lambda: "log.1" not in os.listdir(store.data), "a snapshot takes the place of the first log")
+            wait_until(lambda: "log.1" not in os.listdir(store.data), "a snapshot replaces the first log")
             wait_until(lambda: client.info("persistence")["rdb_bgsave_in_progress"] == 0, "the snapshot is made")
             assert client.lastsave() >= before
             client.append("key:1999", "y")
@@ -191,7 +191,7 @@ def test_a_snapshot_takes_the_place_of_logs(tmp_path: Path) -> None:
             assert 0 < client.pttl("late") <= 60_000
 
 
-def test_who_asks_for_a_snapshot_and_waits_is_told_when_it_is_made(tmp_path: Path) -> None:
+def test_save_returns_when_the_snapshot_is_made(tmp_path: Path) -> None:
     with stores(tmp_path, 1) as [store], store.client() as client:
         client.mset({f"key:{number}": "x" * number for number in range(2_000)})
         before = client.lastsave()
@@ -205,17 +205,17 @@ def test_who_asks_for_a_snapshot_and_waits_is_told_when_it_is_made(tmp_path: Pat
         assert client.strlen("key:1999") == 1_999
 
 
-def test_a_store_that_keeps_nothing_makes_no_snapshot() -> None:
+def test_a_store_without_data_makes_no_snapshot() -> None:
     with running([str(COMMAND), "store", "serve"]) as (port, _), redis.Redis(port=port) as client:
-        for ask in (client.save, client.bgsave, client.bgrewriteaof):
+        for request in (client.save, client.bgsave, client.bgrewriteaof):
             with pytest.raises(redis.ResponseError, match="the store has no --data"):
-                ask()
+                request()
         assert abs(client.lastsave().timestamp() - time.time()) < LIMIT
 
 
-def refusal(line: list[str]) -> str:
-    """What a store says that can't be started."""
-    ended = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT)
+def refusal(command: list[str]) -> str:
+    """The error of a store that can't be started."""
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     assert ended.returncode == 2, ended
     assert ended.stderr.startswith("error: ") and ended.stderr.count("\n") == 1
     return ended.stderr
@@ -224,27 +224,27 @@ def refusal(line: list[str]) -> str:
 def test_a_directory_that_can_not_be_used_is_refused(tmp_path: Path) -> None:
     data = tmp_path / "member.0"
     with stores(tmp_path, 1, "--fsync", "always") as [store]:
-        line = [*store.line[:4], "--port", "0", "--data", str(data)]
-        assert f"`{data}` is in use by another store" in refusal(line)
+        command = [*store.command[:4], "--port", "0", "--data", str(data)]
+        assert f"`{data}` is in use by another store" in refusal(command)
         with store.client() as client:
             for number in range(20):
                 client.set(f"key:{number}", number)
     log = data / "log.1"
     whole = log.read_bytes()
     log.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
-    assert f"`{log}` is damaged at byte" in refusal(line)
+    assert f"`{log}` is damaged at byte" in refusal(command)
     log.write_bytes(whole[:20] + b"\x07" + whole[21:])
-    assert "it has version 7 of the format; this store reads versions 2 to 3" in refusal(line)
+    assert "it has version 7 of the format; this store reads versions 2 to 3" in refusal(command)
     log.write_bytes(b"something else\n" * 20)
-    assert "it is not a file of a store" in refusal(line)
+    assert "it is not a file of a store" in refusal(command)
     log.write_bytes(whole)
     (data / "log.3").write_bytes(whole)
-    assert f"`{data / 'log.2'}` is missing, though there is a later file" in refusal(line)
+    assert f"`{data / 'log.2'}` is missing, though there is a later file" in refusal(command)
     (tmp_path / "file").write_text("")
-    assert f"can't make `{tmp_path / 'file' / 'data'}`: Not a directory" in refusal([*line[:-1], str(tmp_path / "file" / "data")])
+    assert f"can't make `{tmp_path / 'file' / 'data'}`: Not a directory" in refusal([*command[:-1], str(tmp_path / "file" / "data")])
 
 
-def test_what_was_being_written_is_left_out(tmp_path: Path) -> None:
+def test_an_incomplete_entry_at_the_end_of_the_log_is_cut_off(tmp_path: Path) -> None:
     with stores(tmp_path, 1) as [store]:
         with store.client() as client:
             client.set("kept", 1)
@@ -260,17 +260,17 @@ def test_what_was_being_written_is_left_out(tmp_path: Path) -> None:
         assert "is incomplete" in store.process.communicate(timeout=LIMIT)[1]
 
 
-def test_a_store_whose_disk_is_full_ends_and_acknowledges_nothing_more(tmp_path: Path) -> None:
+def test_a_store_whose_disk_is_full_exits_and_acknowledges_nothing_more(tmp_path: Path) -> None:
     most = 100_000
 
-    def have_little_room() -> None:
+    def limit_file_size() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
     acknowledged = -1
     with stores(tmp_path, 1) as [store]:
         store.kill()
-        store.start(preexec_fn=have_little_room, restore_signals=False)
+        store.start(preexec_fn=limit_file_size, restore_signals=False)
         with store.client() as client, pytest.raises(redis.ConnectionError):
             for number in range(most):
                 client.set(f"key:{number}", "x" * 100)
@@ -285,17 +285,17 @@ def test_a_store_whose_disk_is_full_ends_and_acknowledges_nothing_more(tmp_path:
 
 
 def main() -> None:
-    """Run as many rounds as asked for."""
+    """Run the requested number of rounds."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--members", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fsync", default="always")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        options = ["--fsync", given.fsync, *(["--servers", "4"] if given.members == 1 else [])]
-        acknowledged, splits = rounds(Path(directory), given.rounds, given.members, given.seed, *options)
-    print(json.dumps({"rounds": given.rounds, "acknowledged": acknowledged, "splits": splits}))
+        store_options = ["--fsync", options.fsync, *(["--servers", "4"] if options.members == 1 else [])]
+        acknowledged, splits = rounds(Path(directory), options.rounds, options.members, options.seed, *store_options)
+    print(json.dumps({"rounds": options.rounds, "acknowledged": acknowledged, "splits": splits}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Pools of which parity is kept, of real processes: how their groups stand, and how members leave them."""
+"""Pools with parity, of real processes: the state of their groups, and members that leave them."""
 
 import json
 import subprocess
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pools import COMMAND, LIMIT, Member, wait_until
 
-#: A member that is silent for so long is taken for lost. [s]
+#: A member that is silent for this long is considered lost. [s]
 PATIENCE = 0.5
 ROLES = ["data", "data", "data", "parity", "parity", "spare", "spare"]
 
 
 class Pool:
-    """A pool of which parity is kept. Its members are added to it, and end with it."""
+    """A pool with parity, and its members."""
 
     def __init__(self, directory: Path, parity: int) -> None:
         self.directory = directory
@@ -36,14 +36,14 @@ class Pool:
         return [member for member in self.members if self.roles[member.slots] == role and member.process.poll() is None]
 
     def status(self) -> dict[str, Any]:
-        """What `maquette store status` says of the groups."""
-        line = [str(COMMAND), "store", "status", f"127.0.0.1:{self.members[0].port}", "--json"]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=2 * LIMIT, check=False)
-        told: dict[str, Any] = json.loads(done.stdout)["parity"]
-        return told
+        """The groups as `maquette store status` prints them."""
+        command = [str(COMMAND), "store", "status", f"127.0.0.1:{self.members[0].port}", "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=2 * LIMIT, check=False)
+        parity: dict[str, Any] = json.loads(done.stdout)["parity"]
+        return parity
 
     def group(self) -> dict[str, Any]:
-        """The one group that there is; nothing, where none leads."""
+        """The only group; empty if no parity member leads."""
         groups = self.status()["groups"]
         assert len(groups) <= 1
         return groups[0] if groups else {}
@@ -72,8 +72,8 @@ def pool_with_parity(directory: Path, parity: int, roles: list[str]) -> Iterator
 
 
 def drain(member: Member) -> tuple[int, str]:
-    line = [str(COMMAND), "store", "drain", f"127.0.0.1:{member.port}"]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=3 * LIMIT, check=False)
+    command = [str(COMMAND), "store", "drain", f"127.0.0.1:{member.port}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3 * LIMIT, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -93,7 +93,7 @@ def check(member: Member, records: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(("parity", "roles"), [(1, ["data", "data", "data", "parity", "spare"]), (2, ROLES)])
-def test_a_member_leaves_a_group_and_another_one_is_lost_after_it(tmp_path: Path, parity: int, roles: list[str]) -> None:
+def test_a_member_leaves_a_group_and_another_one_is_lost_afterwards(tmp_path: Path, parity: int, roles: list[str]) -> None:
     with pool_with_parity(tmp_path, parity, roles) as pool:
         first, leaver, lost = pool.of("data")
         records = fill(first, 4_000)
@@ -101,8 +101,8 @@ def test_a_member_leaves_a_group_and_another_one_is_lost_after_it(tmp_path: Path
         assert (group["survives"], group["promised"], group["spares"]) == (parity, parity, roles.count("spare"))
         assert sorted(seat["address"] for seat in group["members"]) == sorted(member.startup["slots"] for member in pool.of("data"))
         assert (group["follower"] is not None) == (parity == 2)
-        status, told = drain(leaver)
-        assert status == 0, told
+        status, output = drain(leaver)
+        assert status == 0, output
         assert leaver.process.wait(LIMIT) == 0
         pool.wait_until_whole(2)
         check(first, records)
@@ -117,27 +117,27 @@ def test_a_member_leaves_a_group_and_another_one_is_lost_after_it(tmp_path: Path
         check(first, records)
 
 
-def test_a_member_that_leaves_is_lost_meanwhile_and_rebuilt_so_that_it_leaves(tmp_path: Path) -> None:
+def test_a_member_that_is_lost_while_it_leaves_is_rebuilt_and_leaves(tmp_path: Path) -> None:
     with pool_with_parity(tmp_path, 1, ["data", "data", "data", "parity", "spare"]) as pool:
         first, leaver, _ = pool.of("data")
         records = fill(first, 4_000)
-        # Its servers move within some hundredths of a second: a command would end when it has left.
+        # Its servers move within some hundredths of a second: the command would return only after it has left.
         with leaver.client() as client:
             stage = client.execute_command("CLUSTER DRAIN")[0]
             leaver.process.kill()
         assert stage == "moving"
         [spare] = pool.of("spare")
-        assert spare.process.wait(LIMIT) == 0, "it was the one that leaves, and has left"
+        assert spare.process.wait(LIMIT) == 0, "the spare became the leaving member, and has left"
         pool.wait_until_whole(2)
         check(first, records)
 
 
-def test_a_spare_leaves_and_a_parity_member_says_why_not(tmp_path: Path) -> None:
+def test_a_spare_leaves_and_a_parity_member_refuses(tmp_path: Path) -> None:
     with pool_with_parity(tmp_path, 1, ["data", "data", "parity", "spare", "spare"]) as pool:
         spare = pool.of("spare")[0]
-        status, told = drain(spare)
-        assert status == 0, told
+        status, output = drain(spare)
+        assert status == 0, output
         assert spare.process.wait(LIMIT) == 0
         wait_until(lambda: pool.group()["spares"] == 1, "one is left")
-        status, told = drain(pool.of("parity")[0])
-        assert status == 1 and "a parity member with a group can't be drained" in told
+        status, output = drain(pool.of("parity")[0])
+        assert status == 1 and "a parity member with a group can't be drained" in output

@@ -1,4 +1,4 @@
-"""What whoever runs a pool of stores sees of it: pages, metrics and the log, of real processes."""
+"""Pages, metrics and logs of a pool of stores, for its operators; with real processes."""
 
 import base64
 import http.client
@@ -19,14 +19,14 @@ parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-clie
 HTTP = ("--http", "0")
 
 
-def web_of(member: Member) -> int:
-    """The port at which it shows pages."""
+def http_port(member: Member) -> int:
+    """The port on which it serves pages."""
     return port_of(member.startup["http"][0])
 
 
 def get(member: Member, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
-    """What it answers, with its status."""
-    connection = http.client.HTTPConnection("127.0.0.1", web_of(member), timeout=LIMIT)
+    """The status and the body of a response."""
+    connection = http.client.HTTPConnection("127.0.0.1", http_port(member), timeout=LIMIT)
     try:
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
@@ -36,22 +36,22 @@ def get(member: Member, path: str, method: str = "GET", **headers: str) -> tuple
 
 
 def metrics(member: Member) -> dict[str, Any]:
-    """The families of its metrics, by name."""
+    """The metric families of a member, by name."""
     status, text = get(member, "/metrics")
     assert status == 200
     return {family.name: family for family in parser.text_string_to_metric_families(text.decode())}
 
 
 def value(member: Member, name: str, **labels: str) -> float:
-    """The sum of what a metric says."""
+    """The sum of the samples of a metric."""
     family = metrics(member)[name.removesuffix("_total")]
-    wanted = [sample for sample in family.samples if sample.name == name and labels.items() <= sample.labels.items()]
-    return float(sum(sample.value for sample in wanted))
+    samples = [sample for sample in family.samples if sample.name == name and labels.items() <= sample.labels.items()]
+    return float(sum(sample.value for sample in samples))
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[list[Member]]:
-    """A pool of three members that show pages, with 1,200 records on three servers."""
+    """A pool of three members that serve pages, with 1,200 records on three servers."""
     with pool_of(3, *HTTP) as members:
         with members[0].client() as client:
             client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
@@ -59,7 +59,7 @@ def pool() -> Iterator[list[Member]]:
         yield members
 
 
-def test_metrics_are_as_prometheus_wants_them(pool: list[Member]) -> None:
+def test_metrics_follow_the_conventions_of_prometheus(pool: list[Member]) -> None:
     for member in pool:
         families = metrics(member)
         assert len(families) > 35
@@ -81,7 +81,7 @@ def test_metrics_count_what_clients_do(pool: list[Member]) -> None:
     assert all(value(member, "maquette_store_members") == 3 for member in pool)
     names = ("maquette_store_requests_total", "maquette_store_errors_total", "maquette_store_expired_total")
     with pool[0].client() as client:
-        client.ping()  # the library asks for more when it connects
+        client.ping()  # the library sends more requests when it connects
         before = [value(pool[0], name) for name in names]
         with client.pipeline(transaction=False) as pipeline:
             for _ in range(100):
@@ -94,37 +94,37 @@ def test_metrics_count_what_clients_do(pool: list[Member]) -> None:
     assert value(pool[0], names[1]) == before[1] + 1 and value(pool[0], names[2]) == before[2]
 
 
-def test_a_member_knows_how_the_others_stand(pool: list[Member]) -> None:
+def test_a_member_knows_the_state_of_the_others(pool: list[Member]) -> None:
     def view(member: Member) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(get(member, "/state.json")[1])
-        return told
+        state: dict[str, Any] = json.loads(get(member, "/state.json")[1])
+        return state
 
     for member in pool:
-        wait_until(lambda: all(one["state"] for one in view(member)["members"]), "all have said how they stand")  # noqa: B023
-        told = view(member)
-        lines = [line for one in told["members"] for line in one["state"]["servers"]]
-        slots = sorted((line["first_slot"], line["last_slot"]) for line in lines)
+        wait_until(lambda: all(other["state"] for other in view(member)["members"]), "all have sent their state")  # noqa: B023
+        state = view(member)
+        servers = [server for other in state["members"] for server in other["state"]["servers"]]
+        slots = sorted((server["first_slot"], server["last_slot"]) for server in servers)
         assert slots == [(0, 4095), (4096, 8191), (8192, 16383)]
-        assert sum(line["records"] for line in lines) == 3 * CAPACITY
-        assert told["members"][0]["address"] == member.members and told["is_welcome"] is True
+        assert sum(server["records"] for server in servers) == 3 * CAPACITY
+        assert state["members"][0]["address"] == member.members and state["is_welcome"] is True
 
 
-def test_only_reading_is_allowed_and_little_is_read(pool: list[Member]) -> None:
+def test_pages_are_read_only_and_requests_are_bounded(pool: list[Member]) -> None:
     member = pool[0]
     assert get(member, "/healthz") == (200, b"ok\n")
     assert get(member, "/metrics", method="HEAD") == (200, b"")
     assert get(member, "/nothing")[0] == 404 and get(member, "/", method="POST")[0] == 405
     assert get(member, "/" + "a" * 9_000)[0] == 431
-    # A name that leads to this computer may be a stranger's.
+    # A name that resolves to this computer may belong to somebody else.
     assert get(member, "/metrics", Host="rebound.example")[0] == 403
-    with socket.create_connection(("127.0.0.1", web_of(member)), timeout=LIMIT) as stranger:
+    with socket.create_connection(("127.0.0.1", http_port(member)), timeout=LIMIT) as stranger:
         stranger.sendall(b"SET key value\r\n")
         assert stranger.recv(1 << 12).startswith(b"HTTP/1.1 400 ")
-    crowd = [socket.create_connection(("127.0.0.1", web_of(member)), timeout=LIMIT) for _ in range(70)]
-    told = [one.recv(1 << 12) for one in crowd[64:]]
-    assert all(text.startswith(b"HTTP/1.1 503 ") for text in told)
-    for one in crowd:
-        one.close()
+    crowd = [socket.create_connection(("127.0.0.1", http_port(member)), timeout=LIMIT) for _ in range(70)]
+    rejections = [connection.recv(1 << 12) for connection in crowd[64:]]
+    assert all(text.startswith(b"HTTP/1.1 503 ") for text in rejections)
+    for connection in crowd:
+        connection.close()
     wait_until(lambda: get(member, "/healthz")[0] == 200, "there is room again")
 
 
@@ -141,7 +141,7 @@ def test_the_password_protects_the_pages(tmp_path: Path) -> None:
 
 
 class protected:  # noqa: N801
-    """A member with a password, until the block is left."""
+    """Runs a member with a password until the block is left."""
 
     def __init__(self, password: Path) -> None:
         self.member = Member(*HTTP, "--password-file", str(password))
@@ -155,14 +155,14 @@ class protected:  # noqa: N801
 
 
 def logged_until(member: Member, events: set[str]) -> list[dict[str, Any]]:
-    """The lines of its log, until all of these events are among them."""
+    """The lines of its log until they include all of these events."""
     lines: list[dict[str, Any]] = []
     while not events <= {line["event"] for line in lines}:
         lines.append(json.loads(member.lines(1)[0]))
     return lines
 
 
-def test_the_log_tells_of_what_happens() -> None:
+def test_the_log_has_all_events() -> None:
     with pool_of(2, "--log-format", "json", "--max-memory", "100KiB") as pool, pool[0].client() as client:
         with pytest.raises(Exception, match="maxmemory"):
             for number in range(10 * CAPACITY):
@@ -183,32 +183,32 @@ def test_the_log_tells_of_what_happens() -> None:
     assert events["server_split"] | {"server": 0, "level": 1} == events["server_split"]
 
 
-def test_a_member_that_takes_nothing_takes_no_memory_of_others() -> None:
+def test_a_stopped_member_takes_no_memory_of_others() -> None:
     with pool_of(2, *HTTP) as pool:
         with pool[0].client() as client:
             client.mset({f"key:{number}": number for number in range(2 * CAPACITY)})
         wait_until(lambda: server_count(pool) == 2, "there are two servers")
-        asked = [socket.create_connection(("127.0.0.1", pool[0].port), timeout=LIMIT) for _ in range(80)]
+        clients = [socket.create_connection(("127.0.0.1", pool[0].port), timeout=LIMIT) for _ in range(80)]
         pool[1].process.send_signal(signal.SIGSTOP)
         try:
-            # Slots from 8,192 on are those of the other; that of `foo` is 12,182.
+            # The other member has the slots from 8,192 on; that of `foo` is 12,182.
             request = b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$1048576\r\n" + bytes(1 << 20) + b"\r\n"
-            for number, one in enumerate(asked):
+            for number, waiting in enumerate(clients):
                 key = b"{foo}:%d" % number
-                one.sendall(request.replace(b"%d", b"%d" % len(key), 1).replace(b"%s", key, 1))
+                waiting.sendall(request.replace(b"%d", b"%d" % len(key), 1).replace(b"%s", key, 1))
             wait_until(lambda: value(pool[0], "maquette_store_messages_dropped_total") > 0, "some are dropped")
-            # Beside what waits there is what is sealed, and what the system has taken.
+            # About the bound of 64 MiB: some messages are already encrypted, and some are in the buffers of the system.
             assert 60 << 20 < value(pool[0], "maquette_store_messages_waiting_bytes") < 67 << 20
         finally:
             pool[1].process.send_signal(signal.SIGCONT)
-        # What was dropped is asked for again.
-        assert all(one.recv(16) == b"+OK\r\n" for one in asked)
-        for one in asked:
-            one.close()
+        # Dropped requests are sent again.
+        assert all(waiting.recv(16) == b"+OK\r\n" for waiting in clients)
+        for waiting in clients:
+            waiting.close()
 
 
-def test_the_page_asks_nobody_else(pool: list[Member]) -> None:
-    with urllib.request.urlopen(f"http://127.0.0.1:{web_of(pool[0])}/", timeout=LIMIT) as answer:
+def test_the_page_contacts_no_other_server(pool: list[Member]) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{http_port(pool[0])}/", timeout=LIMIT) as answer:
         policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
     assert "default-src 'none'" in policy and "connect-src 'self'" in policy
     assert not re.search(r"https?://", text)

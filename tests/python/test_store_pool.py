@@ -1,4 +1,4 @@
-"""Pools of stores as users of Redis meet them: real processes, and clients that nobody has told of a pool."""
+"""Pools of stores, of real processes, with Redis clients that know nothing of pools."""
 
 import json
 import random
@@ -45,7 +45,7 @@ def test_a_pool_grows_while_clients_use_it() -> None:
             if len(clients) < len(members):
                 clients.append(members[-1].client())
             chance.choice(clients).set(f"{name}:{number}", f"value {number}")
-            chance.choice(clients).incr("together")
+            chance.choice(clients).incr("shared")
             known = chance.randrange(number + 1)
             assert chance.choice(clients).get(f"{name}:{known}") == f"value {known}"
         for client in clients:
@@ -59,15 +59,15 @@ def test_a_pool_grows_while_clients_use_it() -> None:
 
 
 def expect_everything(member: Member, values: dict[str, str]) -> None:
-    """A member gives every key once, with its value; beside these there is how often four clients have counted together."""
+    """A member returns every key once, with its value, and the shared count of four clients."""
     with member.client() as client:
         keys = Counter(client.scan_iter(count=100))
-        assert client.get("together") == str(len(values)) and client.dbsize() == len(values) + 1
-        assert keys == Counter([*values, "together"])
+        assert client.get("shared") == str(len(values)) and client.dbsize() == len(values) + 1
+        assert keys == Counter([*values, "shared"])
         assert client.mget(list(values)) == list(values.values())
 
 
-def test_what_is_emptied_shrinks(filled: list[Member]) -> None:
+def test_an_emptied_pool_shrinks(filled: list[Member]) -> None:
     with filled[1].client() as client:
         client.flushall()
         wait_until(lambda: server_count(filled) == 1, "one server is left")
@@ -94,33 +94,33 @@ def test_requests_for_several_servers(filled: list[Member]) -> None:
                 assert pipeline.execute() == [str(value) for value in range(50)]
 
 
-def test_a_pipeline_is_carried_out_in_order_for_each_key_and_what_is_for_several_in_order_with_all() -> None:
+def test_a_pipeline_keeps_the_order_of_requests_for_each_key_and_around_those_for_several() -> None:
     def use(name: int, members: list[Member]) -> None:
         chance, numbers = random.Random(name), dict[str, int]()
         for _ in range(30):
             with chance.choice(members).client() as client, client.pipeline(transaction=False) as pipeline:
-                due: list[object] = []
+                expected: list[object] = []
                 for _ in range(200):
                     key, other = (f"{name}:{chance.randrange(100)}" for _ in range(2))
                     match chance.randrange(8):
                         case 0 | 1:
                             numbers[key] = chance.randrange(1000)
                             pipeline.set(key, numbers[key])
-                            due.append(True)
+                            expected.append(True)
                         case 2 | 3:
                             numbers[key] = numbers.get(key, 0) + 1
                             pipeline.incr(key)
-                            due.append(numbers[key])
+                            expected.append(numbers[key])
                         case 4 | 5:
                             pipeline.get(key)
-                            due.append(str(numbers[key]) if key in numbers else None)
+                            expected.append(str(numbers[key]) if key in numbers else None)
                         case 6:
                             pipeline.mget(key, other)
-                            due.append([str(numbers[one]) if one in numbers else None for one in (key, other)])
+                            expected.append([str(numbers[each]) if each in numbers else None for each in (key, other)])
                         case _:
                             pipeline.delete(key, other)
-                            due.append(sum(numbers.pop(one, None) is not None for one in (key, other)))
-                assert pipeline.execute() == due
+                            expected.append(sum(numbers.pop(each, None) is not None for each in (key, other)))
+                assert pipeline.execute() == expected
 
     with pool_of(3) as members:
         with members[0].client() as client:
@@ -141,7 +141,7 @@ def test_transactions_wherever_their_keys_are(filled: list[Member]) -> None:
                 pipeline.execute()
 
 
-def test_what_any_member_has_is_watched_from_any(filled: list[Member]) -> None:
+def test_a_key_on_any_member_can_be_watched_from_any(filled: list[Member]) -> None:
     with filled[0].client() as other:
         for member in filled:
             with member.client() as client, client.pipeline() as pipeline:
@@ -162,7 +162,7 @@ def test_what_any_member_has_is_watched_from_any(filled: list[Member]) -> None:
                     pipeline.watch(*(f"key:{number}" for number in range(20)))
 
 
-def test_what_is_watched_no_more_may_change(filled: list[Member]) -> None:
+def test_a_key_that_is_no_longer_watched_may_change(filled: list[Member]) -> None:
     with filled[0].client() as other:
         for member in filled:
             with redis.Redis(port=member.port, single_connection_client=True, socket_timeout=LIMIT) as client:
@@ -178,27 +178,27 @@ def test_what_is_watched_no_more_may_change(filled: list[Member]) -> None:
                         assert client.execute_command("EXEC") == (None if last == "WATCH" else [2])
 
 
-def test_clients_that_watch_count_together_while_the_pool_grows() -> None:
+def test_clients_count_by_watch_while_the_pool_grows() -> None:
     each = 50
 
     def use(name: int, members: list[Member]) -> None:
         chance = random.Random(name)
 
         def count(pipeline: Any) -> None:
-            number = int(pipeline.get("together") or 0)
+            number = int(pipeline.get("shared") or 0)
             pipeline.multi()
-            pipeline.set("together", number + 1)
+            pipeline.set("shared", number + 1)
 
         for _ in range(each):
             with chance.choice(members).client() as client:
                 client.mset({f"{name}:{chance.randrange(10_000)}": "" for _ in range(20)})
-                client.transaction(count, "together")
+                client.transaction(count, "shared")
 
     with pool_of(3) as members:
         while_it_grows(members, use)
         for member in members:
             with member.client() as client:
-                assert client.get("together") == str(4 * each)
+                assert client.get("shared") == str(4 * each)
 
 
 def test_a_client_that_follows_slots(filled: list[Member]) -> None:
@@ -209,12 +209,12 @@ def test_a_client_that_follows_slots(filled: list[Member]) -> None:
             assert all(cluster.get(f"key:{number}") == str(number) for number in range(100))
             assert cluster.set("followed", "1") and cluster.incr("followed") == 2
     with redis.Redis(port=filled[0].slots) as client:
-        told = [client.execute_command("CLUSTER", "KEYSLOT", f"key:{number}") for number in range(20)]
+        key_slots = [client.execute_command("CLUSTER", "KEYSLOT", f"key:{number}") for number in range(20)]
         covered = sorted((first, last) for first, last, *_ in client.execute_command("CLUSTER SLOTS"))
         assert covered[0][0] == 0 and covered[-1][1] == 16_383
         assert all(before[1] + 1 == after[0] for before, after in zip(covered, covered[1:], strict=False))
         moved = 0
-        for number, slot in enumerate(told):
+        for number, slot in enumerate(key_slots):
             try:
                 assert client.get(f"key:{number}") == str(number).encode()
             except redis.exceptions.MovedError as error:
@@ -223,25 +223,25 @@ def test_a_client_that_follows_slots(filled: list[Member]) -> None:
         assert moved > 0
 
 
-def test_the_command_line_of_redis_follows_slots(filled: list[Member]) -> None:
+def test_redis_cli_follows_slots(filled: list[Member]) -> None:
     cli = shutil.which("redis-cli")
     if cli is None:
         pytest.skip("redis-cli is not installed: scripts/need redis")
-    lines = "".join(f"GET key:{number}\n" for number in range(50))
-    line = [cli, "-c", "-p", str(filled[2].slots)]
-    done = subprocess.run(line, input=lines, capture_output=True, text=True, timeout=LIMIT, check=True)
-    told = [line for line in done.stdout.splitlines() if not line.startswith("-> Redirected")]
-    assert told == [str(number) for number in range(50)] and "-> Redirected" in done.stdout
+    requests = "".join(f"GET key:{number}\n" for number in range(50))
+    command = [cli, "-c", "-p", str(filled[2].slots)]
+    done = subprocess.run(command, input=requests, capture_output=True, text=True, timeout=LIMIT, check=True)
+    replies = [line for line in done.stdout.splitlines() if not line.startswith("-> Redirected")]
+    assert replies == [str(number) for number in range(50)] and "-> Redirected" in done.stdout
 
 
-def test_who_does_not_know_the_secret_is_not_let_in(tmp_path: Path) -> None:
+def test_a_member_without_the_secret_is_not_let_in(tmp_path: Path) -> None:
     for name in ("ours", "theirs"):
         (tmp_path / name).write_text(f"{name}\n")
     ours, theirs = ["--secret-file", str(tmp_path / "ours")], ["--secret-file", str(tmp_path / "theirs")]
     with pool_of(1, *ours) as pool:
         address = pool[0].members
         pool += [Member("--join", address, *theirs), Member("--join", address, *ours)]
-        wait_until(lambda: pool[2].pool()["pool_members"] == 2, "who knows it is let in")
+        wait_until(lambda: pool[2].pool()["pool_members"] == 2, "the member with the secret is let in")
         assert [member.pool()["pool_members"] for member in pool] == [2, 1, 2]
         with socket.create_connection(("127.0.0.1", port_of(address)), timeout=LIMIT) as stranger:
             stranger.sendall(b"GET key\r\n" * 100)
@@ -251,7 +251,7 @@ def test_who_does_not_know_the_secret_is_not_let_in(tmp_path: Path) -> None:
                 raise ConnectionResetError
 
 
-def test_why_a_member_is_not_let_in_is_said_once(tmp_path: Path) -> None:
+def test_the_reason_why_a_member_is_not_let_in_is_logged_once(tmp_path: Path) -> None:
     for name in ("ours", "theirs"):
         (tmp_path / name).write_text(f"{name}\n")
     with socket.socket() as nobody:
@@ -263,9 +263,9 @@ def test_why_a_member_is_not_let_in_is_said_once(tmp_path: Path) -> None:
             pool += [Member("--join", address, "--secret-file", str(tmp_path / "theirs")) for address in reasons]
             strangers = list(zip(pool[1:], reasons.items(), strict=True))
             for member, (address, reason) in strangers:
-                told = member.lines(2)[1]
-                assert f"not let in yet by {address}: {reason}" in told and told.endswith("; calling again")
-            # They call every half second, and say no more of it.
+                line = member.lines(2)[1]
+                assert f"not let in yet by {address}: {reason}" in line and line.endswith("; calling again")
+            # They call every half second, but do not log it again.
             pipes = [member.process.stderr for member, _ in strangers if member.process.stderr is not None]
             assert select.select(pipes, [], [], 1.5)[0] == []
             for member, _ in strangers:
@@ -273,11 +273,11 @@ def test_why_a_member_is_not_let_in_is_said_once(tmp_path: Path) -> None:
                 assert "not let in" not in member.process.communicate(timeout=LIMIT)[1]
 
 
-def test_who_was_not_let_in_at_first_says_when_it_is() -> None:
-    with socket.socket() as place:
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        place.bind(("127.0.0.1", 0))
-        port = place.getsockname()[1]
+def test_a_member_that_was_not_let_in_at_first_logs_when_it_is() -> None:
+    with socket.socket() as reserved:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
     early = Member("--join", f"127.0.0.1:{port}")
     assert "not let in yet" in early.lines(2)[1]
     with pool_of(1, "--members-port", str(port)) as pool:
@@ -286,7 +286,7 @@ def test_who_was_not_let_in_at_first_says_when_it_is() -> None:
         assert early.lines(1)[0].endswith("let in: the pool has 2 members")
 
 
-def test_each_member_ends_when_it_is_told_to() -> None:
+def test_ctrl_c_ends_each_member() -> None:
     with pool_of(3) as pool:
         for member in pool:
             member.process.send_signal(signal.SIGINT)
@@ -297,16 +297,16 @@ def test_each_member_ends_when_it_is_told_to() -> None:
 
 def test_the_status_of_a_pool(filled: list[Member]) -> None:
     def status(*options: str) -> str:
-        line = [str(COMMAND), "store", "status", f"localhost:{filled[1].port}", *options]
-        return subprocess.run(line, capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+        command = [str(COMMAND), "store", "status", f"localhost:{filled[1].port}", *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True).stdout
 
-    told = json.loads(status("--json"))
-    assert sorted(port_of(member["address"]) for member in told["members"]) == sorted(member.slots for member in filled)
-    of_all = [server for member in told["members"] for server in member["servers"]]
-    assert sorted(server["server"] for server in of_all) == [0, 1, 2] and told["standing_by"] == 0
-    assert sum(server["records"] for server in of_all) == 3 * CAPACITY
-    slots = sorted(tuple(bounds) for member in told["members"] for bounds in member["slots"])
+    printed = json.loads(status("--json"))
+    assert sorted(port_of(member["address"]) for member in printed["members"]) == sorted(member.slots for member in filled)
+    servers = [server for member in printed["members"] for server in member["servers"]]
+    assert sorted(server["server"] for server in servers) == [0, 1, 2] and printed["standing_by"] == 0
+    assert sum(server["records"] for server in servers) == 3 * CAPACITY
+    slots = sorted(tuple(bounds) for member in printed["members"] for bounds in member["slots"])
     assert slots == [(0, 4095), (4096, 8191), (8192, 16383)]
-    assert sum(member["splits"] - member["merges"] for member in told["members"]) == 2
+    assert sum(member["splits"] - member["merges"] for member in printed["members"]) == 2
     first, head, *rows = status().splitlines()
     assert first.startswith(f"servers 3, records {3 * CAPACITY}, ") and head.split()[0] == "member" and len(rows) == 3

@@ -1,4 +1,4 @@
-"""`maquette store grow`, `shrink` and `drain`: more or fewer servers than records ask for, and fewer members."""
+"""`maquette store grow`, `shrink` and `drain`: more or fewer servers than the records need, and fewer members."""
 
 import json
 import subprocess
@@ -10,50 +10,50 @@ from maquette.store import Client
 from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, server_count, wait_until
 
 
-def resize(way: str, member: Member, by: int, *options: str) -> tuple[int, str]:
-    line = [str(COMMAND), "store", way, f"127.0.0.1:{member.port}", str(by), *options]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT, check=False)
+def resize(command: str, member: Member, by: int, *options: str) -> tuple[int, str]:
+    arguments = [str(COMMAND), "store", command, f"127.0.0.1:{member.port}", str(by), *options]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=LIMIT, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_pool_has_as_many_servers_as_are_asked_for() -> None:
+def test_a_pool_has_the_requested_number_of_servers() -> None:
     with pool_of(4) as members, Client(f"127.0.0.1:{members[2].port}") as store:
-        store.execute("MSET", *(word for number in range(300) for word in (f"key:{number}", number)))
+        store.execute("MSET", *(argument for number in range(300) for argument in (f"key:{number}", number)))
         assert resize("grow", members[1], 2) == (0, "servers 3\n")
         assert server_count(members) == 3
-        # The whole of what is there is read, by a client that knew of one server.
+        # A client that knew only one server reads all records.
         assert [store.get(f"key:{number}") for number in range(300)] == [str(number).encode() for number in range(300)]
         assert store.counts.maps == 1
-        status, told = resize("grow", members[0], 2)
-        assert status == 1 and "no room for 5 servers: 4 members host at most 4 together" in told
-        status, told = resize("shrink", members[3], 1, "--json")
-        assert status == 0 and json.loads(told) == {"servers": 2, "asked": 2}
-        # More than two servers have room for makes them no more, before that is asked for.
+        status, output = resize("grow", members[0], 2)
+        assert status == 1 and "no room for 5 servers: 4 members host at most 4 together" in output
+        status, output = resize("shrink", members[3], 1, "--json")
+        assert status == 0 and json.loads(output) == {"servers": 2, "asked": 2}
+        # Even more records than two servers have room for do not make the table grow, until that is requested.
         for number in range(2 * CAPACITY):
             store.set(f"more:{number}", number)
         assert server_count(members) == 2
-        status, told = resize("shrink", members[3], 1)
-        assert status == 1 and f"no room for {2 * CAPACITY + 300} records on 1 servers" in told
+        status, output = resize("shrink", members[3], 1)
+        assert status == 1 and f"no room for {2 * CAPACITY + 300} records on 1 servers" in output
         assert resize("grow", members[2], 0)[0] == 0
         store.set("one more", 1)
-        wait_until(lambda: server_count(members) > 2, "records ask for servers again")
+        wait_until(lambda: server_count(members) > 2, "records determine the number of servers again")
         assert store.execute("DBSIZE") == 2 * CAPACITY + 301
 
 
 def drain(member: Member, *options: str) -> tuple[int, str]:
-    line = [str(COMMAND), "store", "drain", f"127.0.0.1:{member.port}", *options]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=3 * LIMIT, check=False)
+    arguments = [str(COMMAND), "store", "drain", f"127.0.0.1:{member.port}", *options]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=3 * LIMIT, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
 class Writers:
-    """Clients that write and read all the while, each its own keys, until they are told to end."""
+    """Clients that write and read, each its own keys, until `end` is called."""
 
     def __init__(self, members: list[Member]) -> None:
         self.failures: list[str] = []
-        #: What each has stored last under its keys.
+        #: The last value that each has stored under its keys.
         self.stored: dict[str, str] = {}
-        self.over = threading.Event()
+        self.is_over = threading.Event()
         clients = [(redis.Redis, member.port) for member in members] + [(redis.RedisCluster, members[0].slots)]
         self.threads = [
             threading.Thread(target=self.write, args=(name, kind, port)) for name, (kind, port) in enumerate(clients)
@@ -65,7 +65,7 @@ class Writers:
         try:
             with kind(host="127.0.0.1", port=port, socket_timeout=LIMIT) as store:
                 count = 0
-                while not self.over.is_set():
+                while not self.is_over.is_set():
                     key, before = f"writer:{name}:{count % 500}", str(count - 500).encode() if count >= 500 else None
                     assert store.set(key, count, get=True) == before, key
                     self.stored[key] = str(count)
@@ -74,7 +74,7 @@ class Writers:
             self.failures.append(f"writer {name}: {error!r}")
 
     def end(self) -> dict[str, str]:
-        self.over.set()
+        self.is_over.set()
         for thread in self.threads:
             thread.join(LIMIT)
         assert not self.failures and not any(thread.is_alive() for thread in self.threads), self.failures
@@ -86,16 +86,16 @@ def test_a_member_leaves_while_clients_write() -> None:
     with pool_of(3, "--servers", "64") as members, members[1].client() as store:
         for first in range(0, count, 1_000):
             store.mset({f"key:{number}": number for number in range(first, first + 1_000)})
-        before, here = server_count(members), int(members[0].pool()["pool_servers_here"])
-        assert here > 5
-        # The one that has founded the pool, and that the others have asked to let them in.
+        before, moving = server_count(members), int(members[0].pool()["pool_servers_here"])
+        assert moving > 5
+        # The member that founded the pool, by which the others joined, leaves.
         writers = Writers(members[1:])
         wait_until(lambda: bool(writers.failures) or len(writers.stored) > 1_000, "clients write")
         assert not writers.failures, writers.failures
-        status, told = drain(members[0], "--json")
-        assert status == 0, told
-        report = json.loads(told)
-        assert report["left"] and report["servers"] == 0 and len(report["moved"]) >= here
+        status, output = drain(members[0], "--json")
+        assert status == 0, output
+        report = json.loads(output)
+        assert report["left"] and report["servers"] == 0 and len(report["moved"]) >= moving
         assert members[0].process.wait(timeout=LIMIT) == 0
         stored = writers.end()
         assert len(stored) > 1_000
@@ -108,35 +108,35 @@ def test_a_member_leaves_while_clients_write() -> None:
         with redis.Redis(port=members[2].slots, decode_responses=True) as slots:
             nodes = slots.execute_command("CLUSTER NODES")
         assert len(nodes) == 2 and not any(str(members[0].slots) in node for node in nodes)
-        # A member that comes now is let in by one that was let in by the one that has left, and all hear of it.
+        # A new member is let in by one that was let in by the member that has left, and all get to know it.
         members.append(Member("--join", members[2].members, "--servers", "64"))
-        wait_until(lambda: all(one.pool()["pool_members"] == 3 for one in members[1:]), "all know the new one")
+        wait_until(lambda: all(member.pool()["pool_members"] == 3 for member in members[1:]), "all know the new one")
 
 
-def test_a_member_that_is_killed_while_it_leaves_goes_on_with_that(tmp_path: Path) -> None:
+def test_a_member_that_is_killed_while_it_leaves_resumes_leaving(tmp_path: Path) -> None:
     def start(number: int, *options: str) -> Member:
         return Member("--servers", "32", "--data", str(tmp_path / str(number)), *options)
 
     members = [start(0)]
     try:
         members += [start(number, "--join", members[0].members) for number in (1, 2)]
-        wait_until(lambda: all(one.pool()["pool_members"] == 3 for one in members), "all know each other")
+        wait_until(lambda: all(member.pool()["pool_members"] == 3 for member in members), "all know each other")
         with members[0].client() as store:
             for first in range(0, 8_000, 1_000):
                 store.mset({f"key:{number}": number for number in range(first, first + 1_000)})
-            # It does not wait, and is killed as soon as it has begun.
+            # The command does not wait, and the member is killed as soon as it has begun.
             drain(members[1], "--wait", "0")
             members[1].process.kill()
             members[1].process.communicate(timeout=LIMIT)
             members[1] = start(1)
             assert members[1].process.wait(timeout=LIMIT) == 0
-            wait_until(lambda: all(one.pool()["pool_members"] == 2 for one in (members[0], members[2])), "it has left")
+            wait_until(lambda: all(member.pool()["pool_members"] == 2 for member in (members[0], members[2])), "it has left")
             assert store.dbsize() == 8_000
             keys = sorted(store.scan_iter(count=1_000))
             assert keys == sorted(f"key:{number}" for number in range(8_000))
             assert store.mget(keys) == [key.partition(":")[2] for key in keys]
-        line = [str(COMMAND), "store", "serve", "--port", "0", "--data", str(tmp_path / "1")]
-        again = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT, check=False)
+        command = [str(COMMAND), "store", "serve", "--port", "0", "--data", str(tmp_path / "1")]
+        again = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
         assert again.returncode == 2 and "has left its pool" in again.stderr
     finally:
         for member in members:
@@ -145,14 +145,14 @@ def test_a_member_that_is_killed_while_it_leaves_goes_on_with_that(tmp_path: Pat
             member.process.communicate(timeout=LIMIT)
 
 
-def test_a_member_does_not_leave_where_its_servers_have_no_room() -> None:
+def test_a_member_does_not_leave_if_there_is_no_room_for_its_servers() -> None:
     with pool_of(1) as members, members[0].client() as store:
-        status, told = drain(members[0])
-        assert status == 1 and "there is no other member to which its servers could move" in told
+        status, output = drain(members[0])
+        assert status == 1 and "there is no other member to which its servers could move" in output
         members.append(Member("--join", members[0].members))
         wait_until(lambda: members[0].pool()["pool_members"] == 2, "it is let in")
         store.mset({f"key:{number}": number for number in range(400)})
         wait_until(lambda: server_count(members) == 2, "a server has split")
-        status, told = drain(members[1])
-        assert status == 1 and "no room for 2 servers: 1 other members host at most 1 together" in told
+        status, output = drain(members[1])
+        assert status == 1 and "no room for 2 servers: 1 other members host at most 1 together" in output
         assert store.dbsize() == 400

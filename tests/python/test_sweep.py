@@ -1,4 +1,4 @@
-"""Sweeps: the same table whoever works on which point."""
+"""Sweeps: the table is the same, whichever worker computes a point."""
 
 import concurrent.futures
 import json
@@ -31,7 +31,7 @@ OVER: dict[str, list[Any]] = {
 }
 
 
-def test_every_point_is_what_a_run_of_it_is() -> None:
+def test_every_point_equals_a_run_of_it() -> None:
     table = pl.DataFrame(mq.sweep(EXPERIMENT, OVER))
     assert table.columns == [*OVER, "makespan_ps", "messages", "packets", "mean_blocking_ps", "error"]
     assert len(table) == 2 * 2 * 2 * 3
@@ -62,20 +62,20 @@ def processes() -> Iterable[concurrent.futures.Executor]:
         yield executor
 
 
-def test_the_same_table_comes_out_whatever_the_executor(processes: concurrent.futures.Executor) -> None:
-    here = pl.DataFrame(mq.sweep(EXPERIMENT, OVER))
-    assert pl.DataFrame(mq.sweep(EXPERIMENT, OVER, executor=processes)).equals(here)
+def test_the_table_is_the_same_whatever_the_executor(processes: concurrent.futures.Executor) -> None:
+    local = pl.DataFrame(mq.sweep(EXPERIMENT, OVER))
+    assert pl.DataFrame(mq.sweep(EXPERIMENT, OVER, executor=processes)).equals(local)
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
-        assert pl.DataFrame(mq.sweep(EXPERIMENT, OVER, executor=threads)).equals(here)
+        assert pl.DataFrame(mq.sweep(EXPERIMENT, OVER, executor=threads)).equals(local)
 
 
-def test_what_is_kept_of_another_sweep_is_not_taken(tmp_path: Path) -> None:
+def test_finished_points_of_another_sweep_are_refused(tmp_path: Path) -> None:
     mq.Sweep(EXPERIMENT, {"seed": [1, 2]}, out=tmp_path / "out.csv")
     with pytest.raises(ValueError, match="found the finished points of another sweep"):
         mq.Sweep(EXPERIMENT, {"seed": [1, 3]}, out=tmp_path / "out.csv")
 
 
-def test_ctrl_c_keeps_what_is_done() -> None:
+def test_ctrl_c_keeps_finished_points() -> None:
     experiment = {**EXPERIMENT, "job": [{"program": {"equal-dist": {"messages": 20_000}}}]}
     sweep = mq.Sweep(experiment, {"seed": range(1000)})
 
@@ -84,13 +84,13 @@ def test_ctrl_c_keeps_what_is_done() -> None:
             time.sleep(0.01)
         signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             sweep.run()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
     assert 3 <= sweep.done < 1000
     assert len(sweep.table) == sweep.done and repr(sweep) == f"<maquette.Sweep: {sweep.done} of 1000 points done>"
     assert pl.DataFrame(sweep)["error"].null_count() == sweep.done
@@ -121,7 +121,7 @@ def test_an_experiment_may_be_in_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "over", "told"),
+    ("error", "over", "expected"),
     [
         (TypeError, {"byte": [1]}, "broadcast has no parameter `byte`; it has machine, seed, "),
         (TypeError, {"byte": [1]}, "did you mean `bytes`?"),
@@ -132,15 +132,15 @@ def test_an_experiment_may_be_in_a_file(tmp_path: Path) -> None:
         (ValueError, {"seed": range(100_000), "ranks": range(1, 1000)}, "over: found 100000 x 999 points; allowed is 10000000 points at most"),
     ],
 )
-def test_what_is_wrong_is_told(error: type[Exception], over: dict[str, Any], told: str) -> None:
+def test_wrong_values_are_reported(error: type[Exception], over: dict[str, Any], expected: str) -> None:
     with pytest.raises(error) as caught:
         mq.sweep(EXPERIMENT, over)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     with pytest.raises(ValueError, match=r"allowed is a name that ends in .arrow, .csv or .parquet"):
         mq.sweep(EXPERIMENT, {"seed": [1]}, out="out.txt")
 
 
-def test_a_sweep_does_not_load_what_it_does_not_need() -> None:
+def test_a_sweep_does_not_import_polars_and_pyarrow_needlessly() -> None:
     statement = "import maquette, sys; maquette.sweep; print('polars' in sys.modules, 'pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
@@ -159,8 +159,8 @@ program.broadcast = { algorithm = "binomial" }
 
 def command(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "experiment.toml").write_text(FILE)
-    words: list[str | Path] = [COMMAND, "sweep", "experiment.toml", *options]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    arguments: list[str | Path] = [COMMAND, "sweep", "experiment.toml", *options]
+    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.mark.parametrize("ending", ["arrow", "csv", "parquet"])
@@ -174,28 +174,28 @@ def test_the_command_writes_the_same_table(ending: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["experiment.toml", f"out.{ending}"]
 
 
-def test_the_command_goes_on_after_it_was_interrupted(tmp_path: Path) -> None:
+def test_the_command_resumes_after_it_was_interrupted(tmp_path: Path) -> None:
     (tmp_path / "experiment.toml").write_text(FILE.replace("broadcast", "equal-dist").replace('algorithm = "binomial"', "messages = 10000").replace("ranks = 8", ""))
-    words: list[str | Path] = [COMMAND, "sweep", "experiment.toml", "--seeds", "60", "--out", "out.csv"]
-    # It hears a Ctrl-C, also where this process was started to ignore it.
-    hearing = ["env", "--default-signal=INT", *words]
-    running = subprocess.Popen(hearing, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    command: list[str | Path] = [COMMAND, "sweep", "experiment.toml", "--seeds", "60", "--out", "out.csv"]
+    # It reacts to Ctrl-C even where this process inherited the signal as ignored.
+    interruptible = ["env", "--default-signal=INT", *command]
+    running = subprocess.Popen(interruptible, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     kept = tmp_path / "out.csv.done.jsonl"
     deadline = time.monotonic() + 60
     while not (kept.exists() and kept.read_text().count("\n") > 3):
         assert time.monotonic() < deadline and running.poll() is None
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=60)
-    assert running.returncode == 130 and "of 60 points are done, and kept: the same command resumes" in told
+    _, error = running.communicate(timeout=60)
+    assert running.returncode == 130 and "of 60 points are done, and kept: the same command resumes" in error
     done = kept.read_text().count("\n") - 1
     assert 3 <= done < 60 and not (tmp_path / "out.csv").exists()
-    again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)
     assert "60 points are in out.csv; 0 of them have failed." in again.stdout
     assert len(pl.read_csv(tmp_path / "out.csv")) == 60 and not kept.exists()
 
 
-def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
+def test_the_command_reports_wrong_options(tmp_path: Path) -> None:
     cases = [
         (["--over", "bytes"], "allowed is FIELD=VALUES"),
         (["--over", "byte=1"], "did you mean `bytes`?"),
@@ -203,6 +203,6 @@ def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
         ([], "--over: found nothing"),
         (["--over", "seed=1", "--seeds", "2"], "seed: found twice"),
     ]
-    for options, told in cases:
+    for options, expected in cases:
         done = command(tmp_path, *options)
-        assert (done.returncode, told in done.stderr) == (2, True), (options, done.stderr)
+        assert (done.returncode, expected in done.stderr) == (2, True), (options, done.stderr)

@@ -1,4 +1,4 @@
-"""Tables of a run, as others read them."""
+"""Tables of a run, as polars, pyarrow, pandas and DuckDB read them."""
 
 import pytest
 
@@ -16,19 +16,19 @@ async def halo(endpoint: mq.Endpoint, size: int) -> None:
 
 def test_counts_are_those_of_the_run() -> None:
     run = mq.run(halo, "infiniband-128", ranks=8, placement="random", seed=3, size=5000, record=RECORD)
-    told = run.to_dict()
+    result = run.to_dict()
     ranks = pl.DataFrame(run.ranks)
     assert ranks["finish_ps"].to_list() == run.finish_ps
     assert ranks["node"].to_list() == run.nodes
     assert ranks["rank"].to_list() == list(range(8))
     assert ranks.schema["finish_ps"] == pl.Int64
-    by_node = told["ranks"]
+    by_node = result["ranks"]
     assert ranks["send_away_ps"].to_list() == [by_node[node]["send_away_ps"] for node in run.nodes]
-    assert pl.DataFrame(run.channels).rows(named=True) == told["channels"]
-    assert pl.DataFrame(run.routers).rows(named=True) == told["routers"]
+    assert pl.DataFrame(run.channels).rows(named=True) == result["channels"]
+    assert pl.DataFrame(run.routers).rows(named=True) == result["routers"]
 
 
-def test_packets_and_messages_are_those_that_went() -> None:
+def test_packets_and_messages_are_those_that_were_sent() -> None:
     run = mq.run(halo, "infiniband-128", ranks=8, placement="random", seed=3, size=5000, record=RECORD)
     packets, messages = pl.DataFrame(run.packets), pl.DataFrame(run.messages)
     assert len(packets) == len(run.packets) == run.to_dict()["packets"]
@@ -58,7 +58,7 @@ def test_several_jobs_have_ranks_of_their_own() -> None:
     assert messages.filter(job=1)["sent_ps"].min() >= 3_000_000
 
 
-def test_more_rows_than_a_batch() -> None:
+def test_a_table_may_have_more_rows_than_a_batch() -> None:
     async def chatter(endpoint: mq.Endpoint, rounds: int) -> None:
         for _ in range(rounds):
             await endpoint.send(1 - endpoint.rank, size=8)
@@ -79,7 +79,7 @@ def test_an_ethernet_has_frames() -> None:
         run.channels  # noqa: B018
 
 
-def test_others_take_them_too() -> None:
+def test_lists_and_pyarrow_have_the_same_values() -> None:
     run = mq.run("broadcast", "moc-2-1", algorithm="linear", record=["packets"])
     assert run.ranks.to_dict()["finish_ps"] == run.finish_ps
     assert run.packets.to_dict()["channels"][0] == pl.DataFrame(run.packets)["channels"][0].to_list()
@@ -96,15 +96,15 @@ def test_others_take_them_too() -> None:
 
 
 @pytest.mark.parametrize("record", [[], ["packets"], ["timeline"]])
-def test_what_was_not_recorded_is_recorded_when_it_is_asked_for(record: list[str]) -> None:
-    now = mq.run("broadcast", "moc-2-1", bytes=5000, record=RECORD)
+def test_records_that_are_missing_are_made_when_they_are_read(record: list[str]) -> None:
+    recorded = mq.run("broadcast", "moc-2-1", bytes=5000, record=RECORD)
     later = mq.run("broadcast", "moc-2-1", bytes=5000, record=record)
     for name in ["packets", "messages", "timeline"]:
-        assert getattr(later, name).to_dict() == getattr(now, name).to_dict()
+        assert getattr(later, name).to_dict() == getattr(recorded, name).to_dict()
     assert len(mq.run(halo, "moc-2-1", size=100).messages) == 16
 
 
-def test_a_program_that_does_something_else_the_second_time_is_told() -> None:
+def test_a_program_that_does_something_else_the_second_time_is_refused() -> None:
     sizes = iter(range(1000, 100_000, 1000))
 
     async def program(endpoint: mq.Endpoint) -> None:
@@ -115,22 +115,22 @@ def test_a_program_that_does_something_else_the_second_time_is_told() -> None:
         run.messages  # noqa: B018
 
 
-def test_what_can_not_be_recorded_is_told() -> None:
+def test_records_that_do_not_exist_are_refused() -> None:
     with pytest.raises(ValueError, match="record: found 'packet'; allowed are 'packets' and 'timeline'"):
         mq.run("ping-pong", "moc-2-1", record=["packet"])
     with pytest.raises(ValueError, match="packets: found none, on loggp; allowed is a machine with a network of routers"):
         mq.run("ping-pong", "loggp", ranks=2).packets  # noqa: B018
 
 
-def test_pandas_takes_tables() -> None:
+def test_pandas_reads_tables() -> None:
     pandas = pytest.importorskip("pandas")
     run = mq.run("broadcast", "moc-2-1", bytes=5000, record=["packets"])
     ranks, packets = pandas.DataFrame.from_arrow(run.ranks), pandas.DataFrame.from_arrow(run.packets)
     assert ranks["finish_ps"].tolist() == run.finish_ps and ranks["finish_ps"].dtype == "int64"
-    assert [list(way) for way in packets["channels"]] == run.packets.to_dict()["channels"]
+    assert [list(route) for route in packets["channels"]] == run.packets.to_dict()["channels"]
 
 
-def test_duckdb_takes_tables() -> None:
+def test_duckdb_reads_tables() -> None:
     duckdb = pytest.importorskip("duckdb")
     run = mq.run("broadcast", "moc-2-1", bytes=5000, record=["packets"])
     with duckdb.connect() as connection:
@@ -141,7 +141,7 @@ def test_duckdb_takes_tables() -> None:
     assert carried == sum(channel["packets"] for channel in run.to_dict()["channels"])
 
 
-def test_a_value_that_is_missing_is_none() -> None:
+def test_a_missing_value_is_none() -> None:
     experiment = {"machine": {"name": "moc-2-1"}, "job": [{"program": {"equal-dist": {}}}]}
     table = mq.sweep(experiment, {"messages": [10], "ranks": [8, 32]}).table
     assert table.columns == ["given_messages", "ranks", "makespan_ps", "messages", "packets", "mean_blocking_ps", "error"]

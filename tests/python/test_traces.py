@@ -1,4 +1,4 @@
-"""Programs that were written for MPI: traced under a real MPI, replayed on models, and what can't be."""
+"""Programs written for MPI: traced under a real MPI, replayed on models, and the programs and traces that are refused."""
 
 import json
 import os
@@ -18,9 +18,9 @@ BIN = Path(sys.executable).parent
 MPIEXEC = BIN / "mpiexec"
 
 
-def maquette(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """What the command prints and how it ends."""
-    return subprocess.run([BIN / "maquette", *words], capture_output=True, text=True, timeout=300, check=False)
+def maquette(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command; returns its output and exit status."""
+    return subprocess.run([BIN / "maquette", *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
 def traced(out: Path, *command: str | Path) -> tuple[dict[str, Any], str]:
@@ -31,16 +31,16 @@ def traced(out: Path, *command: str | Path) -> tuple[dict[str, Any], str]:
     return json.loads(summary), "\n".join(printed)
 
 
-def replayed(trace: Path, *words: str) -> dict[str, Any]:
+def replayed(trace: Path, *arguments: str) -> dict[str, Any]:
     """The summary of a replay."""
-    done = maquette("run", "trace", trace, "--json", *words)
+    done = maquette("run", "trace", trace, "--json", *arguments)
     assert done.returncode == 0, done.stderr
     summary: dict[str, Any] = json.loads(done.stdout)
     return summary
 
 
 def messages(printed: str) -> int:
-    """How many messages a program has counted."""
+    """The number of messages that a program has counted."""
     found = re.search(r"messages (\d+)", printed)
     assert found, printed
     return int(found[1])
@@ -48,31 +48,31 @@ def messages(printed: str) -> int:
 
 @pytest.fixture(scope="module")
 def conjugate_gradient(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A method that sends its borders to its neighbours."""
+    """A solver whose ranks send their borders to their neighbours."""
     return compiled("conjugate_gradient", tmp_path_factory.mktemp("program"))
 
 
 @pytest.fixture(scope="module")
 def work_between_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A rank that tests a receive, and computes between the tests or does not."""
+    """A rank that tests a receive again and again, and computes between the tests."""
     return compiled("work_between_tests", tmp_path_factory.mktemp("program"))
 
 
 def compiled(name: str, folder: Path) -> Path:
-    """A program in C, for the standard ABI."""
+    """Compile a program in C for the standard ABI."""
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no gcc")
     program = folder / name
     lib = BIN.parent / "lib"
     source = HERE / "mpi" / f"{name}.c"
-    words: list[str | Path] = ["-O2", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
-    subprocess.run([compiler, *words, f"-Wl,-rpath,{lib}", "-lm"], check=True, timeout=120)
+    arguments: list[str | Path] = ["-O2", "-DMPI_ABI", f"-I{BIN.parent / 'include'}", source, "-o", program, f"-L{lib}", "-lmpi_abi"]
+    subprocess.run([compiler, *arguments, f"-Wl,-rpath,{lib}", "-lm"], check=True, timeout=120)
     return program
 
 
-def test_the_library_is_where_the_package_is() -> None:
-    """Without it the rest of this file tests nothing: `make test` puts it there."""
+def test_the_package_contains_the_library() -> None:
+    """Without it the other tests here would test nothing: `make test` installs it."""
     assert TRACE_LIBRARY.is_file()
 
 
@@ -82,7 +82,7 @@ def test_a_program_in_c_is_replayed_with_the_messages_that_it_sent(conjugate_gra
     iterations, sent = 20, 20 * 4
     assert messages(printed) == sent
     assert summary["ranks"] == 3
-    # Two receives, two sends and a wait where there are two neighbours; sums, a barrier and a reduction; the end.
+    # With two neighbours: two receives, two sends and a wait; then sums, a barrier and a reduction; the end.
     middle = iterations * 7 + 1 + 3
     edge = iterations * 5 + 1 + 3
     assert summary["calls"] == middle + 2 * edge
@@ -90,11 +90,11 @@ def test_a_program_in_c_is_replayed_with_the_messages_that_it_sent(conjugate_gra
     answer = replayed(trace, "--machine", "infiniband-128")
     assert answer["replayed"] == {"calls": summary["calls"], "messages": sent, "collectives": 2 * iterations + 3}
     assert answer["recorded_ps"] == summary["recorded_ps"]
-    # Of each of the sums, recursive doubling among three sends four messages; a barrier sends six, a reduction two.
+    # Among three ranks, recursive doubling sends four messages for each sum, a barrier six, a reduction two.
     assert answer["messages"] == sent + (2 * iterations + 1) * 4 + 6 + 2
 
 
-def test_computing_is_scaled_and_algorithms_are_chosen(conjugate_gradient: Path, tmp_path: Path) -> None:
+def test_computing_can_be_scaled_and_algorithms_chosen(conjugate_gradient: Path, tmp_path: Path) -> None:
     trace = tmp_path / "cg.trace"
     traced(trace, MPIEXEC, "-n", "3", conjugate_gradient, "96", "5")
     whole = replayed(trace, "--machine", "infiniband-128")
@@ -105,14 +105,14 @@ def test_computing_is_scaled_and_algorithms_are_chosen(conjugate_gradient: Path,
     assert ring["messages"] > none["messages"]
 
 
-def test_who_goes_on_without_what_it_tested_for_has_computed(work_between_tests: Path, tmp_path: Path) -> None:
+def test_time_around_tests_that_find_nothing_counts_as_computing(work_between_tests: Path, tmp_path: Path) -> None:
     trace = tmp_path / "work.trace"
     _, printed = traced(trace, MPIEXEC, "-n", "2", work_between_tests)
     tested = re.search(r"tested (\d+)", printed)
     assert tested, printed
     summary = replayed(trace, "--machine", "infiniband-128")
     assert summary["replayed"]["messages"] == 2
-    # All of it, that of the tests, too: less than a microsecond between any two of them, and some milliseconds together.
+    # All of the time counts, including that of the tests: less than a microsecond between any two, and some milliseconds in all.
     assert summary["computing_ps"][0] >= 1000 * int(tested[1])
 
 
@@ -126,7 +126,7 @@ def test_a_program_in_python_is_replayed_with_every_kind_of_call(tmp_path: Path)
     assert "not_received" not in answer or not answer["not_received"]
 
 
-def test_a_program_that_died_leaves_a_trace_that_says_so(tmp_path: Path) -> None:
+def test_the_trace_of_a_program_that_died_is_refused(tmp_path: Path) -> None:
     trace = tmp_path / "died.trace"
     program = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier(); import os; os.kill(os.getpid(), 9)"
     done = maquette("trace", "--out", trace, "--", sys.executable, "-c", program)
@@ -145,7 +145,7 @@ def test_one_sided_communication_is_refused(tmp_path: Path) -> None:
     assert "MPI_Win_allocate" in done.stderr and "found a call that a replay cannot follow" in done.stderr
 
 
-def test_what_is_no_program_of_mpi_is_told(tmp_path: Path) -> None:
+def test_a_program_that_does_not_use_mpi_is_reported(tmp_path: Path) -> None:
     done = maquette("trace", "--out", tmp_path / "none.trace", "--", "true")
     assert done.returncode == 2
     assert "no rank of the program called MPI_Init" in done.stderr
@@ -159,7 +159,7 @@ def test_what_is_no_program_of_mpi_is_told(tmp_path: Path) -> None:
 
 
 def test_a_library_of_another_interface_is_named(tmp_path: Path) -> None:
-    """A library that says that it is Open MPI, made here: its handles are neither of the two that are known."""
+    """A library that claims to be Open MPI: its handles are of neither of the two known kinds."""
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no gcc")
@@ -173,8 +173,8 @@ def test_a_library_of_another_interface_is_named(tmp_path: Path) -> None:
     library = tmp_path / "libmpi.so"
     subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "other.c", "-o", library], check=True, timeout=120)
     program = tmp_path / "program"
-    words: list[str | Path] = [tmp_path / "program.c", "-o", program, f"-L{tmp_path}", "-lmpi", f"-Wl,-rpath,{tmp_path}"]
-    subprocess.run([compiler, *words], check=True, timeout=120)
+    arguments: list[str | Path] = [tmp_path / "program.c", "-o", program, f"-L{tmp_path}", "-lmpi", f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run([compiler, *arguments], check=True, timeout=120)
     done = maquette("trace", "--out", tmp_path / "other.trace", "--", program)
     assert done.returncode == 2
     assert f"the program runs with Open MPI v5.0.6, {library}" in done.stderr
@@ -182,21 +182,21 @@ def test_a_library_of_another_interface_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "other.trace").exists()
 
 
-def test_traces_whose_files_do_not_fit_together_are_told(conjugate_gradient: Path, tmp_path: Path) -> None:
+def test_traces_whose_files_do_not_match_are_refused(conjugate_gradient: Path, tmp_path: Path) -> None:
     trace = tmp_path / "cg.trace"
     traced(trace, MPIEXEC, "-n", "2", conjugate_gradient, "64", "2")
 
-    def told() -> str:
+    def error() -> str:
         done = maquette("run", "trace", trace, "--machine", "infiniband-128")
         assert done.returncode == 2
         return done.stderr
 
     whole = (trace / "rank-1.trace").read_bytes()
     (trace / "rank-1.trace").write_bytes(whole[:-20])
-    assert "cut short" in told() or "ends within a call" in told()
+    assert "cut short" in error() or "ends within a call" in error()
     (trace / "rank-1.trace").write_bytes((trace / "rank-0.trace").read_bytes())
-    assert "found the calls of rank 0; allowed are those of rank 1" in told()
+    assert "found the calls of rank 0; allowed are those of rank 1" in error()
     os.remove(trace / "rank-1.trace")
-    assert "missing: rank 0 says that there are 2 ranks" in told()
+    assert "missing: rank 0 says that there are 2 ranks" in error()
     os.remove(trace / "rank-0.trace")
-    assert "found no `rank-0.trace`; allowed is a folder with a trace" in told()
+    assert "found no `rank-0.trace`; allowed is a folder with a trace" in error()

@@ -1,6 +1,6 @@
 /* Conjugate gradients on a square grid that is cut in stripes, one for each rank, as in NAS CG with MG's halo: in each iteration the rows next
  * to a border go to the neighbours, and three numbers are summed over all ranks. It solves the five-point Laplace equation with a source in
- * the middle, and prints the residual, the messages that this rank has sent by itself and the time of the iterations. */
+ * the middle, and prints the residual, the point-to-point messages of this rank and the time of the iterations. */
 
 #include <math.h>
 #include <mpi.h>

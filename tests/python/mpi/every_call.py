@@ -1,4 +1,4 @@
-"""Calls MPI in every way that a trace knows, and prints how many messages ranks have sent each other by themselves."""
+"""Makes every kind of MPI call that a trace records, and prints how many point-to-point messages the ranks have sent each other."""
 
 import numpy as np
 from mpi4py import MPI
@@ -7,10 +7,11 @@ world = MPI.COMM_WORLD
 rank, size = world.rank, world.size
 sent = 0
 
-# A communicator of every second rank, backwards, and one of all.
+# A communicator of every second rank in reverse order, and one of all ranks.
 half, other = world.Split(rank % 2, -rank), world.Dup()
 
-# A root that answers whoever comes first, in a communicator of its own: who has its answer goes on, and the root must not take what it sends then.
+# A root that answers ranks in the order of their messages, in a separate communicator: it must not match later messages of ranks that have
+# their answer.
 if rank == 0:
     for _ in range(size - 1):
         status = MPI.Status()
@@ -23,7 +24,7 @@ else:
     other.Recv(np.zeros(1), source=0, tag=7)
     sent += 1
 
-# Requests that are started again and again, round the ring.
+# Persistent requests round a ring.
 ring = [
     world.Send_init(np.ones(1000), (rank + 1) % size, 3),
     world.Recv_init(np.zeros(1000), (rank - 1) % size, 3),
@@ -35,7 +36,7 @@ for _ in range(5):
 for request in ring:
     request.Free()
 
-# Everybody to everybody else, waited for one by one, some found by a test.
+# From every rank to every other, completed one by one, some by a test.
 others = [each for each in range(size) if each != rank]
 receives = [other.Irecv(np.zeros(10), source=each, tag=9) for each in others]
 sends = [other.Isend(np.ones(10), dest=each, tag=9) for each in others]
@@ -45,7 +46,7 @@ while MPI.Request.Waitany(receives) != MPI.UNDEFINED:
 while not MPI.Request.Testall(sends):
     pass
 
-# Receives of what nobody sends, cancelled, one of them without a look at its status, and one that is cancelled too late.
+# Cancelled receives of messages that are never sent, one of them without a check of its status, and one that is cancelled too late.
 for source in (MPI.ANY_SOURCE, (rank - 1) % size):
     never = other.Irecv(np.zeros(1), source=source, tag=11)
     never.Cancel()
@@ -57,7 +58,7 @@ never.Cancel()
 never.Wait()
 late = other.Irecv(np.zeros(1), source=(rank - 1) % size, tag=12)
 other.Send(np.ones(1), dest=(rank + 1) % size, tag=12)
-# Messages do not overtake each other: when this one is there, the other was received.
+# Messages do not overtake each other: once this one has arrived, the other has been received.
 other.Sendrecv(np.ones(1), (rank + 1) % size, 13, np.zeros(1), (rank - 1) % size, 13)
 late.Cancel()
 status = MPI.Status()
@@ -65,7 +66,7 @@ late.Wait(status)
 assert not status.Is_cancelled()
 sent += 2
 
-# A message whose size is not known, one that is received as what was probed, and one to nobody.
+# A message of unknown size, one that is received by a matched probe, and one to MPI_PROC_NULL.
 world.Send(np.ones(rank + 1), dest=(rank + 1) % size, tag=4) if rank % 2 == 0 else None
 status = MPI.Status()
 if rank % 2 == 1 or (rank == 0 and size % 2 == 1):
@@ -81,7 +82,7 @@ message.Wait()
 sent += 1
 world.Send(np.ones(2), MPI.PROC_NULL)
 
-# Collectives, of all and of some, of one size and of many, waited for at once or later.
+# Collectives of all ranks and of some, with equal and different sizes, blocking and nonblocking.
 ones, counts = np.ones(size), [each + 1 for each in range(size)]
 half.Allreduce(MPI.IN_PLACE, np.ones(100))
 other.Barrier()

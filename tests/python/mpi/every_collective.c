@@ -1,4 +1,5 @@
-/* Calls every collective that a plan can have, in many shapes, and prints a digest of what came for each rank: the same whoever did it. */
+/* Calls every collective that a plan can have, with many sizes and types, and prints a digest of the data that each rank received, which must not
+ * depend on the algorithm. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,10 @@ static unsigned long digest = 14695981039346656037UL;
 static void note(const void *data, size_t bytes) { const unsigned char *b = data; for (size_t i = 0; i < bytes; i++) { digest ^= b[i]; digest *= 1099511628211UL; } }
 static void fill(unsigned char *b, size_t n, unsigned seed) { for (size_t i = 0; i < n; i++) b[i] = (unsigned char)(seed * 31 + i * 7 + (i >> 8)); }
 
-static int begun; /* whether collectives are only begun, and waited for later */
+static int nonblocking; /* whether the nonblocking forms are used */
 static MPI_Request request;
-static void end(void) { if (begun) { int flag = 0; MPI_Test(&request, &flag, MPI_STATUS_IGNORE); if (!flag) MPI_Wait(&request, MPI_STATUS_IGNORE); } }
-#define DO(call, icall) do { if (begun) icall; else call; end(); } while (0)
+static void end(void) { if (nonblocking) { int flag = 0; MPI_Test(&request, &flag, MPI_STATUS_IGNORE); if (!flag) MPI_Wait(&request, MPI_STATUS_IGNORE); } }
+#define DO(call, icall) do { if (nonblocking) icall; else call; end(); } while (0)
 
 static void bcast(MPI_Comm comm, int me, int size, int bytes) {
     int root = (int)random_below((unsigned)size);
@@ -86,7 +87,7 @@ static void alltoall(MPI_Comm comm, int me, int size, int bytes) {
         MPI_Type_commit(&resized);
         int *m = malloc((size_t)n * (size_t)size * 4), *t = calloc((size_t)n * (size_t)size, 4);
         for (int i = 0; i < n * size; i++) m[i] = i + me * 1000000;
-        if (begun) { MPI_Ialltoall(m, 1, resized, t, n, MPI_INT, comm, &request); MPI_Type_free(&column); MPI_Type_free(&resized); end(); }
+        if (nonblocking) { MPI_Ialltoall(m, 1, resized, t, n, MPI_INT, comm, &request); MPI_Type_free(&column); MPI_Type_free(&resized); end(); }
         else { MPI_Alltoall(m, 1, resized, t, n, MPI_INT, comm); MPI_Type_free(&column); MPI_Type_free(&resized); }
         note(t, (size_t)n * (size_t)size * 4);
         free(m); free(t);
@@ -117,7 +118,7 @@ static void alltoallv(MPI_Comm comm, int me, int size, int bytes, unsigned perce
     DO(MPI_Alltoallv_c(a, lsc, lsd, pair, b, lrc, lrd, MPI_INT, comm), MPI_Ialltoallv_c(a, lsc, lsd, pair, b, lrc, lrd, MPI_INT, comm, &request));
     note(b, (size_t)rt * 4);
     MPI_Type_free(&pair);
-    /* In place, of a matrix that is the same both ways. */
+    /* In place, with a symmetric matrix. */
     for (int i = 0; i < size; i++) for (int j = 0; j < i; j++) matrix[i * size + j] = matrix[j * size + i];
     rt = 0;
     for (int j = 0; j < size; j++) { rc[j] = matrix[j * size + me]; rd[j] = rt; rt += rc[j]; }
@@ -143,7 +144,7 @@ static void all(MPI_Comm comm, unsigned seed) {
     }
 }
 
-/* Several begun at once, waited for in another order, with a message between that one of them must not wait for. */
+/* Several nonblocking collectives at once, completed in another order, with a message in between that one of them must not wait for. */
 static void overlapped(MPI_Comm comm) {
     int me, size, a[1000], b[1000], c = 1, token = 0;
     MPI_Comm_rank(comm, &me);
@@ -167,7 +168,7 @@ int main(int argc, char **argv) {
     MPI_Comm same, half;
     MPI_Comm_dup(MPI_COMM_WORLD, &same);
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
-    for (begun = 0; begun < 2; begun++) {
+    for (nonblocking = 0; nonblocking < 2; nonblocking++) {
         all(MPI_COMM_WORLD, 1);
         all(same, 2);
         all(half, 3);

@@ -1,5 +1,5 @@
-/* Work between tests that find nothing. Of two ranks, rank 0 begins a receive whose message comes only when rank 0 asks for it, and tests it
- * again and again, some hundred nanoseconds of computing apart; then it asks. It prints how long that took, in nanoseconds. */
+/* Work between tests that find nothing. Of two ranks, rank 0 begins a receive whose message is sent only when rank 0 requests it, and tests it
+ * again and again, with some hundred nanoseconds of computing in between; then it requests the message. It prints how long that took, in nanoseconds. */
 
 #include <mpi.h>
 #include <stdio.h>
