@@ -20,7 +20,7 @@ class Machine:
         A preset such as ``"infiniband-128"`` (``maquette machines`` lists them); the path of a description, which has a ``/`` in
         it or ends in ``.toml``; or the fields of a description.
     set
-        Fields of the description to set to other values, in this order, by their paths or the last parts of these:
+        Fields of the description to set to other values, in this order, by their paths or, for common ones, by their short names:
         ``{"channels.buffers": 64, "rate": "20 MB/s"}``.
 
     Attributes

@@ -70,15 +70,15 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("program", metavar="FILE.py:FUNCTION", help="the program: an async function")
-    parser.add_argument("--seed", type=int, metavar="S", help="what random choices follow from; 1, if left out")
+    parser.add_argument("--seed", type=int, metavar="S", help="the seed of random choices; 1, if left out")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs to read")
     parser.add_argument("--machine", required=True, metavar="NAME|FILE", help="a preset or a description")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="set a field of the description")
     parser.add_argument("--ranks", "--nodes", type=int, metavar="N", help="how many ranks; one on each node, if left out")
-    parser.add_argument("--placement", metavar="WAY", help="on which nodes they stand")
+    parser.add_argument("--placement", metavar="WAY", help="the nodes that ranks run on")
     parser.add_argument("--engine", metavar="ENGINE", help="what moves the flits: fast or reference")
     parser.add_argument("--report", metavar="FILE", help="write a page with pictures of the run to FILE.html")
-    parser.add_argument("--critical-path", action="store_true", help="tell which chain of operations makes the makespan")
+    parser.add_argument("--critical-path", action="store_true", help="show the chain of operations that determines the makespan")
     return parser
 
 

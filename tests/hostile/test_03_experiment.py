@@ -39,10 +39,10 @@ def test_version_engine_seed_ranks_and_parameters_are_reported() -> None:
 def test_a_changed_preset_says_that_it_is_changed() -> None:
     """`torus-512` with other sides says so, and marks its description as that of the unchanged preset."""
     shown = maquette("machine", "torus-512", "--set", "sides=[16,8,8]").stdout.splitlines()
-    assert shown[0].startswith("torus-512: with sides=[16,8,8]; unchanged: ")
+    assert shown[0].startswith("torus-512: ") and shown[0].endswith(", changed by sides=[16,8,8]")
     assert any(row.split() == ["nodes", "1024"] for row in shown)
     resolved = answer("machine", "torus-512", "--set", "sides=[16,8,8]")
-    assert resolved["set"] == ["sides=[16,8,8]"] and resolved["about"].startswith("with sides=[16,8,8]; unchanged: ")
+    assert resolved["set"] == ["sides=[16,8,8]"] and resolved["about"].endswith(", changed by sides=[16,8,8]")
     assert answer("machine", "torus-512")["set"] == []
 
 

@@ -93,7 +93,7 @@ fn wrong_part(part: &str) -> Option<&'static str> {
         "" => Some("a part of it is empty, or it begins with `/`"),
         "." | ".." => Some("`.` and `..` lead elsewhere"),
         _ if part.len() > LONGEST_PART => Some("a part of it has more than 255 bytes"),
-        _ if part.chars().any(is_hidden_character) => Some("it has characters that are not to be seen"),
+        _ if part.chars().any(is_hidden_character) => Some("it contains invisible characters"),
         _ if cfg!(windows) && not_on_windows(part) => Some("Windows has no such names"),
         _ => None,
     }

@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Print the network for Graphviz.
     #[arg(long, conflicts_with_all = ["toml", "json"])]
     dot: bool,
-    /// Print its description in TOML, to be changed; that of a preset with its comments.
+    /// Print its description in TOML, for editing; that of a preset with its comments.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
 }

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// In how many parts it is cut: so many ranks exchange messages.
     #[arg(long, value_name = "P", default_value_t = PRINTED_PROCESSORS)]
     parts: NonZeroU16,
-    /// What the points of the mesh, or the random messages, follow from; 1, if left out.
+    /// The seed of the mesh's points, or of the random messages; 1, if left out.
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
     /// Alter the pattern so that it has exactly the density and mean size that the paper prints for 32 processors.

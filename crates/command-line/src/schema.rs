@@ -14,7 +14,7 @@ use super::failure::Failure;
                   An editor that knows TOML schemas takes it from the first line of a file: `#:schema experiment.schema.json`."
 )]
 pub(super) struct Arguments {
-    /// Of what.
+    /// Which schema.
     #[arg(value_enum)]
     of: Subject,
     /// Print it as a page to read, with a table of the fields.

@@ -124,7 +124,7 @@ impl MachineChoice {
             (None, Some(description), None) => {
                 let description = toml::to_string(description)
                     .map_err(|error| Error::parameter("description", error, "a description of a machine"))?;
-                Description::parse(&description, "the description in the experiment")?
+                Description::parse(&description, "description")?
             }
             (None, None, None) => {
                 return Err(Error::parameter("machine", "nothing", "a machine, or a lambda for the postal model"));

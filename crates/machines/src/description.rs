@@ -110,14 +110,14 @@ impl Description {
         Ok(Machine { about: self.about(), source: self.source(), ..machine })
     }
 
-    /// A line about the machine. The text describes the machine without the settings, so these are listed before it.
+    /// A line about the machine. The text describes the machine without the settings, so these are listed after it.
     fn about(&self) -> String {
         let about = &self.fields.about;
         if self.settings.iter().all(|(path, _)| path == "about") {
             return about.clone();
         }
         let settings: Vec<&str> = self.settings.iter().map(|(_, setting)| setting.as_str()).collect();
-        format!("with {}; unchanged: {about}", settings.join(" "))
+        format!("{about}, changed by {}", settings.join(" "))
     }
 
     fn source(&self) -> Source {

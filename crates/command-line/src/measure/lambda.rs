@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     /// How often partners are drawn for each k.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=MOST_DRAWS))]
     draws: u32,
-    /// What draws and other random choices follow from.
+    /// The seed of draws and other random choices.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// How many experiments are run at once; as many as there are cores, if left out. The result does not depend on it.

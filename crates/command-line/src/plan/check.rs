@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// How many questions.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     cases: u64,
-    /// What they follow from.
+    /// The seed that they are drawn with.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// About which machines: presets or descriptions. May be given more than once. If left out, all presets, and the postal

@@ -27,8 +27,8 @@ use tuning::planner::{Effort, Question, plan};
 ///
 /// Two small runs measure t0 and lambda; with these all algorithms are estimated without contention, and the promising ones
 /// are run on the machine's model, those with the least estimates first, until the next estimate is hopeless or a budget of
-/// work is used up: a second or two as a rule, about ten seconds at most with the usual budget. What was not run is reported to
-/// be estimated. Ctrl-C ends it early, with what is known by then. `maquette plan check` says how good the picks are.
+/// work is used up: a second or two as a rule, longer for large messages on many ranks. What was not run is marked as
+/// estimated. Ctrl-C ends it early, with what is known by then. `maquette plan check` says how good the picks are.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512")]
@@ -39,12 +39,12 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum PlanCommand {
-    /// Plan a broadcast: one rank has a message, and all shall have it.
+    /// Plan a broadcast: one rank's message goes to all.
     #[command(
         after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512 --write bcast.goal"
     )]
     Broadcast(Collective),
-    /// Plan an all-reduce (global combine): every rank has data, and all shall have their sum or the like.
+    /// Plan an all-reduce (global combine): every rank has data, and all get their sum, or another combination.
     #[command(after_help = "Example:\n  maquette plan all-reduce --lambda 1.3 --ranks 1000")]
     #[command(visible_alias = "combine")]
     AllReduce(Collective),

@@ -38,7 +38,7 @@ impl Args for Arguments {
         let file = arg!([FILE] "Run the experiment in this file, TOML or JSON: `--write-experiment` writes one")
             .value_parser(value_parser!(PathBuf));
         let alone = arg!(--alone "Run each job of the file alone, too, and show how much the others slow it down");
-        let report = arg!(--report <PAGE> "Write a page with charts of the file's run to PAGE.html, for a browser")
+        let report = arg!(--report <FILE> "Write a page with charts of the file's run to FILE.html, for a browser")
             .required(false)
             .value_parser(value_parser!(PathBuf));
         let critical_path = arg!(--"critical-path" "Show the critical path of the file's run");

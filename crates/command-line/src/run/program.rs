@@ -47,7 +47,7 @@ pub(crate) struct RunOptions {
     /// which.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Show the critical path, the chain of operations that makes the makespan: where its time goes, and how long messages took.
+    /// Show the critical path, the chain of operations that determines the makespan: where its time goes, and how long messages took.
     #[arg(long)]
     critical_path: bool,
     /// Write the experiment to FILE.toml, for `maquette run FILE.toml`, without running it.

@@ -85,7 +85,7 @@ pub struct Channels {
     pub rate: Option<Rate>,
     /// How long a flit occupies a channel; this or `rate`.
     pub flit_time: Option<Duration>,
-    /// How much longer a flit is on the wire; none by default.
+    /// The propagation delay of the wire, in addition to the flit time; none by default.
     pub wire_latency: Option<Duration>,
     /// How long after a flit leaves a buffer its slot can be taken again; at once by default.
     pub credit_latency: Option<Duration>,

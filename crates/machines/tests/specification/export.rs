@@ -28,7 +28,7 @@ fn every_export_of_a_changed_machine_lists_the_changes() {
     let machine = load_with("torus-512", &settings).unwrap();
     let unchanged = load("torus-512").unwrap();
     assert_eq!((unchanged.nodes, machine.nodes), (512, 1024));
-    let about = format!("with sides=[16, 8, 8] name=big <&>; unchanged: {}", unchanged.about);
+    let about = format!("{}, changed by sides=[16, 8, 8] name=big <&>", unchanged.about);
     assert_eq!(machine.about, about);
     let value: serde_json::Value = serde_json::from_str(&export::json(&machine)).unwrap();
     assert_eq!(value["set"], serde_json::json!(["sides=[16, 8, 8]", "name=big <&>"]));

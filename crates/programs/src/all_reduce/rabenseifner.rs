@@ -79,7 +79,7 @@ impl AllReduceAlgorithm for Rabenseifner {
     const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
         name: "rabenseifner",
         about: "Pairs exchange halves, quarters and so on, and then the other way",
-        formula: "2 log2 n (o + L + o) + 2 s (n - 1) / n G",
+        formula: "2 log2 n (o + L + o) + 2 s (n - 1) / n G where n is a power of two",
         parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(Rabenseifner.into()),

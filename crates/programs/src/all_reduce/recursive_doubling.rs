@@ -58,7 +58,7 @@ impl AllReduceAlgorithm for RecursiveDoubling {
     const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
         name: "recursive-doubling",
         about: "Pairs exchange all that they have",
-        formula: "log2 n (o + (s-1) G + L + o)",
+        formula: "log2 n (o + (s-1) G + L + o) where n is a power of two",
         parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(RecursiveDoubling.into()),

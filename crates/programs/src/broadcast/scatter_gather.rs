@@ -22,7 +22,7 @@ use crate::shift::Shift;
 /// ```
 ///
 /// n ranks, s bytes: n - 1 messages of up to s / 2, and n (n - 1) of s / n. Every rank sends and receives no more than about
-/// 2 s (n - 1) / n. Under LogGP T = (ceil(log2 n) + n - 1) (o + L + o) + about 2 s G.
+/// 2 s (n - 1) / n. Under LogGP T = (ceil(log2 n) + n - 1) (o + L + o) + 2 s (n - 1) / n G.
 ///
 /// Source: van de Geijn's broadcast for long vectors: Barnett, Gupta, Payne, Shuler, van de Geijn and Watts, "Interprocessor
 /// collective communication library (InterCom)", Scalable High-Performance Computing Conference, 1994.
@@ -92,7 +92,7 @@ impl BroadcastAlgorithm for ScatterGather {
     const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
         name: "scatter-gather",
         about: "A block to each node; then the blocks go round",
-        formula: "(ceil(log2 n) + n - 1) (o + L + o) + about 2 s G",
+        formula: "(ceil(log2 n) + n - 1) (o + L + o) + 2 s (n - 1) / n G",
         parameters: &[],
         needs: Needs::NOTHING,
         make: |_| Ok(ScatterGather.into()),

@@ -39,7 +39,7 @@ pub use self::trace::Trace;
 use crate::answer::Answer;
 use crate::flit::world::Options;
 
-/// The chain of operations that makes the makespan, from start to end.
+/// The chain of operations that determines the makespan, from start to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticalPath {
     /// Its steps; each begins when the one before it ends.

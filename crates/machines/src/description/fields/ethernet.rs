@@ -153,13 +153,13 @@ pub struct Messaging {
     pub first_timeout: Option<Duration>,
     /// The shortest retransmission timeout.
     pub least_timeout: Option<Duration>,
-    /// The most.
+    /// The longest retransmission timeout.
     pub most_timeout: Option<Duration>,
     /// After how many packets a receiver reports.
     pub report_packets: Option<u64>,
-    /// The same for a receiver of broadcasts, if it differs.
+    /// After how many packets a receiver of broadcasts reports; as `report_packets` by default.
     pub broadcast_report_packets: Option<u64>,
-    /// And how long after the first that it has not reported.
+    /// How long after the first packet that it has not reported a receiver reports, however few there are.
     pub report_delay: Option<Duration>,
     /// How long a rank may be silent before it is considered gone.
     pub patience: Option<Duration>,
