@@ -29,11 +29,7 @@ pub mod cast;
 pub mod files;
 pub mod interface;
 pub mod lobby;
-pub mod manifest;
-pub mod names;
 pub mod parameters;
-pub mod round;
 pub mod secret;
 
-/// The version of the protocol between senders and receivers. Different versions do not understand each other, but say so.
-pub const VERSION: u8 = 2;
+pub use programs::cast::{VERSION, manifest, names, round};

@@ -12,101 +12,65 @@ use bytes::Bytes;
 use endpoint::Endpoint;
 use faults::network::Faults;
 use faults::{Faulty, Node};
-use maquette_cast::manifest::{Entry, Kind, Manifest};
-use maquette_cast::names::Name;
+use maquette_cast::manifest::Manifest;
 use maquette_cast::parameters::{LARGEST_TO_RECEIVER, parameters};
-use maquette_cast::round::{
-    Digest, Ended, Goal, Outcome, PIECE_HEADER, Piece, Store, Supply, Transfer, piece, receive, room_for_piece, send,
-};
+use maquette_cast::round::{Digest, Ended, Goal, Outcome, Piece, Store, Supply, Transfer, receive, send};
+use programs::cast::{Cast, FromMemory, InMemory};
 use quantities::{Duration, Rank, Time};
 
-const SIZE: u64 = (2 << 20) + 12_345;
+const SIZE: usize = (2 << 20) + 12_345;
 
-/// A file in memory.
-struct File {
-    manifest: Manifest,
-    content: Vec<u8>,
-}
-
-impl File {
-    fn new() -> File {
-        let kind = Kind::File { size: SIZE, mode: 0o644 };
-        let entry = Entry { name: Name::new("file").unwrap(), kind };
-        let content = (0..SIZE).map(|place| ((place * place) >> 7) as u8).collect();
-        File { manifest: Manifest::new(vec![entry]).unwrap(), content }
-    }
-
-    fn piece(&self, index: u32) -> &[u8] {
-        let start = index as usize * self.manifest.piece() as usize;
-        &self.content[start..start + self.manifest.length(index)]
-    }
+/// What is sent.
+fn file() -> Cast {
+    Cast::new(Cast::content(SIZE), 0.0).unwrap()
 }
 
 /// Its pieces; every second time one is requested, the disk is too slow.
-struct FromMemory<'a> {
-    file: &'a File,
-    announced: Vec<u32>,
+struct Slow {
+    memory: FromMemory,
     slow: bool,
 }
 
-impl Supply for FromMemory<'_> {
-    fn announce(&mut self, mut pieces: Vec<u32>) {
-        pieces.reverse();
-        self.announced = pieces;
+impl Supply for Slow {
+    fn announce(&mut self, pieces: Vec<u32>) {
+        self.memory.announce(pieces);
     }
     fn next(&mut self) -> Result<Option<Piece>, String> {
         self.slow = !self.slow;
-        if self.slow {
-            return Ok(None);
-        }
-        let index = self.announced.pop().ok_or("none is left")?;
-        let content = self.file.piece(index);
-        let mut room = room_for_piece(content.len());
-        room[PIECE_HEADER..].copy_from_slice(content);
-        let digest = Digest::of(content);
-        Ok(Some(Piece { index, digest, message: piece(index, digest, room) }))
+        if self.slow { Ok(None) } else { self.memory.next() }
     }
     fn end(&mut self) -> Result<(), String> {
-        Ok(())
+        self.memory.end()
     }
 }
 
 /// What one receiver has, kept from round to round.
 #[derive(Clone, Default)]
-struct InMemory {
-    manifest: Option<Manifest>,
-    pieces: Vec<Option<Bytes>>,
+struct Kept {
+    memory: InMemory,
     whole: bool,
     taken: u32,
     refuses: Option<&'static str>,
 }
 
-impl Store for InMemory {
+impl Store for Kept {
     fn open(&mut self, manifest: &Manifest) -> Result<Vec<(u32, Digest)>, String> {
-        if let Some(reason) = self.refuses {
-            return Err(reason.to_string());
-        }
-        self.pieces.resize(manifest.pieces() as usize, None);
-        self.manifest = Some(manifest.clone());
-        let has = (0..).zip(&self.pieces);
-        Ok(has.filter_map(|(index, piece)| Some((index, Digest::of(piece.as_ref()?)))).collect())
+        self.refuses.map_or_else(|| self.memory.open(manifest), |reason| Err(reason.to_string()))
     }
     fn has_room(&mut self) -> Result<bool, String> {
-        Ok(true)
+        self.memory.has_room()
     }
     fn put(&mut self, index: u32, digest: Digest, content: Bytes) -> bool {
-        assert_eq!(digest, Digest::of(&content));
-        let place = &mut self.pieces[index as usize];
-        self.taken += u32::from(place.is_none());
-        place.replace(content).is_none()
+        let is_new = self.memory.put(index, digest, content);
+        self.taken += u32::from(is_new);
+        is_new
     }
     fn missing(&mut self) -> Result<Option<u32>, String> {
-        Ok(Some(self.pieces.iter().filter(|piece| piece.is_none()).count() as u32))
+        self.memory.missing()
     }
     fn finish(&mut self, whole: Digest) -> Result<bool, String> {
-        let digests = self.pieces.iter().flatten().map(|piece| Digest::of(piece));
-        self.whole = Digest::of_all(&self.manifest.as_ref().unwrap().encode(), digests) == whole;
-        if self.whole { Ok(true) } else { Err("it is something else".to_string()) }
+        self.whole = self.memory.finish(whole)?;
+        Ok(self.whole)
     }
 }
 
@@ -118,13 +82,8 @@ struct Round {
 }
 
 /// One round on a network with `faults`: rank r has `stores[r - 1]`.
-fn round(
-    faults: Faults,
-    seed: u64,
-    stores: &[Rc<RefCell<InMemory>>],
-    goal: impl Fn(u32, u32) -> Goal + Clone,
-) -> Round {
-    let file = &File::new();
+fn round(faults: Faults, seed: u64, stores: &[Rc<RefCell<Kept>>], goal: impl Fn(u32, u32) -> Goal + Clone) -> Round {
+    let file = &file();
     let outcomes = &RefCell::new(Ok(Vec::new()));
     let program = |endpoint: Node| {
         let goal = goal.clone();
@@ -136,8 +95,8 @@ fn round(
                 stores[me as usize - 1].replace(store);
                 return ended.map(|ended| (Some(ended), endpoint.now()));
             }
-            let mut supply = FromMemory { file, announced: vec![], slow: false };
-            let mut transfer = Transfer::new(&file.manifest);
+            let mut supply = Slow { memory: FromMemory::new(file.pieces().to_vec()), slow: false };
+            let mut transfer = Transfer::new(file.manifest());
             *outcomes.borrow_mut() = send(&*endpoint, &mut transfer, &mut supply, goal).await;
             Ok((None, endpoint.now()))
         }
@@ -149,7 +108,7 @@ fn round(
     Round { outcomes: outcomes.replace(Ok(vec![])), ended, last }
 }
 
-fn stores(count: usize) -> Vec<Rc<RefCell<InMemory>>> {
+fn stores(count: usize) -> Vec<Rc<RefCell<Kept>>> {
     (0..count).map(|_| Rc::default()).collect()
 }
 

@@ -32,7 +32,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 25] = [
     ("programs", &["endpoint", "quantities", "trace-format"], &["machines", "virtual-worlds"]),
     ("virtual-worlds", &["endpoint", "machines", "messaging", "quantities"], &["programs"]),
     ("real-worlds", &["endpoint", "messaging", "mpi", "quantities"], &["machines", "programs", "virtual-worlds"]),
-    ("cast", &["endpoint", "messaging", "quantities", "real-worlds"], &[]),
+    ("cast", &["endpoint", "messaging", "programs", "quantities", "real-worlds"], &[]),
     ("formats", &["machines", "programs", "quantities", "virtual-worlds"], &[]),
     ("report", &["machines", "quantities", "virtual-worlds"], &[]),
     (

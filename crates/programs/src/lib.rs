@@ -10,6 +10,7 @@ pub mod applications;
 pub mod barrier;
 pub mod benchmarks;
 pub mod broadcast;
+pub mod cast;
 pub mod catalogue;
 pub mod gather;
 pub mod goal;

@@ -10,6 +10,7 @@ use programs::applications::euler::Euler;
 use programs::applications::fft::Fft2d;
 use programs::benchmarks::{AllPairs, EqualDist, PingPong, UnequalDist};
 use programs::broadcast::{Broadcast, HardwareBroadcast};
+use programs::cast::Cast;
 use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
 use programs::linear_hash::growing::Growing;
@@ -90,6 +91,7 @@ any_program! {
     Euler = Euler,
     Broadcast = Reaches<Broadcast>,
     HardwareBroadcast = Reaches<HardwareBroadcast>,
+    Cast = Cast,
     AllReduce = AllReduce<Operator>,
     LinearHash = LinearHash,
     LinearHashGrowth = Growing,

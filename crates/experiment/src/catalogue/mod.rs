@@ -124,6 +124,7 @@ mod all_reduce;
 mod all_to_all;
 mod applications;
 mod broadcast;
+mod cast;
 mod collective;
 mod goal;
 mod linear_hash;
@@ -142,6 +143,7 @@ catalogue! {
     ConjugateGradient = applications::ConjugateGradient,
     Euler = applications::Euler,
     Broadcast = broadcast::Broadcast,
+    Cast = cast::Cast,
     AllReduce = all_reduce::AllReduce,
     LinearHash = linear_hash::LinearHash,
     LinearHashGrowth = linear_hash::LinearHashGrowth,

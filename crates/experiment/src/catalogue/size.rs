@@ -1,4 +1,4 @@
-//! The size of a message that can be asked for.
+//! The size of a message that can be asked for, and numbers within bounds.
 
 use quantities::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -31,4 +31,11 @@ impl JsonSchema for Size {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         Bytes::json_schema(generator)
     }
+}
+
+/// Reads a number from `least` to `most`.
+pub(super) fn share<'de, D: Deserializer<'de>>(from: D, least: f64, most: f64, allowed: &str) -> Result<f64, D::Error> {
+    let text = quantities::TextOrNumber::deserialize(from)?.0;
+    let share = text.parse().ok().filter(|share| (least..=most).contains(share));
+    share.ok_or_else(|| serde::de::Error::custom(allowed))
 }

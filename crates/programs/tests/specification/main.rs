@@ -3,6 +3,7 @@
 mod all_reduce;
 mod application_patterns;
 mod broadcast;
+mod cast;
 mod cm5_tables;
 mod collectives;
 mod complete_exchange;

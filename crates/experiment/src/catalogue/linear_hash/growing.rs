@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use super::check;
 use super::stages::findings;
-use super::{check, share};
+use crate::catalogue::size::share;
 use crate::catalogue::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site};
 

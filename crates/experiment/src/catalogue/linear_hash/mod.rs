@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use super::size::share;
 use super::{Entry, Size};
 use crate::{Error, FilePath, Prepared, Ready, Site};
 use findings::findings;
@@ -87,13 +88,6 @@ impl<'de> Deserialize<'de> for Shrink {
         let allowed = "allowed is a number from 0.001 to 50, and at most half of M; 0.3 is usual";
         share(from, 0.001, 50.0, allowed).map(Shrink)
     }
-}
-
-/// Reads a number from `least` to `most`.
-fn share<'de, D: Deserializer<'de>>(from: D, least: f64, most: f64, allowed: &str) -> Result<f64, D::Error> {
-    let text = quantities::TextOrNumber::deserialize(from)?.0;
-    let share = text.parse().ok().filter(|share| (least..=most).contains(share));
-    share.ok_or_else(|| serde::de::Error::custom(allowed))
 }
 
 impl Default for LinearHash {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use quantities::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::VERSION;
-use crate::names::{Name, NameError};
+use super::VERSION;
+use super::names::{Name, NameError};
 
 /// The most files and folders.
 pub const MOST_ENTRIES: usize = 100_000;

@@ -7,7 +7,7 @@ use endpoint::{Endpoint, Error};
 use quantities::Rank;
 
 use super::{Digest, Supply, ToAll, ToSender, WAIT_FOR_DISK};
-use crate::manifest::Manifest;
+use crate::cast::manifest::Manifest;
 
 /// A transfer, over all rounds.
 #[derive(Debug)]

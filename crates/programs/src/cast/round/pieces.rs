@@ -4,7 +4,7 @@ use bytes::Bytes;
 use endpoint::Message;
 
 use super::Digest;
-use crate::manifest::Manifest;
+use crate::cast::manifest::Manifest;
 
 /// A piece, ready to be sent.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use endpoint::Endpoint;
 use quantities::Rank;
 
 use super::{Store, ToAll, ToSender, WAIT_FOR_DISK};
-use crate::manifest::Manifest;
+use crate::cast::manifest::Manifest;
 
 const SENDER: Rank = Rank(0);
 
