@@ -29,12 +29,13 @@ fn standard_error(ended: &Output) -> String {
 
 #[test]
 fn every_kind_of_program_runs_as_processes() {
-    let programs: [&[&str]; 10] = [
+    let programs: [&[&str]; 11] = [
         &["ping-pong", "--bytes", "100"],
         &["all-pairs", "--bytes", "1KiB", "--rounds", "2"],
         &["equal-dist", "--bytes", "200"],
         &["unequal-dist", "--bytes", "200"],
         &["broadcast", "--algorithm", "scatter-gather", "--bytes", "20KiB"],
+        &["cast", "--bytes", "3MiB", "--have", "0.4"],
         &["all-reduce", "--algorithm", "rabenseifner", "--bytes", "4KiB"],
         &["all-to-all", "--algorithm", "balanced", "--bytes", "2KiB"],
         &["fft", "--size", "32"],

@@ -160,6 +160,19 @@ const CASES: &[Case] = &[
     ("run broadcast --machine moc-2-1 --nodes 4 --algorithm pipeline", &["--placement random", "--segment 1KiB"]),
     ("run broadcast --lambda 2 --nodes 4", &["--t0 7us", "--lambda 3"]),
     (
+        "run cast --machine cm5-32 --nodes 4 --bytes 2MiB",
+        &[
+            "--placement random",
+            "--machine cm5-256",
+            "--nodes 2",
+            "--set buffers=4",
+            "--engine reference",
+            "--seed 2",
+            "--bytes 7",
+            "--have 0.5",
+        ],
+    ),
+    (
         "run all-reduce --machine moc-2-1 --nodes 4",
         &[
             "--placement random",
