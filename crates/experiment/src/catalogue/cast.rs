@@ -53,7 +53,7 @@ impl Entry for Cast {
         let parameters = json!({"bytes": bytes.0, "have": have});
         let mut prepared = Prepared::new(program, site.ranks()?, parameters);
         prepared.notes.first = Some(Rank(0));
-        Ok(Box::new(prepared.telling(move |ends, _| {
+        Ok(Box::new(prepared.with_findings(move |ends, _| {
             let sent = ends.iter().map(|end| end.came).max().unwrap_or(0);
             vec![Finding {
                 name: "pieces",
