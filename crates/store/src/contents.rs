@@ -14,7 +14,7 @@ use crate::commands::{Context, Flag, carry_out, find};
 use crate::connection::Session;
 use crate::host::keys_of;
 use crate::large::encoding::serialize_pieces;
-use crate::large::{MaybeShared, Pieces};
+use crate::large::{MaybeShared, Pieces, SharedValue};
 use crate::node::{Client, Node};
 use crate::record::Record;
 use crate::resp::{OwnedArguments, Reply, Version};
@@ -33,6 +33,34 @@ pub enum Operation {
     Watch(OwnedArguments),
     /// To carry out these requests as one transaction, if no watched key has changed.
     Guarded(Version, Vec<Watched>, Vec<OwnedArguments>),
+}
+
+impl Operation {
+    fn requests(&self) -> &[OwnedArguments] {
+        match self {
+            Operation::Request(_, request) => std::slice::from_ref(request),
+            Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests,
+            Operation::Clear | Operation::Watch(_) => &[],
+        }
+    }
+
+    fn requests_mut(&mut self) -> &mut [OwnedArguments] {
+        match self {
+            Operation::Request(_, request) => std::slice::from_mut(request),
+            Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests,
+            Operation::Clear | Operation::Watch(_) => &mut [],
+        }
+    }
+
+    /// The large values that its requests bring.
+    pub(crate) fn large_values(&self) -> impl Iterator<Item = &SharedValue> {
+        self.requests().iter().flat_map(OwnedArguments::large)
+    }
+
+    /// The same, mutable.
+    pub(crate) fn large_values_mut(&mut self) -> impl Iterator<Item = &mut SharedValue> {
+        self.requests_mut().iter_mut().flat_map(OwnedArguments::large_mut)
+    }
 }
 
 /// A key that a client watches on another member, and the stamp that it was given.

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::Growth;
+use programs::linear_hash::{Contents, Growth, Server};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
@@ -27,7 +27,7 @@ use crate::commands::{Command, Context, Flag, dispatch, find, refuses_snapshot};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
-use crate::member::{Identity, Member, Output, Peer, Policy, Role, Ticket};
+use crate::member::{Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, Requests};
@@ -150,13 +150,29 @@ impl Host {
     }
 
     /// Writes the next part of an arriving large value to the journal, if it will be stored on this member. Writing it all at once would take long.
-    pub fn keep_arriving(&mut self, requests: &mut Requests) {
-        let Some(journal) = &self.journal else { return };
-        let Some((arguments, arriving)) = requests.arriving() else { return };
+    /// Returns false if the value has arrived, but more of it has to be written before its request is carried out.
+    pub fn keep_arriving(&mut self, requests: &mut Requests) -> bool {
+        let Some(journal) = &self.journal else { return true };
+        let Some((arguments, arriving)) = requests.arriving() else { return true };
         let stores = find(arguments.get(0)).is_some_and(|command| command.has(Flag::NeedsRoom));
-        if stores && arguments.len() > 1 && self.member.holder(c_of(arguments.get(1))).is_some() {
-            journal.borrow_mut().write_part(arriving);
+        if !stores || arguments.len() < 2 || self.member.holder(c_of(arguments.get(1))).is_none() {
+            return true;
         }
+        let is_whole = arriving.is_whole();
+        let (bytes, journaled) = arriving.for_journal();
+        journal.borrow_mut().write_part(bytes, journaled) || !is_whole
+    }
+
+    /// Whether a message of another member has large values that will be stored on this one: they are written to the journal in parts before the
+    /// message is taken.
+    pub fn stores_large(&self, message: &Message<Bucket>) -> bool {
+        let Some((number, request)) = message.request() else { return false };
+        if request.operation.large_values().next().is_none() || !Bucket::stores(&request.operation) {
+            return false;
+        }
+        let is_new =
+            |server: &Server<Bucket>| server.last_of(request.client).is_none_or(|last| last.number < request.number);
+        self.member.servers().any(|(server, of)| server == number && of.holds(request.c) && is_new(of))
     }
 
     /// Carries out a client's request and replies; or returns what the reply waits for.

@@ -13,7 +13,7 @@ use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
 use crate::contents::{Operation, Outcome};
 use crate::large::encoding::encode;
-use crate::large::{Arriving, MaybeShared, Pieces};
+use crate::large::{Journaled, MaybeShared, Pieces};
 use crate::member::{Begun, Identity, Recorder, Standing, Taken};
 use crate::record::Milliseconds;
 use crate::resp::OwnedArguments;
@@ -34,14 +34,14 @@ pub struct Batch {
     is_broken: bool,
     /// The standing that was written last.
     standing: Option<Standing>,
-    /// The numbers of large values that are written to the current log in parts, while they arrive.
+    /// The numbers of large values that are written to the current log in parts, before they are stored.
     arriving: BTreeSet<u64>,
     /// The number that was given out last.
     arrived: u64,
 }
 
-/// How much of an arriving large value is written at once: twice what arrives at once, to catch up after another log was begun. [B]
-const MOST_OF_PART: usize = 4 << 20;
+/// How much of a large value is written at once. [B]
+const MOST_OF_PART: usize = 1 << 20;
 
 /// A batch, shared by all that write to it.
 pub type Journal = Rc<RefCell<Batch>>;
@@ -72,15 +72,26 @@ impl Batch {
         }
     }
 
-    /// Writes the next part of an arriving large value, so that the value is not written all at once when it is stored.
-    pub(crate) fn write_part(&mut self, value: &mut Arriving) {
-        let number = value.journaled().filter(|number| self.arriving.contains(number)).unwrap_or_else(|| {
+    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns whether the current log
+    /// has all of these bytes.
+    pub(crate) fn write_part(&mut self, bytes: &[u8], journaled: &mut Journaled) -> bool {
+        let number = journaled.number().filter(|number| self.arriving.contains(number));
+        let number = number.unwrap_or_else(|| {
             self.arrived += 1;
             self.arriving.insert(self.arrived);
-            value.begin_to_write(self.arrived);
+            journaled.begin(self.arrived);
             self.arrived
         });
-        self.write(&Entry::Part(number, value.write_next(MOST_OF_PART)));
+        let part = journaled.next_part(bytes, MOST_OF_PART);
+        if !part.is_empty() {
+            self.write(&Entry::Part(number, part));
+        }
+        journaled.written() == bytes.len()
+    }
+
+    /// Whether the current log has all of these bytes.
+    pub(crate) fn has_all(&self, bytes: &[u8], journaled: &Journaled) -> bool {
+        journaled.number_of_all(bytes.len()).is_some_and(|number| self.arriving.contains(&number))
     }
 
     /// Another log begins, which has no parts of values yet. The batch must be empty.

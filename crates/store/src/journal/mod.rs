@@ -9,7 +9,7 @@
 //! | what | is kept as | brought back by |
 //! |---|---|---|
 //! | records | their changes | making them again |
-//! | large values from clients | the parts in which they arrive, and the key under which they are stored | putting them together |
+//! | large values of requests | their parts, and the key under which they are stored | putting them together |
 //! | splits and merges | the messages that servers take, and what they begin by themselves | taking and beginning them again |
 //! | requests that change something | their outcomes, so that none is carried out twice | remembering them |
 //! | which member is where | its value | setting it |

@@ -1,6 +1,7 @@
 //! Large values. They are shared and not copied: copying the largest takes hundreds of milliseconds, for which clients would wait. Freeing them takes
 //! milliseconds, too, so a thread of its own does that.
 
+mod arriving;
 pub(crate) mod encoding;
 mod pieces;
 
@@ -11,6 +12,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+pub(crate) use arriving::{Arriving, Journaled};
 pub use pieces::Pieces;
 
 /// A value of at least this length is large. [B]
@@ -37,16 +39,12 @@ fn start() -> SyncSender<Box<dyn Send>> {
 
 /// Bytes that the thread for large values frees, if they are large.
 #[derive(Default)]
-struct Memory {
-    bytes: Vec<u8>,
-    /// The number under which all of them were written to the journal while they arrived, if they were.
-    journaled: Option<u64>,
-}
+struct Memory(Vec<u8>);
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let length = self.bytes.capacity();
-        give_back(std::mem::take(&mut self.bytes), length);
+        let length = self.0.capacity();
+        give_back(std::mem::take(&mut self.0), length);
     }
 }
 
@@ -56,18 +54,25 @@ pub struct SharedValue {
     memory: Arc<Memory>,
     start: usize,
     end: usize,
+    /// The number under which all of it was written to the journal before it is stored, if it was.
+    journaled: Option<u64>,
 }
 
 impl SharedValue {
     /// A part of the value.
     pub fn part(&self, range: Range<usize>) -> SharedValue {
         let end = self.end.min(self.start + range.end);
-        SharedValue { memory: Arc::clone(&self.memory), start: end.min(self.start + range.start), end }
+        SharedValue { memory: Arc::clone(&self.memory), start: end.min(self.start + range.start), end, journaled: None }
     }
 
-    /// The number under which it was written to the journal while it arrived, if it was.
-    pub(crate) fn journaled(&self) -> Option<u64> {
-        self.memory.journaled.filter(|_| self.len() == self.memory.bytes.len())
+    /// The number under which all of it was written to the journal before it is stored, if it was.
+    pub(crate) const fn journaled(&self) -> Option<u64> {
+        self.journaled
+    }
+
+    /// Notes how it was written to the journal.
+    pub(crate) fn was_journaled(&mut self, journaled: &Journaled) {
+        self.journaled = journaled.number_of_all(self.len());
     }
 
     /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that is not shared is changed in
@@ -75,9 +80,9 @@ impl SharedValue {
     pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
         // The system provides freshly zeroed memory only when it is written to, so a value that grows much is moved there.
         let grows_much = length / 2 > self.len();
+        self.journaled = None;
         match Arc::get_mut(&mut self.memory).filter(|_| !grows_much) {
-            Some(Memory { bytes, journaled }) => {
-                *journaled = None;
+            Some(Memory(bytes)) => {
                 bytes.truncate(self.end);
                 bytes.resize(self.start + length, 0);
                 write(&mut bytes[self.start..], at, part);
@@ -109,14 +114,14 @@ impl Deref for SharedValue {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.memory.bytes[self.start..self.end]
+        &self.memory.0[self.start..self.end]
     }
 }
 
 impl From<Vec<u8>> for SharedValue {
     fn from(bytes: Vec<u8>) -> SharedValue {
         let end = bytes.len();
-        SharedValue { memory: Arc::new(Memory { bytes, journaled: None }), start: 0, end }
+        SharedValue { memory: Arc::new(Memory(bytes)), start: 0, end, journaled: None }
     }
 }
 
@@ -182,90 +187,6 @@ impl<'a> From<&'a [u8]> for MaybeShared<'a> {
 impl From<SharedValue> for MaybeShared<'_> {
     fn from(value: SharedValue) -> Self {
         MaybeShared::Shared(value)
-    }
-}
-
-/// A large argument that is arriving. Its memory grows with what has arrived.
-#[derive(Default)]
-pub(crate) struct Arriving {
-    memory: Memory,
-    /// How much of it has arrived. [B]
-    filled: usize,
-    /// How long it is. [B]
-    length: usize,
-    /// How much of it was written to the journal, under the number in `memory`. [B]
-    written: usize,
-}
-
-impl fmt::Debug for Arriving {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Arriving({} of {} B)", self.filled, self.length)
-    }
-}
-
-/// The least room for what arrives next. [B]
-const LEAST_ROOM: usize = 16 << 10;
-/// The most room. The system provides it in a millisecond, as it grows large allocations without moving them. [B]
-const MOST_ROOM: usize = 2 << 20;
-
-impl Arriving {
-    /// An argument of this length, of which these bytes have arrived.
-    pub(crate) fn begin(length: usize, arrived: &[u8]) -> Arriving {
-        let memory = Memory { bytes: arrived.to_vec(), journaled: None };
-        Arriving { memory, filled: arrived.len(), length, written: 0 }
-    }
-
-    /// How much of it has arrived. [B]
-    pub(crate) const fn filled(&self) -> usize {
-        self.filled
-    }
-
-    /// Whether all of it has arrived.
-    pub(crate) const fn is_whole(&self) -> bool {
-        self.filled == self.length
-    }
-
-    /// Room for what arrives next; empty if the argument is whole.
-    pub(crate) fn room(&mut self) -> &mut [u8] {
-        let (bytes, missing) = (&mut self.memory.bytes, self.length - self.filled);
-        if bytes.len() == self.filled {
-            let more = self.filled.clamp(LEAST_ROOM, MOST_ROOM).min(missing);
-            if bytes.capacity() < bytes.len() + more {
-                // Never more than the whole argument needs.
-                bytes.reserve_exact(bytes.len().max(more).min(missing));
-            }
-            bytes.resize(self.filled + more, 0);
-        }
-        &mut bytes[self.filled..]
-    }
-
-    /// `bytes` bytes have arrived in the room.
-    pub(crate) fn received(&mut self, bytes: usize) {
-        self.filled = (self.filled + bytes).min(self.memory.bytes.len());
-    }
-
-    /// The number under which it is being written to the journal, if it is.
-    pub(crate) const fn journaled(&self) -> Option<u64> {
-        self.memory.journaled
-    }
-
-    /// From now on, it is written to the journal under this number, from its beginning.
-    pub(crate) const fn begin_to_write(&mut self, number: u64) {
-        (self.memory.journaled, self.written) = (Some(number), 0);
-    }
-
-    /// The next part of what has arrived, at most `most` bytes. The caller writes it to the journal.
-    pub(crate) fn write_next(&mut self, most: usize) -> &[u8] {
-        let begin = self.written;
-        self.written = self.filled.min(begin + most);
-        &self.memory.bytes[begin..self.written]
-    }
-}
-
-impl From<Arriving> for SharedValue {
-    fn from(mut whole: Arriving) -> SharedValue {
-        whole.memory.journaled = whole.memory.journaled.filter(|_| whole.written == whole.length);
-        SharedValue { memory: Arc::new(whole.memory), start: 0, end: whole.filled }
     }
 }
 
@@ -343,22 +264,6 @@ mod tests {
         value.edit(900, 0, &[3; 10]);
         assert_ne!(value.as_ptr(), place);
         assert_eq!((shared[0], value[0]), (2, 3));
-    }
-
-    #[test]
-    fn an_argument_that_arrives_takes_no_more_memory_than_it_has_bytes() {
-        let mut arriving = Arriving::begin(5_000_000, &[1; 100]);
-        while !arriving.is_whole() {
-            let before = arriving.filled();
-            let room = arriving.room();
-            assert!(!room.is_empty() && room.len() <= before.max(LEAST_ROOM));
-            room.fill(1);
-            let bytes = room.len();
-            arriving.received(bytes);
-            assert!(arriving.memory.bytes.capacity() <= 5_000_000);
-        }
-        assert!(arriving.room().is_empty());
-        assert_eq!(*SharedValue::from(arriving), [1; 5_000_000]);
     }
 
     proptest! {

@@ -117,6 +117,24 @@ pub enum Message<C: Contents> {
 }
 
 impl<C: Contents> Message<C> {
+    /// The client's request that it carries, if it does, and the server that it is for.
+    pub const fn request(&self) -> Option<(u32, &Request<C::Operation>)> {
+        match self {
+            Message::Request(server, request) | Message::Forward { to: server, request, .. } => {
+                Some((*server, request))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same request, mutable.
+    pub const fn request_mut(&mut self) -> Option<&mut Request<C::Operation>> {
+        match self {
+            Message::Request(_, request) | Message::Forward { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
     /// Whether losing it costs only time: it belongs to a client's request, which the client sends again, or it is repeated when that arrives.
     pub const fn may_be_lost(&self) -> bool {
         match self {

@@ -97,6 +97,16 @@ impl OwnedArguments {
         self.borrowed().size() + self.ranges.len() * size_of::<Range>()
     }
 
+    /// The large ones among them.
+    pub(crate) fn large(&self) -> &[SharedValue] {
+        &self.large
+    }
+
+    /// The same, mutable.
+    pub(crate) fn large_mut(&mut self) -> &mut [SharedValue] {
+        &mut self.large
+    }
+
     /// Adds an argument. A large one is shared, if possible.
     pub(super) fn push(&mut self, argument: MaybeShared<'_>) {
         if argument.len() >= LARGE {

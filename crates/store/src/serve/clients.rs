@@ -67,10 +67,15 @@ impl<S: Read + Write> Peer<S> {
     pub(super) fn work(&mut self, host: &mut Host) -> Result<Pause, Gone> {
         // What is left from the turn before.
         self.send(host)?;
+        if !host.keep_arriving(&mut self.connection.requests) {
+            return Ok(Pause::Turn);
+        }
         let mut pause = self.connection.turn(host);
         if pause == Pause::Receive && self.has_more && !self.ends_too_early() {
             self.receive(host)?;
-            host.keep_arriving(&mut self.connection.requests);
+            if !host.keep_arriving(&mut self.connection.requests) {
+                return Ok(Pause::Turn);
+            }
             pause = self.connection.turn(host);
         }
         // All its requests are answered before its end of file is read.

@@ -3,19 +3,21 @@
 
 use std::rc::Rc;
 
+use crate::bucket::Bucket;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
 use crate::journal::disk::{Data, Disk, Error, Found, State};
 use crate::journal::{Journal, start};
-use crate::member::{Identity, Peer, Policy};
+use crate::member::{Identity, Message, Peer, Policy};
 use crate::node::Node;
 use crate::parity::facts::Facts;
-use crate::parity::message::Message;
+use crate::parity::message::Message as GroupMessage;
 use crate::record::Milliseconds;
 
 use super::Server;
 use super::group::{Group, Promise, Turn, Turns};
+use super::passed_on::PassedOn;
 
 /// The state of a node that keeps its data on disk.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub(super) struct Keeper {
     pub turn: Turn,
     /// Those of earlier turns that are still held back.
     turns: Turns,
+    /// Messages of other members whose large values are being written.
+    pub passed_on: PassedOn,
 }
 
 impl Keeper {
@@ -65,7 +69,8 @@ impl Keeper {
         start(&mut host, &journal, found.run.as_ref(), own, policy, founds);
         let run = found.run.as_ref().map_or(1, |run| run.number + 1);
         let group = parity.map(|promise| Group::new(host.member().own(), &disk, facts, run, promise, at));
-        let mut keeper = Keeper { journal, disk, found, at, group, turn: Turn::default(), turns: Turns::default() };
+        let (turn, turns, passed_on) = (Turn::default(), Turns::default(), PassedOn::default());
+        let mut keeper = Keeper { journal, disk, found, at, group, turn, turns, passed_on };
         keeper.commit(now)?;
         host.node().borrow_mut().kept = Some(keeper.disk.state());
         // Its run number must not be used again, whatever `--fsync` promises about the rest.
@@ -97,6 +102,11 @@ impl Keeper {
         Ok(())
     }
 
+    /// Writes the next part of the large values that other members have passed on. Returns the message that may be taken now, and its sender.
+    pub(super) fn write_passed_on(&mut self) -> Option<(Identity, Message<Bucket>)> {
+        self.passed_on.write_part(&mut self.journal.borrow_mut())
+    }
+
     /// The next turn whose replies and messages may leave.
     pub(super) fn next_to_tell(&mut self) -> Option<Turn> {
         let (group, at) = (self.group.as_ref(), self.at);
@@ -109,7 +119,7 @@ impl Keeper {
     }
 
     /// Handles another member's message about the group.
-    pub(super) fn hear(&mut self, from: Identity, message: Message) -> Result<(), Error> {
+    pub(super) fn hear(&mut self, from: Identity, message: GroupMessage) -> Result<(), Error> {
         self.group.as_mut().map_or(Ok(()), |group| group.take(self.at, from, message, &self.disk))
     }
 

@@ -7,6 +7,7 @@ mod keeping;
 mod operating;
 mod outbox;
 mod parity;
+mod passed_on;
 mod peers;
 mod told;
 mod visitors;
@@ -29,7 +30,7 @@ use crate::large::Pieces;
 use crate::large::encoding::encode;
 use crate::link::{Nonce, Secret};
 use crate::log::{Event, Log};
-use crate::member::{Answer, Identity, Output, Peer as MemberPeer, Policy, Role, Ticket};
+use crate::member::{Answer, Identity, Message, Output, Peer as MemberPeer, Policy, Role, Ticket};
 use crate::node::{Node, Settings};
 use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
@@ -266,7 +267,8 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let idle = self.queue.is_empty() && is_swept && !self.members.has_more();
+            let has_written = self.keeper.as_ref().is_none_or(|keeper| keeper.passed_on.is_empty());
+            let idle = self.queue.is_empty() && is_swept && has_written && !self.members.has_more();
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -450,6 +452,9 @@ impl Server {
         for arrival in std::mem::take(&mut self.arrivals) {
             self.arrive(arrival)?;
         }
+        if let Some((from, message)) = self.keeper.as_mut().and_then(Keeper::write_passed_on) {
+            self.take_message(from, message);
+        }
         loop {
             let outputs = self.host.take_outputs();
             if outputs.is_empty() {
@@ -500,9 +505,10 @@ impl Server {
                 }
             }
             Arrival::Message(from, message) => match Told::read(message) {
-                Ok(Told::Message(message)) => {
-                    self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
-                }
+                Ok(Told::Message(message)) => match &mut self.keeper {
+                    Some(keeper) if self.host.stores_large(&message) => keeper.passed_on.push(from, message),
+                    _ => self.take_message(from, message),
+                },
                 Ok(Told::Group(message)) => {
                     if let Some(keeper) = &mut self.keeper {
                         keeper.hear(from, message).map_err(Error::Kept)?;
@@ -515,6 +521,10 @@ impl Server {
             },
         }
         Ok(())
+    }
+
+    fn take_message(&mut self, from: Identity, message: Message<Bucket>) {
+        self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
     }
 
     /// Sends a message of the member, or passes on an answer.

@@ -1,9 +1,9 @@
 //! Large values over real sockets: they are shared and not copied, and yet no client sees a change that came after its reply.
 
-use std::fs;
-use std::io::{Read, Write};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use maquette_store::journal::disk::{Data, Fsync};
+use maquette_store::journal::frame::{FILE_HEADER, Frames, Next};
 use maquette_store::large::LARGE;
 use maquette_store::link::Secret;
 use maquette_store::member::{Policy, Role};
@@ -41,13 +42,7 @@ impl Store {
 
     /// A store that keeps its data in this directory.
     fn kept_in(directory: &Path) -> Store {
-        let data = Data {
-            directory: directory.to_owned(),
-            fsync: Fsync::EverySecond,
-            least_logs: Data::LEAST_LOGS,
-            has_parity: false,
-        };
-        Store::serving(1, Some(data), Vec::new(), u64::MAX)
+        Store::serving(1, Some(kept(directory, Data::LEAST_LOGS)), Vec::new(), u64::MAX)
     }
 
     /// A member with this number that joins others; its servers split when they have most of `capacity` records.
@@ -73,6 +68,11 @@ impl Store {
     fn connect(&self) -> Client {
         Client::of(self.address)
     }
+}
+
+/// Data that is kept in this directory; a snapshot is made when logs are as large as `least_logs`. [B]
+fn kept(directory: &Path, least_logs: u64) -> Data {
+    Data { directory: directory.to_owned(), fsync: Fsync::EverySecond, least_logs, has_parity: false }
 }
 
 impl Drop for Store {
@@ -289,10 +289,75 @@ fn logs(directory: &Path) -> u64 {
     logs.map(|file| file.metadata().unwrap().len()).sum()
 }
 
+/// An empty directory of this process.
+fn empty(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("maquette-large-values-{}-{name}", std::process::id()));
+    let _ = fs::remove_dir_all(&directory);
+    directory
+}
+
+/// The length of the longest frame in the logs of a directory, which is what is written at once. [B]
+fn longest_frame(directory: &Path) -> u64 {
+    let files = fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
+    let logs = files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("log."));
+    let longest_of = |path: PathBuf| {
+        let mut log = File::open(&path).unwrap();
+        let (at, length) = (log.seek(SeekFrom::Start(FILE_HEADER as u64)).unwrap(), log.metadata().unwrap().len());
+        let (mut frames, mut longest) = (Frames::new(log, at, length), 0);
+        while let Next::Frame = frames.next_frame().unwrap() {
+            longest = longest.max(frames.content.len() as u64);
+        }
+        longest
+    };
+    logs.map(longest_of).max().unwrap()
+}
+
+#[test]
+fn large_values_that_another_member_passes_on_are_kept_a_part_at_a_time() {
+    let directories = ["first", "second"].map(empty);
+    // Other logs begin while values are written.
+    let data = directories.each_ref().map(|directory| Some(kept(directory, 6 << 20)));
+    let [of_first, of_second] = data.clone();
+    let first = Store::serving(1, of_first, Vec::new(), u64::MAX);
+    let second = Store::serving(2, of_second, vec![first.members], u64::MAX);
+    let (mut client, mut other) = (second.connect(), first.connect());
+    let values: Vec<Vec<u8>> = (0..6).map(|seed| value(seed, (9 << 20) + seed as usize)).collect();
+
+    client.says(&[b"SET", b"a", &values[0]], b"+OK\r\n");
+    client.says(&[b"MSET", b"b", &values[1], b"c", b"small", b"d", &values[2]], b"+OK\r\n");
+    client.says(&[b"MULTI"], b"+OK\r\n");
+    client.says(&[b"SET", b"e", &values[3]], b"+QUEUED\r\n");
+    client.says(&[b"SET", b"f{e}", &values[4], b"PXAT", b"99999999999000"], b"+QUEUED\r\n");
+    client.says(&[b"EXEC"], b"*2\r\n+OK\r\n+OK\r\n");
+    client.says(&[b"SET", b"a", &values[5], b"NX"], b"$-1\r\n");
+    // What was passed on is where it belongs, and is written no longer than a part at a time.
+    let due =
+        [(&b"a"[..], &values[0]), (b"b", &values[1]), (b"d", &values[2]), (b"e", &values[3]), (b"f{e}", &values[4])];
+    for (key, value) in due {
+        other.send(&[b"GET", key]);
+        other.receives_value(value, &String::from_utf8_lossy(key));
+    }
+    assert!((1 << 20..(1 << 20) + 1_000).contains(&longest_frame(&directories[0])));
+    drop((client, other, second, first));
+
+    for start in 0..2 {
+        let first = Store::serving(1, data[0].clone(), Vec::new(), u64::MAX);
+        let mut client = first.connect();
+        for (key, value) in due {
+            client.send(&[b"GET", key]);
+            client.receives_value(value, &format!("{} after start {start}", String::from_utf8_lossy(key)));
+        }
+        client.says(&[b"MGET", b"c", b"none"], b"*2\r\n$5\r\nsmall\r\n$-1\r\n");
+        client.says(&[b"EXPIRETIME", b"f{e}"], b":99999999999\r\n");
+        // The second start reads everything from a snapshot.
+        client.says(&[b"SAVE"], b"+OK\r\n");
+    }
+    directories.iter().for_each(|directory| fs::remove_dir_all(directory).unwrap());
+}
+
 #[test]
 fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
-    let directory = std::env::temp_dir().join(format!("maquette-large-values-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&directory);
+    let directory = empty("client");
     let store = Store::kept_in(&directory);
     let (mut client, mut other) = (store.connect(), store.connect());
     let values: Vec<Vec<u8>> = (0..5).map(|seed| value(seed, 12 << 20)).collect();
@@ -333,6 +398,8 @@ fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
     client.says(&[b"RENAME", b"b", b"d"], b"+OK\r\n");
     client.says(&[b"EXPIREAT", b"d", b"99999999999"], b":1\r\n");
     client.says(&[b"MSET", b"e", &values[3], b"f", &values[4]], b"+OK\r\n");
+    // Two clients have sent values at the same time.
+    assert!(longest_frame(&directory) < (2 << 20) + 1_000);
     drop(store);
 
     let longer = [&values[0][..], b"more"].concat();

@@ -1,0 +1,142 @@
+//! Large arguments that are arriving, and how far they were written to the journal.
+
+use std::fmt;
+
+use super::{SharedValue, give_back};
+
+/// How far a large value was written to the journal, in parts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Journaled {
+    /// Its number in the log.
+    number: Option<u64>,
+    /// How much of it was written. [B]
+    written: usize,
+}
+
+impl Journaled {
+    /// Its number in the log, if it has one.
+    pub(crate) const fn number(&self) -> Option<u64> {
+        self.number
+    }
+
+    /// How much of it was written. [B]
+    pub(crate) const fn written(&self) -> usize {
+        self.written
+    }
+
+    /// From now on, it is written under this number, from its beginning.
+    pub(crate) const fn begin(&mut self, number: u64) {
+        (self.number, self.written) = (Some(number), 0);
+    }
+
+    /// The next part of its bytes so far, at most `most` of them. The caller writes it.
+    pub(crate) fn next_part<'a>(&mut self, bytes: &'a [u8], most: usize) -> &'a [u8] {
+        let begin = self.written;
+        self.written = bytes.len().min(begin + most);
+        &bytes[begin..self.written]
+    }
+
+    /// Its number, if all its `length` bytes were written.
+    pub(crate) fn number_of_all(&self, length: usize) -> Option<u64> {
+        self.number.filter(|_| self.written == length)
+    }
+}
+
+/// A large argument that is arriving. Its memory grows with what has arrived.
+#[derive(Default)]
+pub(crate) struct Arriving {
+    bytes: Vec<u8>,
+    /// How much of it has arrived. [B]
+    filled: usize,
+    /// How long it is. [B]
+    length: usize,
+    journaled: Journaled,
+}
+
+impl fmt::Debug for Arriving {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Arriving({} of {} B)", self.filled, self.length)
+    }
+}
+
+/// The least room for what arrives next. [B]
+const LEAST_ROOM: usize = 16 << 10;
+/// The most room. The system provides it in less than a millisecond, as it grows large allocations without moving them. [B]
+const MOST_ROOM: usize = 1 << 20;
+
+impl Arriving {
+    /// An argument of this length, of which these bytes have arrived.
+    pub(crate) fn begin(length: usize, arrived: &[u8]) -> Arriving {
+        Arriving { bytes: arrived.to_vec(), filled: arrived.len(), length, journaled: Journaled::default() }
+    }
+
+    /// How much of it has arrived. [B]
+    pub(crate) const fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Whether all of it has arrived.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.filled == self.length
+    }
+
+    /// Room for what arrives next; empty if the argument is whole.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        let (bytes, missing) = (&mut self.bytes, self.length - self.filled);
+        if bytes.len() == self.filled {
+            let more = self.filled.clamp(LEAST_ROOM, MOST_ROOM).min(missing);
+            if bytes.capacity() < bytes.len() + more {
+                // Never more than the whole argument needs.
+                bytes.reserve_exact(bytes.len().max(more).min(missing));
+            }
+            bytes.resize(self.filled + more, 0);
+        }
+        &mut bytes[self.filled..]
+    }
+
+    /// `bytes` bytes have arrived in the room.
+    pub(crate) fn received(&mut self, bytes: usize) {
+        self.filled = (self.filled + bytes).min(self.bytes.len());
+    }
+
+    /// What has arrived of it, and how far that was written to the journal.
+    pub(crate) fn for_journal(&mut self) -> (&[u8], &mut Journaled) {
+        (&self.bytes[..self.filled], &mut self.journaled)
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        let length = self.bytes.capacity();
+        give_back(std::mem::take(&mut self.bytes), length);
+    }
+}
+
+impl From<Arriving> for SharedValue {
+    fn from(mut whole: Arriving) -> SharedValue {
+        let mut value = SharedValue::from(std::mem::take(&mut whole.bytes));
+        value.was_journaled(&whole.journaled);
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_that_arrives_takes_no_more_memory_than_it_has_bytes() {
+        let mut arriving = Arriving::begin(5_000_000, &[1; 100]);
+        while !arriving.is_whole() {
+            let before = arriving.filled();
+            let room = arriving.room();
+            assert!(!room.is_empty() && room.len() <= before.max(LEAST_ROOM));
+            room.fill(1);
+            let bytes = room.len();
+            arriving.received(bytes);
+            assert!(arriving.bytes.capacity() <= 5_000_000);
+        }
+        assert!(arriving.room().is_empty());
+        assert_eq!(*SharedValue::from(arriving), [1; 5_000_000]);
+    }
+}
