@@ -21,9 +21,7 @@ const MOST_UNSENT: usize = 1 << 20;
 /// After this many requests it is the turn of other clients.
 const MOST_IN_TURN: usize = 1_024;
 
-/// How long a client waits for another server. [ms]
-const LONGEST_WAIT: Milliseconds = 10_000;
-/// The error that it gets then.
+/// The error that a client gets after it has waited for another server for too long.
 const NOT_ANSWERED: &str =
     "CLUSTERDOWN The server of this key has not answered for 10 s; whether the request was carried out is unknown";
 
@@ -247,10 +245,11 @@ impl Connection {
         self.under_way.waits_for_snapshot()
     }
 
-    /// Replies with an error to requests that have waited too long. Returns their tickets.
-    pub fn gives_up(&mut self, host: &mut Host) -> Vec<Ticket> {
+    /// Replies with an error to requests that have waited for longer than this, and for as long as it takes to pass on a large one. Returns their
+    /// tickets.
+    pub fn gives_up(&mut self, host: &mut Host, longest: Milliseconds) -> Vec<Ticket> {
         let now = host.node().borrow().now;
-        let tickets = self.give_up(host, now.saturating_sub(LONGEST_WAIT));
+        let tickets = self.give_up(host, now.saturating_sub(longest));
         self.reply_in_order();
         tickets
     }

@@ -52,6 +52,11 @@ impl Operation {
         }
     }
 
+    /// The memory that its requests take. [B]
+    pub(crate) fn size(&self) -> usize {
+        self.requests().iter().map(OwnedArguments::size).sum()
+    }
+
     /// The large values that its requests bring.
     pub(crate) fn large_values(&self) -> impl Iterator<Item = &SharedValue> {
         self.requests().iter().flat_map(OwnedArguments::large)

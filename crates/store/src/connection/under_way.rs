@@ -17,6 +17,9 @@ const MOST_AT_FIRST: usize = 16;
 /// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger. [B]
 const MOST_HELD: usize = 1 << 20;
 
+/// A request is given up only after at least so much of it could have reached another server in a millisecond. [B]
+const LEAST_PACE: usize = 4 << 10;
+
 /// A request.
 #[derive(Debug)]
 struct Asked {
@@ -153,7 +156,7 @@ impl UnderWay {
     pub(super) fn waiting_since(&mut self, before: Milliseconds) -> Vec<(usize, Waiting)> {
         let is_late = |asked: &Asked| {
             let waits = matches!(&asked.state, State::Waits(waiting) if !matches!(waiting, Waiting::Snapshot));
-            waits && asked.since < before
+            waits && asked.since.saturating_add((asked.size / LEAST_PACE) as Milliseconds) < before
         };
         let late: Vec<usize> = (0..self.asked.len()).filter(|&place| is_late(&self.asked[place])).collect();
         late.into_iter().filter_map(|place| Some((place, self.take(place)?))).collect()

@@ -54,6 +54,8 @@ pub struct Host {
 const MOST_UNDER_WAY: usize = 4_096;
 /// How long a map of slots is valid; then servers are asked anew. [ms]
 const MAP_HOLDS: Milliseconds = 100;
+/// At least so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]
+const LEAST_PACE: usize = 32 << 10;
 /// The member's time, in which a millisecond counts as a microsecond: its clock has 2^64 ps, and would end after 213 days otherwise.
 fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
@@ -340,7 +342,8 @@ impl Host {
 
     fn ask(&mut self, c: u64, operation: Operation) -> Ticket {
         let now = time(&self.node.borrow());
-        self.member.ask(now, c, operation, &mut self.outputs)
+        let extra = Duration::from_microseconds((operation.size() / LEAST_PACE) as u64);
+        self.member.ask_patiently(now, c, operation, extra, &mut self.outputs)
     }
 
     fn ask_parts(&mut self, gather: Gather, parts: Vec<(u64, OwnedArguments)>, reply: &Reply) -> Waiting {

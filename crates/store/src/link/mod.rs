@@ -140,6 +140,11 @@ impl Link {
         matches!(self.stage, Stage::Open { .. })
     }
 
+    /// How much has arrived of a message that is not whole yet. [B]
+    pub const fn begun(&self) -> usize {
+        self.begun.len()
+    }
+
     /// Whether the other side has greeted as a member of this version does.
     pub const fn has_met_a_store(&self) -> bool {
         !matches!(self.stage, Stage::Greeting { .. })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use programs::linear_hash::{Contents, Request, ScanRequest, ToClientOf};
+use programs::linear_hash::{Contents, Request, ScanRequest, ToClient, ToClientOf};
 use serde::{Deserialize, Serialize};
 
 use super::{Asked, Departure, Noted, Placement, Sequenced};
@@ -54,6 +54,25 @@ impl Role {
             Role::Spare => "spare",
         }
     }
+}
+
+/// A client's request, or the reply to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The request.
+    Request {
+        /// The client.
+        client: u64,
+        /// The number of its request.
+        number: u64,
+    },
+    /// The reply.
+    Reply {
+        /// The client.
+        client: u64,
+        /// The number of its request.
+        number: u64,
+    },
 }
 
 /// A message from one member to another.
@@ -124,6 +143,21 @@ impl<C: Contents> Message<C> {
                 Some((*server, request))
             }
             _ => None,
+        }
+    }
+
+    /// The request or the reply that it carries, if it carries one.
+    pub(crate) const fn subject(&self) -> Option<Subject> {
+        match self {
+            Message::ToClient { client, message: ToClient::Reply { number, .. }, .. } => {
+                Some(Subject::Reply { client: *client, number: *number })
+            }
+            message => match message.request() {
+                Some((_, Request { client, number, .. })) => {
+                    Some(Subject::Request { client: *client, number: *number })
+                }
+                None => None,
+            },
         }
     }
 

@@ -37,6 +37,7 @@ use quantities::{Duration, Time};
 pub use check::MOST_SERVERS;
 use leaving::Announced;
 pub use leaving::{Departure, Noted, Stage};
+pub(crate) use message::Subject;
 pub use message::{Identity, Message, Peer, Role};
 pub use placement::Placement;
 use placement::parent;

@@ -145,6 +145,7 @@ impl<C: Contents> Member<C> {
     /// lives on is ignored.
     pub fn meet(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = peer.identity;
+        self.requests.hurry();
         if self.has_gone(identity) && peer.role != Role::Spare {
             // It was lost while it was leaving, and a spare has become it.
             self.forget_spares_at(&[peer.address]);

@@ -62,6 +62,19 @@ struct Place<C: Contents> {
     /// Whether the scan is over after its first part.
     is_reading: bool,
     deadline: Option<Time>,
+    /// How much later than others its request is sent again, since it is large.
+    extra: Duration,
+    /// Whether it is sent again without that, as a link was renewed on which it may have been lost.
+    is_hurried: bool,
+}
+
+impl<C: Contents> Place<C> {
+    /// When it has to be woken.
+    fn next_deadline(&self) -> Option<Time> {
+        let extra = if self.is_hurried { Duration::ZERO } else { self.extra };
+        let of_request = || self.client.deadline().map(|again| again + extra);
+        self.scan.as_ref().map_or_else(of_request, Scan::deadline)
+    }
 }
 
 /// The member and the place of the client with this number.
@@ -98,27 +111,31 @@ impl<C: Contents> Requests<C> {
         let ticket = Ticket(self.tickets);
         self.tickets += 1;
         if let Some(place) = self.free.pop() {
-            self.places[place as usize].ticket = ticket;
+            let reused = &mut self.places[place as usize];
+            (reused.ticket, reused.extra, reused.is_hurried) = (ticket, Duration::ZERO, false);
             self.by_ticket.insert(ticket, place);
             return (place, ticket);
         }
         let place = self.places.len() as u32;
         self.by_ticket.insert(ticket, place);
         let client = Client::new(self.number(place), self.patience).from_request(self.first);
-        self.places.push(Place { client, ticket, scan: None, is_reading: false, deadline: None });
+        let (extra, is_hurried) = (Duration::ZERO, false);
+        self.places.push(Place { client, ticket, scan: None, is_reading: false, deadline: None, extra, is_hurried });
         (place, ticket)
     }
 
-    /// Begins a request for the key with hash C.
+    /// Begins a request for the key with hash C. It is sent again so much later than others.
     pub(super) fn ask(
         &mut self,
         now: Time,
         c: u64,
         operation: C::Operation,
+        extra: Duration,
         image: Image,
     ) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
-        let client = &mut self.places[place as usize].client;
+        let Place { client, extra: of_place, .. } = &mut self.places[place as usize];
+        *of_place = extra;
         client.adopt(image);
         let sending = match client.ask::<C::Outcome>(now, c, operation) {
             ClientOutput::Send(server, request) => vec![Sending::Request(server, request)],
@@ -216,11 +233,24 @@ impl<C: Contents> Requests<C> {
         self.keep(place);
     }
 
+    /// A link was renewed: requests that may have been lost with the former one are not waited for any longer than others.
+    pub(super) fn hurry(&mut self) {
+        let places: Vec<u32> = self.by_ticket.values().copied().collect();
+        for place in places {
+            let hurried = &mut self.places[place as usize];
+            if hurried.extra > Duration::ZERO {
+                hurried.is_hurried = true;
+                self.keep(place);
+            }
+        }
+    }
+
     /// Sends requests again that have been unanswered for too long.
     pub(super) fn wake(&mut self, now: Time, image: Image) -> Vec<Sending<C>> {
         let mut sending = Vec::new();
         while let Some(&(_, place)) = self.deadlines.first().filter(|(time, _)| *time <= now) {
-            let Place { client, scan, .. } = &mut self.places[place as usize];
+            let Place { client, scan, is_hurried, .. } = &mut self.places[place as usize];
+            *is_hurried = false;
             match scan {
                 Some(scan) => sending.extend(to_send(scan.wake::<C::Found>(now))),
                 None => {
@@ -237,9 +267,9 @@ impl<C: Contents> Requests<C> {
 
     /// Updates the deadline of a place.
     fn keep(&mut self, place: u32) {
-        let Place { client, scan, deadline, .. } = &mut self.places[place as usize];
-        let next = scan.as_ref().map_or_else(|| client.deadline(), Scan::deadline);
-        if let Some(before) = std::mem::replace(deadline, next) {
+        let kept = &mut self.places[place as usize];
+        let next = kept.next_deadline();
+        if let Some(before) = std::mem::replace(&mut kept.deadline, next) {
             self.deadlines.remove(&(before, place));
         }
         if let Some(next) = next {

@@ -6,7 +6,7 @@ use programs::linear_hash::{
     Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanRequest, Server, ServerOutput, ToClient, ToClientOf,
     ToServer, ToServerOf,
 };
-use quantities::Time;
+use quantities::{Duration, Time};
 
 use super::placement::parent;
 use super::requests::{Sending, place_of};
@@ -20,7 +20,19 @@ const MOST_ROUNDS: usize = 100_000;
 impl<C: Contents> Member<C> {
     /// Asks for an operation on the key with hash C, wherever it is.
     pub fn ask(&mut self, now: Time, c: u64, operation: C::Operation, outputs: &mut Vec<Output<C>>) -> Ticket {
-        let (ticket, sending) = self.requests.ask(now, c, operation, self.image);
+        self.ask_patiently(now, c, operation, Duration::ZERO, outputs)
+    }
+
+    /// The same, for an operation that takes longer than others to reach its server: whenever it is sent again, that is so much later.
+    pub fn ask_patiently(
+        &mut self,
+        now: Time,
+        c: u64,
+        operation: C::Operation,
+        extra: Duration,
+        outputs: &mut Vec<Output<C>>,
+    ) -> Ticket {
+        let (ticket, sending) = self.requests.ask(now, c, operation, extra, self.image);
         self.send_all(sending, outputs);
         self.settle(now, outputs);
         ticket

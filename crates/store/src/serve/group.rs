@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use super::outbox::Outgoing;
 use crate::connection::Pause;
 use crate::journal::directory::Directory;
 use crate::journal::disk::{Disk, Error};
-use crate::large::Pieces;
 use crate::member::{Identity, Peer, Role};
 use crate::node::GroupState;
 use crate::parity::Output;
@@ -225,8 +225,8 @@ pub(super) struct Turn {
     since: Milliseconds,
     /// Clients that had their turn, and how each goes on.
     pub clients: Vec<(usize, Pause)>,
-    /// Messages to other members, and whether each may be lost.
-    pub messages: Vec<(Identity, Pieces, bool)>,
+    /// Messages to other members.
+    pub messages: Vec<(Identity, Outgoing)>,
 }
 
 impl Turn {

@@ -26,8 +26,8 @@ use crate::bucket::Bucket;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::disk::{self, Data, Found};
-use crate::large::Pieces;
 use crate::large::encoding::encode;
+use crate::large::{LARGE, Pieces};
 use crate::link::{Nonce, Secret};
 use crate::log::{Event, Log};
 use crate::member::{Answer, Identity, Message, Output, Peer as MemberPeer, Policy, Role, Ticket};
@@ -40,6 +40,7 @@ use clock::Clock;
 pub use group::Promise;
 use keeping::Keeper;
 pub use operating::Reread;
+use outbox::Outgoing;
 pub use peers::Tls;
 use peers::{Arrival, Peers};
 use told::{Others, Told};
@@ -54,6 +55,10 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 const SWEPT: usize = 256;
 /// How many records of a cleared table are dropped before clients are served again: less than a millisecond's work.
 const DROPPED: usize = 1_024;
+/// How long a client waits for another member. [ms]
+const LONGEST_WAIT_FOR_MEMBER: Milliseconds = 10_000;
+/// How long it waits while a large message is arriving, which may be its reply. [ms]
+const LONGEST_WITH_LARGE: Milliseconds = 60_000;
 /// How often clients are checked for timeouts. [ms]
 const LOOK: Milliseconds = 1_000;
 /// How many new clients are accepted before the present ones are served.
@@ -412,8 +417,8 @@ impl Server {
     /// Sends the replies and messages that were held back until their effects were stored.
     fn send_held(&mut self) {
         while let Some(turn) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
-            for (to, message, may_be_lost) in turn.messages {
-                self.members.send(to, message, may_be_lost);
+            for (to, message) in turn.messages {
+                self.members.send(to, message);
             }
             for (token, pause) in turn.clients {
                 let Some(peer) = self.peers.get_mut(&token) else { continue };
@@ -533,12 +538,14 @@ impl Server {
             // That member has gone.
             Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}
             Output::Send(to, message) => {
-                let may_be_lost = message.may_be_lost();
+                let (may_be_lost, subject) = (message.may_be_lost(), message.subject());
                 // Every message between members can be serialized.
                 let Ok(pieces) = encode(&Told::Message(message), Pieces::default()) else { return };
+                let subject = subject.filter(|_| pieces.len() >= LARGE);
+                let message = Outgoing { pieces, may_be_lost, subject };
                 match &mut self.keeper {
-                    Some(keeper) => keeper.turn.messages.push((to, pieces, may_be_lost)),
-                    None => self.members.send(to, pieces, may_be_lost),
+                    Some(keeper) => keeper.turn.messages.push((to, message)),
+                    None => self.members.send(to, message),
                 }
             }
             Output::Done(ticket, answer) => self.answer(ticket, answer),
@@ -581,8 +588,9 @@ impl Server {
         drop(node);
         self.look_at_snapshot()?;
         let mut given_up = Vec::new();
+        let longest = if self.members.receives_large() { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER };
         for (&token, peer) in &mut self.peers {
-            let tickets = peer.connection.gives_up(&mut self.host);
+            let tickets = peer.connection.gives_up(&mut self.host, longest);
             if !tickets.is_empty() {
                 given_up.push(token);
             }

@@ -8,6 +8,7 @@ use mio::net::TcpStream;
 
 use super::clients::Gone;
 use super::clock::instant;
+use super::outbox::Outgoing;
 use super::told::Told;
 use super::watch::Watch;
 use super::{Callers, Error, Server, TIME_TO_SAY_SO, Tls, bind};
@@ -132,7 +133,7 @@ impl Server {
     pub(super) fn tell_member(&mut self, to: Identity, told: &Told, may_be_lost: bool) {
         // Every message can be encoded.
         if let Ok(bytes) = postcard::to_stdvec(told) {
-            self.members.send(to, bytes.into(), may_be_lost);
+            self.members.send(to, Outgoing::new(bytes.into(), may_be_lost));
         }
     }
 

@@ -6,21 +6,40 @@
 use std::collections::VecDeque;
 
 use crate::large::Pieces;
+use crate::member::Subject;
 
 /// The most memory for messages that may be lost. A single one may be longer. [B]
 const MOST: usize = 64 << 20;
 /// The overhead of a message beside its bytes. [B]
-const MESSAGE: usize = size_of::<(u64, Pieces)>();
+const MESSAGE: usize = size_of::<(u64, Outgoing)>();
+
+/// A message to another member.
+#[derive(Debug)]
+pub struct Outgoing {
+    /// Its bytes.
+    pub pieces: Pieces,
+    /// Whether losing it costs only time.
+    pub may_be_lost: bool,
+    /// The request or the reply that it carries, if it is large: it is not sent again while it is still being sent.
+    pub subject: Option<Subject>,
+}
+
+impl Outgoing {
+    /// A message that is small, or is sent only once.
+    pub fn new(pieces: Pieces, may_be_lost: bool) -> Outgoing {
+        Outgoing { pieces, may_be_lost, subject: None }
+    }
+}
 
 /// Messages in the order in which they were put in.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Those that may be lost, each with the number of messages put in before it.
-    lossy: VecDeque<(u64, Pieces)>,
+    lossy: VecDeque<(u64, Outgoing)>,
     /// Their memory. [B]
     size: usize,
     /// Those that must arrive.
-    kept: VecDeque<(u64, Pieces)>,
+    kept: VecDeque<(u64, Outgoing)>,
     /// How many messages were put in.
     count: u64,
 }
@@ -33,18 +52,18 @@ impl Outbox {
 
     /// The memory of all messages that wait. [B]
     pub fn size(&self) -> usize {
-        self.size + self.kept.iter().map(|(_, message)| message.len() + MESSAGE).sum::<usize>()
+        self.size + self.kept.iter().map(|(_, message)| message.pieces.len() + MESSAGE).sum::<usize>()
     }
 
     /// Puts a message in. If there is no room, the oldest of those that may be lost are dropped, which were asked for again since. Returns how many.
-    pub fn push(&mut self, message: Pieces, may_be_lost: bool) -> u64 {
+    pub fn push(&mut self, message: Outgoing) -> u64 {
         let number = self.count;
         self.count += 1;
-        if !may_be_lost {
+        if !message.may_be_lost {
             self.kept.push_back((number, message));
             return 0;
         }
-        self.size += message.len() + MESSAGE;
+        self.size += message.pieces.len() + MESSAGE;
         self.lossy.push_back((number, message));
         let mut dropped = 0;
         while self.size > MOST && self.lossy.len() > 1 {
@@ -54,8 +73,13 @@ impl Outbox {
         dropped
     }
 
+    /// Whether a message with this request or reply waits.
+    pub fn has(&self, subject: Subject) -> bool {
+        self.lossy.iter().any(|(_, message)| message.subject == Some(subject))
+    }
+
     /// Takes out the oldest message.
-    pub fn pop(&mut self) -> Option<Pieces> {
+    pub fn pop(&mut self) -> Option<Outgoing> {
         match (self.lossy.front(), self.kept.front()) {
             (Some((lossy, _)), Some((kept, _))) if kept < lossy => self.kept.pop_front().map(|(_, message)| message),
             (Some(_), _) => self.pop_lossy(),
@@ -63,9 +87,9 @@ impl Outbox {
         }
     }
 
-    fn pop_lossy(&mut self) -> Option<Pieces> {
+    fn pop_lossy(&mut self) -> Option<Outgoing> {
         let (_, message) = self.lossy.pop_front()?;
-        self.size -= message.len() + MESSAGE;
+        self.size -= message.pieces.len() + MESSAGE;
         Some(message)
     }
 }
@@ -79,11 +103,12 @@ mod tests {
         let mut outbox = Outbox::default();
         let mut dropped = 0;
         for number in 0..200_u8 {
-            dropped += outbox.push(vec![number].into(), false);
-            dropped += outbox.push(vec![number; 1 << 20].into(), true);
+            dropped += outbox.push(Outgoing::new(vec![number].into(), false));
+            dropped += outbox.push(Outgoing::new(vec![number; 1 << 20].into(), true));
             assert!(outbox.size() < MOST + (200 << 10));
         }
-        let messages: Vec<Vec<u8>> = std::iter::from_fn(|| outbox.pop()).map(|it| it.joined().into_owned()).collect();
+        let messages: Vec<Vec<u8>> =
+            std::iter::from_fn(|| outbox.pop()).map(|it| it.pieces.joined().into_owned()).collect();
         assert_eq!(messages.iter().filter(|message| message.len() == 1).count(), 200);
         assert_eq!(messages.len() as u64, 400 - dropped);
         assert!(messages.is_sorted_by_key(|message| (message[0], message.len())), "they are in order");
@@ -94,8 +119,8 @@ mod tests {
     #[test]
     fn a_single_message_may_be_longer() {
         let mut outbox = Outbox::default();
-        assert_eq!(outbox.push(vec![1].into(), true), 0);
-        assert_eq!(outbox.push(vec![2; MOST + 1].into(), true), 1);
-        assert_eq!(outbox.pop().map(|message| message.joined()[0]), Some(2));
+        assert_eq!(outbox.push(Outgoing::new(vec![1].into(), true)), 0);
+        assert_eq!(outbox.push(Outgoing::new(vec![2; MOST + 1].into(), true)), 1);
+        assert_eq!(outbox.pop().map(|message| message.pieces.joined()[0]), Some(2));
     }
 }

@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
-use super::outbox::Outbox;
+use super::outbox::{Outbox, Outgoing};
 use super::told::Told;
-use crate::large::Pieces;
+use crate::large::LARGE;
 use crate::link::{Event, Link, Nonce, Secret};
-use crate::member::{Identity, Peer};
+use crate::member::{Identity, Peer, Subject};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Connector, Stream};
 
@@ -38,6 +38,8 @@ struct Socket {
     called: Option<SocketAddr>,
     /// The member at the other end, once that is known.
     peer: Option<Peer>,
+    /// The large request or reply that was begun last, unless all of it is sealed.
+    sealing: Option<Subject>,
 }
 
 /// An event from another member.
@@ -182,7 +184,7 @@ impl Peers {
             None => Stream::accepted(stream, tls.map(|tls| &tls.acceptor)),
         }?;
         let link = Link::new(called.is_some(), self.secret.clone(), nonce, &self.own);
-        self.sockets.insert(token, Socket { stream, link, since: now, called, peer: None });
+        self.sockets.insert(token, Socket { stream, link, since: now, called, peer: None, sealing: None });
         Ok(())
     }
 
@@ -208,14 +210,29 @@ impl Peers {
     }
 
     /// Queues a message to a member, to be sent with the next [`Peers::flush`], or as soon as the member is reached. A message that may be lost is
-    /// dropped when too much waits for that member.
-    pub fn send(&mut self, to: Identity, message: Pieces, may_be_lost: bool) {
-        self.dropped += self.outboxes.entry(to).or_default().push(message, may_be_lost);
+    /// dropped when too much waits for that member, and a large one when the same is still being sent.
+    pub fn send(&mut self, to: Identity, message: Outgoing) {
+        if message.subject.is_some_and(|subject| self.is_sending(to, subject)) {
+            return;
+        }
+        self.dropped += self.outboxes.entry(to).or_default().push(message);
         if self.tokens.contains_key(&to) {
             self.unsent.insert(to)
         } else {
             self.unreached.insert(to)
         };
+    }
+
+    /// Whether this request or reply waits for a member, or was sent to it only in part.
+    fn is_sending(&self, to: Identity, subject: Subject) -> bool {
+        let socket = self.tokens.get(&to).and_then(|token| self.sockets.get(token));
+        socket.is_some_and(|socket| socket.sealing == Some(subject))
+            || self.outboxes.get(&to).is_some_and(|outbox| outbox.has(subject))
+    }
+
+    /// Whether a large message is arriving from some member.
+    pub fn receives_large(&self) -> bool {
+        self.sockets.values().any(|socket| socket.link.begun() >= LARGE)
     }
 
     /// Whether a member is connected.
@@ -256,8 +273,10 @@ impl Peers {
             }
             let before = socket.link.unsent().len();
             if socket.link.seal_more(MOST_SEALED) {
+                socket.sealing = None;
                 let Some(message) = self.outboxes.get_mut(&identity).and_then(Outbox::pop) else { break };
-                socket.link.begin(message);
+                socket.sealing = message.subject;
+                socket.link.begin(message.pieces);
             }
             sealed += socket.link.unsent().len() - before;
             if socket.link.unsent().len() >= MOST_SEALED {

@@ -361,6 +361,32 @@ fn an_unanswered_request_is_given_up() {
 }
 
 #[test]
+fn a_large_request_is_sent_again_later_than_others_unless_a_link_was_renewed() {
+    let mut pool = Pool::new(1);
+    pool.add();
+    pool.until_nothing_is_under_way();
+    let founder = pool.members[0].own().clone();
+    let (member, mut outputs) = (&mut pool.members[1], Vec::new());
+    let (operation, extra) = (Operation::Contains(key(1)), Duration::from_microseconds(5_000));
+    let small = member.ask(time(0), c_of(1), operation.clone(), &mut outputs);
+    let again = member.deadline().expect("it is sent again");
+    member.give_up(small);
+    let large = member.ask_patiently(time(0), c_of(1), operation.clone(), extra, &mut outputs);
+    assert_eq!(member.deadline(), Some(again + extra));
+    outputs.clear();
+    member.meet(founder, &mut outputs);
+    assert_eq!(member.deadline(), Some(again));
+    member.wake(again, &mut outputs);
+    assert!(matches!(&outputs[..], [Output::Send(_, Message::Request(..))]), "{outputs:?}");
+    // The next time is later again: it waits for twice as long, and for the rest.
+    assert_eq!(member.deadline(), Some(again + again.since(time(0)) * 2 + extra));
+    member.give_up(large);
+    // The place is free again, for a request that is like others.
+    member.ask(time(0), c_of(1), operation, &mut outputs);
+    assert_eq!(member.deadline(), Some(again));
+}
+
+#[test]
 fn a_member_leaves_at_any_time_and_every_answer_is_right() {
     let (mut moved, mut most_at_once) = (0, 0);
     let runs = of_each_seed("a_member_leaves", 300, |seed| {

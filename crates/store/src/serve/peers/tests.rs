@@ -14,6 +14,8 @@ const CALLER: usize = 1;
 const CALLED: usize = 2;
 /// How often sockets are polled, for a tenth of a second each time.
 const MOST_LOOKS: usize = 100;
+/// How often sockets have their turn, at most a mebibyte each time, before a test gives up.
+const MOST_TURNS: usize = 100_000;
 
 fn peer(number: u32, address: SocketAddr) -> Peer {
     Peer { identity: Identity(number), address, clients: address, role: Role::Data, life: 0 }
@@ -66,6 +68,50 @@ fn an_address_at_which_another_member_has_answered_is_not_called() {
         poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
     }
     assert_eq!(caller.due_calls(known, TIME_TO_CALL_AGAIN), [former.address, elsewhere.address]);
+}
+
+#[test]
+fn a_large_request_is_not_sent_again_while_it_is_still_being_sent() {
+    let mut poll = Poll::new().unwrap();
+    let listen = || TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let [listener, own] = [listen(), listen()];
+    let [at, own] = [&listener, &own].map(|listener| listener.local_addr().unwrap());
+    let [mut caller, mut called] = connected(&mut poll, own, &listener, at);
+    let request = |number: u64| {
+        let subject = Some(Subject::Request { client: 1, number });
+        Outgoing { pieces: vec![number as u8; 24 << 20].into(), may_be_lost: true, subject }
+    };
+    caller.send(Identity(2), request(1));
+    caller.send(Identity(2), request(1));
+    // The first is sealed in part, as much as the system takes; the second waits.
+    caller.flush();
+    caller.send(Identity(2), request(1));
+    caller.send(Identity(2), request(2));
+    caller.send(Identity(2), request(2));
+    let reply = Outgoing { subject: Some(Subject::Reply { client: 1, number: 2 }), ..request(2) };
+    caller.send(Identity(2), reply);
+    let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
+    let mut received = Vec::new();
+    let mut sends_again = true;
+    for _ in 0..MOST_TURNS {
+        caller.flush();
+        caller.turn(CALLER, &mut Vec::new());
+        called.turn(CALLED, &mut arrivals);
+        for arrival in std::mem::take(&mut arrivals) {
+            let Arrival::Message(_, message) = arrival else { continue };
+            received.push((message[0], message.len()));
+        }
+        // What has been sent may be sent again.
+        if received.len() == 3 && std::mem::take(&mut sends_again) {
+            caller.send(Identity(2), request(1));
+        }
+        if received.len() == 4 {
+            break;
+        }
+        poll.poll(&mut events, Some(Duration::ZERO)).expect("it looks for what comes");
+    }
+    assert_eq!(received, [1, 2, 2, 1].map(|number| (number, 24 << 20)));
+    assert_eq!((caller.waiting(), caller.dropped()), (0, 0));
 }
 
 #[test]
