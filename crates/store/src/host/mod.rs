@@ -54,6 +54,8 @@ pub struct Host {
 const MOST_UNDER_WAY: usize = 4_096;
 /// How long a map of slots is valid; then servers are asked anew. [ms]
 const MAP_HOLDS: Milliseconds = 100;
+/// At least so much of a value that is arriving is written to the journal at once, except at its end. [B]
+const LEAST_OF_PART: usize = 64 << 10;
 /// At least so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]
 const LEAST_PACE: usize = 32 << 10;
 /// The member's time, in which a millisecond counts as a microsecond: its clock has 2^64 ps, and would end after 213 days otherwise.
@@ -162,6 +164,10 @@ impl Host {
         }
         let is_whole = arriving.is_whole();
         let (bytes, journaled) = arriving.for_journal();
+        // A client may send a few bytes at a time.
+        if !is_whole && bytes.len() < journaled.written() + LEAST_OF_PART {
+            return true;
+        }
         journal.borrow_mut().write_part(bytes, journaled) || !is_whole
     }
 

@@ -72,26 +72,38 @@ impl Batch {
         }
     }
 
-    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns whether the current log
-    /// has all of these bytes.
+    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns whether nothing more is to be
+    /// written in parts: the current log has all of these bytes, or other logs have begun too often meanwhile.
     pub(crate) fn write_part(&mut self, bytes: &[u8], journaled: &mut Journaled) -> bool {
-        let number = journaled.number().filter(|number| self.arriving.contains(number));
-        let number = number.unwrap_or_else(|| {
+        if self.is_done_with(bytes, journaled) {
+            return true;
+        }
+        let number = self.number_of(journaled).unwrap_or_else(|| {
             self.arrived += 1;
             self.arriving.insert(self.arrived);
             journaled.begin(self.arrived);
             self.arrived
         });
-        let part = journaled.next_part(bytes, MOST_OF_PART);
-        if !part.is_empty() {
-            self.write(&Entry::Part(number, part));
-        }
+        self.write(&Entry::Part(number, journaled.next_part(bytes, MOST_OF_PART)));
         journaled.written() == bytes.len()
     }
 
-    /// Whether the current log has all of these bytes.
-    pub(crate) fn has_all(&self, bytes: &[u8], journaled: &Journaled) -> bool {
-        journaled.number_of_all(bytes.len()).is_some_and(|number| self.arriving.contains(&number))
+    /// Whether nothing of these bytes is to be written in parts any more.
+    pub(crate) fn is_done_with(&self, bytes: &[u8], journaled: &Journaled) -> bool {
+        match self.number_of(journaled) {
+            Some(_) => journaled.written() == bytes.len(),
+            None => !journaled.may_begin(),
+        }
+    }
+
+    /// The number of a value in the current log, if it has parts of it.
+    fn number_of(&self, journaled: &Journaled) -> Option<u64> {
+        journaled.number().filter(|number| self.arriving.contains(number))
+    }
+
+    /// Whether values are being written in parts. If another log begins now, they have to be written again.
+    pub(crate) fn has_begun_values(&self) -> bool {
+        !self.arriving.is_empty()
     }
 
     /// Another log begins, which has no parts of values yet. The batch must be empty.

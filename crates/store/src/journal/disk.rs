@@ -205,11 +205,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Does what is due, without waiting for it. Returns whether another log was begun.
+    /// Does what is due, without waiting for it. Another log is begun a little later if there are values of which parts are in this one. Returns
+    /// whether another log was begun.
     ///
     /// # Errors
     /// [`Error::System`]: something that was written could not be made durable.
-    pub fn look(&mut self, now: Milliseconds) -> Result<bool, Error> {
+    pub fn look(&mut self, now: Milliseconds, has_begun_values: bool) -> Result<bool, Error> {
         if self.data.fsync == Fsync::EverySecond && now.abs_diff(self.synced) >= SECOND {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(cause) = kept.failure.take() {
@@ -232,11 +233,13 @@ impl Disk {
         let is_due = may_save && self.logs + self.written > self.data.least_logs.max(self.snapshot);
         self.due = self.due.or(Some(now)).filter(|_| is_due);
         let Some(due) = self.due else { return Ok(false) };
-        let is_nearly_kept = self.written - self.kept() < MOST_TO_KEEP;
-        if self.data.fsync != Fsync::EverySecond || is_nearly_kept || now.abs_diff(due) >= LONGEST_DUE {
+        let is_kept_aside = self.data.fsync == Fsync::EverySecond && self.written - self.kept() >= MOST_TO_KEEP;
+        if !is_kept_aside && !has_begun_values || now.abs_diff(due) >= LONGEST_DUE {
             return self.save();
         }
-        self.keep_aside()?;
+        if is_kept_aside {
+            self.keep_aside()?;
+        }
         Ok(false)
     }
 

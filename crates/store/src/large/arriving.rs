@@ -11,7 +11,12 @@ pub(crate) struct Journaled {
     number: Option<u64>,
     /// How much of it was written. [B]
     written: usize,
+    /// How often it was begun.
+    begun: u32,
 }
+
+/// A value is begun at most this often: if another log was begun each time before it was written, it is written all at once when it is stored.
+const MOST_BEGUN: u32 = 3;
 
 impl Journaled {
     /// Its number in the log, if it has one.
@@ -26,7 +31,12 @@ impl Journaled {
 
     /// From now on, it is written under this number, from its beginning.
     pub(crate) const fn begin(&mut self, number: u64) {
-        (self.number, self.written) = (Some(number), 0);
+        (self.number, self.written, self.begun) = (Some(number), 0, self.begun + 1);
+    }
+
+    /// Whether it may be begun again.
+    pub(crate) const fn may_begin(&self) -> bool {
+        self.begun < MOST_BEGUN
     }
 
     /// The next part of its bytes so far, at most `most` of them. The caller writes it.

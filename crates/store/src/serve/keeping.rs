@@ -81,7 +81,8 @@ impl Keeper {
     /// Writes the changes of this turn to disk. If that fails, nobody may be told of them.
     pub(super) fn commit(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.write(now)?;
-        if self.disk.look(now)? {
+        let has_begun_values = self.journal.borrow().has_begun_values();
+        if self.disk.look(now, has_begun_values)? {
             self.journal.borrow_mut().begin_log();
         }
         self.turns.push(std::mem::take(&mut self.turn), self.disk.position().0, self.at);

@@ -30,10 +30,8 @@ impl Waiting {
         let Some((_, request)) = self.message.request() else { return true };
         let mut values = request.operation.large_values().zip(&mut self.journaled);
         // Another log may have begun: then a value that was written before is written again.
-        match values.find(|(value, journaled)| !batch.has_all(value, journaled)) {
-            Some((value, journaled)) => batch.write_part(value, journaled) && values.next().is_none(),
-            None => true,
-        }
+        let next = values.find(|(value, journaled)| !batch.is_done_with(value, journaled));
+        next.is_none_or(|(value, journaled)| batch.write_part(value, journaled) && values.next().is_none())
     }
 
     /// The message, whose values say how they were written.

@@ -282,11 +282,15 @@ fn large_values_are_the_same_whatever_member_is_asked_and_wherever_they_move() {
     }
 }
 
-/// The size of the logs in a directory. [B]
+/// The logs in a directory.
+fn log_files(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("log.")).collect()
+}
+
+/// Their size. [B]
 fn logs(directory: &Path) -> u64 {
-    let files = fs::read_dir(directory).unwrap().map(|file| file.unwrap());
-    let logs = files.filter(|file| file.file_name().to_string_lossy().starts_with("log."));
-    logs.map(|file| file.metadata().unwrap().len()).sum()
+    log_files(directory).iter().map(|path| path.metadata().unwrap().len()).sum()
 }
 
 /// An empty directory of this process.
@@ -296,34 +300,36 @@ fn empty(name: &str) -> PathBuf {
     directory
 }
 
-/// The length of the longest frame in the logs of a directory, which is what is written at once. [B]
-fn longest_frame(directory: &Path) -> u64 {
-    let files = fs::read_dir(directory).unwrap().map(|file| file.unwrap().path());
-    let logs = files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("log."));
-    let longest_of = |path: PathBuf| {
+/// The lengths of the frames in the logs of a directory: each is what was written at once. [B]
+fn frames(directory: &Path) -> Vec<usize> {
+    let of_log = |path: PathBuf| {
         let mut log = File::open(&path).unwrap();
         let (at, length) = (log.seek(SeekFrom::Start(FILE_HEADER as u64)).unwrap(), log.metadata().unwrap().len());
-        let (mut frames, mut longest) = (Frames::new(log, at, length), 0);
-        while let Next::Frame = frames.next_frame().unwrap() {
-            longest = longest.max(frames.content.len() as u64);
-        }
-        longest
+        let mut frames = Frames::new(log, at, length);
+        std::iter::from_fn(move || (frames.next_frame().unwrap() == Next::Frame).then_some(frames.content.len()))
     };
-    logs.map(longest_of).max().unwrap()
+    log_files(directory).into_iter().flat_map(of_log).collect()
 }
 
 #[test]
 fn large_values_that_another_member_passes_on_are_kept_a_part_at_a_time() {
     let directories = ["first", "second"].map(empty);
-    // Other logs begin while values are written.
-    let data = directories.each_ref().map(|directory| Some(kept(directory, 6 << 20)));
+    // All logs stay.
+    let data = directories.each_ref().map(|directory| Some(Data { has_parity: true, ..kept(directory, u64::MAX) }));
     let [of_first, of_second] = data.clone();
     let first = Store::serving(1, of_first, Vec::new(), u64::MAX);
     let second = Store::serving(2, of_second, vec![first.members], u64::MAX);
     let (mut client, mut other) = (second.connect(), first.connect());
     let values: Vec<Vec<u8>> = (0..6).map(|seed| value(seed, (9 << 20) + seed as usize)).collect();
 
-    client.says(&[b"SET", b"a", &values[0]], b"+OK\r\n");
+    client.send(&[b"SET", b"a", &values[0]]);
+    // Another log begins while a value is being written.
+    assert!((0..300_000).any(|_| {
+        other.says(&[b"PING"], b"+PONG\r\n");
+        logs(&directories[0]) >= 1 << 20
+    }));
+    other.says(&[b"SAVE"], b"+OK\r\n");
+    client.receives(b"+OK\r\n", "SET");
     client.says(&[b"MSET", b"b", &values[1], b"c", b"small", b"d", &values[2]], b"+OK\r\n");
     client.says(&[b"MULTI"], b"+OK\r\n");
     client.says(&[b"SET", b"e", &values[3]], b"+QUEUED\r\n");
@@ -337,7 +343,8 @@ fn large_values_that_another_member_passes_on_are_kept_a_part_at_a_time() {
         other.send(&[b"GET", key]);
         other.receives_value(value, &String::from_utf8_lossy(key));
     }
-    assert!((1 << 20..(1 << 20) + 1_000).contains(&longest_frame(&directories[0])));
+    let longest = frames(&directories[0]).into_iter().max().unwrap();
+    assert!((1 << 20..(1 << 20) + 1_000).contains(&longest), "{longest} bytes were written at once");
     drop((client, other, second, first));
 
     for start in 0..2 {
@@ -353,6 +360,36 @@ fn large_values_that_another_member_passes_on_are_kept_a_part_at_a_time() {
         client.says(&[b"SAVE"], b"+OK\r\n");
     }
     directories.iter().for_each(|directory| fs::remove_dir_all(directory).unwrap());
+}
+
+#[test]
+fn few_parts_are_kept_of_a_value_that_arrives_a_few_bytes_at_a_time() {
+    let directory = empty("slow");
+    // A log of half a value would be replaced by a snapshot.
+    let store =
+        Store::serving(1, Some(Data { has_parity: true, ..kept(&directory, LARGE as u64 / 2) }), Vec::new(), 10);
+    let (mut client, mut other) = (store.connect(), store.connect());
+    let slow = value(1, LARGE + 5);
+    for piece in written(&[b"SET", b"a", &slow]).chunks(2_000) {
+        assert_eq!(log_files(&directory).len(), 1, "no other log is begun while a value arrives");
+        client.0.write_all(piece).unwrap();
+        // It has arrived when the loop takes the next request.
+        other.says(&[b"PING"], b"+PONG\r\n");
+    }
+    client.receives(b"+OK\r\n", "SET");
+    let written = frames(&directory).len();
+    assert!(written < 30, "{written} writes, of 64 KiB on average");
+    assert!((0..300_000).any(|_| {
+        other.says(&[b"PING"], b"+PONG\r\n");
+        log_files(&directory).len() > 1
+    }));
+    drop(store);
+    let store = Store::kept_in(&directory);
+    let mut client = store.connect();
+    client.send(&[b"GET", b"a"]);
+    client.receives_value(&slow, "after a start");
+    drop(store);
+    fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]
@@ -399,7 +436,7 @@ fn large_values_are_kept_a_part_at_a_time_and_are_there_after_a_start() {
     client.says(&[b"EXPIREAT", b"d", b"99999999999"], b":1\r\n");
     client.says(&[b"MSET", b"e", &values[3], b"f", &values[4]], b"+OK\r\n");
     // Two clients have sent values at the same time.
-    assert!(longest_frame(&directory) < (2 << 20) + 1_000);
+    assert!(frames(&directory).iter().all(|length| *length < (2 << 20) + 1_000));
     drop(store);
 
     let longer = [&values[0][..], b"more"].concat();
