@@ -37,6 +37,22 @@ fn start() -> SyncSender<Box<dyn Send>> {
     sender
 }
 
+/// Bytes that are freed in steps.
+struct Freed(Vec<u8>);
+
+/// So much is freed in a step. [B]
+const STEP: usize = 4 << 20;
+
+impl Drop for Freed {
+    fn drop(&mut self) {
+        // Meanwhile the system lets no other thread have more memory: 200 MB at once take it more than ten milliseconds.
+        while self.0.len() > STEP {
+            self.0.truncate(self.0.len() - STEP);
+            self.0.shrink_to_fit();
+        }
+    }
+}
+
 /// Bytes that the thread for large values frees, if they are large.
 #[derive(Default)]
 struct Memory(Vec<u8>);
@@ -44,7 +60,7 @@ struct Memory(Vec<u8>);
 impl Drop for Memory {
     fn drop(&mut self) {
         let length = self.0.capacity();
-        give_back(std::mem::take(&mut self.0), length);
+        give_back(Freed(std::mem::take(&mut self.0)), length);
     }
 }
 

@@ -54,8 +54,10 @@ const LONGEST: usize = (512 << 20) + (1 << 20);
 const GOES_ON: u32 = 1 << 31;
 /// The size of the length before each fragment. [B]
 const LENGTH: usize = 4;
-/// Sent bytes are dropped when there are more of them than this, and than unsent ones. This much memory is kept for the next ones. [B]
-const MOST_SENT: usize = 1 << 20;
+/// Sent bytes are dropped when there are more of them than this, and than unsent ones. [B]
+const MOST_SENT: usize = 256 << 10;
+/// So much memory is kept for what is sent next. To give it back and to ask for it again each time would take the system longer. [B]
+const MOST_KEPT: usize = 2 << 20;
 
 /// Why a link has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -290,7 +292,9 @@ impl Link {
         self.sent += bytes;
         if self.sent == self.unsent.len() || self.sent > MOST_SENT.max(self.unsent.len() / 2) {
             self.unsent.drain(..std::mem::take(&mut self.sent));
-            self.unsent.shrink_to(self.unsent.len().max(MOST_SENT));
+            if self.unsent.capacity() > MOST_KEPT {
+                self.unsent.shrink_to(self.unsent.len().max(MOST_KEPT));
+            }
         }
     }
 }
