@@ -198,6 +198,10 @@ impl Connection {
                         self.requests.hold_back();
                         return Pause::Answer;
                     }
+                    if was_known && self.session.transaction.is_none() && host.copies_first(arguments) {
+                        self.requests.hold_back();
+                        return Pause::Turn;
+                    }
                     carry_out(host, &mut self.session, &mut self.reply, &mut self.under_way, arguments);
                     if was_known != self.session.is_authenticated {
                         limits = self.limits(host);

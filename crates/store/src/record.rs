@@ -130,6 +130,11 @@ impl Record {
         Some((u64::from_le_bytes(*number), u64::from_le_bytes(*length.first_chunk()?) as usize))
     }
 
+    /// The number of its value among all large ones, if it is large.
+    pub(crate) fn number_of_large(&self) -> Option<u64> {
+        self.large().map(|(number, _)| number)
+    }
+
     /// Its value.
     #[inline]
     pub fn value(&self) -> MaybeShared<'_> {

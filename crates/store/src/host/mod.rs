@@ -8,6 +8,7 @@
 //! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers; for SCAN the one at the cursor |
 //! | without keys | no server |
 
+mod copying;
 mod draining;
 mod resizing;
 mod waiting;
@@ -32,6 +33,7 @@ use crate::node::Node;
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, Requests};
 use crate::slot::{c_of, slot_of};
+use copying::Copying;
 pub use waiting::{Gather, Waiting};
 
 /// What a member hosts.
@@ -46,6 +48,8 @@ pub struct Host {
     outputs: Vec<Output<Bucket>>,
     /// When all servers were last asked for their levels. [ms since 1970]
     mapped: Milliseconds,
+    /// Large values that are being copied.
+    copying: Vec<Copying>,
     /// How many requests went to the server that has all keys and are not counted there yet.
     asked: u64,
 }
@@ -101,7 +105,16 @@ impl Host {
             }
         };
         let member = Member::joining(own, policy, of_server);
-        Host { node, member, spare: Bucket::default(), journal, outputs: Vec::new(), mapped: 0, asked: 0 }
+        Host {
+            node,
+            member,
+            spare: Bucket::default(),
+            journal,
+            outputs: Vec::new(),
+            mapped: 0,
+            copying: Vec::new(),
+            asked: 0,
+        }
     }
 
     /// The member, to set it up before it serves clients.

@@ -231,6 +231,19 @@ pub(crate) fn kept(number: u64) -> SharedValue {
     values().values.get(&number).cloned().unwrap_or_default()
 }
 
+/// The value with this number, if others share it.
+pub(crate) fn if_shared(number: u64) -> Option<SharedValue> {
+    values().values.get(&number).filter(|value| Arc::strong_count(&value.memory) > 1).cloned()
+}
+
+/// Replaces a value by a copy of it, unless another one has its number by now.
+pub(crate) fn replace(number: u64, value: &SharedValue, copy: Vec<u8>) {
+    let is_same = |other: &&mut SharedValue| std::ptr::eq(&***other, &**value);
+    if let Some(replaced) = values().values.get_mut(&number).filter(is_same) {
+        *replaced = copy.into();
+    }
+}
+
 /// Takes out the value with this number.
 pub(crate) fn take(number: u64) -> SharedValue {
     values().values.remove(&number).unwrap_or_default()

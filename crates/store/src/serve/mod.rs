@@ -587,6 +587,7 @@ impl Server {
         node.resident = resident().unwrap_or(node.resident);
         drop(node);
         self.look_at_snapshot()?;
+        self.host.forget_copies(now);
         let mut given_up = Vec::new();
         let longest = if self.members.receives_large() { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER };
         for (&token, peer) in &mut self.peers {

@@ -76,6 +76,33 @@ fn a_transaction_fails_if_a_watched_key_has_changed() {
 }
 
 #[test]
+fn others_are_served_while_a_shared_large_value_is_copied() {
+    let mut world = World::new(Settings::default(), 2);
+    let value = "v".repeat(5 << 20);
+    world.say(0, &format!("SET a {}", &value[..10]));
+    world.send(0, &format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n${}\r\n{value}\r\n", value.len()));
+    for (change, due) in [("APPEND b xy", 2), ("SETRANGE b 5242879 zzz", 2)] {
+        assert_eq!(world.say(0, "COPY a b REPLACE"), ":1\r\n");
+        world.clients[0].requests.feed(format!("{change}\r\n").as_bytes());
+        let mut turns = 0;
+        while world.clients[0].turn(&mut world.host) == Pause::Turn {
+            assert_eq!(world.say(1, "STRLEN b"), ":5242880\r\n", "nothing has changed yet");
+            turns += 1;
+        }
+        assert_eq!(turns, 4, "each turn copies a mebibyte, and the fifth changes the copy");
+        let length = value.len() + due;
+        assert_eq!(world.say(0, "PING"), format!(":{length}\r\n+PONG\r\n"));
+        assert_eq!(world.send(1, "STRLEN a\r\nGETRANGE a -4 -1\r\n"), ":5242880\r\n$4\r\nvvvv\r\n");
+        let end = if change.starts_with('A') { "vvxy" } else { "vzzz" };
+        assert_eq!(world.say(1, "GETRANGE b -4 -1"), format!("$4\r\n{end}\r\n"));
+        // Now nobody shares it.
+        world.clients[0].requests.feed(b"APPEND b !\r\n");
+        assert_eq!(world.clients[0].turn(&mut world.host), Pause::Receive);
+        assert_eq!(world.say(0, "PING"), format!(":{}\r\n+PONG\r\n", length + 1));
+    }
+}
+
+#[test]
 fn an_unauthenticated_client_may_only_authenticate() {
     let mut world = World::new(Settings { password: Some(b"secret".to_vec()), ..Settings::default() }, 1);
     assert_eq!(world.say(0, "GET a"), "-NOAUTH Authentication required.\r\n");
