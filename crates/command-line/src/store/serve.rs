@@ -168,7 +168,7 @@ enum As {
     Data,
     /// Keep parity of up to four members that host servers
     Parity,
-    /// Stand by to replace a member that hosts servers
+    /// Stand by to replace a member that hosts servers; never one that keeps parity
     Spare,
 }
 
