@@ -16,6 +16,7 @@ from maquette.endpoint import Endpoint
 from maquette.inputs import as_json
 from maquette.requests import steps_of
 from maquette.running import check_arguments, coroutine_of
+from maquette.showing import counted
 
 Returned = TypeVar("Returned")
 
@@ -50,7 +51,7 @@ class Launch(Generic[Returned]):
         self.elapsed_s = elapsed_s
 
     def __repr__(self) -> str:
-        return f"<maquette.Launch {self.program} on {self.ranks} ranks: {self.elapsed_s:.3g} s>"
+        return f"<maquette.Launch {self.program} on {counted(self.ranks, 'rank')}: {self.elapsed_s:.3g} s>"
 
 
 @overload

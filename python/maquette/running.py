@@ -15,6 +15,7 @@ from maquette.endpoint import Endpoint
 from maquette.inputs import MachineLike, as_json, machine_of
 from maquette.machine import Machine
 from maquette.requests import steps_of
+from maquette.showing import counted
 from maquette.tables import Table
 
 Returned = TypeVar("Returned")
@@ -188,7 +189,7 @@ class Run(Generic[Returned]):
         return frame(self._ended.html(), 640)
 
     def __repr__(self) -> str:
-        return f"<maquette.Run {self.program} on {len(self.nodes)} nodes of {self.machine}: {self._ended.makespan}>"
+        return f"<maquette.Run {self.program} on {counted(len(self.nodes), 'node')} of {self.machine}: {self._ended.makespan}>"
 
 
 @overload

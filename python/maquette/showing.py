@@ -26,6 +26,11 @@ def figure(
     return frame(page, height)
 
 
+def counted(count: int, one: str) -> str:
+    """A count with its noun: 1 rank, 2 ranks."""
+    return f"{count} {one}{'' if count == 1 else 's'}"
+
+
 def time(picoseconds: float) -> str:
     """A time in a suitable unit, to four digits."""
     for unit, length in (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)):

@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 from maquette import _maquette
 from maquette.inputs import MachineLike, MatrixLike, TimesLike, machine_of, matrix_of, times_of
 from maquette.machine import Machine
-from maquette.showing import figure, time
+from maquette.showing import counted, figure, time
 from maquette.tables import Table
 
 #: The most bars of a chart.
@@ -87,14 +87,14 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """The predicted times, for a notebook."""
-        lead = f"Among {self.ranks} ranks of {self.machine}, {self.bytes} B a message; no algorithm takes less than {time(self.lower_bound_ps)}."
+        lead = f"Among {counted(self.ranks, 'rank')} of {self.machine}, {self.bytes} B a message; no algorithm takes less than {time(self.lower_bound_ps)}."
         bars = [(each.algorithm, each.time_ps / 1e6) for each in self.predictions[:_BARS]]
         rows = [(each.algorithm, time(each.time_ps), each.source) for each in self.predictions]
         head = ("algorithm", "time", "source")
         return figure(f"Plan of {self.question}", lead, ("time [\u00b5s]", "algorithm"), bars, head, rows)
 
     def __repr__(self) -> str:
-        return f"<maquette.Plan of {self.question} among {self.ranks} ranks of {self.machine}: {self.quickest.algorithm}>"
+        return f"<maquette.Plan of {self.question} among {counted(self.ranks, 'rank')} of {self.machine}: {self.quickest.algorithm}>"
 
 
 def plan(
@@ -252,7 +252,7 @@ class Schedule:
         transfers = self.transfers.to_dict()
         for step, size in zip(transfers["step"], transfers["bytes"], strict=True):
             steps.setdefault(step, []).append(size)
-        lead = f"Among {self.ranks} ranks: {self.steps} steps, at least {self.least_steps} are needed; {self.total_bytes} B in total."
+        lead = f"Among {counted(self.ranks, 'rank')}: {counted(self.steps, 'step')}, at least {self.least_steps} are needed; {self.total_bytes} B in total."
         bars = [(str(step), float(sum(sizes))) for step, sizes in list(steps.items())[:_BARS]]
         rows = [(str(step), str(len(sizes)), f"{sum(sizes)} B", f"{max(sizes)} B") for step, sizes in steps.items()]
         head = ("step", "messages", "in total", "largest")
@@ -262,7 +262,7 @@ class Schedule:
         return self._made.text()
 
     def __repr__(self) -> str:
-        return f"<maquette.Schedule {self.algorithm} among {self.ranks} ranks: {self.steps} steps>"
+        return f"<maquette.Schedule {self.algorithm} among {counted(self.ranks, 'rank')}: {counted(self.steps, 'step')}>"
 
 
 @overload

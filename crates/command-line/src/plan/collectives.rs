@@ -17,7 +17,7 @@ use formats::input::InputFile;
 use formats::interrupt;
 use formats::output::WholeFile;
 use formats::traffic_matrix;
-use report::terminal::{Side, columns, rounded};
+use report::terminal::{Side, columns, counted, rounded};
 use tuning::planner::Effort;
 use tuning::planner::collectives::{Pick, PlanRequest, picks, plan_of};
 
@@ -118,7 +118,7 @@ impl Report<'_> {
             rows.push([question.name().to_owned(), size, name, time]);
         }
         let table = columns([Side::Left, Side::Right, Side::Left, Side::Right], &rows);
-        let head = format!("collectives among {} ranks of {}\n", self.ranks, self.machine.name);
+        let head = format!("collectives among {} of {}\n", counted(self.ranks, "rank"), self.machine.name);
         format!("{head}{}\n{table}", self.experiment.line())
     }
 

@@ -9,7 +9,7 @@ use quantities::Duration;
 use crate::failure::Failure;
 use experiment::Provenance;
 use formats::traffic_matrix::TrafficMatrix;
-use report::terminal::{Side, columns, rounded};
+use report::terminal::{Side, columns, counted, rounded};
 use tuning::planner::{Plan, Prediction, Question, Source};
 
 /// The plan and its context.
@@ -40,7 +40,8 @@ pub(super) fn traffic(path: &Path, matrix: &TrafficMatrix) -> String {
 impl Report<'_> {
     pub(super) fn text(&self) -> Result<String, Failure> {
         let Report { machine, question, plan, .. } = self;
-        let mut text = format!("{} among {} ranks of {}", self.question_text(), question.ranks(), machine.name);
+        let mut text =
+            format!("{} among {} of {}", self.question_text(), counted(question.ranks(), "rank"), machine.name);
         let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
         text += &format!(" (t0 {}, lambda {lambda})\n", rounded(t0));
         text += &self.experiment.line();

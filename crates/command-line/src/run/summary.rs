@@ -13,7 +13,7 @@ use virtual_worlds::answer::{
 
 use experiment::{Finding, FinishedJob, FinishedRun, NOT_RECEIVED, place};
 use report::run::MessageTimes;
-use report::terminal::{Side, columns, rounded};
+use report::terminal::{Side, columns, counted, rounded};
 use tuning::planner::{Bound, busiest};
 
 /// How many of the busiest channels and of the hottest routers the text shows.
@@ -49,7 +49,8 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", unquoted(value))).collect();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
-    let mut text = format!("{} on {ranks} nodes of {on} ({})\n", ended.program, parameters.join(", "));
+    let mut text =
+        format!("{} on {} of {on} ({})\n", ended.program, counted(ranks as u64, "node"), parameters.join(", "));
     text += &format!("{}\n", ended.provenance.line());
     let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
     let mut reports_not_received = false;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Made;
 use experiment::Provenance;
-use report::terminal::{Side, columns, rounded};
+use report::terminal::{Side, columns, counted, rounded};
 use tuning::exchange::{Messages, Name, ScheduleSummary};
 use tuning::planner::Bound;
 
@@ -36,7 +36,11 @@ fn heading(traffic: &Messages) -> String {
         Some(_) => String::new(),
         None => format!(", {:.1}% of those of a complete exchange", 100.0 * pattern.density()),
     };
-    format!("{title}: {} messages among {} ranks{share}", pattern.messages().len(), pattern.ranks())
+    format!(
+        "{title}: {} among {}{share}",
+        counted(pattern.messages().len() as u64, "message"),
+        counted(pattern.ranks(), "rank")
+    )
 }
 
 /// One schedule, with its table and its check, if these were asked for.

@@ -8,6 +8,7 @@ use ::store::resp::Value;
 use clap::Args;
 use formats::interrupt;
 use quantities::Duration;
+use report::terminal::counted;
 use serde_json::{Value as Json, json};
 
 use super::access::Access;
@@ -103,7 +104,7 @@ impl Progress {
         if self.has_left {
             text.push_str("the member has left\n");
         } else {
-            text.push_str(&format!("the member is still leaving: it has {} servers", self.servers));
+            text.push_str(&format!("the member is still leaving: it has {}", counted(self.servers, "server")));
             if !self.waits.is_empty() {
                 text.push_str(&format!(", and waits for {}", self.waits.join(" and ")));
             }

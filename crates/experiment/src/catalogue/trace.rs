@@ -8,7 +8,7 @@ use programs::broadcast;
 use programs::catalogue::Parameters;
 use programs::trace::{self, Algorithms, ComputeScale, OperationRate, Replay, TraceError};
 use quantities::{Duration, Time};
-use report::terminal::rounded;
+use report::terminal::{counted, rounded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -151,9 +151,4 @@ fn findings(trace: &trace::Trace, computed: &[Duration], answer: &Answer) -> Vec
         value: json!(elapsed.picoseconds()),
     }));
     findings
-}
-
-/// So many of them, in words.
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Finding;
 use programs::linear_hash::build::{Built, Split};
-use report::terminal::rounded;
+use report::terminal::{counted, rounded};
 
 /// As many splits are told to a person one by one.
 const SHOWN: usize = 16;
@@ -114,7 +114,10 @@ fn load(built: &Built<'_>, capacity: u64) -> Finding {
     let since = on_the_mean.map_or(String::new(), |mean| format!("; {mean:.3} on average since the first split"));
     Finding {
         name: "load factor",
-        text: format!("{share:.3} over {} servers with {least} to {most} entries each{since}", entries.len()),
+        text: format!(
+            "{share:.3} over {} with {least} to {most} entries each{since}",
+            counted(entries.len(), "server")
+        ),
         key: "load",
         value: json!({
             "factor": share,

@@ -2,7 +2,7 @@
 
 use programs::linear_hash::growing::{Asked, GrowingClient, GrowingEnd, GrowingServer, Kind, Routing, Traffic};
 use quantities::{Duration, Time};
-use report::terminal::{Side, amount, columns, rounded};
+use report::terminal::{Side, amount, columns, counted, rounded};
 use serde_json::{Value, json};
 
 use crate::Finding;
@@ -128,7 +128,7 @@ fn growth(whole: &Whole<'_>) -> Finding {
     let reached = whole.servers.iter().map(|server| server.file.buckets()).max().unwrap_or(1);
     let last = whole.splits.last().map_or(Duration::ZERO, |last| last.since(Time::ZERO));
     let entries: u64 = whole.servers.iter().filter_map(|server| server.entries).sum();
-    let text = format!("1 to {reached} servers, the last after {}; {entries} entries", rounded(last));
+    let text = format!("1 to {}, the last after {}; {entries} entries", counted(reached, "server"), rounded(last));
     let value = json!({"servers": reached, "last_split_ps": last.picoseconds(), "entries": entries});
     Finding { name: "growth", text, key: "growth", value }
 }
