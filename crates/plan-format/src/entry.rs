@@ -133,6 +133,9 @@ fn catalogued<A: Catalogue>(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, 
     let Some(entry) = entry else { return Err(place.unknown(span, &of_name, name.get_ref(), &known)) };
     let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
     let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
+    if segment == Some(Bytes(0)) {
+        return Err(place.found(span, &format!("{field}.segment"), "0 B", "1 B or more"));
+    }
     let made = (entry.make)(&mut parameters);
     let algorithm = made.map_err(|missing| {
         place.found(span.clone(), field, &format!("`{}`: {missing}", entry.name), "an algorithm with that parameter")

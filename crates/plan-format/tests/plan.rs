@@ -81,6 +81,10 @@ fn errors_are_reported_with_their_position() {
             with("segment = \"4 KiB\"", "lambda = 2"),
             "broadcast[1].lambda: found a value; allowed is nothing with `pipeline`",
         ),
+        (
+            with("segment = \"4 KiB\"", "segment = \"0 B\""),
+            "plan.toml:13:13: broadcast[1].segment: found 0 B; allowed is 1 B or more",
+        ),
         (with("binomial", "hardware"), "plan.toml:8:13: broadcast[0].algorithm: found `hardware`"),
         (with("lambda = \"1.8\"\n", ""), "all_reduce[0]: found `delay-receive`: found no lambda"),
         (
