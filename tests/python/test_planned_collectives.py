@@ -192,3 +192,5 @@ def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> No
     done = maquette("collectives", "--plan", plan(tmp_path, 2), "--", MPIEXEC, "-n", "2", sys.executable, "-c", program)
     assert done.returncode != 0
     assert done.stderr.count("not an MPI library with the standard ABI") == 1
+    assert "compiles programs for it with `mpicc_abi`" in done.stderr
+    assert "-1" not in done.stderr and "  " not in done.stderr, done.stderr

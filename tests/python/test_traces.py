@@ -4,8 +4,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +133,38 @@ def test_the_trace_of_a_program_that_died_is_refused(tmp_path: Path) -> None:
     program = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier(); import os; os.kill(os.getpid(), 9)"
     done = maquette("trace", "--out", trace, "--", sys.executable, "-c", program)
     assert "did not reach MPI_Finalize" in done.stderr
+    assert "replay" not in done.stdout
+    assert (trace / "rank-0.trace").stat().st_size < 100, "the reserved room is given back"
     again = maquette("run", "trace", trace, "--machine", "infiniband-128")
     assert again.returncode == 2
     assert "cut short: rank 0 made 1 calls, the last an MPI_Barrier, and no MPI_Finalize" in again.stderr
+
+
+def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:
+    """As Ctrl-C on a terminal does, which reaches the program and the command at once."""
+    program = f"from mpi4py import MPI; import time; MPI.COMM_WORLD.Barrier(); open({str(tmp_path / 'begun')!r}, 'w'); time.sleep(60)"
+    arguments = ["trace", "--out", "spin.trace", "--", MPIEXEC, "-n", "2", sys.executable, "-c", program]
+    command = ["env", "--default-signal=INT", BIN / "maquette", *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
+    ) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGINT)
+            out, error = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130, error
+    assert "replay" not in out and "maquette/command.py" not in error and error.rstrip().endswith("error: interrupted")
+    assert not (tmp_path / "spin.trace").exists()
+
+
+def test_a_program_that_opens_its_library_itself_is_explained(tmp_path: Path) -> None:
+    done = maquette("trace", "--out", tmp_path / "own.trace", "--", MPIEXEC, "-n", "1", BIN / "maquette", "launch", "--mpi", "ping-pong")
+    assert done.returncode == 2
+    assert "opens its MPI library itself, as `maquette launch --mpi` does" in done.stderr
 
 
 def test_one_sided_communication_is_refused(tmp_path: Path) -> None:

@@ -92,8 +92,8 @@ impl Arguments {
         let status = status_of(ended);
         if calls.is_none() && ended.success() {
             warn(
-                "no rank has reported its calls: the program did not reach MPI_Finalize, is linked statically, or its first rank is on \
-                 another host",
+                "no rank has reported its calls: the program did not reach MPI_Finalize, is linked statically, opens its MPI library \
+                 itself, as `maquette launch --mpi` does, or its first rank is on another host",
             );
         }
         let done = Done {

@@ -13,6 +13,9 @@ use formats::interrupt;
 /// The time between two checks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// A program that has failed may have received the same signal as this command, which learns of it up to this much later.
+const UNTIL_SIGNAL_IS_KNOWN: Duration = Duration::from_millis(300);
+
 /// A library that is preloaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Library {
@@ -58,7 +61,9 @@ pub(crate) fn run(command: &[OsString], library: &Path, variables: &[(&str, &OsS
     let unknown = |cause: io::Error| Failure::argument("COMMAND", cause, "one that comes to an end");
     loop {
         if let Some(status) = child.try_wait().map_err(unknown)? {
-            return if interrupt::requested() { Err(Failure::Interrupted) } else { Ok(status) };
+            let was_interrupted =
+                interrupt::requested() || (!status.success() && interrupted_within(UNTIL_SIGNAL_IS_KNOWN));
+            return if was_interrupted { Err(Failure::Interrupted) } else { Ok(status) };
         }
         if interrupt::requested() {
             // On a terminal it received the signal, too; elsewhere only this command can end it.
@@ -66,6 +71,15 @@ pub(crate) fn run(command: &[OsString], library: &Path, variables: &[(&str, &OsS
         }
         thread::sleep(PAUSE);
     }
+}
+
+/// Whether this command is asked to end before so much time has passed.
+fn interrupted_within(limit: Duration) -> bool {
+    let pauses = limit.as_millis() / PAUSE.as_millis();
+    (0..pauses).any(|_| {
+        thread::sleep(PAUSE);
+        interrupt::requested()
+    })
 }
 
 /// What to preload: the library, and whatever was to be preloaded anyway.

@@ -1,14 +1,14 @@
 //! `maquette trace`: runs a program written for MPI with a library that records its calls.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use clap::{Args, ValueEnum};
 use quantities::{Bytes, Duration};
-use report::terminal::rounded;
+use report::terminal::{counted, rounded};
 use serde::Serialize;
 use trace_format::{CLOCK_VARIABLE, Call, Calls, Damage, FOLDER_VARIABLE, NOT_TRACED, file_name};
 
@@ -58,6 +58,14 @@ struct TraceSummary {
     bytes: u64,
     /// For how long the slowest rank ran. [ps]
     recorded_ps: u64,
+    /// Ranks that did not reach MPI_Finalize, without which there is nothing to replay.
+    #[serde(skip_serializing_if = "is_zero")]
+    cut_short: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Arguments {
@@ -72,6 +80,9 @@ impl Arguments {
             }
             traced
         });
+        if matches!(traced, Err(Failure::Interrupted)) {
+            remove_unfinished(&folder);
+        }
         if traced.is_err() {
             // Only a folder that this command made, and only if it is empty.
             let _ = fs::remove_dir(&folder);
@@ -114,7 +125,9 @@ impl Arguments {
             let _ = fs::remove_file(not_traced);
             return Err(Failure::Preloaded {
                 problem: format!("no trace: the program runs with {}", library.trim_end()),
-                hint: "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one".to_owned(),
+                hint: "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one; `mpicc_abi` \
+                       compiles programs for it"
+                    .to_owned(),
             });
         }
         let mut traced = TraceSummary { folder: self.out.display().to_string(), ..TraceSummary::default() };
@@ -139,34 +152,53 @@ impl TraceSummary {
             other => unreadable(io::Error::new(io::ErrorKind::InvalidData, other.to_string())),
         };
         let file = File::open(path).map_err(unreadable)?;
-        self.bytes += file.metadata().map_err(unreadable)?.len();
         let mut calls = Calls::new(BufReader::new(file)).map_err(damaged)?;
-        let mut last = None;
+        let (mut last, mut end) = (None, calls.position());
         while let Some((_, call)) = calls.next_call().map_err(damaged)? {
             self.calls += 1;
-            last = Some(call);
+            (last, end) = (Some(call), calls.position());
         }
         match last {
             Some(Call::Finalize(nanoseconds)) => {
                 self.recorded_ps = self.recorded_ps.max(nanoseconds.saturating_mul(1000));
             }
-            _ => failure::warn(&format!("rank {} did not reach MPI_Finalize; its calls so far are kept", self.ranks)),
+            _ => {
+                failure::warn(&format!("rank {} did not reach MPI_Finalize; its calls so far are kept", self.ranks));
+                self.cut_short += 1;
+                // The room that the rank had reserved for more.
+                OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(end)).map_err(unreadable)?;
+            }
         }
+        self.bytes += end;
         self.ranks += 1;
         Ok(calls.header().size)
     }
 
     fn text(&self) -> String {
-        let TraceSummary { folder, ranks, calls, bytes, recorded_ps } = self;
+        let TraceSummary { folder, ranks, calls, bytes, recorded_ps, cut_short } = self;
         let each = *bytes as f64 / (*calls).max(1) as f64;
         let took = rounded(Duration::from_picoseconds(*recorded_ps));
-        let size = Bytes(*bytes);
-        format!(
-            "traced   {calls} calls of {ranks} ranks, {took}\n\
-             written  {folder}, {size}: {each:.1} B a call\n\
-             replay   maquette run trace {folder} --machine MACHINE\n"
-        )
+        let (size, calls, ranks) = (Bytes(*bytes), counted(*calls, "call"), counted(*ranks, "rank"));
+        let replay = match cut_short {
+            0 => format!("replay   maquette run trace {folder} --machine MACHINE\n"),
+            _ => String::new(),
+        };
+        format!("traced   {calls} of {ranks}, {took}\nwritten  {folder}, {size}: {each:.1} B a call\n{replay}")
     }
+}
+
+/// Removes what ranks wrote into the folder, which was empty before: without an end nothing of it can be replayed.
+fn remove_unfinished(folder: &Path) {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter(|file| is_of_a_rank(&file.file_name())).for_each(|file| drop(fs::remove_file(file.path())));
+}
+
+/// Whether a rank writes a file of this name.
+fn is_of_a_rank(name: &OsStr) -> bool {
+    let rank = name
+        .to_str()
+        .and_then(|name| name.split(|letter: char| !letter.is_ascii_digit()).find_map(|it| it.parse().ok()));
+    name == NOT_TRACED || rank.is_some_and(|rank| name == file_name(rank).as_str())
 }
 
 /// The error that ranks wrote nothing.
@@ -175,11 +207,13 @@ fn missing(rank: u32, size: u32, status: ExitStatus) -> Failure {
     if rank == 0 {
         return Failure::Preloaded {
             problem: format!("no trace: no rank of the program called MPI_Init{ended}"),
-            hint: "a program that was linked statically, or sets LD_PRELOAD itself, can't be traced".to_owned(),
+            hint: "a program that was linked statically, sets LD_PRELOAD itself, or opens its MPI library itself, as `maquette launch --mpi` \
+                   does, can't be traced"
+                .to_owned(),
         };
     }
     Failure::Preloaded {
-        problem: format!("no trace of rank {rank}, of {size} ranks{ended}"),
+        problem: format!("no trace of rank {rank}, of {}{ended}", counted(size, "rank")),
         hint: "all ranks must see the folder, as on a shared file system, and inherit the environment".to_owned(),
     }
 }

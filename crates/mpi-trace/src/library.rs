@@ -18,5 +18,6 @@ pub(crate) fn identify() -> (Option<Abi>, String) {
     } else {
         None
     };
-    (abi, format!("{}, {path}", version.lines().next().unwrap_or_default()))
+    let version: Vec<&str> = version.lines().next().unwrap_or_default().split_whitespace().collect();
+    (abi, format!("{}, {path}", version.join(" ")))
 }

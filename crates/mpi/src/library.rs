@@ -35,7 +35,7 @@ pub enum OpenError {
     /// The library does not have the standard ABI.
     #[error(
         "{} is not an MPI library with the standard ABI: {problem}. MPICH has one from version 5 on, called libmpi_abi.so \
-         (`pip install mpich`); Open MPI 5 and older MPICH have none",
+         (`pip install mpich`), and compiles programs for it with `mpicc_abi`; Open MPI 5 and older MPICH have none",
         .path.display()
     )]
     NotTheAbi {
@@ -120,7 +120,9 @@ impl Library {
         let code = unsafe { version(&raw mut major, &raw mut minor) };
         if code != MPI_SUCCESS || major != MPI_ABI_VERSION {
             return Err(not(format!(
-                "it says that its ABI is of version {major}.{minor}, where {MPI_ABI_VERSION}.0 is wanted"
+                "it has {}, where version {MPI_ABI_VERSION}.0 of that is wanted",
+                // A library without the standard ABI reports -1.
+                if major < 0 { "an ABI of its own".to_owned() } else { format!("version {major}.{minor}") }
             )));
         }
         // SAFETY: the library has just reported the standard ABI, and is left open for ever below.

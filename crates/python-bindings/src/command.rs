@@ -105,7 +105,13 @@ fn on_a_thread<T: Send + 'static>(
             (result, come)
         });
         match come {
-            Ok(result) => return Ok(result),
+            Ok(result) => {
+                // A signal that came with the last of the work is no error of the caller's.
+                if let Err(error) = py.check_signals() {
+                    signalled(error);
+                }
+                return Ok(result);
+            }
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(error) = py.check_signals() {
                     signalled(error);

@@ -68,6 +68,11 @@ impl<R: BufRead> Calls<R> {
         self.header
     }
 
+    /// How much of the file has been read. [B]
+    pub const fn position(&self) -> u64 {
+        self.at
+    }
+
     /// The next call, and how long the process computed before it [ns]; none where the recording ends.
     ///
     /// # Errors
