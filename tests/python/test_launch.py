@@ -171,6 +171,19 @@ def test_the_command_reports_errors_in_a_program_in_a_file(program: Path) -> Non
         assert (done.returncode, expected in done.stderr) == (status, True), (arguments, done.stderr)
 
 
+def test_values_from_hosts_keep_all_digits_and_others_come_as_text(program: Path, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text("here 127.0.0.1 1\n")
+    program.write_text(
+        "async def numbers(endpoint):\n    return [2**64 + 1, -(3**50), 0.1, 1e300, 'é']\n"
+        "async def beyond_json(endpoint):\n    return [b'x', float('nan')]\n"
+    )
+    functions = runpy.run_path(str(program))
+    assert mq.launch(functions["numbers"], hosts=hosts).returned == [[2**64 + 1, -(3**50), 0.1, 1e300, "é"]]
+    assert mq.launch(functions["beyond_json"], hosts=hosts).returned == ["[b'x', nan]"]
+    assert f"rank 0: [{2**64 + 1},-{3**50},0.1,1e+300,\"é\"]" in command("launch", "--local", "1", f"{program}:numbers").stdout
+
+
 def test_a_program_on_hosts_has_the_same_result_as_on_models(program: Path, tmp_path: Path) -> None:
     hosts = tmp_path / "hosts.txt"
     hosts.write_text("here 127.0.0.1 3\n")

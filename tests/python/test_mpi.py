@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -69,6 +70,8 @@ async def stops(endpoint):
     await endpoint.receive(1)
 
 async def waits(endpoint):
+    if "PROGRESS" in os.environ:
+        open(os.path.join(os.environ["PROGRESS"], str(os.getpid())), "w").close()
     await endpoint.receive((endpoint.rank + 1) % endpoint.size)
 
 if __name__ == "__main__":
@@ -153,6 +156,25 @@ def test_ranks_stop_waiting_for_one_that_no_longer_answers(programs: Path) -> No
     done = over_mpi(2, "--patience", "1s", f"{programs}:stops")
     assert done.returncode != 0 and 1 < time.monotonic() - begin < 20
     assert "rank 0 waits for a message from rank 1" in done.stderr
+
+
+@pytest.mark.parametrize("way", ["by the command", "by Python"])
+def test_ranks_that_wait_are_ended_by_ctrl_c(programs: Path, way: str, tmp_path: Path) -> None:
+    """Long before the minute for which they are patient; as on a terminal, all processes get the signal."""
+    own = [BIN / "maquette", "launch", "--mpi", f"{programs}:waits"] if way == "by the command" else [sys.executable, programs, "waits"]
+    command: list[str | Path] = ["env", "--default-signal=INT", f"PROGRESS={tmp_path}", BIN / "mpiexec", "-n", "2", *own]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            deadline = time.monotonic() + 40
+            while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            begin = time.monotonic()
+            for rank in tmp_path.iterdir():
+                os.kill(int(rank.name), signal.SIGINT)
+            process.communicate(timeout=50)
+        finally:
+            process.kill()
+    assert process.returncode != 0 and time.monotonic() - begin < 30
 
 
 def test_ranks_that_wait_for_each_other_end_and_name_each_other(programs: Path) -> None:

@@ -132,6 +132,8 @@ trait Link: fmt::Debug {
     fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()>;
     /// After a run: waits until what was sent arrives, and yields the processor to others for a while.
     fn settle(&mut self) -> Result<()>;
+    /// Sets what is asked now and then while this rank waits: whether it goes on. A rank that a launcher has started ends with it anyway.
+    fn set_should_continue(&mut self, _: fn() -> bool) {}
     /// After all runs: records what became of the messages on their way.
     fn end(&mut self, record: &mut Record) -> Result<()>;
 }
@@ -163,6 +165,12 @@ impl Running {
     /// How many ranks there are.
     pub fn size(&self) -> u32 {
         self.link.size()
+    }
+
+    /// Sets what is asked now and then while this rank waits, if it is one of MPI: whether it goes on. Otherwise it ends with
+    /// [`Error::Stopped`].
+    pub fn set_should_continue(&mut self, should_continue: fn() -> bool) {
+        self.link.set_should_continue(should_continue);
     }
 
     /// Runs the program as many times as required; `first` is the rank that begins, if one does.

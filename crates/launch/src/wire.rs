@@ -7,6 +7,7 @@ use messaging::{Parity, Repeat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The longest first line of a rank, which is unknown until then. [B]
 pub const LONGEST_HELLO: u64 = 1 << 10;
@@ -164,8 +165,42 @@ pub struct Record {
     pub received_from: Vec<u64>,
     /// What a user's program returned in its last run.
     #[serde(default)]
-    pub returned: Option<Value>,
+    pub returned: Option<JsonText>,
 }
+
+/// A value as the JSON text that its writer chose. It is passed on unread, since numbers may be larger or finer than any of this
+/// language: to read them would change them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JsonText(Box<RawValue>);
+
+impl JsonText {
+    /// The value that `text` stands for.
+    ///
+    /// # Errors
+    /// When it is not JSON, or not one value.
+    pub fn new(text: String) -> serde_json::Result<JsonText> {
+        RawValue::from_string(text).map(JsonText)
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        self.text() == "null"
+    }
+}
+
+impl PartialEq for JsonText {
+    fn eq(&self, other: &JsonText) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for JsonText {}
 
 /// Writes `what` as a line.
 ///
@@ -218,5 +253,24 @@ mod tests {
         assert!(read(line.trim_end()).is_err(), "it has no end");
         assert!(read(&line.replace("rank", "rang")).is_err());
         assert!(read(&format!("{}\n", "x".repeat(2_000))).is_err(), "it is too long");
+    }
+
+    #[test]
+    fn a_returned_value_keeps_every_digit() {
+        let text = "[18446744073709551617,717897987691852588770249,0.1000000000000000055511151231257827]";
+        let returned = Some(JsonText::new(text.to_owned()).unwrap());
+        let outcome = RankOutcome::Well(Record { returned, ..Record::default() });
+        let mut line = Vec::new();
+        write_line(&mut line, &outcome).unwrap();
+        let arrived: RankOutcome = read_line(&mut line.as_slice(), LONGEST).unwrap().unwrap();
+        let RankOutcome::Well(record) = &arrived else { panic!("{arrived:?}") };
+        assert_eq!(record.returned.as_ref().map(JsonText::text), Some(text));
+        assert_eq!(arrived, outcome);
+    }
+
+    #[test]
+    fn what_is_no_json_is_no_returned_value() {
+        assert!(JsonText::new("[NaN]".to_owned()).is_err());
+        assert!(JsonText::new("1 2".to_owned()).is_err());
     }
 }

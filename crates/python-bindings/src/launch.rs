@@ -8,10 +8,10 @@ use experiment::catalogue::Choice;
 use experiment::{DEFAULT_SEED, Experiment, MachineChoice};
 use formats::interrupt;
 use launch::rank::Running;
-use launch::wire::Record;
+use launch::wire::{JsonText, Record};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 use real_worlds::UdpWorld;
 use serde_json::{Map, Value};
 use virtual_worlds::answer::Answer;
@@ -22,6 +22,7 @@ use crate::errors::{of_experiment, of_program};
 use crate::program::PythonProgram;
 use crate::request::{if_given, large, whole};
 use crate::run::{first_raised, stop_of_this_thread};
+use crate::signals;
 
 /// Stands in for a machine where there is none.
 const NO_MACHINE: &str = "loggp";
@@ -69,7 +70,11 @@ pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> Py
     let collectives = Collectives::new(&model, &choice, seed).for_real();
     let raised = RefCell::default();
     let program = PythonProgram { begin, raised: &raised, stop: stop_of_this_thread(), collectives: &collectives };
+    rank.set_should_continue(signals::should_continue);
     let ran = rank.run_returning(rank.size(), None, &program);
+    if let Some(error) = signals::raised() {
+        return Err(error);
+    }
     let ended = ran.as_ref().err().map(|error| experiment::Error::Program(error.clone()));
     if let Some(error) = first_raised(py, raised.into_inner(), ended.as_ref())? {
         return Err(error);
@@ -82,23 +87,36 @@ pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> Py
 /// The longest value that a rank sends back. [B]
 const LONGEST_VALUE: usize = 3 << 20;
 
-/// A value as JSON or, if that is impossible, as its Python representation.
-fn as_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let text = value.py().import("json")?.call_method1("dumps", (value,)).and_then(|text| text.extract::<String>());
-    let value = match text.ok().and_then(|text| Some((text.len(), serde_json::from_str(&text).ok()?))) {
-        Some((length, value)) => (length, value),
+/// A value as JSON, with every digit that Python gives its numbers, or, if that is impossible, as its Python representation.
+fn as_json(value: &Bound<'_, PyAny>) -> PyResult<JsonText> {
+    let (text, length) = match dumped(value)? {
+        Some(text) => {
+            let length = text.text().len();
+            (text, length)
+        }
         None => {
             let shown: String = value.repr()?.extract()?;
-            (shown.len(), Value::String(shown))
+            let text = JsonText::new(Value::from(shown.as_str()).to_string());
+            (text.map_err(|error| PyValueError::new_err(error.to_string()))?, shown.len())
         }
     };
-    match value {
-        (0..=LONGEST_VALUE, value) => Ok(value),
-        (length, _) => Err(PyValueError::new_err(format!(
+    if length > LONGEST_VALUE {
+        return Err(PyValueError::new_err(format!(
             "found a returned value of {length} bytes as text; allowed are {LONGEST_VALUE}, as it is sent to the launcher: write what \
              is larger to a file"
-        ))),
+        )));
     }
+    Ok(text)
+}
+
+/// The JSON text of a value, if JSON has one for it.
+fn dumped(value: &Bound<'_, PyAny>) -> PyResult<Option<JsonText>> {
+    let form = PyDict::new(value.py());
+    form.set_item("ensure_ascii", false)?;
+    form.set_item("separators", (",", ":"))?;
+    let text = value.py().import("json")?.call_method("dumps", (value,), Some(&form));
+    let text = text.and_then(|text| text.extract::<String>());
+    Ok(text.ok().and_then(|text| JsonText::new(text).ok()))
 }
 
 /// Runs the program of the catalogue called `name` on `ranks` ranks, with `parameters` in JSON. Returns its results, as JSON.

@@ -15,6 +15,7 @@ mod program;
 mod received;
 mod request;
 mod run;
+mod signals;
 mod store;
 mod studies;
 mod sweep;

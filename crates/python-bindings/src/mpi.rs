@@ -18,6 +18,7 @@ use real_worlds::MpiWorld;
 use crate::errors::{MaquetteError, of_experiment, of_program};
 use crate::launch::run_as_rank;
 use crate::request::{if_given, large};
+use crate::signals;
 
 /// This thread's world of MPI.
 enum World {
@@ -62,7 +63,7 @@ fn launched(library: Option<PathBuf>, run: impl FnOnce(&mut Running) -> PyResult
     if done.is_err() {
         WORLD.set(World::Failed(world));
     }
-    done
+    signals::raised().map_or(done, Err)
 }
 
 /// Runs a program in Python as this process's rank; `begin` begins it. Returns the records of all ranks, as JSON.
@@ -92,7 +93,10 @@ pub fn launch_named_on_mpi(
     experiment.jobs.iter_mut().for_each(|job| job.ranks = Some(ranks));
     // All ranks find the same errors in it, before any of them runs.
     let prepared = experiment.prepare_for_real(ranks).map_err(|error| of_experiment(&error))?;
-    launched(None, |rank| prepared.run(rank).map_err(|error| of_program(&error)))
+    launched(None, |rank| {
+        rank.set_should_continue(signals::should_continue);
+        prepared.run(rank).map_err(|error| of_program(&error))
+    })
 }
 
 /// Finalizes MPI as this process ends, if it was initialized; if a rank has failed, ends all others, too.

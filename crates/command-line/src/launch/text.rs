@@ -3,11 +3,12 @@
 use std::net::SocketAddrV4;
 
 use quantities::{Bytes, Duration};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use experiment::Provenance;
-use launch::wire::Record;
-use report::terminal::{Side, columns, rounded};
+use launch::wire::{JsonText, Record};
+use report::terminal::{Side, columns, counted, rounded};
 
 /// The sum over all ranks.
 fn total(records: &[Record], of: impl Fn(&Record) -> u64) -> u64 {
@@ -46,6 +47,16 @@ pub(super) enum Network<'a> {
     },
 }
 
+/// The report in JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    report: Value,
+    /// What the ranks of a user's program returned, in their own text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returned: Option<Vec<Option<&'a JsonText>>>,
+}
+
 pub(super) fn summary(
     words: &[String],
     network: Network<'_>,
@@ -55,7 +66,10 @@ pub(super) fn summary(
 ) -> String {
     let times = times(records);
     if as_json {
-        crate::json(&experiment.added_to(json_of(words, network, records, &times)))
+        let report = experiment.added_to(json_of(words, network, records, &times));
+        let some_returned = records.iter().any(|record| record.returned.is_some());
+        let returned = some_returned.then(|| records.iter().map(|record| record.returned.as_ref()).collect());
+        crate::json(&Report { report, returned })
     } else {
         text(&words.join(" "), network, records, times, experiment)
     }
@@ -92,7 +106,7 @@ fn text(
     if left > 0 {
         rows.push(["not received".to_owned(), left.to_string()]);
     }
-    let ranks = if records.len() == 1 { "1 rank".to_owned() } else { format!("{} ranks", records.len()) };
+    let ranks = counted(records.len() as u64, "rank");
     let what = experiment.line();
     let returned = (0..).zip(records).filter_map(|(rank, record)| returned(rank, record));
     let returned: String = returned.collect();
@@ -129,7 +143,7 @@ fn datagrams(records: &[Record], bytes: u64) -> Vec<[String; 2]> {
 /// What a rank's program returned, in a line, if it returned anything.
 fn returned(rank: u32, record: &Record) -> Option<String> {
     let returned = record.returned.as_ref().filter(|returned| !returned.is_null())?;
-    Some(format!("rank {rank}: {returned}\n"))
+    Some(format!("rank {rank}: {}\n", returned.text()))
 }
 
 /// The messages that no program received: sender, receiver and number.
@@ -177,9 +191,6 @@ fn json_of(words: &[String], network: Network<'_>, records: &[Record], times: &[
         }
     }
     object["ranks"] = json!(ranks);
-    if records.iter().any(|record| record.returned.is_some()) {
-        object["returned"] = records.iter().map(|record| record.returned.clone().unwrap_or_default()).collect();
-    }
     object
 }
 

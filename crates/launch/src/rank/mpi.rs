@@ -52,6 +52,10 @@ impl Link for MpiRank {
         self.world.borrow_mut().run_isolated(&Settle)
     }
 
+    fn set_should_continue(&mut self, should_continue: fn() -> bool) {
+        self.world.borrow_mut().set_should_continue(should_continue);
+    }
+
     fn end(&mut self, _: &mut Record) -> Result<()> {
         Ok(())
     }

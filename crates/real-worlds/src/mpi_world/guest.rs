@@ -4,7 +4,7 @@ use endpoint::{Error, Program, Result, executor};
 use mpi::{Communicator, MpiError, Place};
 use quantities::{Duration, Rank};
 
-use super::machine::MpiMachine;
+use super::machine::{Limits, MpiMachine};
 use super::polling::Waiting;
 use super::transport::Transport;
 use crate::Clock;
@@ -49,7 +49,7 @@ impl MpiGuest {
         }
         let (rank, size) = (self.rank(), self.size());
         self.transport.lend(places);
-        let mut machine = MpiMachine::new(&mut self.transport, None, self.clock, FOR_EVER, self.waiting);
+        let mut machine = MpiMachine::new(&mut self.transport, None, self.clock, WITHOUT_LIMIT, self.waiting);
         let ended = executor::run_one(&mut machine, rank, size, program);
         self.transport.lend(Vec::new());
         ended
@@ -65,4 +65,4 @@ impl MpiGuest {
 }
 
 /// How long it waits for a message: for ever.
-const FOR_EVER: Duration = Duration::from_picoseconds(u64::MAX);
+const WITHOUT_LIMIT: Limits = Limits { patience: Duration::from_picoseconds(u64::MAX), should_continue: || true };

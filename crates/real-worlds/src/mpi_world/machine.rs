@@ -28,6 +28,17 @@ const POLLS_BETWEEN_CLOCK_READINGS: u32 = 256;
 const POLLS_BEFORE_LATE: u32 = 16;
 /// A rank that only waits for a time wakes this long before it. [ps]
 const WAKE_BEFORE: Duration = Duration::from_microseconds(150);
+/// How often a waiting rank asks whether to continue; it sleeps no longer than that, either. [ps]
+const BETWEEN_QUESTIONS: Duration = Duration::from_microseconds(20_000);
+
+/// How long a rank waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The longest time without anything that it waits for.
+    pub(super) patience: Duration,
+    /// Asked now and then while it waits: whether it goes on.
+    pub(super) should_continue: fn() -> bool,
+}
 
 /// A rank that runs a program, and whose messages MPI carries.
 #[derive(Debug)]
@@ -35,7 +46,7 @@ pub struct MpiMachine<'world> {
     transport: &'world mut Transport,
     broadcasts: Option<&'world mut Broadcasts>,
     clock: Clock,
-    patience: Duration,
+    limits: Limits,
     /// In the order in which they were begun.
     under_way: Vec<UnderWay>,
     events: VecDeque<OperationEvent>,
@@ -44,6 +55,8 @@ pub struct MpiMachine<'world> {
     polling: Polling,
     /// Since when no operation has begun or ended, as far as that was checked.
     quiet_since: Option<Time>,
+    /// When it last asked whether to continue.
+    asked_at: Time,
     has_ended: bool,
 }
 
@@ -85,19 +98,20 @@ impl<'world> MpiMachine<'world> {
         transport: &'world mut Transport,
         broadcasts: Option<&'world mut Broadcasts>,
         clock: Clock,
-        patience: Duration,
+        limits: Limits,
         waiting: Waiting,
     ) -> MpiMachine<'world> {
         MpiMachine {
             transport,
             broadcasts,
             clock,
-            patience,
+            limits,
             under_way: Vec::new(),
             events: VecDeque::new(),
             busy_until: vec![Time::ZERO],
             polling: Polling::new(waiting),
             quiet_since: None,
+            asked_at: clock.now(),
             has_ended: false,
         }
     }
@@ -367,26 +381,40 @@ impl<'world> MpiMachine<'world> {
     }
 
     /// Nothing has arrived: waits in the best way, and returns whether patience has run out.
-    fn wait(&mut self) -> bool {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`], if it is not to continue.
+    fn wait(&mut self) -> Result<bool> {
         if !self.transport.has_unfinished_sends()
             && let Some(first) = self.first_end()
         {
             let left = first.since(self.clock.now().min(first));
             if left > WAKE_BEFORE {
-                let left = (left - WAKE_BEFORE).picoseconds() / 1_000;
+                let left = (left - WAKE_BEFORE).min(BETWEEN_QUESTIONS).picoseconds() / 1_000;
                 std::thread::sleep(std::time::Duration::from_nanos(left));
+                self.ask_whether_to_continue()?;
             }
         }
         if !self.polling.failure().is_multiple_of(POLLS_BETWEEN_CLOCK_READINGS) {
-            return false;
+            return Ok(false);
         }
+        let now = self.ask_whether_to_continue()?;
         if self.only_waits_for_time() {
             self.quiet_since = None;
-            return false;
+            return Ok(false);
         }
-        let now = self.clock.now();
         let since = *self.quiet_since.get_or_insert(now);
-        now.since(since) > self.patience
+        Ok(now.since(since) > self.limits.patience)
+    }
+
+    /// Asks whether to continue, unless it has just done so; returns the time.
+    fn ask_whether_to_continue(&mut self) -> Result<Time> {
+        let now = self.clock.now();
+        if now.since(self.asked_at.min(now)) < BETWEEN_QUESTIONS {
+            return Ok(now);
+        }
+        self.asked_at = now;
+        if (self.limits.should_continue)() { Ok(now) } else { Err(Error::Stopped) }
     }
 }
 
@@ -435,7 +463,7 @@ impl Machine for MpiMachine<'_> {
                 Some((from, tags)) => self.poll_only_receive(from, tags)?,
                 None => self.poll()?,
             }
-            if self.events.is_empty() && self.wait() {
+            if self.events.is_empty() && self.wait()? {
                 return Ok(None);
             }
         }
@@ -455,7 +483,7 @@ impl Machine for MpiMachine<'_> {
         self.under_way.retain(sends);
         while (!self.under_way.is_empty() || self.transport.has_unfinished_sends())
             && self.poll().is_ok()
-            && !self.wait()
+            && self.wait() == Ok(false)
         {}
     }
 }

@@ -29,6 +29,7 @@ use quantities::{Duration, Rank};
 
 use self::broadcasts::{Broadcasts, MOST_RANKS};
 pub use self::guest::MpiGuest;
+use self::machine::Limits;
 pub use self::machine::MpiMachine;
 pub use self::polling::Waiting;
 use self::transport::Transport;
@@ -88,7 +89,7 @@ pub struct MpiWorld {
     clock: Clock,
     same_clock: bool,
     waiting: Waiting,
-    patience: Duration,
+    limits: Limits,
 }
 
 impl MpiWorld {
@@ -107,15 +108,12 @@ impl MpiWorld {
         {
             return Err(MpiStartError::Mixed { library: name, starter, started });
         }
-        MpiWorld::of(Rc::new(process), &all, DEFAULT_PATIENCE)
+        let limits = Limits { patience: DEFAULT_PATIENCE, should_continue: || true };
+        MpiWorld::of(Rc::new(process), &all, limits)
     }
 
     /// The world of the processes of a communicator; collective over them.
-    fn of(
-        process: Rc<Process>,
-        all: &Communicator,
-        patience: Duration,
-    ) -> std::result::Result<MpiWorld, MpiStartError> {
+    fn of(process: Rc<Process>, all: &Communicator, limits: Limits) -> std::result::Result<MpiWorld, MpiStartError> {
         let mut world = MpiWorld {
             process,
             part: None,
@@ -125,7 +123,7 @@ impl MpiWorld {
             clock: Clock::starting_now(),
             same_clock: false,
             waiting: Waiting::Yielding,
-            patience,
+            limits,
         };
         world.begin_time()?;
         Ok(world)
@@ -138,13 +136,18 @@ impl MpiWorld {
     /// The library's error, or that the ranks could not agree on a time.
     pub fn first(&self, ranks: u32) -> std::result::Result<Option<MpiWorld>, MpiStartError> {
         let Some(part) = self.process.world()?.first(ranks)? else { return Ok(None) };
-        let world = MpiWorld::of(Rc::clone(&self.process), &part, self.patience)?;
+        let world = MpiWorld::of(Rc::clone(&self.process), &part, self.limits)?;
         Ok(Some(MpiWorld { part: Some(part), ..world }))
     }
 
     /// Sets the longest time that this rank waits for a message.
     pub fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+        self.limits.patience = patience;
+    }
+
+    /// Sets what is asked now and then while this rank waits: whether it goes on. Otherwise it ends with [`Error::Stopped`].
+    pub fn set_should_continue(&mut self, should_continue: fn() -> bool) {
+        self.limits.should_continue = should_continue;
     }
 
     /// The rank of this process.
@@ -188,7 +191,7 @@ impl MpiWorld {
     /// As [`MpiWorld::run`].
     pub fn run_isolated<P: Program>(&mut self, program: &P) -> Result<P::Output> {
         let (rank, size) = (self.rank(), self.size());
-        let mut machine = MpiMachine::new(&mut self.between, None, self.clock, self.patience, self.waiting);
+        let mut machine = MpiMachine::new(&mut self.between, None, self.clock, self.limits, self.waiting);
         executor::run_one(&mut machine, rank, size, program)
     }
 
@@ -202,7 +205,7 @@ impl MpiWorld {
         }
         let mut broadcasts = self.broadcasts.as_mut().filter(|_| needs.multicast());
         broadcasts.iter_mut().for_each(|broadcasts| broadcasts.forget());
-        Ok(MpiMachine::new(&mut self.transport, broadcasts, self.clock, self.patience, self.waiting))
+        Ok(MpiMachine::new(&mut self.transport, broadcasts, self.clock, self.limits, self.waiting))
     }
 
     /// Drops messages that have arrived and that no receive took.
