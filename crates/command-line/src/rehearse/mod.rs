@@ -9,13 +9,15 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use ::machines::model::Machine;
 use clap::Args;
 use quantities::Duration;
+use report::terminal::counted;
 use serde_json::json;
 use tuning::calibrate::{Effort, Outcome};
 use tuning::rehearsal::{
     Comparison, Judgement, MeasuredProgram, Prediction, Predictions, Question, Rehearsal, calibration, median_time,
-    undisturbed,
+    reasons, undisturbed,
 };
 
 use super::failure::Failure;
@@ -42,7 +44,7 @@ const EVALUATIONS: u32 = 2_000;
 ///
 /// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them to.
 #[derive(Args, Debug)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, mut_arg("repeat", |argument| argument.hide(true)))]
 #[command(
     override_usage = "maquette rehearse <--local N|--hosts FILE|--mpi> --out FOLDER [OPTIONS] FILE.toml",
     after_help = "Examples:\n  maquette rehearse --local 4 --out first rehearsal.toml\n  \
@@ -112,6 +114,7 @@ impl Arguments {
         check(to_measure.iter().chain(&to_predict), processes)?;
         calibration(description.clone(), parameters.clone(), &[]).check_parameters()?;
         enough(to_measure.len(), parameters.len())?;
+        check_predictable(&to_predict, &description.clone().resolve()?)?;
         let mut ready = Ready { processes, repeat: rehearsal.repeat, folder: Folder::new(&self.out)? };
         let bar = Bar::new();
         let measured = ready.measure_to_fit(&to_measure, &bar)?;
@@ -136,9 +139,29 @@ impl Arguments {
 fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
     if programs < fields {
         let allowed = format!("at least {fields}, one for each field");
-        return Err(Failure::argument("measure", format!("{programs} programs"), allowed));
+        return Err(Failure::argument("measure", counted(programs, "program"), allowed));
     }
     Ok(())
+}
+
+/// Checks that there will be something to compare with measured times. No field that is fitted changes what a machine can do.
+fn check_predictable(questions: &[Question], machine: &Machine) -> Result<(), Failure> {
+    let mut failed = Vec::new();
+    for question in questions {
+        let prediction = Prediction::of(question, machine);
+        if prediction.error.is_none() {
+            return Ok(());
+        }
+        if interrupt::requested() {
+            return Err(Failure::Interrupted);
+        }
+        failed.push(prediction);
+    }
+    let reasons: Vec<String> =
+        reasons(&failed).iter().map(|(reason, count)| format!("{count} of them: {reason}")).collect();
+    let found =
+        format!("{}, of which none can be predicted ({})", counted(failed.len(), "program"), reasons.join("; "));
+    Err(Failure::argument("predict", found, "at least one that the machine of the description can run"))
 }
 
 /// Checks that every program can run on these processes.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use experiment::Provenance;
 use report::rehearsal_page::{RehearsalPage, Row};
-use report::terminal::{Side, columns, rounded, signed_percent};
+use report::terminal::{Side, columns, counted, rounded, signed_percent};
 use serde_json::{Value, json};
 use tuning::calibrate::{Calibration, Outcome, Progress};
 use tuning::rehearsal::{Comparison, Judgement};
@@ -58,9 +58,9 @@ impl RehearsalReport<'_> {
         let mean = fitted.mean_error(&calibration.measurements, false);
         rows.push(["mean error of the fit".to_owned(), percent_text(mean)]);
         let head = format!(
-            "rehearsed: {} predictions, from a fit to {} measured times\n{}",
-            judgement.compared.len(),
-            calibration.measurements.len(),
+            "rehearsed: {}, from a fit to {}\n{}",
+            counted(judgement.compared.len(), "prediction"),
+            counted(calibration.measurements.len(), "measured time"),
             provenance.line()
         );
         let written = format!("predictions, written before the measurement: {}, blake3 {hash}", folder.display());
@@ -79,7 +79,6 @@ impl RehearsalReport<'_> {
     fn verdicts(&self) -> Vec<[String; 2]> {
         let Judgement { compared, picks, .. } = self.judgement;
         let (runs, left_out) = compared.iter().fold((0, 0), |sum, it| (sum.0 + it.runs, sum.1 + it.left_out));
-        let failed = compared.iter().filter(|it| it.prediction.error.is_some()).count();
         let both = |median, worst| format!("{} median, {} worst", percent_text(median), percent_text(worst));
         let mut rows = vec![
             ["error".to_owned(), both(self.judgement.median_error, self.judgement.worst_error)],
@@ -92,9 +91,8 @@ impl RehearsalReport<'_> {
         if let Some(correlation) = self.judgement.median_rank_correlation {
             rows.insert(2, ["rank correlation".to_owned(), format!("{correlation:.2} median")]);
         }
-        if failed > 0 {
-            rows.push(["not predicted".to_owned(), failed.to_string()]);
-        }
+        let reasons = self.judgement.reasons().into_iter();
+        rows.extend(reasons.map(|(reason, count)| ["not predicted".to_owned(), format!("{count}: {reason}")]));
         rows
     }
 

@@ -6,6 +6,7 @@ use quantities::Duration;
 use serde::Serialize;
 
 use super::Prediction;
+use super::prediction::reasons;
 
 /// A prediction, and the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,6 +57,13 @@ pub struct Judgement {
     pub median_regret: Option<f64>,
     /// The largest regret.
     pub worst_regret: Option<f64>,
+}
+
+impl Judgement {
+    /// The reasons why some times were not predicted, in their order, each with how many lack for it.
+    pub fn reasons(&self) -> Vec<(&str, usize)> {
+        reasons(self.compared.iter().map(|compared| &compared.prediction))
+    }
 }
 
 impl Comparison {

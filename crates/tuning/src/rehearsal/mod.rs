@@ -11,7 +11,7 @@ mod prediction;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use experiment::catalogue::Choice;
+use experiment::catalogue::{Choice, descriptions};
 use experiment::sweep::{Axis, Sweep};
 use experiment::{Error, Experiment, MachineChoice};
 use formats::input::InputFile;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::judgement::{Comparison, Judgement, Pick, median_time, undisturbed};
-pub use self::prediction::{Prediction, Predictions};
+pub use self::prediction::{Prediction, Predictions, reasons};
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
 
@@ -74,7 +74,7 @@ pub struct Series {
     /// The number of ranks, if that is not one of the values below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
-    /// The values that its parameters take: `bytes`, `algorithm`, `ranks`.
+    /// The values that its parameters take, such as `bytes` and `algorithm`, or `ranks` or `seed`.
     #[serde(default)]
     pub over: BTreeMap<String, Vec<Value>>,
 }
@@ -151,13 +151,47 @@ fn questions(name: &str, all: &[Series]) -> Result<Vec<Question>, Error> {
     Ok(each.concat())
 }
 
+/// What a sweep can change but a rehearsal cannot, since the hosts and the fitted description are given.
+const GIVEN: [(&str, &str); 3] = [
+    ("machine", "none: all predictions are for the description of `machine.name`"),
+    ("engine", "none: the hosts have no engine, and every engine has the same times"),
+    ("placement", "none: the hosts say where ranks run"),
+];
+
 impl Series {
     fn questions(&self) -> Result<Vec<Question>, Error> {
+        self.over.keys().try_for_each(|name| self.check_axis(name))?;
         let mut base = Experiment::of(self.program.clone(), MachineChoice::default());
         base.jobs[0].ranks = self.ranks;
         let axis = |(name, values): (&String, &Vec<Value>)| Axis { name: name.clone(), values: values.clone() };
         let sweep = Sweep::new(base, self.over.iter().map(axis).collect())?;
         (0..sweep.points()).map(|point| self.question(&sweep, point)).collect()
+    }
+
+    /// Checks that a sweep over `name` changes what is run, on the hosts and in the prediction.
+    fn check_axis(&self, name: &str) -> Result<(), Error> {
+        let refused = |allowed: String| {
+            Err(Error::Value {
+                parameter: format!("over.{name}"),
+                problem: format!("found values; allowed is {allowed}"),
+            })
+        };
+        if let Some((_, allowed)) = GIVEN.iter().find(|(given, _)| *given == name) {
+            return refused((*allowed).to_owned());
+        }
+        if name.contains('.') {
+            return refused("none: the description has one value of each field, which `fit` may choose".to_owned());
+        }
+        let program = self.program.name();
+        let described = descriptions().into_iter().filter(|it| it.name == program);
+        let parameters = described.flat_map(|it| it.parameters).map(|parameter| parameter.name);
+        let known: Vec<String> = ["ranks", "seed"].map(str::to_owned).into_iter().chain(parameters).collect();
+        if known.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        let nearest = quantities::nearest(name, known.iter().map(String::as_str));
+        let nearest = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+        refused(format!("one of {}{nearest}", known.join(", ")))
     }
 
     fn question(&self, sweep: &Sweep, point: usize) -> Result<Question, Error> {

@@ -56,6 +56,18 @@ impl Prediction {
     }
 }
 
+/// The reasons why some of these times were not predicted, in their order, each with how many lack for it.
+pub fn reasons<'a>(predictions: impl IntoIterator<Item = &'a Prediction>) -> Vec<(&'a str, usize)> {
+    let mut all: Vec<(&str, usize)> = Vec::new();
+    for error in predictions.into_iter().filter_map(|it| it.error.as_deref()) {
+        match all.iter_mut().find(|(known, _)| *known == error) {
+            Some((_, count)) => *count += 1,
+            None => all.push((error, 1)),
+        }
+    }
+    all
+}
+
 impl Predictions {
     /// The predictions in JSON, as they are written down.
     ///
