@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
+use cast::interface;
 use clap::{Arg, Args, Command, value_parser};
 use quantities::{Bytes, Duration, Rate};
 use real_worlds::udp::hears_multicast;
@@ -246,6 +247,18 @@ fn launched(provenance: Provenance, launch: &Launch, hosts: Option<InputFile>) -
     provenance
 }
 
+/// Checks that the address that an option gives is one of this computer.
+fn own_address(option: &'static str, address: IpAddr) -> Result<(), Failure> {
+    let IpAddr::V4(own) = address else { return Ok(()) };
+    // The whole of 127.0.0.0/8 belongs to the loopback interface, which lists one address.
+    if own.is_loopback() {
+        return Ok(());
+    }
+    interface::find(&own.to_string()).map(drop).map_err(|error| {
+        Failure::argument(option, format!("{own}, which no interface of this computer has"), error.allowed)
+    })
+}
+
 impl Options {
     /// The hosts, and the file that names them if there is one.
     pub(super) fn hosts(&self) -> Result<(Vec<Host>, Option<InputFile>), Failure> {
@@ -254,6 +267,7 @@ impl Options {
         }
         match (self.local, &self.hosts) {
             (Some(ranks), _) => {
+                own_address("--interface", self.interface.into())?;
                 let host = Host { name: "this computer".to_owned(), address: self.interface, ranks };
                 Ok((vec![host], None))
             }
@@ -285,6 +299,7 @@ impl Options {
         if control.ip().is_unspecified() {
             return Err(Failure::argument("--control", control, allowed));
         }
+        own_address("--control", control.ip())?;
         let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
         Ok(Launch {
             command: own_options::command(self.maquette.clone())?,
