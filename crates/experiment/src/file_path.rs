@@ -39,7 +39,8 @@ impl FilePath {
         text
     }
 
-    fn of_text(text: &str) -> FilePath {
+    /// The path that is written as `text`.
+    pub fn of_text(text: &str) -> FilePath {
         let mut name = Vec::new();
         for character in text.chars() {
             match byte_of(character) {
@@ -85,7 +86,9 @@ impl JsonSchema for FilePath {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
+        let mut schema = String::json_schema(generator);
+        schema.insert("x-path".to_owned(), true.into());
+        schema
     }
 }
 

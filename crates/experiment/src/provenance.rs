@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The version of this program.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What was run. Every command that simulates prints it: in JSON under the key [`Provenance::KEY`].
 #[derive(Clone, Debug, Serialize)]

@@ -4,11 +4,14 @@
 //! changing fastest. The result of a point depends on nothing but the point, so the table is the same whatever thread works on which
 //! point, and in which order.
 
+mod inputs;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use formats::input::InputFile;
 use formats::output::{Cell, Cells, Kind};
 use machines::model::{Interconnect, Machine};
 use serde::{Deserialize, Serialize};
@@ -27,6 +30,9 @@ const FOUND: [(&str, Kind); 5] = [
     ("mean_blocking_ps", Kind::Signed64),
     ("error", Kind::Text),
 ];
+
+/// The fields of an experiment that can be swept, beside those of its machine and the parameters of its programs.
+const FIELDS: [&str; 5] = ["machine", "seed", "engine", "ranks", "placement"];
 
 /// The most points of a sweep.
 pub const MOST_POINTS: usize = 10_000_000;
@@ -47,6 +53,8 @@ pub struct Axis {
 pub struct Sweep {
     base: Experiment,
     axes: Vec<Axis>,
+    /// The files that its points read.
+    files: Vec<InputFile>,
     /// Machines already loaded, by how they were requested.
     machines: Mutex<BTreeMap<String, Arc<Machine>>>,
 }
@@ -94,7 +102,8 @@ impl Sweep {
     /// The sweep of `base` over `axes`.
     ///
     /// # Errors
-    /// An axis that is not a field of the experiment, is given twice, or has no values; a value that is not allowed; too many points.
+    /// An axis that is not a field of the experiment, is given twice, or has no values; a value that is not allowed; too many points;
+    /// a file that can't be read.
     pub fn new(base: Experiment, axes: Vec<Axis>) -> Result<Sweep, Error> {
         for (place, Axis { name, values }) in axes.iter().enumerate() {
             let wrong = |problem: &str| Error::Value { parameter: name.clone(), problem: problem.to_owned() };
@@ -107,13 +116,13 @@ impl Sweep {
             values.iter().try_for_each(|value| set(&mut base.clone(), name, value))?;
         }
         let points = axes.iter().try_fold(1_usize, |points, axis| points.checked_mul(axis.values.len()));
-        match points.filter(|&points| points <= MOST_POINTS) {
-            Some(_) => Ok(Sweep { base, axes, machines: Mutex::default() }),
-            None => {
-                let found = axes.iter().map(|axis| axis.values.len().to_string()).collect::<Vec<String>>().join(" x ");
-                Err(Error::parameter("over", format!("{found} points"), format!("{MOST_POINTS} points at most")))
-            }
+        if points.is_none_or(|points| points > MOST_POINTS) {
+            let found = axes.iter().map(|axis| axis.values.len().to_string()).collect::<Vec<String>>().join(" x ");
+            return Err(Error::parameter("over", format!("{found} points"), format!("{MOST_POINTS} points at most")));
         }
+        let sweep = Sweep { base, axes, files: Vec::new(), machines: Mutex::default() };
+        let files = inputs::check(&sweep.experiment(0)?, &sweep.axes)?;
+        Ok(Sweep { files, ..sweep })
     }
 
     /// How many points it has.
@@ -184,14 +193,21 @@ impl Sweep {
         Ok(machine)
     }
 
-    /// The sweep as JSON: an equal one has the same rows.
+    /// The sweep as JSON: an equal one has the same rows, if its files are the same.
     pub fn json(&self) -> Value {
         json!({"experiment": self.base, "over": self.axes})
     }
 
+    /// The files that its points read, as they were when it began.
+    pub(crate) fn files(&self) -> &[InputFile] {
+        &self.files
+    }
+
     /// What is run.
     pub fn provenance(&self) -> Provenance {
-        Provenance::of("sweep").given(self.json())
+        let mut provenance = Provenance::of("sweep").given(self.json());
+        self.files.iter().for_each(|file| provenance.read(file.clone()));
+        provenance
     }
 
     /// The table of `rows`, in the order of their points: a column for each axis, then the results. Column names are unique.
@@ -231,6 +247,11 @@ impl Sweep {
 }
 
 impl Axis {
+    /// Whether it is a parameter of the programs.
+    fn is_parameter(&self) -> bool {
+        !FIELDS.contains(&self.name.as_str()) && !self.name.contains('.')
+    }
+
     /// The name of its column: its own, unless a result column has the same name.
     fn column(&self) -> &str {
         match self.name.as_str() {
@@ -323,7 +344,7 @@ fn has(program: &str, parameter: &str) -> bool {
 
 /// The error that nothing in an experiment is called `name`.
 fn unknown(jobs: &[Job], name: &str) -> Error {
-    let mut known: Vec<String> = ["machine", "seed", "engine", "ranks", "placement"].map(str::to_owned).to_vec();
+    let mut known: Vec<String> = FIELDS.map(str::to_owned).to_vec();
     let is_there = |program: &str| jobs.iter().any(|job| job.program.name() == program);
     let programs = descriptions().into_iter().filter(|it| is_there(it.name));
     known.extend(programs.flat_map(|it| it.parameters).map(|parameter| parameter.name));

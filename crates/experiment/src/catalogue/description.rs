@@ -43,6 +43,8 @@ pub struct Parameter {
     pub default: Option<String>,
     /// Whether it has to be there: it is the program's file.
     pub is_file: bool,
+    /// Whether its value is the path of a file that the program reads.
+    pub is_path: bool,
     /// Other parameters of which only one can be given.
     pub instead_of: Vec<String>,
 }
@@ -149,8 +151,9 @@ impl Parameter {
         let value_name = found(schema, "x-value").and_then(Value::as_str).unwrap_or(usual).to_owned();
         let instead_of = schema.get("x-instead-of").and_then(Value::as_str).into_iter().map(str::to_owned).collect();
         let is_file = schema.get("x-file").is_some();
+        let is_path = found(schema, "x-path").is_some();
         let about = text("description").unwrap_or_default();
-        Parameter { name: name.to_owned(), about, kind, value_name, default, is_file, instead_of }
+        Parameter { name: name.to_owned(), about, kind, value_name, default, is_file, is_path, instead_of }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use formats::input::InputFile;
 use programs::all_reduce;
 use programs::all_to_all::Complete;
 use programs::broadcast;
@@ -74,6 +75,11 @@ impl Entry for Trace {
 }
 
 impl Trace {
+    /// The digest of its files.
+    pub(crate) fn digest(&self) -> Result<InputFile, Error> {
+        trace_files::read(&self.file, self.operations).map(|read| read.1)
+    }
+
     /// What it was given: algorithms only where they were named.
     fn parameters(&self) -> Result<Value, Error> {
         let wrong =
