@@ -141,6 +141,7 @@ fn output(
 ) -> Result<CommandOutput, Failure> {
     let (machine, ranks) = place.machine(traffic.as_ref().map(|traffic| traffic.ranks))?;
     let question = question(ranks);
+    question.check_on(&machine)?;
     let (file, has_sizes) = traffic.as_ref().map(|traffic| (&traffic.file, traffic.has_sizes)).unzip();
     let experiment = question.provenance(&machine, place.budget(), file, has_sizes.unwrap_or(false));
     let write = write.as_deref().map(|path| ScheduleOutput::create(path, &question)).transpose()?;

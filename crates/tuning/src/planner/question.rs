@@ -1,5 +1,8 @@
 //! The question for a plan.
 
+use experiment::Error;
+use experiment::site::LARGEST_MESSAGE;
+use machines::model::{Interconnect, Machine};
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
@@ -57,6 +60,20 @@ impl Question {
             Question::Irregular(pattern) => Some(pattern),
             _ => None,
         }
+    }
+
+    /// Checks that `machine` can carry its messages, as a run of them does.
+    ///
+    /// # Errors
+    /// A message that is too long for a network.
+    pub fn check_on(&self, machine: &Machine) -> Result<(), Error> {
+        let largest = self.most_bytes();
+        if !matches!(machine.interconnect, Interconnect::Flits(_)) || largest <= LARGEST_MESSAGE {
+            return Ok(());
+        }
+        let parameter = if self.pattern().is_some() { "traffic" } else { "bytes" };
+        let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");
+        Err(Error::parameter(parameter, format!("a message of {largest}"), allowed))
     }
 
     /// How many ranks take part.
