@@ -25,7 +25,8 @@ use formats::output::{WholeFile, files};
 /// ends it early; with `--out` finished points are kept beside the file, and the same command resumes.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  maquette sweep experiment.toml --over bytes=8..1MiB --over machine=delta,moc-3-2 --seeds 5 --out results.arrow"
+    after_help = "Example:\n  maquette sweep experiment.toml --over bytes=8..1MiB --over machine=delta,moc-3-2 \\\n      \
+                  --seeds 5 --out results.arrow"
 )]
 pub(super) struct Arguments {
     /// The experiment, in TOML or JSON.

@@ -55,7 +55,8 @@ const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
     override_usage = "maquette launch <--local N|--hosts FILE|--mpi> [OPTIONS] PROGRAM [ARGUMENTS]...",
     after_help = "Examples:\n  maquette launch --local 4 broadcast --algorithm hardware --bytes 4KiB --repeat 100\n  \
                         maquette launch --hosts hosts.txt --control 10.0.0.1:0 all-to-all --algorithm bruck --bytes 1KiB\n  \
-                        maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' --control 10.0.0.254:0 fft --size 256\n  \
+                        maquette launch --hosts hosts.txt --shell 'ip netns exec {host}' \\\n      \
+                        --control 10.0.0.254:0 fft --size 256\n  \
                         maquette launch --local 8 halo.py:halo --rounds 3\n  \
                         mpiexec -n 8 maquette launch --mpi broadcast --bytes 4KiB\n  \
                         srun -n 64 maquette launch --mpi all-to-all --algorithm bruck --bytes 1KiB\n\n\

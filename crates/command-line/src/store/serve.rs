@@ -66,7 +66,8 @@ A store for other machines, too, with a password that only the owner of its file
   maquette store serve --bind 0.0.0.0 --password-file our.password
 
 The same, encrypted:
-  maquette store serve --bind 0.0.0.0 --password-file our.password --tls-certificate our.pem --tls-key our.key")]
+  maquette store serve --bind 0.0.0.0 --password-file our.password \\
+      --tls-certificate our.pem --tls-key our.key")]
 pub(super) struct Arguments {
     /// An address of this machine on which to listen; can be given several times. Other machines can reach any except those of the
     /// loopback.

@@ -116,8 +116,10 @@ impl Entry for LinearHash {
          the receiver asks for the message, it is over on its arrival instead, as servers must not wait for each \
          other.\n\nExamples:\n  \
          maquette run linear-hash --machine parsytec-cc-16 --clients 5\n  \
-         maquette run linear-hash --machine parsytec-cc-16 --keys words.txt --hash last-letters --capacity 6000\n  \
-         maquette run linear-hash --machine parsytec-cc-16 --random-keys 20000 --shrink 0.3 --then forget,get,scan,remove";
+         maquette run linear-hash --machine parsytec-cc-16 --keys words.txt \\\n      \
+         --hash last-letters --capacity 6000\n  \
+         maquette run linear-hash --machine parsytec-cc-16 --random-keys 20000 --shrink 0.3 \\\n      \
+         --then forget,get,scan,remove";
     const ANY_RANKS: bool = false;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
