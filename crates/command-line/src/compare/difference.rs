@@ -3,8 +3,9 @@
 use experiment::Provenance;
 use serde_json::Value;
 
-/// What is not compared: the provenance, which is reported separately; and the steps of the critical path, whose sums are compared.
-const EXCLUDED: [&str; 2] = [Provenance::KEY, "critical_path.steps"];
+/// What is not compared: the provenance, which is reported separately, and the fields that repeat it; and the steps of the critical path,
+/// whose sums are compared.
+const EXCLUDED: [&str; 6] = [Provenance::KEY, "machine", "program", "parameters", "seed", "critical_path.steps"];
 
 /// A value that differs between the two.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,15 +39,19 @@ impl Difference {
 
 /// The values that differ between two answers by more than `tolerance`, a share of the larger number.
 pub(super) fn between(before: &Value, after: &Value, tolerance: f64) -> Vec<Difference> {
+    let mut found = between_all(before, after, tolerance);
+    found.retain(|difference| !is_excluded(&difference.place));
+    found
+}
+
+/// The same for any two values, with nothing excluded.
+pub(super) fn between_all(before: &Value, after: &Value, tolerance: f64) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", (Some(before), Some(after)), tolerance, &mut found);
     found
 }
 
 fn compare(place: &str, values: (Option<&Value>, Option<&Value>), tolerance: f64, found: &mut Vec<Difference>) {
-    if EXCLUDED.contains(&place) {
-        return;
-    }
     match values {
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
             let added = after.keys().filter(|key| !before.contains_key(*key));
@@ -66,6 +71,14 @@ fn compare(place: &str, values: (Option<&Value>, Option<&Value>), tolerance: f64
             found.push(Difference { place: place.to_owned(), before, after });
         }
     }
+}
+
+/// Whether what is at a place is not compared, or belongs to something that is not, in the answer or in one of its jobs.
+fn is_excluded(place: &str) -> bool {
+    let is_within =
+        |field: &&str| place.strip_prefix(*field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let of_job = place.strip_prefix("jobs[").and_then(|rest| rest.split_once("].")).map(|(_, field)| field);
+    EXCLUDED.iter().any(is_within) || of_job.is_some_and(|field| field == "program" || field.starts_with("parameters"))
 }
 
 fn are_same(before: Option<&Value>, after: Option<&Value>, tolerance: f64) -> bool {
@@ -102,6 +115,11 @@ mod tests {
         let before = json!({"experiment": {"seed": 1}, "critical_path": {"latency_ps": 5, "steps": [1]}});
         let after = json!({"experiment": {"seed": 2}, "critical_path": {"latency_ps": 6, "steps": []}});
         assert_eq!(places(&before, &after, 0.0), ["critical_path.latency_ps"]);
+        let run = |seed, machine, program, bytes| {
+            let job = json!({"program": program, "parameters": {"bytes": bytes}, "makespan_ps": 5});
+            json!({"seed": seed, "machine": machine, "program": program, "parameters": {"bytes": bytes}, "jobs": [job]})
+        };
+        assert!(places(&run(1, "delta", "goal", 8), &run(2, "m.toml", "trace", 16), 0.0).is_empty());
     }
 
     #[test]

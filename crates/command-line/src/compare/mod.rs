@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::CommandOutput;
 use super::failure::Failure;
-use difference::{Difference, between};
+use difference::{Difference, between, between_all};
 
 /// The largest answer that is read.
 const LONGEST: Bytes = Bytes(1 << 30);
@@ -48,7 +48,7 @@ impl Arguments {
         let (before, after) = (read(&self.before)?, read(&self.after)?);
         let differences = between(&before, &after, self.tolerance / 100.0);
         let run = |answer: &Value| answer.get(Provenance::KEY).cloned().unwrap_or_default();
-        let ran = between(&run(&before), &run(&after), 0.0);
+        let ran = between_all(&run(&before), &run(&after), 0.0);
         let status = i32::from(!differences.is_empty());
         let text = if as_json {
             let objects = |all: &[Difference]| all.iter().map(as_object).collect::<Vec<Value>>();
