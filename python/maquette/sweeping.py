@@ -45,7 +45,7 @@ class Sweep:
         program such as ``"bytes"``, or a field of the machine's description with a ``.`` in it, such as ``"channels.buffers"``.
     out
         The file to which the table is written at the end: it ends in ``.arrow``, ``.csv`` or ``.parquet``. Finished points are kept
-        next to it meanwhile; the same sweep to the same file resumes from there.
+        next to it meanwhile; the same sweep to the same file resumes from there, if the files that it reads have not changed.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ class Sweep:
     Raises
     ------
     ValueError, TypeError, OSError
-        If the experiment has no such field, or a value is not allowed; if a file cannot be read or written, or belongs to another sweep.
+        If the experiment has no such field, or a value is not allowed; if a file cannot be read or written, belongs to another sweep,
+        or has changed since the finished points were run.
     """
 
     def __init__(
@@ -135,10 +136,13 @@ class Sweep:
             If the executor fails.
         """
         with _progress(self):
-            if executor is None:
-                self._sweep.run(self._sweep.left())
-            else:
-                self._run_on(executor)
+            try:
+                if executor is None:
+                    self._sweep.run(self._sweep.left())
+                else:
+                    self._run_on(executor)
+            finally:
+                self._sweep.release()
 
     def _run_on(self, executor: Executor | Client) -> None:
         if not (hasattr(executor, "submit") or hasattr(executor, "get_executor")):

@@ -53,7 +53,9 @@ impl Sweep {
         let axes: Vec<Axis> = serde_json::from_str(axes).map_err(wrong)?;
         let swept = base.and_then(|base| Swept::new(base, axes)).map_err(|error| of_experiment(&error))?;
         let opened = out.map(|out| Journal::open(&out, &swept)).transpose().map_err(|error| of_experiment(&error))?;
-        let (journal, rows) = opened.unzip();
+        let (mut journal, rows) = opened.unzip();
+        // Until it runs, a sweep in Python keeps no other from the same file: a notebook makes it again and again.
+        journal.iter_mut().for_each(Journal::release);
         Ok(Sweep {
             swept: Arc::new(swept),
             rows: Arc::new(Mutex::new(rows.unwrap_or_default())),
@@ -124,6 +126,11 @@ impl Sweep {
             self.rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
         }
         Ok(())
+    }
+
+    /// Lets other sweeps write the same file, until this one runs again.
+    fn release(&self) {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().for_each(Journal::release);
     }
 
     /// The table of the finished points, as an Arrow stream.

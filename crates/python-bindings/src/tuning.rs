@@ -85,6 +85,7 @@ pub fn plan(py: Python<'_>, machine: &Machine, asked: QuestionArguments<'_>) -> 
         let ranks = ranks_on(&model, ranks, matrix.as_ref().map(|(matrix, _)| matrix.pattern.ranks()))?;
         let (matrix, file) = matrix.unzip();
         let question = question(&operation, ranks, bytes, matrix)?;
+        question.check_on(&model)?;
         let effort =
             planner::Effort { budget, lambda, progress: &|_, _| {}, interrupted: interrupt::flag(), threads: cores() };
         let provenance = question.provenance(&model, budget, file.as_ref(), has_sizes);
