@@ -43,7 +43,7 @@ pub struct Settings {
     pub password: Option<Vec<u8>>,
     /// The most clients that are served at once.
     pub most_clients: usize,
-    /// The most memory that the table may take; none for as much as there is. [B]
+    /// The most memory that the table may take; none, or 0 as for Redis, for as much as there is. [B]
     pub most_memory: Option<usize>,
     /// What is evicted when it takes more.
     pub eviction: Eviction,
@@ -179,8 +179,9 @@ pub struct Node {
 impl Node {
     /// A node without clients. The random numbers name this run, and the first of them seeds [`Node::draw`].
     pub fn new(settings: Settings, port: u16, random: [u64; 3], now: Milliseconds) -> Node {
+        let most_memory = settings.most_memory.filter(|most| *most > 0);
         Node {
-            settings,
+            settings: Settings { most_memory, ..settings },
             port,
             since: now,
             now,

@@ -121,7 +121,7 @@ pub(super) struct Arguments {
     /// The most clients at once.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max_clients: usize,
-    /// The most memory that records may take. Commands that would need more are refused with an OOM error.
+    /// The most memory that records may take. Commands that would need more are refused with an OOM error. 0 means any amount.
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<Bytes>,
     /// Evict records that have not been used for long, instead of refusing commands.

@@ -151,6 +151,13 @@ fn values_beyond_the_memory_are_refused_or_evict_others() {
 }
 
 #[test]
+fn a_memory_of_0_is_no_bound() {
+    let mut world = World::new(Settings { most_memory: Some(0), ..Settings::default() }, 1);
+    assert_eq!(world.say(0, "SET a 1"), "+OK\r\n");
+    assert_eq!(world.say(0, "CONFIG GET maxmemory"), "*2\r\n$9\r\nmaxmemory\r\n$1\r\n0\r\n");
+}
+
+#[test]
 fn replies_to_a_client_that_does_not_read_are_bounded() {
     let mut world = World::new(Settings::default(), 1);
     world.send(0, &format!("SET a {}\r\n", "x".repeat(60_000)));
