@@ -1,5 +1,7 @@
 //! CLUSTER DRAIN: makes this member leave in order. Repeated, it reports the progress.
 
+use std::collections::BTreeSet;
+
 use super::{Host, time};
 use crate::member::{Departure, Identity, Peer, Role, Stage};
 use crate::node::GroupState;
@@ -55,7 +57,8 @@ impl Host {
         }
         let is_keeper = |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == keeper;
         let waits = self.member.not_heard().chain(self.member.peers().filter(is_keeper));
-        let waits: Vec<String> = waits.map(|peer| peer.clients.to_string()).collect();
+        // A member without `--data` that was started again has the address of the one that it was.
+        let waits: BTreeSet<String> = waits.map(|peer| peer.clients.to_string()).collect();
         reply.array(waits.len());
         waits.iter().for_each(|address| reply.bulk(address.as_bytes()));
     }

@@ -54,7 +54,8 @@ impl Host {
             // As many as the records need.
             Resize::Grow(0) | Resize::Shrink(0) => Ok((servers, Bounds::default())),
             Resize::Grow(by) => {
-                let (most, members) = (self.member.most_servers(), self.member.hosts().count());
+                let (most, members) =
+                    (self.member.most_servers(), self.member.hosts().count() - self.member.hosts_away().count());
                 let least = servers.saturating_add(by);
                 if least > most {
                     return Err(format!(

@@ -149,6 +149,11 @@ pub enum Event {
         /// Its number of records now.
         records: u64,
     },
+    /// One of its servers should split, and no member that is connected has room for another one.
+    SplitWaits {
+        /// The members that are not connected.
+        away: Vec<SocketAddr>,
+    },
     /// One of its servers has merged with the one that it had split off.
     ServerMerged {
         /// The server.
@@ -224,6 +229,7 @@ impl Event {
             Event::CertificatesRefused { .. } => Level::Error,
             Event::NotLetIn { .. }
             | Event::MemberLost { .. }
+            | Event::SplitWaits { .. }
             | Event::MemberTakenForLost { .. }
             | Event::LeadsGroup
             | Event::ParityLost { .. }
@@ -294,6 +300,10 @@ impl fmt::Display for Event {
             Event::MemberMet { member, address } => write!(out, "connected with member {member} at {address}"),
             Event::MemberLost { member, address } => {
                 write!(out, "the connection with member {member} at {address} is lost")
+            }
+            Event::SplitWaits { away } => {
+                let away: Vec<String> = away.iter().map(SocketAddr::to_string).collect();
+                write!(out, "a server is full and does not split: not connected is {}", away.join(" and "))
             }
             Event::MemberLeft { member, address } => {
                 write!(out, "member {member} at {address} has left the pool: its servers have moved to others")

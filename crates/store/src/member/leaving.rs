@@ -58,6 +58,8 @@ pub struct Noted {
     moved: usize,
     /// Whether its messages to the other's servers have all been acknowledged.
     is_quiet: bool,
+    /// The members that host servers, as far as its own servers need to know.
+    hosts: BTreeSet<Identity>,
     /// The members it knows.
     pub(super) peers: Vec<Peer>,
 }
@@ -69,6 +71,8 @@ pub(super) struct Announced {
     told: BTreeMap<Identity, (Stage, usize)>,
     /// What each has noted, and whether it has no unacknowledged messages.
     noted: BTreeMap<Identity, (Stage, usize, bool)>,
+    /// The members that host servers, as each has said when it noted something last.
+    hosts: BTreeMap<Identity, BTreeSet<Identity>>,
 }
 
 impl<C: Contents> Member<C> {
@@ -103,15 +107,20 @@ impl<C: Contents> Member<C> {
         self.awaited().filter(|peer| !self.has_noted(peer.identity))
     }
 
-    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure when they are back.
+    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure when they are back. So do
+    /// those that are not connected and have no server. Whether one has, the host of the server that it was split off from knows: that one has noted the
+    /// departure, and named it, or is not up itself, and is known to another one, up to a host that this member knows.
     fn awaited(&self) -> impl Iterator<Item = &Peer> {
-        self.peers.values().filter(|peer| peer.role == Role::Data)
+        let is_idle = |peer: Identity| {
+            let is_named = self.announced.hosts.values().any(|hosts| hosts.contains(&peer));
+            self.away.contains_key(&peer) && !is_named && !self.may_have_servers(peer)
+        };
+        self.peers.values().filter(move |peer| peer.role == Role::Data && !is_idle(peer.identity))
     }
 
     /// The most servers that the other members can host.
     pub fn most_servers_of_others(&self) -> u32 {
-        let others = self.hosts().filter(|host| host.identity != self.own.identity).count();
-        self.most_servers_of(others)
+        self.most_servers_of(self.hosts().filter(|host| host.identity != self.own.identity))
     }
 
     /// Whether a member has left, as far as this one knows.
@@ -218,9 +227,10 @@ impl<C: Contents> Member<C> {
 
     /// Another member has noted this one's progress.
     pub(super) fn was_noted(&mut self, by: Identity, noted: Noted, outputs: &mut Vec<Output<C>>) {
-        let Noted { stage, moved, is_quiet, peers } = noted;
+        let Noted { stage, moved, is_quiet, hosts, peers } = noted;
         if self.departure().is_some() {
             self.announced.noted.insert(by, (stage, moved, is_quiet));
+            self.announced.hosts.insert(by, hosts);
             self.hear_of_all(by, peers, outputs);
         }
     }
@@ -296,7 +306,8 @@ impl<C: Contents> Member<C> {
         let Some(Departure { stage, moved, .. }) = self.departures.get(&who) else { return };
         let is_quiet = self.reliable.unacknowledged(who).next().is_none();
         let peers = self.peers.values().filter(|peer| peer.identity != who).cloned().collect();
-        let noted = Noted { stage: *stage, moved: moved.len(), is_quiet, peers };
+        let hosts = self.placement.iter().map(|(_, host)| host).collect();
+        let noted = Noted { stage: *stage, moved: moved.len(), is_quiet, hosts, peers };
         outputs.push(Output::Send(who, Message::Noted(noted)));
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }

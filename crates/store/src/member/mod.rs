@@ -15,6 +15,7 @@
 //!
 //! There is neither clock nor socket: the time is an argument, and messages are outputs.
 
+mod away;
 mod check;
 mod joining;
 mod leaving;
@@ -77,6 +78,10 @@ pub struct Member<C: Contents> {
     peers: BTreeMap<Identity, Peer>,
     /// The members to which it passes on news of members: the one that welcomed it, and those that it welcomed.
     relays: BTreeSet<Identity>,
+    /// The members to which there is a link.
+    connected: BTreeSet<Identity>,
+    /// The others that may host servers, and how many each hosts, as far as known.
+    away: BTreeMap<Identity, u32>,
     /// New members that asked to join before this one was welcomed itself; `None` once it was.
     waiting: Option<Vec<Peer>>,
     servers: BTreeMap<u32, Server<C>>,
@@ -133,6 +138,8 @@ impl<C: Contents> Member<C> {
             policy,
             peers: BTreeMap::new(),
             relays: BTreeSet::new(),
+            connected: BTreeSet::new(),
+            away: BTreeMap::new(),
             waiting: Some(Vec::new()),
             servers: BTreeMap::new(),
             placement: Placement::default(),
@@ -329,12 +336,6 @@ impl<C: Contents> Member<C> {
     }
 
     fn growth(&self) -> Growth {
-        Growth { most_servers: self.most_servers_of(self.hosts().count()), ..self.policy.growth }
-    }
-
-    /// The most servers that this number of members hosts.
-    fn most_servers_of(&self, members: usize) -> u32 {
-        let members = u32::try_from(members).unwrap_or(u32::MAX);
-        members.saturating_mul(self.policy.servers_each).min(self.policy.growth.most_servers)
+        Growth { most_servers: self.most_servers_of(self.hosts()), ..self.policy.growth }
     }
 }

@@ -8,12 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asked, Departure, Identity, Member, Peer, Placement};
 
+/// Whether a member was let in, and which others are away. Where all were connected, this is written as it was before members could be away.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Welcome {
+    /// It was not let in yet.
+    #[default]
+    Awaited,
+    /// It was let in, and all members that may host servers are connected.
+    Given,
+    /// It was let in, and these are not connected, which host so many servers.
+    Without(BTreeMap<Identity, u32>),
+}
+
 /// What a member knows of the pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     pub(super) peers: BTreeMap<Identity, Peer>,
     pub(super) relays: BTreeSet<Identity>,
-    pub(super) is_welcome: bool,
+    pub(super) welcome: Welcome,
     pub(super) placement: Placement,
     pub(super) asked: Asked,
     pub(super) departures: BTreeMap<Identity, Departure>,
@@ -80,11 +92,19 @@ impl<C: Contents> Member<C> {
         Standing {
             peers: self.peers.clone(),
             relays: self.relays.clone(),
-            is_welcome: self.is_welcome(),
+            welcome: self.welcome_to_record(),
             placement: self.placement.clone(),
             asked: self.asked,
             departures: self.departures.clone(),
             moves: self.moves.clone(),
+        }
+    }
+
+    fn welcome_to_record(&self) -> Welcome {
+        match (self.is_welcome(), self.away.is_empty()) {
+            (false, _) => Welcome::Awaited,
+            (true, true) => Welcome::Given,
+            (true, false) => Welcome::Without(self.away.clone()),
         }
     }
 

@@ -1,8 +1,10 @@
 //! How a member is restored from its journal: it repeats what it did, without sending anything.
 
+use std::collections::BTreeMap;
+
 use programs::linear_hash::{Applied, Contents, Control, OutputOf, Server, ServerOutput, Shape, Table, ToServerOf};
 
-use super::recording::{Begun, Standing, Taken};
+use super::recording::{Begun, Standing, Taken, Welcome};
 use super::requests::Requests;
 use super::{Identity, Member, Message, Output, Peer, Policy, Role, Sequenced};
 
@@ -14,6 +16,7 @@ impl<C: Contents> Member<C> {
     pub(crate) fn begin_run(&mut self, run: u64, own: Peer, policy: Policy) {
         self.requests = Requests::new(own.identity, policy.patience, run << REQUESTS_OF_A_RUN);
         (self.own, self.policy) = (own, policy);
+        self.connected.clear();
         self.measure_anew();
     }
 
@@ -27,11 +30,12 @@ impl<C: Contents> Member<C> {
 
     /// Restores what it knew of the pool.
     pub(crate) fn stand(&mut self, standing: Standing) {
-        let Standing { peers, relays, is_welcome, placement, asked, departures, moves } = standing;
+        let Standing { peers, relays, welcome, placement, asked, departures, moves } = standing;
         self.hints = placement.clone();
         (self.departures, self.moves) = (departures, moves);
         (self.peers, self.relays, self.placement, self.asked) = (peers, relays, placement, asked);
-        self.waiting = (!is_welcome).then(Vec::new);
+        self.waiting = (welcome == Welcome::Awaited).then(Vec::new);
+        self.away = if let Welcome::Without(away) = welcome { away } else { BTreeMap::new() };
         self.measure_anew();
     }
 
@@ -135,6 +139,7 @@ impl<C: Contents> Member<C> {
     /// It is back: it checks whether servers should split under the present policy, and tells its address to all members it knows.
     pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
         self.forget_former_spares();
+        self.look_who_is_away(outputs);
         self.reconsider(outputs);
         for peer in self.peers.keys() {
             outputs.push(Output::Send(*peer, Message::Back(self.own.clone())));
@@ -161,6 +166,8 @@ impl<C: Contents> Member<C> {
                 self.record_standing();
             }
         }
+        self.connected.insert(identity);
+        self.look_who_is_away(outputs);
         outputs.extend(
             self.reliable
                 .unacknowledged(identity)

@@ -80,6 +80,7 @@ impl<C: Contents> Member<C> {
 
     /// Checks whether the file should shrink even without requests; to be called now and then.
     pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+        self.look_who_is_away(outputs);
         self.of_each_server(outputs, Server::look);
         self.tell_again(None, outputs);
         self.settle(now, outputs);
@@ -388,11 +389,11 @@ impl<C: Contents> Member<C> {
         outputs.push(Output::Send(host, Message::Sequenced(sequenced)));
     }
 
-    /// The host for the next server, if there are `servers` now: the member with the fewest, preferring others to this one.
+    /// The host for the next server, if there are `servers` now: the connected member with the fewest, preferring others to this one.
     pub(super) fn least_loaded(&self, servers: u32) -> Identity {
         let loads = self.placement.loads(servers);
         let load = |member: &Identity| loads.get(member).copied().unwrap_or(0);
-        let hosts = self.hosts().map(|host| host.identity);
+        let hosts = self.hosts().map(|host| host.identity).filter(|host| !self.away.contains_key(host));
         let hosts = hosts.map(|host| (load(&host), Reverse(host != self.own.identity), host));
         hosts.min().map_or(self.own.identity, |(.., member)| member)
     }

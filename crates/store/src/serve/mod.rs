@@ -478,6 +478,10 @@ impl Server {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
         }
+        if self.host.member().own().role == Role::Data {
+            // No server is opened at a member that is not connected.
+            self.host.member().hosts_away().for_each(|host| self.members.expect(host.identity));
+        }
         let due = self.members.due_calls(|identity| self.host.member().peer(identity), now);
         due.into_iter().for_each(|address| self.call(address, now));
         Ok(())
@@ -501,6 +505,7 @@ impl Server {
             }
             Arrival::Lost(peer) => {
                 self.group().into_iter().for_each(|group| group.loses(peer.identity));
+                self.host.with_member(|member, _, outputs| member.loses(peer.identity, outputs));
                 let (member, address) = (peer.identity.to_string(), peer.address);
                 if self.host.member().has_gone(peer.identity) {
                     self.members.forget(peer.identity);

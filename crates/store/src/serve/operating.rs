@@ -126,6 +126,8 @@ impl Server {
         let members = member.is_welcome().then(|| 1 + member.peers().count());
         let asked = self.pool.join.iter().map(|&address| (address, self.members.failure(address)));
         events.extend(self.watch.joining(now, members, asked));
+        let away = member.hosts_away().map(|host| host.address);
+        events.extend(self.watch.splitting(member.waits_for_hosts(), away));
         events.iter().for_each(|event| self.tell(event));
     }
 

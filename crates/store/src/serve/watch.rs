@@ -22,6 +22,8 @@ pub struct Watch {
     asks_since: Option<Milliseconds>,
     /// The reasons logged so far, by the member that has not let it in.
     logged: BTreeMap<SocketAddr, String>,
+    /// At how many looks in a row a split has waited for members.
+    waited: u32,
 }
 
 impl Watch {
@@ -64,6 +66,12 @@ impl Watch {
             (messages, Event::MessagesDropped { messages }),
         ];
         events.into_iter().filter(|(count, _)| *count > 0).map(|(_, event)| event).collect()
+    }
+
+    /// A split waits for members that are not connected. That is reported once, and not at the first look, when others may just be on their way.
+    pub fn splitting(&mut self, waits: bool, away: impl Iterator<Item = SocketAddr>) -> Option<Event> {
+        self.waited = if waits { self.waited.saturating_add(1) } else { 0 };
+        (self.waited == 2).then(|| Event::SplitWaits { away: away.collect() })
     }
 
     /// Whether it was let in; and if not for long, why not, again whenever the reason changes.
@@ -129,6 +137,14 @@ mod tests {
         assert_eq!(at(5_000, None, None), reported("it has not been let in itself yet"));
         assert_eq!(at(6_000, Some(3), None), [Event::LetIn { members: 3 }]);
         assert!(at(7_000, Some(3), None).is_empty());
+    }
+
+    #[test]
+    fn a_split_that_waits_is_reported_once_unless_it_goes_on_at_once() {
+        let (mut watch, away) = (Watch::default(), SocketAddr::from(([127, 0, 0, 1], 17_002)));
+        let looks = [true, false, true, true, true, false, true, true];
+        let reported = looks.map(|waits| watch.splitting(waits, [away].into_iter()).is_some());
+        assert_eq!(reported, [false, false, false, true, false, false, false, true]);
     }
 
     #[test]

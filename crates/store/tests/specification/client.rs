@@ -93,6 +93,10 @@ impl World {
         if number > 0 {
             self.hosts[number].with_member(|member, _, outputs| member.join(Identity(100), outputs));
         }
+        let all: Vec<Peer> = self.hosts.iter().map(|host| host.member().own().clone()).collect();
+        for (one, other) in (0..number).flat_map(|other| [(number, other), (other, number)]) {
+            self.hosts[one].with_member(|member, _, outputs| member.meet(all[other].clone(), outputs));
+        }
     }
 
     fn elapsed(&self) -> WallDuration {

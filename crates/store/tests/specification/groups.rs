@@ -432,6 +432,7 @@ impl World {
                         Part::Parity(parity) => parity.loses(identity),
                         Part::Spare(spare, _) => spare.loses(identity),
                     }
+                    machine.host.with_member(|member, _, outputs| member.loses(identity, outputs));
                 }
             }
         }

@@ -276,6 +276,10 @@ impl World {
                 self.links.remove(at);
             }
         }
+        for (number, lost) in [(one, other), (other, one)] {
+            let lost = Identity(lost as u32 + 100);
+            self.machines[number].host.with_member(|member, _, outputs| member.loses(lost, outputs));
+        }
     }
 
     fn meet_all(&mut self, number: usize) {

@@ -65,6 +65,8 @@ struct Pool {
     model: BTreeMap<u64, u64>,
     /// Members that leave or have left: they make no requests.
     leaving: BTreeSet<usize>,
+    /// Members that are not there: what is sent to them is lost.
+    down: BTreeSet<usize>,
 }
 
 impl Pool {
@@ -86,6 +88,7 @@ impl Pool {
             read: None,
             model: BTreeMap::new(),
             leaving: BTreeSet::new(),
+            down: BTreeSet::new(),
         };
         pool.add();
         pool
@@ -112,6 +115,32 @@ impl Pool {
         member.join(at, &mut outputs);
         self.members.push(member);
         self.carry(number, outputs);
+        (0..number).for_each(|other| self.meet(number, other));
+    }
+
+    /// Two members are connected, if both are up.
+    fn meet(&mut self, one: usize, other: usize) {
+        for (number, met) in [(one, other), (other, one)] {
+            if !self.down.contains(&one) && !self.down.contains(&other) {
+                let (met, mut outputs) = (self.members[met].own().clone(), Vec::new());
+                self.members[number].meet(met, &mut outputs);
+                self.carry(number, outputs);
+            }
+        }
+    }
+
+    /// A member that stands by is gone, or comes back as it was.
+    fn set_down(&mut self, gone: usize, is_down: bool) {
+        if !is_down {
+            self.down.remove(&gone);
+            return (0..self.members.len()).filter(|other| *other != gone).for_each(|other| self.meet(gone, other));
+        }
+        self.down.insert(gone);
+        for number in (0..self.members.len()).filter(|number| *number != gone) {
+            let mut outputs = Vec::new();
+            self.members[number].loses(Pool::identity(gone), &mut outputs);
+            self.carry(number, outputs);
+        }
     }
 
     /// Members that were not let in yet ask another one: the one asked before may have left.
@@ -125,9 +154,10 @@ impl Pool {
         }
     }
 
-    /// A member that does not leave.
+    /// A member that is up and does not leave.
     fn some_member(&mut self) -> usize {
-        let stay: Vec<usize> = (0..self.members.len()).filter(|number| !self.leaving.contains(number)).collect();
+        let stays = |number: &usize| !self.leaving.contains(number) && !self.down.contains(number);
+        let stay: Vec<usize> = (0..self.members.len()).filter(stays).collect();
         stay[self.draws.below(stay.len() as u64) as usize]
     }
 
@@ -161,7 +191,8 @@ impl Pool {
     }
 
     fn send(&mut self, from: usize, to: usize, message: Message<Pairs>) {
-        if message.may_be_lost() && self.draws.percent(self.lost) {
+        let is_down = self.down.contains(&from) || self.down.contains(&to);
+        if is_down || message.may_be_lost() && self.draws.percent(self.lost) {
             return;
         }
         self.sent += 1;
@@ -429,6 +460,67 @@ fn a_member_leaves_at_any_time_and_every_answer_is_right() {
         assert_eq!(pool.servers().len(), 1);
     });
     assert!(runs < 100 || moved > 200 && most_at_once > 1, "{moved} servers moved, {most_at_once} of one member");
+}
+
+/// A founder that is full as soon as it has more than 8 entries, and members that stand by.
+fn standing_by(seed: u64, members: usize) -> Pool {
+    let mut pool = Pool::new(seed);
+    (pool.members.len()..members).for_each(|_| pool.add());
+    pool.until_nothing_is_under_way();
+    pool
+}
+
+#[test]
+fn no_server_is_opened_at_a_member_that_is_gone() {
+    of_each_seed("no_server_is_opened", 100, |seed| {
+        let mut pool = standing_by(seed, 5);
+        (1..4).for_each(|gone| pool.set_down(gone, true));
+        pool.run(300, true);
+        let hosts: BTreeSet<usize> = pool.servers().into_values().collect();
+        assert_eq!(hosts, BTreeSet::from([0, 4]), "the one that is there takes its share");
+        pool.check();
+        assert!(pool.servers().len() <= 4, "two members host two servers each");
+        (1..4).for_each(|back| pool.set_down(back, false));
+        pool.run(100, true);
+        let hosts: BTreeSet<usize> = pool.servers().into_values().collect();
+        assert!(hosts.len() > 2, "those that are back take their share: {hosts:?}");
+        pool.check();
+    });
+}
+
+#[test]
+fn a_member_leaves_although_one_that_stood_by_is_gone_for_good() {
+    of_each_seed("gone_for_good_stood_by", 100, |seed| {
+        let mut pool = standing_by(seed, 4);
+        pool.set_down(3, true);
+        pool.run(100, true);
+        pool.leave(0);
+        pool.run(100, true);
+        assert!(pool.members[0].has_left(), "it waits for {:?}", pool.members[0].not_heard().collect::<Vec<_>>());
+        pool.check();
+        // If the one that stood by does come back, it hears who has left.
+        pool.set_down(3, false);
+        pool.run(100, true);
+        assert_eq!(pool.members[3].peer(Pool::identity(0)), None);
+        pool.check();
+    });
+}
+
+#[test]
+fn a_member_that_leaves_waits_for_one_that_has_servers_and_is_not_connected() {
+    let mut pool = standing_by(1, 3);
+    pool.run(200, true);
+    let absent = pool.servers().into_values().find(|host| *host > 0).expect("the file has grown");
+    pool.set_down(absent, true);
+    let mut outputs = Vec::new();
+    pool.members[0].leave(time(pool.now), &mut outputs);
+    pool.carry(0, outputs);
+    for _ in 0..2_000 {
+        pool.step();
+    }
+    let awaited: Vec<Identity> = pool.members[0].not_heard().map(|peer| peer.identity).collect();
+    assert!(!pool.members[0].has_left());
+    assert_eq!(awaited, [Pool::identity(absent)]);
 }
 
 #[test]
