@@ -310,3 +310,19 @@ def test_the_status_of_a_pool(filled: list[Member]) -> None:
     assert sum(member["splits"] - member["merges"] for member in printed["members"]) == 2
     first, head, *rows = status().splitlines()
     assert first.startswith(f"servers 3, records {3 * CAPACITY}, ") and head.split()[0] == "member" and len(rows) == 3
+
+
+def test_the_status_while_a_member_with_servers_is_gone_shows_the_servers_of_the_one_that_was_asked() -> None:
+    with pool_of(3) as pool:
+        with pool[0].client() as client:
+            client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
+        wait_until(lambda: server_count(pool) == 3, "there are three servers")
+        pool[2].process.kill()
+        pool[2].process.wait(LIMIT)
+        command = [str(COMMAND), "store", "status", f"127.0.0.1:{pool[0].port}", "--json"]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+        assert ended.returncode == 1, ended
+        assert f"127.0.0.1:{pool[0].port} has not answered CLUSTER SHARDS within 5 s" in ended.stderr
+        printed = json.loads(ended.stdout)
+        assert [port_of(member["address"]) for member in printed["members"]] == [pool[0].port]
+        assert [server["server"] for server in printed["members"][0]["servers"]] == [0] and printed["standing_by"] is None

@@ -148,6 +148,7 @@ fn exception(error: Error, raised: &Raised) -> PyErr {
         Error::Interrupted => held(raised).take().unwrap_or_else(|| NoAnswer::new_err(text)),
         Error::Unreachable { .. }
         | Error::Broken { .. }
+        | Error::Silent { .. }
         | Error::Late { .. }
         | Error::SentOn { .. }
         | Error::Wait(_) => NoAnswer::new_err(text),

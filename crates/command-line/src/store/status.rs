@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Show the state of a pool of stores
 ///
 /// One member is asked for the others, and then each one that has a part of the table. A member that does not answer is reported on
-/// standard error, and the exit status is 1. For a pool with parity, each group is listed with its members, the members that keep their
+/// standard error, and the exit status is 1. While a member that has servers is gone, the one that was asked shows its own. For a pool with parity, each group is listed with its members, the members that keep their
 /// parity, how many may be lost now, how many spares stand by, and what is being rebuilt.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
@@ -63,20 +63,22 @@ const COUNTS: [(&str, &str); 4] = [
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let options = self.access.options(PATIENCE)?;
-        let mut client = Client::open(address(&self.member)?, &options)?;
+        let asked = address(&self.member)?;
+        let mut client = Client::open(asked, &options)?;
         let info = client.ask(&[b"INFO", b"pool"])?.text();
         let known = field(&info, "pool_members").unwrap_or(1);
         let groups = Groups::ask(&mut client, &options)?;
         let (mut members, mut failures) = (Vec::new(), Vec::new());
-        // While a member is rebuilt nobody knows all slots, but how far that has come is known.
-        let shards = client.ask(&[b"CLUSTER", b"SHARDS"]).or_else(|error| match groups.is_there() {
-            true => {
-                failures.push(error);
-                Ok(Value::Null)
-            }
-            false => Err(error),
-        })?;
-        for (address, slots) in shards.list().iter().filter_map(shard) {
+        // While a member is gone or rebuilt nobody knows all slots, but groups know how far that has come, and a member its own servers.
+        let shards = client.ask(&[b"CLUSTER", b"SHARDS"]).unwrap_or_else(|error| {
+            failures.push(error);
+            Value::Null
+        });
+        let mut places: Vec<(SocketAddr, Vec<(i64, i64)>)> = shards.list().iter().filter_map(shard).collect();
+        if shards == Value::Null && !groups.is_there() {
+            places.push((asked, Vec::new()));
+        }
+        for (address, slots) in places {
             match Member::ask(address, slots, &options) {
                 Ok(member) => members.push(member),
                 Err(error) => failures.push(error),
@@ -85,8 +87,8 @@ impl Arguments {
         failures.iter().chain(&groups.failures).for_each(|error| warn(&error.to_string()));
         let status = i32::from(failures.len() + groups.failures.len() > 0);
         let standing_by = match &shards {
-            Value::Null => groups.standing_by(),
-            shards => known.saturating_sub(shards.list().len() as u64),
+            Value::Null => groups.is_there().then(|| groups.standing_by()),
+            shards => Some(known.saturating_sub(shards.list().len() as u64)),
         };
         let text = if as_json {
             let members: Vec<Json> = members.iter().map(Member::json).collect();
@@ -179,10 +181,11 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-fn text(members: &[Member], standing_by: u64) -> String {
+fn text(members: &[Member], standing_by: Option<u64>) -> String {
     let sum = |of: fn(&Member) -> u64| members.iter().map(of).sum::<u64>();
     let servers: usize = members.iter().map(|member| member.servers.len()).sum();
     let (records, memory) = (sum(Member::records), mebibytes(sum(Member::memory)));
+    let standing_by = standing_by.map_or_else(|| "unknown".to_string(), |count| count.to_string());
     let mut text = format!(
         "servers {servers}, records {records}, memory {memory:.1} MiB; members with servers {}, standing by {standing_by}\n",
         members.len()

@@ -34,8 +34,9 @@ fn every_export_of_a_changed_machine_lists_the_changes() {
     assert_eq!(value["set"], serde_json::json!(["sides=[16, 8, 8]", "name=big <&>"]));
     assert_eq!((&value["description"], value["about"].as_str()), (&"torus-512".into(), Some(about.as_str())));
     assert_eq!(value["blake3"].as_str().map(str::len), Some(64));
-    assert!(export::dot(&machine).contains("label=\"big <&>: with sides=[16, 8, 8]"));
-    assert!(export::graphml(&machine).contains("<desc>big &lt;&amp;&gt;: with sides=[16, 8, 8]"));
+    assert!(export::dot(&machine).contains(&format!("label=\"big <&>: {about}")));
+    let described = about.replace("<&>", "&lt;&amp;&gt;");
+    assert!(export::graphml(&machine).contains(&format!("<desc>big &lt;&amp;&gt;: {described}")));
     assert!(!export::dot(&unchanged).contains("label=\"torus-512"));
     // Setting `about` replaces the text.
     let own = [("about".to_string(), "mine".to_string())];

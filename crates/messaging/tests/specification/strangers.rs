@@ -123,7 +123,7 @@ prop_compose! {
 
 /// Everything visible of a rank, except how many strange datagrams arrived.
 fn seen(engine: &Engine) -> String {
-    format!("{engine:?}").replace(&format!("strange: {}", engine.counts().foreign), "strange")
+    format!("{engine:?}").replace(&format!("foreign: {}", engine.counts().foreign), "foreign")
 }
 
 proptest! {

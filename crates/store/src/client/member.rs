@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use super::request::encode;
 use super::{Error, Options};
@@ -15,6 +16,7 @@ const READ: usize = 16 << 10;
 #[derive(Debug)]
 pub struct Client {
     address: SocketAddr,
+    patience: Duration,
     stream: Stream<TcpStream>,
     replies: Replies,
 }
@@ -38,7 +40,7 @@ impl Client {
             Ok(stream)
         });
         let stream = opened.map_err(|cause| Error::Broken { address, cause })?;
-        let mut client = Client { address, stream, replies: Replies::default() };
+        let mut client = Client { address, patience, stream, replies: Replies::default() };
         if let Some(password) = &options.password {
             client.ask(&[b"AUTH", password])?;
         }
@@ -48,13 +50,20 @@ impl Client {
     /// Sends a request, and waits for the reply.
     ///
     /// # Errors
-    /// [`Error::Broken`], [`Error::Refused`]
+    /// [`Error::Broken`], [`Error::Silent`], [`Error::Refused`]
     pub fn ask(&mut self, words: &[&[u8]]) -> Result<Value, Error> {
         let mut request = Vec::new();
         encode(words.iter().copied(), &mut request);
         let reply = self.stream.write_all(&request).and_then(|()| self.stream.flush()).and_then(|()| self.reply());
         let address = self.address;
-        match reply.map_err(|cause| Error::Broken { address, cause })? {
+        let failed = |cause: io::Error| match cause.kind() {
+            // Which of the two a read that waited too long ends with depends on the system.
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                Error::Silent { address, command: name_of(words), patience: self.patience }
+            }
+            _ => Error::Broken { address, cause },
+        };
+        match reply.map_err(failed)? {
             Value::Error(message) => Err(Error::Refused { address, message }),
             value => Ok(value),
         }
@@ -74,4 +83,11 @@ impl Client {
             }
         }
     }
+}
+
+/// The name of a command, with that of its subcommand.
+fn name_of(words: &[&[u8]]) -> String {
+    let has_subcommands = words.first().is_some_and(|name| name.eq_ignore_ascii_case(b"CLUSTER"));
+    let names = words.iter().take(if has_subcommands { 2 } else { 1 });
+    names.map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(" ")
 }

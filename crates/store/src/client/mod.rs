@@ -62,6 +62,16 @@ pub enum Error {
         /// What happened.
         cause: io::Error,
     },
+    /// The member has not answered in time.
+    #[error("{address} has not answered {command} within {}", seconds(*.patience))]
+    Silent {
+        /// The address of the member.
+        address: SocketAddr,
+        /// The name of the command.
+        command: String,
+        /// How long the client waited.
+        patience: Duration,
+    },
     /// The member refused the request.
     #[error("{address} refuses: {message}")]
     Refused {

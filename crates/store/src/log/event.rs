@@ -288,6 +288,12 @@ fn listening(
     write!(out, "{how}; Ctrl-C ends it")
 }
 
+/// Writes that clients had to wait, and for which commands, if they are known.
+fn slow(out: &mut fmt::Formatter<'_>, milliseconds: u64, commands: &[&str]) -> fmt::Result {
+    write!(out, "clients had to wait for {milliseconds} ms")?;
+    if commands.is_empty() { Ok(()) } else { write!(out, ": the requests were {}", joined(commands, ", ")) }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -352,12 +358,7 @@ impl fmt::Display for Event {
             Event::OutOfMemory { requests, most } => {
                 write!(out, "requests refused with OOM: {requests}; records take {most} bytes, which is the most")
             }
-            Event::Slow { milliseconds, commands } if commands.is_empty() => {
-                write!(out, "clients had to wait for {milliseconds} ms")
-            }
-            Event::Slow { milliseconds, commands } => {
-                write!(out, "clients had to wait for {milliseconds} ms: the requests were {}", joined(commands, ", "))
-            }
+            Event::Slow { milliseconds, commands } => slow(out, *milliseconds, commands),
             Event::Ending { requests, seconds } => {
                 write!(out, "ends after {} in {seconds} s", counted(*requests, "request"))
             }
