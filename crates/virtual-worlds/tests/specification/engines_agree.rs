@@ -8,7 +8,7 @@ use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::{Outcome, carry};
 use proptest::prelude::*;
-use quantities::{Bytes, Time};
+use quantities::{Bytes, Duration, Time};
 
 fn sorted_log(outcome: Outcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
     let mut log = outcome.recorder.log.unwrap_or_default();
@@ -92,4 +92,35 @@ fn a_free_channel_with_a_full_buffer_is_idle_only_where_it_need_not_be_empty() {
     };
     assert_eq!(destinations("free"), [2, 2, 3]);
     assert_eq!(destinations("empty"), [3, 2, 2]);
+}
+
+/// A packet of node 6 that may go up to either of two routers finds neither idle: at one an earlier packet is still in the buffer, and at the other
+/// a packet leaves the buffer at this very instant, which makes the fast engine look at that channel again. It gets the channel of the
+/// lower number.
+#[test]
+fn a_header_that_waits_for_any_channel_gets_the_first_in_both_engines() {
+    let text = "[topology.fat_tree]\narity = 3\nlevels = 2\nparents = [2]\n\
+                [channels]\nflit_time = \"3 ps\"\nbuffers = 40\nvirtual_channels = 2\ncredit_latency = \"1 ps\"\n\
+                [routers]\nrouting_delay = \"1 ps\"\narbitration = \"round-robin\"\n\
+                [routing]\nselection = \"idle-fixed\"\nidle_when = \"empty\"\nwaits_for = \"any\"\n\
+                [switching]\nmode = \"store-and-forward\"\n[packet]\npayload = 39\nheader = 1\nflit = 1\n";
+    let machine = machines::Description::parse(text, "test.toml").unwrap().resolve().unwrap();
+    let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("it has a topology") };
+    let mut network = network.clone();
+    for channel in network.channels.iter_mut().filter(|channel| channel.virtual_channels == 1) {
+        channel.credit_latency = Duration::ZERO;
+    }
+    network.routers[4].routing_delay = Duration::from_picoseconds(6);
+    let order = |source: u32, destination: u32, flits: u32, token: u64| {
+        let (source, destination, bytes) = (NodeId(source), NodeId(destination), Bytes(u64::from(flits) - 1));
+        (Time::ZERO, Injection { source, destination, bytes, flits, token })
+    };
+    let orders = [order(6, 4, 25, 1), order(6, 2, 5, 2), order(6, 2, 21, 3)];
+    let upward = |outcome| {
+        let hops = sorted_log(outcome).into_iter().map(|packet| packet.hops[1].channel.0);
+        hops.collect::<Vec<u32>>()
+    };
+    let reference = upward(carry::<Reference>(&network, 1, true, &orders));
+    assert_eq!(reference, [28, 26, 26]);
+    assert_eq!(upward(carry::<Fast>(&network, 1, true, &orders)), reference);
 }

@@ -460,6 +460,9 @@ impl Reference {
         self.selector.granted(router, options, granted);
         for other in options.iter().filter(|&&other| other != granted) {
             self.links[other.0 as usize].requests.withdraw(packet);
+            // It may have kept others from a channel where it had no room.
+            let place = self.to_grant.partition_point(|channel| channel > other);
+            self.to_grant.insert(place, *other);
         }
     }
 

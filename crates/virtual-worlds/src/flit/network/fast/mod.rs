@@ -380,7 +380,12 @@ impl Fast {
         let Step::Choose { options, .. } = step else { return };
         self.selector.granted(router, options, ChannelId(granted));
         for &ChannelId(other) in options.iter().filter(|other| other.0 != granted) {
-            self.links[other as usize].requests.withdraw(packet);
+            let link = &mut self.links[other as usize];
+            link.requests.withdraw(packet);
+            if link.shared {
+                // It may have kept others from a wire behind which it had no room.
+                add_in_turn(&mut self.to_grant, other);
+            }
         }
     }
 
@@ -581,7 +586,7 @@ impl Fast {
                 input.credits.extend(starts, input.credit);
                 if input.shared {
                     // Packets may be waiting for this room: when it will be there is known now.
-                    self.to_grant.push(rows[before].channel);
+                    add_in_turn(&mut self.to_grant, rows[before].channel);
                 }
             }
         }
@@ -643,4 +648,11 @@ fn count_determined(links: &[Link], rows: &[Row], first: usize, flits: u32, coun
         };
         ahead = *count;
     }
+}
+
+/// Adds a channel to those that are granted in this instant, which come from the lowest number on: of several channels a header that waits
+/// for any gets the first.
+fn add_in_turn(to_grant: &mut Vec<u32>, channel: u32) {
+    let place = to_grant.partition_point(|other| *other > channel);
+    to_grant.insert(place, channel);
 }

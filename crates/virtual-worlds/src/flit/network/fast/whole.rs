@@ -12,7 +12,7 @@ use quantities::Time;
 
 use super::packet::Row;
 use super::runs::{Cursor, Pace, Run, Runs, serve};
-use super::{Fast, NetworkEvent, RELEASE, Schedule};
+use super::{Fast, NetworkEvent, RELEASE, Schedule, add_in_turn};
 
 impl Fast {
     /// Whether all starts of a packet on its last channel are now determined, and all its other starts are known.
@@ -78,7 +78,7 @@ impl Fast {
             input.credits.extend(starts, input.credit);
             if input.shared {
                 // Packets may be waiting for this room: when it will be there is known now.
-                self.to_grant.push(before.channel);
+                add_in_turn(&mut self.to_grant, before.channel);
             }
             self.recorder.occupied(ChannelId(before.channel), 0, total);
         }
