@@ -161,6 +161,7 @@ def test_ranks_stop_waiting_for_one_that_no_longer_answers(programs: Path) -> No
 @pytest.mark.parametrize("way", ["by the command", "by Python"])
 def test_ranks_that_wait_are_ended_by_ctrl_c(programs: Path, way: str, tmp_path: Path) -> None:
     """Long before the minute for which they are patient; as on a terminal, all processes get the signal."""
+    own: list[str | Path]
     own = [BIN / "maquette", "launch", "--mpi", f"{programs}:waits"] if way == "by the command" else [sys.executable, programs, "waits"]
     command: list[str | Path] = ["env", "--default-signal=INT", f"PROGRESS={tmp_path}", BIN / "mpiexec", "-n", "2", *own]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:

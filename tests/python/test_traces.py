@@ -143,8 +143,8 @@ def test_the_trace_of_a_program_that_died_is_refused(tmp_path: Path) -> None:
 def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:
     """As Ctrl-C on a terminal does, which reaches the program and the command at once."""
     program = f"from mpi4py import MPI; import time; MPI.COMM_WORLD.Barrier(); open({str(tmp_path / 'begun')!r}, 'w'); time.sleep(60)"
-    arguments = ["trace", "--out", "spin.trace", "--", MPIEXEC, "-n", "2", sys.executable, "-c", program]
-    command = ["env", "--default-signal=INT", BIN / "maquette", *arguments]
+    arguments = ["trace", "--out", "spin.trace", "--", str(MPIEXEC), "-n", "2", sys.executable, "-c", program]
+    command: list[str | Path] = ["env", "--default-signal=INT", BIN / "maquette", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True
     ) as process:
@@ -162,7 +162,7 @@ def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_a_program_that_opens_its_library_itself_is_explained(tmp_path: Path) -> None:
-    done = maquette("trace", "--out", tmp_path / "own.trace", "--", MPIEXEC, "-n", "1", BIN / "maquette", "launch", "--mpi", "ping-pong")
+    done = maquette("trace", "--out", tmp_path / "own.trace", "--", str(MPIEXEC), "-n", "1", BIN / "maquette", "launch", "--mpi", "ping-pong")
     assert done.returncode == 2
     assert "opens its MPI library itself, as `maquette launch --mpi` does" in done.stderr
 
