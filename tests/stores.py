@@ -1,6 +1,7 @@
 """Shared by tests and benchmarks of stores: servers that are started and stopped, and the results of redis-benchmark."""
 
 import csv
+import random
 import socket
 import subprocess
 import time
@@ -12,11 +13,20 @@ from typing import NamedTuple
 LIMIT = 20
 
 
+#: Ports below those that Linux gives to outgoing connections, which would take a free one before its server starts.
+PORTS = range(10_000, 30_000)
+
+
 def free_port() -> int:
-    """A port of the loopback on which nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port of the loopback on which nobody listens, and that no connection takes by chance."""
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def wait_for_listener(port: int, process: "subprocess.Popen[str]", limit: float = LIMIT) -> None:

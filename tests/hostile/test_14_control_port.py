@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import COMMAND
+from stores import free_port
 
 STRANGERS = 1_000
 GARBAGE = [b"\n", b"{}\n", b"x" * 4_000, b"\xff\xfe\n", b'{"token":"","rank":0,"address":"127.0.0.1:7","machine":""}\n']
@@ -17,13 +18,6 @@ shift
 while [ ! -e {go} ]; do sleep 0.01; done
 exec "$@"
 """
-
-
-def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def connect(port: int) -> socket.socket:

@@ -17,6 +17,7 @@ import pytest
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
 from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, server_count, wait_until, while_it_grows
+from stores import free_port
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[list[Member]]:
@@ -274,10 +275,7 @@ def test_the_reason_why_a_member_is_not_let_in_is_logged_once(tmp_path: Path) ->
 
 
 def test_a_member_that_was_not_let_in_at_first_logs_when_it_is() -> None:
-    with socket.socket() as reserved:
-        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        reserved.bind(("127.0.0.1", 0))
-        port = reserved.getsockname()[1]
+    port = free_port()
     early = Member("--join", f"127.0.0.1:{port}")
     assert "not let in yet" in early.lines(2)[1]
     with pool_of(1, "--members-port", str(port)) as pool:
