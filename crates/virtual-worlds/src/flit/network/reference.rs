@@ -12,7 +12,7 @@ use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, 
 use machines::routing::{IdleWhen, Step};
 use quantities::{Duration, Time};
 
-use super::arbitration::{Request, Requests};
+use super::arbitration::{Request, Requests, add_in_turn};
 use super::injection::{InjectionQueue, QueuedPacket};
 use super::selection::{RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
@@ -461,8 +461,7 @@ impl Reference {
         for other in options.iter().filter(|&&other| other != granted) {
             self.links[other.0 as usize].requests.withdraw(packet);
             // It may have kept others from a channel where it had no room.
-            let place = self.to_grant.partition_point(|channel| channel > other);
-            self.to_grant.insert(place, *other);
+            add_in_turn(&mut self.to_grant, *other);
         }
     }
 

@@ -25,7 +25,7 @@ use self::link::{Link, uniform_pace};
 use self::packet::{Packet, Row};
 use self::runs::Run;
 use self::solve::{Path, Solution};
-use super::arbitration::Request;
+use super::arbitration::{Request, add_in_turn};
 use super::injection::{InjectionQueue, QueuedPacket};
 use super::selection::{RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
@@ -648,11 +648,4 @@ fn count_determined(links: &[Link], rows: &[Row], first: usize, flits: u32, coun
         };
         ahead = *count;
     }
-}
-
-/// Adds a channel to those that are granted in this instant, which come from the lowest number on: of several channels a header that waits
-/// for any gets the first.
-fn add_in_turn(to_grant: &mut Vec<u32>, channel: u32) {
-    let place = to_grant.partition_point(|other| *other > channel);
-    to_grant.insert(place, channel);
 }

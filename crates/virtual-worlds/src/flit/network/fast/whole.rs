@@ -10,9 +10,10 @@ use std::slice;
 use machines::model::ChannelId;
 use quantities::Time;
 
+use super::super::arbitration::add_in_turn;
 use super::packet::Row;
 use super::runs::{Cursor, Pace, Run, Runs, serve};
-use super::{Fast, NetworkEvent, RELEASE, Schedule, add_in_turn};
+use super::{Fast, NetworkEvent, RELEASE, Schedule};
 
 impl Fast {
     /// Whether all starts of a packet on its last channel are now determined, and all its other starts are known.
