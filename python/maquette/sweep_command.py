@@ -90,7 +90,7 @@ def _run_on(executor: Executor | Client, words: list[str]) -> int:
         return _report_error(str(error), _BAD_INPUT)
     try:
         sweep.run_points(executor)
-    except MaquetteError as error:
+    except (MaquetteError, OSError) as error:
         return _report_error(str(error), _FAILED)
     except KeyboardInterrupt:
         print(f"{sweep.done} of {sweep.points} points are done, and kept: the same command resumes", file=sys.stderr)

@@ -134,7 +134,11 @@ class Sweep:
         ------
         MaquetteError
             If the executor fails.
+        OSError
+            If another sweep writes the same file.
         """
+        # Another sweep may have used the file since this one was made; that is noticed before anything is run.
+        self._sweep.hold()
         with _progress(self):
             try:
                 if executor is None:

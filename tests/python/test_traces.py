@@ -137,7 +137,7 @@ def test_the_trace_of_a_program_that_died_is_refused(tmp_path: Path) -> None:
     assert (trace / "rank-0.trace").stat().st_size < 100, "the reserved room is given back"
     again = maquette("run", "trace", trace, "--machine", "infiniband-128")
     assert again.returncode == 2
-    assert "cut short: rank 0 made 1 calls, the last an MPI_Barrier, and no MPI_Finalize" in again.stderr
+    assert "cut short: rank 0 made 1 call, the last an MPI_Barrier, and no MPI_Finalize" in again.stderr
 
 
 def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:
@@ -152,6 +152,7 @@ def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:
             deadline = time.monotonic() + 60
             while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
                 time.sleep(0.01)
+            assert (tmp_path / "begun").exists(), "the program has not begun"
             os.killpg(process.pid, signal.SIGINT)
             out, error = process.communicate(timeout=60)
         finally:

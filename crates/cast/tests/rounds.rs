@@ -26,12 +26,12 @@ fn file() -> Cast {
 }
 
 /// Its pieces; every second time one is requested, the disk is too slow.
-struct Slow {
+struct SlowSupply {
     memory: FromMemory,
     slow: bool,
 }
 
-impl Supply for Slow {
+impl Supply for SlowSupply {
     fn announce(&mut self, pieces: Vec<u32>) {
         self.memory.announce(pieces);
     }
@@ -46,14 +46,14 @@ impl Supply for Slow {
 
 /// What one receiver has, kept from round to round.
 #[derive(Clone, Default)]
-struct Kept {
+struct RecordingStore {
     memory: InMemory,
     whole: bool,
     taken: u32,
     refuses: Option<&'static str>,
 }
 
-impl Store for Kept {
+impl Store for RecordingStore {
     fn open(&mut self, manifest: &Manifest) -> Result<Vec<(u32, Digest)>, String> {
         self.refuses.map_or_else(|| self.memory.open(manifest), |reason| Err(reason.to_string()))
     }
@@ -82,7 +82,12 @@ struct Round {
 }
 
 /// One round on a network with `faults`: rank r has `stores[r - 1]`.
-fn round(faults: Faults, seed: u64, stores: &[Rc<RefCell<Kept>>], goal: impl Fn(u32, u32) -> Goal + Clone) -> Round {
+fn round(
+    faults: Faults,
+    seed: u64,
+    stores: &[Rc<RefCell<RecordingStore>>],
+    goal: impl Fn(u32, u32) -> Goal + Clone,
+) -> Round {
     let file = &file();
     let outcomes = &RefCell::new(Ok(Vec::new()));
     let program = |endpoint: Node| {
@@ -95,7 +100,7 @@ fn round(faults: Faults, seed: u64, stores: &[Rc<RefCell<Kept>>], goal: impl Fn(
                 stores[me as usize - 1].replace(store);
                 return ended.map(|ended| (Some(ended), endpoint.now()));
             }
-            let mut supply = Slow { memory: FromMemory::new(file.pieces().to_vec()), slow: false };
+            let mut supply = SlowSupply { memory: FromMemory::new(file.pieces().to_vec()), slow: false };
             let mut transfer = Transfer::new(file.manifest());
             *outcomes.borrow_mut() = send(&*endpoint, &mut transfer, &mut supply, goal).await;
             Ok((None, endpoint.now()))
@@ -108,7 +113,7 @@ fn round(faults: Faults, seed: u64, stores: &[Rc<RefCell<Kept>>], goal: impl Fn(
     Round { outcomes: outcomes.replace(Ok(vec![])), ended, last }
 }
 
-fn stores(count: usize) -> Vec<Rc<RefCell<Kept>>> {
+fn stores(count: usize) -> Vec<Rc<RefCell<RecordingStore>>> {
     (0..count).map(|_| Rc::default()).collect()
 }
 

@@ -175,7 +175,7 @@ impl Work<'_> {
         done.iter().for_each(|row| is_done[row.point] = true);
         let left: Vec<usize> = (0..points).filter(|&point| !is_done[point]).collect();
         let (bar, count, failed) = (Bar::new(), AtomicUsize::new(done.len()), Mutex::new(None));
-        let summary = |row: &Row| {
+        let report_row = |row: &Row| {
             let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(Err(error)) = journal.as_mut().map(|journal| journal.add(row)) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -183,7 +183,7 @@ impl Work<'_> {
             let count = count.fetch_add(1, Ordering::Relaxed) + 1;
             bar.show(count as f64 / points as f64, format!("{count} of {points} points"));
         };
-        let rows = sweep.run_all(&left, threads, interrupt::flag(), &summary);
+        let rows = sweep.run_all(&left, threads, interrupt::flag(), &report_row);
         drop(bar);
         done.extend(rows);
         done.sort_by_key(|row| row.point);

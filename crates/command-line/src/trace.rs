@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use quantities::{Bytes, Duration};
 use report::terminal::{counted, rounded};
 use serde::Serialize;
-use trace_format::{CLOCK_VARIABLE, Call, Calls, Damage, FOLDER_VARIABLE, NOT_TRACED, file_name};
+use trace_format::{CLOCK_VARIABLE, Call, Calls, Damage, FOLDER_VARIABLE, NOT_TRACED, file_name, rank_of};
 
 use super::CommandOutput;
 use super::failure::{self, Failure};
@@ -195,10 +195,7 @@ fn remove_unfinished(folder: &Path) {
 
 /// Whether a rank writes a file of this name.
 fn is_of_a_rank(name: &OsStr) -> bool {
-    let rank = name
-        .to_str()
-        .and_then(|name| name.split(|letter: char| !letter.is_ascii_digit()).find_map(|it| it.parse().ok()));
-    name == NOT_TRACED || rank.is_some_and(|rank| name == file_name(rank).as_str())
+    name == NOT_TRACED || name.to_str().and_then(rank_of).is_some()
 }
 
 /// The error that ranks wrote nothing.

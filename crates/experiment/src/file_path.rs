@@ -40,7 +40,7 @@ impl FilePath {
     }
 
     /// The path that is written as `text`.
-    pub fn of_text(text: &str) -> FilePath {
+    fn of_text(text: &str) -> FilePath {
         let mut name = Vec::new();
         for character in text.chars() {
             match byte_of(character) {

@@ -97,7 +97,10 @@ impl Journal {
     }
 
     /// Locks it again if it was released.
-    fn hold(&mut self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// If another sweep uses it, or has written to it since.
+    pub fn hold(&mut self) -> Result<(), Error> {
         if !self.is_released {
             return Ok(());
         }

@@ -56,7 +56,15 @@ impl Site {
 
     /// Whether messages go over a network, in packets.
     pub fn has_network(&self) -> bool {
-        !self.is_real && matches!(self.machine.interconnect, Interconnect::Flits(_))
+        !self.is_real && has_network(&self.machine)
+    }
+
+    /// Checks that a message of `largest`, which follows from `parameter`, can be counted in packets.
+    ///
+    /// # Errors
+    /// A message that is too long for a network.
+    pub fn check_largest(&self, parameter: &'static str, largest: Bytes) -> Result<(), Error> {
+        if self.is_real { Ok(()) } else { check_largest(&self.machine, parameter, largest) }
     }
 
     /// Whether a send of `size` completes only when the receiving program has the message.
@@ -100,4 +108,21 @@ pub(crate) fn ranks_on(machine: &Machine, requested: Option<u32>) -> Result<u32,
         // Its number of nodes is only an upper limit.
         (None, Interconnect::LogGp(_)) => Err(Error::parameter("nodes", "nothing", allowed())),
     }
+}
+
+/// Whether a machine carries messages over a network, in packets.
+fn has_network(machine: &Machine) -> bool {
+    matches!(machine.interconnect, Interconnect::Flits(_))
+}
+
+/// Checks that `machine` can count a message of `largest`, which follows from `parameter`, in packets.
+///
+/// # Errors
+/// A message that is too long for a network.
+pub fn check_largest(machine: &Machine, parameter: &'static str, largest: Bytes) -> Result<(), Error> {
+    if !has_network(machine) || largest <= LARGEST_MESSAGE {
+        return Ok(());
+    }
+    let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");
+    Err(Error::parameter(parameter, format!("a message of {largest}"), allowed))
 }

@@ -247,11 +247,6 @@ impl Sweep {
 }
 
 impl Axis {
-    /// Whether it is a parameter of the programs.
-    fn is_parameter(&self) -> bool {
-        !FIELDS.contains(&self.name.as_str()) && !self.name.contains('.')
-    }
-
     /// The name of its column: its own, unless a result column has the same name.
     fn column(&self) -> &str {
         match self.name.as_str() {

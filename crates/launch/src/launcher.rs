@@ -192,7 +192,7 @@ impl RunningLaunch<'_> {
             thread::spawn(move || drop(listen(caller, &sender)));
         }
         match self.messages.recv_timeout(CHECK_INTERVAL) {
-            Ok(messages) => Ok(Some(messages)),
+            Ok(message) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
     }

@@ -64,7 +64,6 @@ impl Prepared {
         let name = path_of_library();
         let library = Library::open(Some(name.as_ref())).unwrap_or_else(|error| {
             let version = version_of_library();
-            let version = version.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
             refused(format!("the program runs with {version}: {error}"))
         });
         if let Some(missing) = functions::missing() {

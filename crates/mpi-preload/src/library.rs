@@ -98,7 +98,7 @@ fn path_of(address: *mut c_void) -> String {
     }
 }
 
-/// The version string of the MPI library.
+/// The name and version of the MPI library, in a line.
 pub fn version_of_library() -> String {
     type GetVersion = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     static GET_VERSION: Function = Function::named(c"PMPI_Get_library_version");
@@ -110,5 +110,6 @@ pub fn version_of_library() -> String {
         get(text.as_mut_ptr().cast(), &raw mut length);
     }
     let end = text.iter().position(|&byte| byte == 0).unwrap_or_default();
-    String::from_utf8_lossy(&text[..end]).into_owned()
+    let text = String::from_utf8_lossy(&text[..end]).replace("Version:", "");
+    text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }

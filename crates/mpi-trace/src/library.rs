@@ -18,6 +18,5 @@ pub(crate) fn identify() -> (Option<Abi>, String) {
     } else {
         None
     };
-    let version: Vec<&str> = version.lines().next().unwrap_or_default().split_whitespace().collect();
-    (abi, format!("{}, {path}", version.join(" ")))
+    (abi, format!("{version}, {path}"))
 }

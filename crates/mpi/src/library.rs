@@ -120,9 +120,9 @@ impl Library {
         let code = unsafe { version(&raw mut major, &raw mut minor) };
         if code != MPI_SUCCESS || major != MPI_ABI_VERSION {
             return Err(not(format!(
-                "it has {}, where version {MPI_ABI_VERSION}.0 of that is wanted",
+                "it has {}, and version {MPI_ABI_VERSION}.0 is needed",
                 // A library without the standard ABI reports -1.
-                if major < 0 { "an ABI of its own".to_owned() } else { format!("version {major}.{minor}") }
+                if major < 0 { "an ABI of its own".to_owned() } else { format!("version {major}.{minor} of it") }
             )));
         }
         // SAFETY: the library has just reported the standard ABI, and is left open for ever below.

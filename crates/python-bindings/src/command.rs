@@ -106,7 +106,7 @@ fn on_a_thread<T: Send + 'static>(
         });
         match come {
             Ok(result) => {
-                // A signal that came with the last of the work is no error of the caller's.
+                // Otherwise a signal that came with the last of the work would be raised later, wherever Python next looks.
                 if let Err(error) = py.check_signals() {
                     signalled(error);
                 }

@@ -39,18 +39,12 @@ pub fn launch_own<'py>(
     let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
     let choice = MachineChoice::default();
     let collectives = Collectives::new(&model, &choice, seed).for_real();
-    let (raised, signal) = (RefCell::default(), RefCell::new(None));
+    let raised = RefCell::default();
     let stop = stop_of_this_thread();
     let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
-    let should_continue = || match py.check_signals() {
-        Ok(()) => !stop.load(Ordering::Relaxed),
-        Err(error) => {
-            signal.borrow_mut().get_or_insert(error);
-            false
-        }
-    };
+    let should_continue = || signals::should_continue() && !stop.load(Ordering::Relaxed);
     let ran = UdpWorld::default().run_while(&should_continue, ranks, &program);
-    if let Some(error) = signal.into_inner() {
+    if let Some(error) = signals::raised() {
         return Err(error);
     }
     let ended = ran.as_ref().err().map(|error| experiment::Error::Program(error.clone()));
@@ -89,17 +83,14 @@ const LONGEST_VALUE: usize = 3 << 20;
 
 /// A value as JSON, with every digit that Python gives its numbers, or, if that is impossible, as its Python representation.
 fn as_json(value: &Bound<'_, PyAny>) -> PyResult<JsonText> {
-    let (text, length) = match dumped(value)? {
-        Some(text) => {
-            let length = text.text().len();
-            (text, length)
-        }
+    let text = match dumped(value)? {
+        Some(text) => text,
         None => {
             let shown: String = value.repr()?.extract()?;
-            let text = JsonText::new(Value::from(shown.as_str()).to_string());
-            (text.map_err(|error| PyValueError::new_err(error.to_string()))?, shown.len())
+            JsonText::new(Value::from(shown).to_string()).map_err(|error| PyValueError::new_err(error.to_string()))?
         }
     };
+    let length = text.text().len();
     if length > LONGEST_VALUE {
         return Err(PyValueError::new_err(format!(
             "found a returned value of {length} bytes as text; allowed are {LONGEST_VALUE}, as it is sent to the launcher: write what \

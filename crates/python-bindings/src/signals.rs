@@ -1,4 +1,4 @@
-//! Signals while a rank waits in MPI, during which no Python code runs.
+//! Signals while a rank waits for messages, during which no Python code runs.
 
 use std::cell::RefCell;
 

@@ -128,6 +128,12 @@ impl Sweep {
         Ok(())
     }
 
+    /// Keeps other sweeps from writing the same file, until `release`.
+    fn hold(&self) -> PyResult<()> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.as_mut().map_or(Ok(()), Journal::hold).map_err(|error| of_experiment(&error))
+    }
+
     /// Lets other sweeps write the same file, until this one runs again.
     fn release(&self) {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().for_each(Journal::release);

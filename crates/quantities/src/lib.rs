@@ -5,6 +5,7 @@
 //! back in the same notation.
 
 mod bytes;
+mod counted;
 mod input_file;
 mod named;
 mod notation;
@@ -16,6 +17,7 @@ pub mod splitmix64;
 mod time;
 
 pub use bytes::Bytes;
+pub use counted::counted;
 pub use input_file::{BoundedFile, read_at_most};
 pub use named::{TextOrNumber, by_name};
 pub use notation::ParseError;

@@ -25,3 +25,6 @@ pub use clock::{Clock, machine_time};
 pub use mpi_world::{MpiGuest, MpiMachine, MpiStartError, MpiWorld, Waiting};
 pub use parameters::real_parameters;
 pub use udp_world::UdpWorld;
+
+/// How often a waiting rank asks whether to continue; it sleeps no longer than that, either.
+const QUESTION_INTERVAL: quantities::Duration = quantities::Duration::from_microseconds(20_000);

@@ -1,7 +1,6 @@
 //! Tables and numbers for people to read.
 
-use std::fmt::Display;
-
+pub use quantities::counted;
 use quantities::{Bytes, Duration};
 
 /// The side that the cells of a column are aligned to.
@@ -30,12 +29,6 @@ pub fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String
         text.push('\n');
     }
     text
-}
-
-/// A count with its noun: `1 rank`, `2 ranks`.
-pub fn counted(count: impl Display + PartialEq + From<u8>, one: &str) -> String {
-    let plural = if count == 1.into() { "" } else { "s" };
-    format!("{count} {one}{plural}")
 }
 
 /// A duration to four digits, in the largest unit that is not larger than the value.
@@ -83,11 +76,6 @@ mod tests {
         assert_eq!(columns([Side::Left, Side::Right], &rows), "node     7\nof    1024\n");
         assert_eq!(columns([Side::Left, Side::Left], &rows), "node  7\nof    1024\n");
         assert_eq!(columns([Side::Left], &[]), "");
-    }
-
-    #[test]
-    fn only_one_is_singular() {
-        assert_eq!([0_u32, 1, 2].map(|ranks| counted(ranks, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
     }
 
     #[test]

@@ -104,7 +104,10 @@ fn take_begins(settings: &mut Settings) -> Result<moc::Begins, String> {
 fn mesh_of_clos_draws(seeds: std::ops::Range<u64>, mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let begins = take_begins(&mut settings)?;
     let spread = take(&mut settings, "spread").map_or(Ok(0.05), |text| text.parse());
-    let spread = spread.map_err(|error| format!("spread: {error}"))?;
+    let spread: f64 = spread.map_err(|error| format!("spread: {error}"))?;
+    if !(0.0..1.0).contains(&spread) {
+        return Err(format!("spread is from 0 to less than 1, not {spread}"));
+    }
     let around = moc::draws::Around::new(&settings, begins, spread)?;
     let each = |seed: u64, fit: &moc::search::Fit| {
         println!("set {seed}, {:.2} off: {}", fit.distance, settings_text(&fit.settings));

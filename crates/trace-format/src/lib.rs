@@ -44,6 +44,12 @@ pub fn file_name(rank: u32) -> String {
     format!("rank-{rank}.trace")
 }
 
+/// The rank whose file has this name, if one has.
+pub fn rank_of(name: &str) -> Option<u32> {
+    let rank = name.strip_prefix("rank-")?.strip_suffix(".trace")?.parse().ok()?;
+    (file_name(rank) == name).then_some(rank)
+}
+
 /// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {

@@ -18,7 +18,7 @@ use crate::progress::DataBar;
 use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};
 use formats::interrupt;
-use report::terminal::{amount, bytes_per_second, rounded};
+use report::terminal::{amount, bytes_per_second, counted, rounded};
 
 /// Receive files and folders from a sender
 ///
@@ -100,7 +100,7 @@ fn host_name() -> String {
 
 fn text(received: &Received) -> String {
     let Received { title, manifest, came, time } = received;
-    let files = if manifest.files() == 1 { "1 file".to_string() } else { format!("{} files", manifest.files()) };
+    let files = counted(manifest.files(), "file");
     let speed = bytes_per_second(if time.is_zero() { 0.0 } else { came.0 as f64 / time.seconds() });
     let before = Bytes(manifest.size().0.saturating_sub(came.0));
     let before = if before.0 > 0 { format!("; {} had arrived before", amount(before)) } else { String::new() };

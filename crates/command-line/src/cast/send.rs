@@ -17,7 +17,7 @@ use crate::progress::DataBar;
 use crate::quantity::{rate, seconds};
 use crate::{CommandOutput, json};
 use formats::interrupt;
-use report::terminal::{amount, bytes_per_second, rounded};
+use report::terminal::{amount, bytes_per_second, counted, rounded};
 
 /// Send files and folders to all receivers
 ///
@@ -106,8 +106,7 @@ fn speed(size: Bytes, time: Duration) -> f64 {
 
 fn text(sent: &Sent, count: usize, size: Bytes) -> String {
     let Sent { done, time, rounds, .. } = sent;
-    let files = if count == 1 { "1 file".to_string() } else { format!("{count} files") };
-    let receivers = if *done == 1 { "1 receiver".to_string() } else { format!("{done} receivers") };
+    let (files, receivers) = (counted(count, "file"), counted(*done, "receiver"));
     let again = if *rounds > 1 { format!(" in {rounds} rounds") } else { String::new() };
     let speed = bytes_per_second(speed(size, *time));
     format!("sent {files}, {}, to {receivers} in {}{again}: {speed}\n", amount(size), rounded(*time))

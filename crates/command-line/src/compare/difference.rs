@@ -39,33 +39,44 @@ impl Difference {
 
 /// The values that differ between two answers by more than `tolerance`, a share of the larger number.
 pub(super) fn between(before: &Value, after: &Value, tolerance: f64) -> Vec<Difference> {
-    let mut found = between_all(before, after, tolerance);
-    found.retain(|difference| !is_excluded(&difference.place));
+    let mut found = Vec::new();
+    compare("", (Some(before), Some(after)), &Comparison { tolerance, is_excluded }, &mut found);
     found
 }
 
 /// The same for any two values, with nothing excluded.
 pub(super) fn between_all(before: &Value, after: &Value, tolerance: f64) -> Vec<Difference> {
     let mut found = Vec::new();
-    compare("", (Some(before), Some(after)), tolerance, &mut found);
+    compare("", (Some(before), Some(after)), &Comparison { tolerance, is_excluded: |_| false }, &mut found);
     found
 }
 
-fn compare(place: &str, values: (Option<&Value>, Option<&Value>), tolerance: f64, found: &mut Vec<Difference>) {
+/// How two values are compared.
+struct Comparison {
+    /// What share of the larger number is no difference. [1]
+    tolerance: f64,
+    /// Whether what is at a place is not compared.
+    is_excluded: fn(&str) -> bool,
+}
+
+fn compare(place: &str, values: (Option<&Value>, Option<&Value>), how: &Comparison, found: &mut Vec<Difference>) {
+    if (how.is_excluded)(place) {
+        return;
+    }
     match values {
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
             let added = after.keys().filter(|key| !before.contains_key(*key));
             for key in before.keys().chain(added) {
                 let inner = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
-                compare(&inner, (before.get(key), after.get(key)), tolerance, found);
+                compare(&inner, (before.get(key), after.get(key)), how, found);
             }
         }
         (Some(Value::Array(before)), Some(Value::Array(after))) => {
             for number in 0..before.len().max(after.len()) {
-                compare(&format!("{place}[{number}]"), (before.get(number), after.get(number)), tolerance, found);
+                compare(&format!("{place}[{number}]"), (before.get(number), after.get(number)), how, found);
             }
         }
-        (before, after) if are_same(before, after, tolerance) => {}
+        (before, after) if are_same(before, after, how.tolerance) => {}
         (before, after) => {
             let (before, after) = (before.cloned(), after.cloned());
             found.push(Difference { place: place.to_owned(), before, after });
@@ -73,12 +84,10 @@ fn compare(place: &str, values: (Option<&Value>, Option<&Value>), tolerance: f64
     }
 }
 
-/// Whether what is at a place is not compared, or belongs to something that is not, in the answer or in one of its jobs.
+/// Whether what is at a place is not compared, in the answer or in one of its jobs.
 fn is_excluded(place: &str) -> bool {
-    let is_within =
-        |field: &&str| place.strip_prefix(*field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let of_job = place.strip_prefix("jobs[").and_then(|rest| rest.split_once("].")).map(|(_, field)| field);
-    EXCLUDED.iter().any(is_within) || of_job.is_some_and(|field| field == "program" || field.starts_with("parameters"))
+    EXCLUDED.contains(&place) || matches!(of_job, Some("program" | "parameters"))
 }
 
 fn are_same(before: Option<&Value>, after: Option<&Value>, tolerance: f64) -> bool {

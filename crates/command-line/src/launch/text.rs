@@ -106,7 +106,7 @@ fn text(
     if left > 0 {
         rows.push(["not received".to_owned(), left.to_string()]);
     }
-    let ranks = counted(records.len() as u64, "rank");
+    let ranks = counted(records.len(), "rank");
     let what = experiment.line();
     let returned = (0..).zip(records).filter_map(|(rank, record)| returned(rank, record));
     let returned: String = returned.collect();

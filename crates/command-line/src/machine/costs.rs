@@ -8,7 +8,7 @@ use ::machines::routing::{IdleWhen, Selection, WaitsFor};
 use quantities::{Bytes, Duration};
 
 use super::row;
-use report::terminal::bytes_per_second;
+use report::terminal::{bytes_per_second, counted};
 
 /// What makes channels alike: everything except where they lead.
 type Kind = (Duration, Duration, Duration, u32, u32);
@@ -46,14 +46,10 @@ pub(super) fn network(network: &FlitNetwork) -> Vec<[String; 2]> {
 fn channel((flit_time, wire_latency, credit_latency, buffer, virtual_channels): Kind, flit: Bytes) -> String {
     let rate = bytes_per_second(flit.0 as f64 / flit_time.picoseconds() as f64 * 1e12);
     let buffers = match virtual_channels {
-        1 => format!("a buffer of {}", flits(buffer)),
-        several => format!("{several} buffers of {}", flits(buffer)),
+        1 => format!("a buffer of {}", counted(buffer, "flit")),
+        several => format!("{several} buffers of {}", counted(buffer, "flit")),
     };
     format!("{rate}, a flit in {flit_time}; wire {wire_latency}, credit back {credit_latency}; {buffers}")
-}
-
-fn flits(count: u32) -> String {
-    if count == 1 { "1 flit".to_string() } else { format!("{count} flits") }
 }
 
 fn router(network: &FlitNetwork) -> String {

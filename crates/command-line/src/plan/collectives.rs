@@ -18,8 +18,8 @@ use formats::interrupt;
 use formats::output::WholeFile;
 use formats::traffic_matrix;
 use report::terminal::{Side, columns, counted, rounded};
-use tuning::planner::Effort;
 use tuning::planner::collectives::{Pick, PlanRequest, picks, plan_of};
+use tuning::planner::{Effort, Question};
 
 /// The default sizes.
 const DEFAULT_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
@@ -80,6 +80,9 @@ impl Arguments {
             threads: self.place.threads(),
         };
         let request = PlanRequest { ranks, sizes: self.sizes.0.clone(), matrix: matrix.map(|matrix| matrix.pattern) };
+        if let Some(pattern) = &request.matrix {
+            Question::Irregular(pattern.clone()).check_on(&machine)?;
+        }
         let picks = picks(&request, &machine, &effort)?;
         drop(bar);
         if interrupt::requested() {
@@ -111,7 +114,7 @@ impl Report<'_> {
         for Pick { question, best, .. } in self.picks {
             let size = match question.pattern() {
                 None => question.bytes().to_string(),
-                Some(pattern) => format!("{} messages", pattern.messages().len()),
+                Some(pattern) => counted(pattern.messages().len(), "message"),
             };
             let name = best.as_ref().map_or("none that can be run".to_owned(), |best| best.candidate.name.clone());
             let time = best.as_ref().map(|best| rounded(best.time)).unwrap_or_default();

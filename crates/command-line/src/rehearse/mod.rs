@@ -144,7 +144,8 @@ fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks that there will be something to compare with measured times. No field that is fitted changes what a machine can do.
+/// Checks that there will be something to compare with measured times. Fields that are fitted are assumed not
+/// to change which programs a machine can run.
 fn check_predictable(questions: &[Question], machine: &Machine) -> Result<(), Failure> {
     let mut failed = Vec::new();
     for question in questions {

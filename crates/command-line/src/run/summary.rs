@@ -49,8 +49,7 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", unquoted(value))).collect();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
-    let mut text =
-        format!("{} on {} of {on} ({})\n", ended.program, counted(ranks as u64, "node"), parameters.join(", "));
+    let mut text = format!("{} on {} of {on} ({})\n", ended.program, counted(ranks, "node"), parameters.join(", "));
     text += &format!("{}\n", ended.provenance.line());
     let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
     let mut reports_not_received = false;
@@ -87,8 +86,7 @@ fn critical_path(ended: &FinishedRun) -> Vec<[String; 2]> {
         let share = 100.0 * length.picoseconds() as f64 / whole;
         ["".to_owned(), format!("{name} {} ({share:.1}%)", rounded(length))]
     };
-    let steps = path.steps.len();
-    let mut rows = vec![["critical path".to_owned(), format!("{steps} {}", if steps == 1 { "step" } else { "steps" })]];
+    let mut rows = vec![["critical path".to_owned(), counted(path.steps.len(), "step")]];
     rows.extend(parts.named().into_iter().filter(|(_, length)| !length.is_zero()).map(part));
     let times = MessageTimes::of(&timeline.messages);
     if times.count() > 0 {

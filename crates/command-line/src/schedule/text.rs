@@ -20,7 +20,7 @@ fn rows(summary: &ScheduleSummary) -> [[String; 2]; 4] {
     let idle = if idle > 0 { format!(", and {idle} that carry nothing") } else { String::new() };
     let parts = if transfers > messages { format!(" in {transfers} parts") } else { String::new() };
     let (through, most) = (summary.crossings.iter().sum::<usize>(), summary.most_crossings());
-    let branches = format!("branches of {} {}", summary.branch, if summary.branch == 1 { "rank" } else { "ranks" });
+    let branches = format!("branches of {}", counted(summary.branch, "rank"));
     [
         ("steps", format!("{carrying_steps}{idle}; at least {least_steps} for these messages")),
         ("messages", format!("{messages}{parts}, {bytes} in total")),
@@ -38,7 +38,7 @@ fn heading(traffic: &Messages) -> String {
     };
     format!(
         "{title}: {} among {}{share}",
-        counted(pattern.messages().len() as u64, "message"),
+        counted(pattern.messages().len(), "message"),
         counted(pattern.ranks(), "rank")
     )
 }
@@ -75,18 +75,18 @@ pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String
 /// Several schedules.
 pub(super) fn comparison(
     traffic: &Messages,
-    summary: &[ScheduleSummary],
+    summaries: &[ScheduleSummary],
     experiment: &Provenance,
     as_json: bool,
 ) -> String {
     if as_json {
-        let schedules: Vec<Value> = summary.iter().map(ScheduleSummary::json).collect();
+        let schedules: Vec<Value> = summaries.iter().map(ScheduleSummary::json).collect();
         let object = json!({"traffic": traffic.title, "schedules": schedules});
         return crate::json(&experiment.added_to(object));
     }
     let names = ["algorithm", "steps", "in step", "ratio to min", "through root, at most"];
     let mut rows = vec![names.map(str::to_string)];
-    rows.extend(summary.iter().map(|summary| {
+    rows.extend(summaries.iter().map(|summary| {
         [
             summary.name.text().to_owned(),
             summary.measures.carrying_steps.to_string(),
@@ -97,7 +97,7 @@ pub(super) fn comparison(
     }));
     let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right];
     let (steps, bytes) = (traffic.pattern.most_messages_of_a_rank(), traffic.pattern.most_bytes_of_a_rank());
-    let branch = summary.first().map_or(0, |summary| summary.branch);
+    let branch = summaries.first().map_or(0, |summary| summary.branch);
     format!(
         "{}\n{}\n{}\nAt least {steps} steps are needed. In step: the sum of the steps' largest messages, at least the \
          {bytes} of\nthe busiest rank. Through root: the most in one step, for a tree whose branches below the root \

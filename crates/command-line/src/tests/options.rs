@@ -34,6 +34,9 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("run all-reduce --machine moc-2-1 --algorithm ring --alpha 0.6", "--alpha"),
     ("run broadcast --machine moc-2-1 --algorithm binomial --segment 1KiB", "--segment"),
     ("run broadcast --machine cm5-32 --algorithm hardware --order permuted", "--order"),
+    // No whole piece is had.
+    ("run cast --machine dp-smp-8 --have 0.4", "--have"),
+    ("run cast --machine cm5-32 --bytes 3MiB --have 0.1", "--have"),
     // The matrix has the sizes.
     ("run all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),
     ("plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv --bytes 8", "--bytes"),

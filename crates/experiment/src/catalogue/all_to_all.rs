@@ -237,10 +237,7 @@ impl AllToAll {
             return Err(Error::parameter("algorithm", algorithm.name(), allowed));
         };
         let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or(Bytes(0));
-        if site.has_network() && largest > LARGEST_MESSAGE {
-            let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");
-            return Err(Error::parameter("traffic", format!("a message of {largest}"), allowed));
-        }
+        site.check_largest("traffic", largest)?;
         let order = self.order.unwrap_or_else(|| algorithm.order(site.order(largest)));
         let busiest = (u64::from(pattern.most_messages_of_a_rank()), pattern.most_bytes_of_a_rank());
         let schedule = algorithm.schedule(&pattern);

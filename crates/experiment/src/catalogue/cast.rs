@@ -1,13 +1,14 @@
 //! Content from one rank to all others, as `maquette cast` sends files.
 
 use programs::cast;
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, Rank, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use super::size::share;
 use super::{Entry, Size};
+use crate::site::LARGEST_MESSAGE;
 use crate::{Error, Finding, Prepared, Ready, Site};
 
 /// Send content from node 0 to all others as `maquette cast` sends files: by hardware broadcast, and only what somebody lacks.
@@ -16,7 +17,8 @@ use crate::{Error, Finding, Prepared, Ready, Site};
 pub struct Cast {
     /// Size of the content.
     bytes: Size,
-    /// The share of the pieces, each 1 MiB, that all receivers have at first, as after a transfer that was interrupted: from 0 to 1.
+    /// The share of the pieces, each 1 MiB, that all receivers have at first, as after a transfer that was interrupted: from 0 to 1, rounded
+    /// to whole pieces.
     have: Share,
 }
 
@@ -47,11 +49,17 @@ impl Entry for Cast {
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let Cast { bytes: Size(bytes), have: Share(have) } = *self;
-        let content = cast::Cast::content(usize::try_from(bytes.0).unwrap_or(usize::MAX));
-        let program = cast::Cast::new(content, have).map_err(|error| Error::parameter("bytes", bytes, error))?;
+        let ranks = site.ranks()?;
+        let length = usize::try_from(bytes.0).map_err(|_| Error::parameter("bytes", bytes, LARGEST_MESSAGE))?;
+        let program = cast::Cast::new(cast::Cast::content(length), have)
+            .map_err(|error| Error::parameter("bytes", bytes, error))?;
         let pieces = program.pieces().len();
+        if have > 0.0 && program.known() == 0 {
+            let allowed = format!("0, or a share that makes at least one of the {} of 1 MiB", counted(pieces, "piece"));
+            return Err(Error::parameter("have", have, allowed));
+        }
         let parameters = json!({"bytes": bytes.0, "have": have});
-        let mut prepared = Prepared::new(program, site.ranks()?, parameters);
+        let mut prepared = Prepared::new(program, ranks, parameters);
         prepared.notes.first = Some(Rank(0));
         Ok(Box::new(prepared.with_findings(move |ends, _| {
             let sent = ends.iter().map(|end| end.came).max().unwrap_or(0);

@@ -9,7 +9,7 @@ use quantities::Bytes;
 use serde_json::Value;
 
 use super::{Axis, parameters_of, set};
-use crate::catalogue::{Choice, descriptions};
+use crate::catalogue::{Choice, Description, descriptions};
 use crate::{Error, Experiment, FilePath, MachineChoice};
 
 /// The longest file of which a digest is taken.
@@ -27,7 +27,13 @@ pub(super) fn check(first: &Experiment, axes: &[Axis]) -> Result<Vec<InputFile>,
     let mut files = Files::default();
     machines.iter().try_for_each(|machine| files.of_machine(machine))?;
     files.of_programs(first)?;
-    for Axis { name, values } in axes.iter().filter(|axis| axis.is_parameter()) {
+    let descriptions = descriptions();
+    let is_path = |name: &str| {
+        let of_first = |it: &&Description| first.jobs.iter().any(|job| job.program.name() == it.name);
+        descriptions.iter().filter(of_first).flat_map(|it| &it.parameters).any(|it| it.is_path && it.name == name)
+    };
+    // No other parameter changes which files are read.
+    for Axis { name, values } in axes.iter().filter(|axis| is_path(&axis.name)) {
         for value in values {
             let mut experiment = first.clone();
             set(&mut experiment, name, value)?;
@@ -115,7 +121,7 @@ fn paths_of(program: &Choice) -> Vec<FilePath> {
     }
     let description = descriptions().into_iter().find(|it| it.name == program.name());
     let names = description.into_iter().flat_map(|it| it.parameters).filter(|parameter| parameter.is_path);
-    names.filter_map(|parameter| Some(FilePath::of_text(parameters.get(&parameter.name)?.as_str()?))).collect()
+    names.filter_map(|parameter| serde_json::from_value(parameters.get(&parameter.name)?.clone()).ok()).collect()
 }
 
 /// The digest of the plain file `path`.

@@ -45,7 +45,7 @@ pub struct CastEnd {
 }
 
 impl Cast {
-    /// A transfer of `content`, of which receivers have this share at first: so many of its pieces, rounded down, from the first one on.
+    /// A transfer of `content`, of which receivers have this share at first: so many of its pieces, rounded, from the first one on.
     ///
     /// # Errors
     /// More content than a transfer may have.
@@ -54,7 +54,7 @@ impl Cast {
         let manifest = Manifest::new(vec![Entry { name: Name::new("content")?, kind }])?;
         let mut rest = content;
         let pieces: Vec<Bytes> = (0..manifest.pieces()).map(|index| rest.split_to(manifest.length(index))).collect();
-        let known = (share.clamp(0.0, 1.0) * f64::from(manifest.pieces())) as u32;
+        let known = (share.clamp(0.0, 1.0) * f64::from(manifest.pieces())).round() as u32;
         Ok(Cast { manifest, pieces, known })
     }
 

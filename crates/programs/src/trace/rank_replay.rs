@@ -18,7 +18,7 @@ use crate::Group;
 const TURNS: u32 = 64;
 
 /// An operation that was begun.
-enum Begun<'run> {
+enum RequestState<'run> {
     /// The operation is under way.
     UnderWay(Pin<Box<dyn Future<Output = Result<()>> + 'run>>),
     /// A receive of a message from the rank itself, with this tag or any.
@@ -33,7 +33,7 @@ pub(super) struct RankReplay<'run, E> {
     communicators: &'run [Group],
     algorithms: &'run Algorithms,
     /// The operation behind each request.
-    requests: Vec<Option<Begun<'run>>>,
+    requests: Vec<Option<RequestState<'run>>>,
     /// The requests that are collectives under way: the rank must keep polling them.
     collectives: Vec<u32>,
     /// For each communicator, how many of its collectives were called.
@@ -101,7 +101,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
             }
             Call::BeginCollective(request, collective) => {
                 let performing = self.collective(collective)?;
-                self.begin(*request, Begun::UnderWay(Box::pin(performing))).await;
+                self.begin(*request, RequestState::UnderWay(Box::pin(performing))).await;
                 self.collectives.push(*request);
                 Ok(())
             }
@@ -117,35 +117,35 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     }
 
     /// A send to be begun. A send to the rank itself is over at once: it is a copy in memory.
-    fn send(&mut self, message: &trace_format::Message) -> Begun<'run> {
+    fn send(&mut self, message: &trace_format::Message) -> RequestState<'run> {
         let Some(to) = self.rank_of(message) else {
-            return Begun::Over(Err(Error::Unfit("a send that names no receiver".to_owned())));
+            return RequestState::Over(Err(Error::Unfit("a send that names no receiver".to_owned())));
         };
         let tag = message.tag.unwrap_or_default();
         if to == self.endpoint.rank() {
             self.to_itself.push(tag);
-            return Begun::Over(Ok(()));
+            return RequestState::Over(Ok(()));
         }
         let (endpoint, message) = (self.endpoint, Message::of_size(Bytes(message.bytes)));
-        Begun::UnderWay(Box::pin(endpoint.send_tagged(to, Tag(tag), message)))
+        RequestState::UnderWay(Box::pin(endpoint.send_tagged(to, Tag(tag), message)))
     }
 
     /// A receive to be begun.
-    fn receive(&mut self, message: &trace_format::Message) -> Begun<'run> {
+    fn receive(&mut self, message: &trace_format::Message) -> RequestState<'run> {
         let from = self.rank_of(message);
         let fits = |&(source, tag): &(Rank, u32)| {
             from.is_none_or(|from| from == source) && message.tag.is_none_or(|asked| asked == tag)
         };
         if let Some(place) = self.probed.iter().position(fits) {
             self.probed.remove(place);
-            return Begun::Over(Ok(()));
+            return RequestState::Over(Ok(()));
         }
         let tags = message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag)));
         if from == Some(self.endpoint.rank()) {
-            return Begun::FromItself(message.tag);
+            return RequestState::FromItself(message.tag);
         }
         let (endpoint, from) = (self.endpoint, from.map_or(Source::Any, Source::Rank));
-        Begun::UnderWay(Box::pin(async move { endpoint.receive_matching(from, tags, None).await.map(drop) }))
+        RequestState::UnderWay(Box::pin(async move { endpoint.receive_matching(from, tags, None).await.map(drop) }))
     }
 
     /// Begins both, the send first.
@@ -184,7 +184,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     }
 
     /// Begins the operation behind a request.
-    async fn begin(&mut self, request: u32, begun: Begun<'run>) {
+    async fn begin(&mut self, request: u32, begun: RequestState<'run>) {
         let begun = polled(begun).await;
         let place = request as usize;
         if self.requests.len() <= place {
@@ -194,17 +194,17 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     }
 
     /// Ends a request, which can't be asked for again; returns its operation.
-    fn end(&mut self, request: u32) -> Result<Begun<'run>> {
+    fn end(&mut self, request: u32) -> Result<RequestState<'run>> {
         self.collectives.retain(|&other| other != request);
         let begun = self.requests.get_mut(request as usize).and_then(Option::take);
         begun.ok_or_else(|| Error::Unfit(format!("request {request} is not under way")))
     }
 
-    async fn until_over(&mut self, begun: Begun<'run>) -> Result<()> {
+    async fn until_over(&mut self, begun: RequestState<'run>) -> Result<()> {
         match begun {
-            Begun::UnderWay(future) => self.meanwhile(future).await,
-            Begun::Over(result) => result,
-            Begun::FromItself(tag) => {
+            RequestState::UnderWay(future) => self.meanwhile(future).await,
+            RequestState::Over(result) => result,
+            RequestState::FromItself(tag) => {
                 let sent = self.to_itself.iter().position(|&sent| tag.is_none_or(|tag| tag == sent));
                 let nothing = || Error::Unfit("a rank waits for a message that it has not sent itself".to_owned());
                 self.to_itself.remove(sent.ok_or_else(nothing)?);
@@ -231,19 +231,19 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         let requests = &mut self.requests;
         self.collectives.retain(|&request| {
             let Some(begun) = &mut requests[request as usize] else { return false };
-            let Begun::UnderWay(future) = begun else { return false };
+            let RequestState::UnderWay(future) = begun else { return false };
             let Poll::Ready(result) = future.as_mut().poll(context) else { return true };
-            *begun = Begun::Over(result);
+            *begun = RequestState::Over(result);
             false
         });
     }
 }
 
 /// Begins an operation, which happens when it is first polled.
-async fn polled(begun: Begun<'_>) -> Begun<'_> {
-    let Begun::UnderWay(mut future) = begun else { return begun };
+async fn polled(begun: RequestState<'_>) -> RequestState<'_> {
+    let RequestState::UnderWay(mut future) = begun else { return begun };
     match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
-        Poll::Ready(result) => Begun::Over(result),
-        Poll::Pending => Begun::UnderWay(future),
+        Poll::Ready(result) => RequestState::Over(result),
+        Poll::Pending => RequestState::UnderWay(future),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quantities::Duration;
+use quantities::{Duration, counted};
 use trace_format::{Call, Collective, ITSELF, Message, WORLD};
 
 use super::communicators::{Communicators, OwnCommunicators};
@@ -213,7 +213,8 @@ impl OfRank {
         let number = calls.len();
         let Some((_, Call::Finalize(_))) = calls.last() else {
             let last = calls.last().map_or(String::new(), |(_, call)| format!(", the last an {}", call.name()));
-            let problem = format!("cut short: rank {} made {number} calls{last}, and no MPI_Finalize", self.rank);
+            let problem =
+                format!("cut short: rank {} made {}{last}, and no MPI_Finalize", self.rank, counted(number, "call"));
             return Err(TraceError::of_file(file, problem)
                 .with_hint("a program that died leaves such a trace: it can't be replayed"));
         };

@@ -20,7 +20,7 @@ use quantities::{Duration, Rank, Time};
 use super::broadcasts::{Broadcasts, CompletedBroadcast, MOST_RANKS};
 use super::polling::{Polling, Waiting};
 use super::transport::{Body, Incoming, Sending, Transfer, Transport};
-use crate::Clock;
+use crate::{Clock, QUESTION_INTERVAL};
 
 /// Polls between two looks at the clock, where no operation waits for a time.
 const POLLS_BETWEEN_CLOCK_READINGS: u32 = 256;
@@ -28,8 +28,6 @@ const POLLS_BETWEEN_CLOCK_READINGS: u32 = 256;
 const POLLS_BEFORE_LATE: u32 = 16;
 /// A rank that only waits for a time wakes this long before it. [ps]
 const WAKE_BEFORE: Duration = Duration::from_microseconds(150);
-/// How often a waiting rank asks whether to continue; it sleeps no longer than that, either. [ps]
-const BETWEEN_QUESTIONS: Duration = Duration::from_microseconds(20_000);
 
 /// How long a rank waits.
 #[derive(Clone, Copy, Debug)]
@@ -390,7 +388,7 @@ impl<'world> MpiMachine<'world> {
         {
             let left = first.since(self.clock.now().min(first));
             if left > WAKE_BEFORE {
-                let left = (left - WAKE_BEFORE).min(BETWEEN_QUESTIONS).picoseconds() / 1_000;
+                let left = (left - WAKE_BEFORE).min(QUESTION_INTERVAL).picoseconds() / 1_000;
                 std::thread::sleep(std::time::Duration::from_nanos(left));
                 self.ask_whether_to_continue()?;
             }
@@ -410,7 +408,7 @@ impl<'world> MpiMachine<'world> {
     /// Asks whether to continue, unless it has just done so; returns the time.
     fn ask_whether_to_continue(&mut self) -> Result<Time> {
         let now = self.clock.now();
-        if now.since(self.asked_at.min(now)) < BETWEEN_QUESTIONS {
+        if now.since(self.asked_at.min(now)) < QUESTION_INTERVAL {
             return Ok(now);
         }
         self.asked_at = now;

@@ -5,17 +5,14 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use endpoint::executor::{self, Machine, OperationEvent};
 use endpoint::{Error, Operation, Program, Request, Result, StartStatus};
 use messaging::{Messenger, Messengers, Parameters};
-use quantities::{Duration, Rank, Time};
+use quantities::{Rank, Time};
 
 use super::polled::PolledNetwork;
-use crate::Clock;
 use crate::udp::{Group, UdpNetwork, UdpPort, UdpSettings, wait_for_any};
+use crate::{Clock, QUESTION_INTERVAL};
 
 /// After this many waits, checks whether all ranks wait for messages that nobody has sent.
 const WAITS_BETWEEN_CHECKS: u64 = 256;
-
-/// How long to wait at most before asking whether to continue.
-const QUESTION_INTERVAL: Duration = Duration::from_microseconds(50_000);
 
 /// Tells whether a run is to continue.
 type ShouldContinue<'run> = &'run dyn Fn() -> bool;

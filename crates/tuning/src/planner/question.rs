@@ -1,8 +1,8 @@
 //! The question for a plan.
 
 use experiment::Error;
-use experiment::site::LARGEST_MESSAGE;
-use machines::model::{Interconnect, Machine};
+use experiment::site::check_largest;
+use machines::model::Machine;
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
@@ -67,13 +67,8 @@ impl Question {
     /// # Errors
     /// A message that is too long for a network.
     pub fn check_on(&self, machine: &Machine) -> Result<(), Error> {
-        let largest = self.most_bytes();
-        if !matches!(machine.interconnect, Interconnect::Flits(_)) || largest <= LARGEST_MESSAGE {
-            return Ok(());
-        }
         let parameter = if self.pattern().is_some() { "traffic" } else { "bytes" };
-        let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");
-        Err(Error::parameter(parameter, format!("a message of {largest}"), allowed))
+        check_largest(machine, parameter, self.most_bytes())
     }
 
     /// How many ranks take part.

@@ -60,7 +60,8 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The reasons why some times were not predicted, in their order, each with how many lack for it.
+    /// The reasons why some times were not predicted, in the order in which they first occur, each with how
+    /// many times were not predicted for it.
     pub fn reasons(&self) -> Vec<(&str, usize)> {
         reasons(self.compared.iter().map(|compared| &compared.prediction))
     }

@@ -56,7 +56,8 @@ impl Prediction {
     }
 }
 
-/// The reasons why some of these times were not predicted, in their order, each with how many lack for it.
+/// The reasons why some of these times were not predicted, in the order in which they first occur, each with how
+/// many times were not predicted for it.
 pub fn reasons<'a>(predictions: impl IntoIterator<Item = &'a Prediction>) -> Vec<(&'a str, usize)> {
     let mut all: Vec<(&str, usize)> = Vec::new();
     for error in predictions.into_iter().filter_map(|it| it.error.as_deref()) {

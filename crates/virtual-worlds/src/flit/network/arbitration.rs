@@ -105,8 +105,8 @@ impl Requests {
     }
 }
 
-/// Adds a channel to those that are granted in this instant, kept with the lowest number last: channels are granted in order of their
-/// numbers, which decides where a header waits for any of several.
+/// Adds a channel to a list in descending order, from whose end channels are taken: they are granted in order of their numbers, which
+/// decides where a header waits for any of several.
 pub fn add_in_turn<C: Copy + Ord>(to_grant: &mut Vec<C>, channel: C) {
     let place = to_grant.partition_point(|other| *other > channel);
     to_grant.insert(place, channel);

@@ -384,7 +384,7 @@ impl Fast {
             link.requests.withdraw(packet);
             if link.shared {
                 // It may have kept others from a wire behind which it had no room.
-                add_in_turn(&mut self.to_grant, other);
+                may_grant(&mut self.to_grant, self.network.waits_for, other);
             }
         }
     }
@@ -586,7 +586,7 @@ impl Fast {
                 input.credits.extend(starts, input.credit);
                 if input.shared {
                     // Packets may be waiting for this room: when it will be there is known now.
-                    add_in_turn(&mut self.to_grant, rows[before].channel);
+                    may_grant(&mut self.to_grant, self.network.waits_for, rows[before].channel);
                 }
             }
         }
@@ -647,5 +647,13 @@ fn count_determined(links: &[Link], rows: &[Row], first: usize, flits: u32, coun
             rest.min(link.credits.count().saturating_add(ahead))
         };
         ahead = *count;
+    }
+}
+
+/// A channel may now be granted to a header that waits. The order matters only where a header waits for any of several.
+fn may_grant(to_grant: &mut Vec<u32>, waits_for: WaitsFor, channel: u32) {
+    match waits_for {
+        WaitsFor::Any => add_in_turn(to_grant, channel),
+        WaitsFor::Chosen => to_grant.push(channel),
     }
 }

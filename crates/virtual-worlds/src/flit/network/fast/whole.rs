@@ -10,10 +10,9 @@ use std::slice;
 use machines::model::ChannelId;
 use quantities::Time;
 
-use super::super::arbitration::add_in_turn;
 use super::packet::Row;
 use super::runs::{Cursor, Pace, Run, Runs, serve};
-use super::{Fast, NetworkEvent, RELEASE, Schedule};
+use super::{Fast, NetworkEvent, RELEASE, Schedule, may_grant};
 
 impl Fast {
     /// Whether all starts of a packet on its last channel are now determined, and all its other starts are known.
@@ -79,7 +78,7 @@ impl Fast {
             input.credits.extend(starts, input.credit);
             if input.shared {
                 // Packets may be waiting for this room: when it will be there is known now.
-                add_in_turn(&mut self.to_grant, before.channel);
+                may_grant(&mut self.to_grant, self.network.waits_for, before.channel);
             }
             self.recorder.occupied(ChannelId(before.channel), 0, total);
         }
