@@ -75,6 +75,14 @@ def test_finished_points_of_another_sweep_are_refused(tmp_path: Path) -> None:
         mq.Sweep(EXPERIMENT, {"seed": [1, 3]}, out=tmp_path / "out.csv")
 
 
+def test_a_sweep_whose_file_another_one_has_written_ends_before_it_runs_anything(tmp_path: Path) -> None:
+    first, second = (mq.Sweep(EXPERIMENT, {"seed": [1, 2]}, out=tmp_path / "out.csv") for _ in range(2))
+    second.run_points()
+    with pytest.raises(OSError, match="another sweep has written to its journal"):
+        first.run()
+    assert (first.done, second.done) == (0, 2)
+
+
 def test_ctrl_c_keeps_finished_points() -> None:
     experiment = {**EXPERIMENT, "job": [{"program": {"equal-dist": {"messages": 20_000}}}]}
     sweep = mq.Sweep(experiment, {"seed": range(1000)})
