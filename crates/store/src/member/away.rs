@@ -49,6 +49,7 @@ impl<C: Contents> Member<C> {
     /// Whether a server of this member would split if all members were connected.
     pub fn waits_for_hosts(&self) -> bool {
         let all = u32::try_from(self.hosts().count()).unwrap_or(u32::MAX).saturating_mul(self.policy.servers_each);
+        let all = all.min(self.policy.growth.most_servers).min(self.asked.bounds().most);
         self.servers.values().any(|server| {
             let (Some(file), Some(table)) = (server.token(), server.table()) else { return false };
             let is_full = table.len() as f64 > self.policy.growth.threshold(file);

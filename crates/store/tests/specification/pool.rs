@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use maquette_store::member::{Answer, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
-use programs::linear_hash::{Body, Growth, Key, KeyHash, Operation, Outcome, Pairs};
+use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs};
 use quantities::{Duration, Time, splitmix64};
 
 use crate::seeds::of_each_seed;
@@ -539,6 +539,25 @@ fn a_member_that_stands_by_hears_from_others_that_one_to_which_it_has_no_link_ha
         assert!(pool.members[3].has_left(), "it waits for {:?}", pool.members[3].not_heard().collect::<Vec<_>>());
         pool.check();
     });
+}
+
+#[test]
+fn a_split_waits_for_members_only_if_as_many_servers_are_wanted() {
+    let mut pool = standing_by(1, 3);
+    [1, 2].into_iter().for_each(|gone| pool.set_down(gone, true));
+    pool.run(200, true);
+    let servers = pool.servers().len() as u32;
+    assert_eq!(servers, 2, "one member is there, and hosts two");
+    assert!(pool.members[0].waits_for_hosts());
+    let resize = |pool: &mut Pool, most: u32| {
+        let mut outputs = Vec::new();
+        pool.members[0].resize(time(pool.now), Bounds { least: 1, most }, &mut outputs);
+        pool.carry(0, outputs);
+    };
+    resize(&mut pool, servers);
+    assert!(!pool.members[0].waits_for_hosts(), "more servers are not wanted");
+    resize(&mut pool, servers + 1);
+    assert!(pool.members[0].waits_for_hosts());
 }
 
 #[test]
