@@ -29,7 +29,10 @@ impl<C: Contents> Message<C> {
                 check_departures(departures)
             }
             Message::There(peers, departures) => check_peers(peers).and_then(|()| check_departures(departures)),
-            Message::Noted(Noted { peers, .. }) => check_peers(peers),
+            Message::Noted(Noted { hosts, peers, .. }) => {
+                at_most("hosts", hosts.len() as u64, MOST_SERVERS)?;
+                check_peers(peers)
+            }
             Message::Resize(asked) => at_most("times that servers were asked for", asked.times(), MOST_TIMES),
             Message::Leaving(departure) => check_departure(departure),
             Message::Request(server, request) => check_server(*server).and_then(|()| request.check()),

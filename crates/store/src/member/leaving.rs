@@ -59,7 +59,7 @@ pub struct Noted {
     /// Whether its messages to the other's servers have all been acknowledged.
     is_quiet: bool,
     /// The members that host servers, as far as its own servers need to know.
-    hosts: BTreeSet<Identity>,
+    pub(super) hosts: BTreeSet<Identity>,
     /// The members it knows.
     pub(super) peers: Vec<Peer>,
 }

@@ -102,6 +102,25 @@ fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
     );
 }
 
+/// What a member has noted of another's departure, with so many hosts of servers.
+fn noted(hosts: u32) -> Message<Bucket> {
+    /// The message's place among all.
+    const NOTED: u32 = 15;
+    let (stage, moved, is_quiet, peers) = (0_u32, 0_u32, true, Vec::<u32>::new());
+    let hosts: Vec<u32> = (0..hosts).collect();
+    postcard::from_bytes(&postcard::to_stdvec(&(NOTED, stage, moved, is_quiet, hosts, peers)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_member_that_names_more_hosts_than_there_can_be_servers_is_refused() {
+    assert!(matches!(noted(1), Message::Noted(_)));
+    assert_eq!(noted(MOST_SERVERS).check(), Ok(()));
+    assert_eq!(
+        noted(MOST_SERVERS + 1).check().unwrap_err().to_string(),
+        "a message of the table with hosts of 16385; allowed is at most 16384"
+    );
+}
+
 /// The departure of another member that is gone.
 fn gone(number: u32) -> (Identity, Departure) {
     let mut departure = Departure::default();
