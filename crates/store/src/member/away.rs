@@ -13,20 +13,26 @@ impl<C: Contents> Member<C> {
     /// The link to a member is gone.
     pub fn loses(&mut self, identity: Identity, outputs: &mut Vec<Output<C>>) {
         self.connected.remove(&identity);
-        self.look_who_is_away(outputs);
+        self.adapt_to_who_is_away(outputs);
     }
 
     /// Looks which members are away. Servers may split, or not any more, if that has changed.
-    pub(super) fn look_who_is_away(&mut self, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn adapt_to_who_is_away(&mut self, outputs: &mut Vec<Output<C>>) {
+        if self.look_who_is_away() {
+            self.record_standing();
+            self.reconsider(outputs);
+        }
+    }
+
+    /// Looks which members are away. Returns whether that has changed; then it is to be recorded, and splits are to be reconsidered.
+    pub(super) fn look_who_is_away(&mut self) -> bool {
         let loads = self.placement.loads(u32::MAX);
         let absent = self.peers.values().filter(|peer| peer.role == Role::Data && !self.is_connected(peer.identity));
         let away: BTreeMap<Identity, u32> =
             absent.map(|peer| (peer.identity, loads.get(&peer.identity).copied().unwrap_or(0))).collect();
-        if away != self.away {
-            self.away = away;
-            self.record_standing();
-            self.reconsider(outputs);
-        }
+        let has_changed = away != self.away;
+        self.away = away;
+        has_changed
     }
 
     fn is_connected(&self, identity: Identity) -> bool {

@@ -64,7 +64,7 @@ impl<C: Contents> Member<C> {
         self.forget_former_spares();
         self.learn(placement);
         let waiting = self.waiting.take();
-        self.look_who_is_away(outputs);
+        self.look_who_is_away();
         self.record_standing();
         self.reconsider(outputs);
         for new in waiting.into_iter().flatten() {
@@ -94,7 +94,7 @@ impl<C: Contents> Member<C> {
         }
         self.peers.insert(new.identity, new.clone());
         self.forget_former_spares();
-        self.look_who_is_away(outputs);
+        self.look_who_is_away();
         self.record_standing();
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));

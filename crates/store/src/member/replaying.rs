@@ -139,7 +139,8 @@ impl<C: Contents> Member<C> {
     /// It is back: it checks whether servers should split under the present policy, and tells its address to all members it knows.
     pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
         self.forget_former_spares();
-        self.look_who_is_away(outputs);
+        self.look_who_is_away();
+        self.record_standing();
         self.reconsider(outputs);
         for peer in self.peers.keys() {
             outputs.push(Output::Send(*peer, Message::Back(self.own.clone())));
@@ -167,7 +168,7 @@ impl<C: Contents> Member<C> {
             }
         }
         self.connected.insert(identity);
-        self.look_who_is_away(outputs);
+        self.adapt_to_who_is_away(outputs);
         outputs.extend(
             self.reliable
                 .unacknowledged(identity)

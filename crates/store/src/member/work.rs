@@ -80,7 +80,7 @@ impl<C: Contents> Member<C> {
 
     /// Checks whether the file should shrink even without requests; to be called now and then.
     pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
-        self.look_who_is_away(outputs);
+        self.adapt_to_who_is_away(outputs);
         self.of_each_server(outputs, Server::look);
         self.tell_again(None, outputs);
         self.settle(now, outputs);
