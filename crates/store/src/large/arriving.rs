@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{SharedValue, give_back};
+use super::{Memory, SharedValue};
 
 /// How far a large value was written to the journal, in parts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,7 +55,7 @@ impl Journaled {
 /// A large argument that is arriving. Its memory grows with what has arrived.
 #[derive(Default)]
 pub(crate) struct Arriving {
-    bytes: Vec<u8>,
+    bytes: Memory,
     /// How much of it has arrived. [B]
     filled: usize,
     /// How long it is. [B]
@@ -77,7 +77,7 @@ const MOST_ROOM: usize = 1 << 20;
 impl Arriving {
     /// An argument of this length, of which these bytes have arrived.
     pub(crate) fn begin(length: usize, arrived: &[u8]) -> Arriving {
-        Arriving { bytes: arrived.to_vec(), filled: arrived.len(), length, journaled: Journaled::default() }
+        Arriving { bytes: Memory(arrived.to_vec()), filled: arrived.len(), length, journaled: Journaled::default() }
     }
 
     /// How much of it has arrived. [B]
@@ -92,7 +92,7 @@ impl Arriving {
 
     /// Room for what arrives next; empty if the argument is whole.
     pub(crate) fn room(&mut self) -> &mut [u8] {
-        let (bytes, missing) = (&mut self.bytes, self.length - self.filled);
+        let (Memory(bytes), missing) = (&mut self.bytes, self.length - self.filled);
         if bytes.len() == self.filled {
             let more = self.filled.clamp(LEAST_ROOM, MOST_ROOM).min(missing);
             if bytes.capacity() < bytes.len() + more {
@@ -106,25 +106,18 @@ impl Arriving {
 
     /// `bytes` bytes have arrived in the room.
     pub(crate) fn received(&mut self, bytes: usize) {
-        self.filled = (self.filled + bytes).min(self.bytes.len());
+        self.filled = (self.filled + bytes).min(self.bytes.0.len());
     }
 
     /// What has arrived of it, and how far that was written to the journal.
     pub(crate) fn for_journal(&mut self) -> (&[u8], &mut Journaled) {
-        (&self.bytes[..self.filled], &mut self.journaled)
-    }
-}
-
-impl Drop for Arriving {
-    fn drop(&mut self) {
-        let length = self.bytes.capacity();
-        give_back(std::mem::take(&mut self.bytes), length);
+        (&self.bytes.0[..self.filled], &mut self.journaled)
     }
 }
 
 impl From<Arriving> for SharedValue {
-    fn from(mut whole: Arriving) -> SharedValue {
-        let mut value = SharedValue::from(std::mem::take(&mut whole.bytes));
+    fn from(whole: Arriving) -> SharedValue {
+        let mut value = SharedValue::from(whole.bytes);
         value.was_journaled(&whole.journaled);
         value
     }
@@ -144,7 +137,7 @@ mod tests {
             room.fill(1);
             let bytes = room.len();
             arriving.received(bytes);
-            assert!(arriving.bytes.capacity() <= 5_000_000);
+            assert!(arriving.bytes.0.capacity() <= 5_000_000);
         }
         assert!(arriving.room().is_empty());
         assert_eq!(*SharedValue::from(arriving), [1; 5_000_000]);

@@ -136,8 +136,14 @@ impl Deref for SharedValue {
 
 impl From<Vec<u8>> for SharedValue {
     fn from(bytes: Vec<u8>) -> SharedValue {
-        let end = bytes.len();
-        SharedValue { memory: Arc::new(Memory(bytes)), start: 0, end, journaled: None }
+        Memory(bytes).into()
+    }
+}
+
+impl From<Memory> for SharedValue {
+    fn from(memory: Memory) -> SharedValue {
+        let end = memory.0.len();
+        SharedValue { memory: Arc::new(memory), start: 0, end, journaled: None }
     }
 }
 
