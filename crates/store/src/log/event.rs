@@ -308,8 +308,7 @@ impl fmt::Display for Event {
                 write!(out, "the connection with member {member} at {address} is lost")
             }
             Event::SplitWaits { away } => {
-                let away: Vec<String> = away.iter().map(SocketAddr::to_string).collect();
-                write!(out, "a server is full and does not split: not connected is {}", away.join(" and "))
+                write!(out, "a server is full and can't split while members are not connected: {}", joined(away, ", "))
             }
             Event::MemberLeft { member, address } => {
                 write!(out, "member {member} at {address} has left the pool: its servers have moved to others")
@@ -381,5 +380,16 @@ mod tests {
         );
         assert_eq!(Event::Ending { requests: 1, seconds: 1 }.to_string(), "ends after 1 request in 1 s");
         assert_eq!(Event::WrongPasswords { attempts: 1 }.to_string(), "wrong passwords given: 1");
+    }
+
+    #[test]
+    fn a_split_that_waits_names_the_members_that_are_not_connected() {
+        let waits = |ports: &[u16]| {
+            let away = ports.iter().map(|port| SocketAddr::from(([127, 0, 0, 1], *port))).collect();
+            Event::SplitWaits { away }.to_string()
+        };
+        let text = "a server is full and can't split while members are not connected: ";
+        assert_eq!(waits(&[7_001]), format!("{text}127.0.0.1:7001"));
+        assert_eq!(waits(&[7_001, 7_002]), format!("{text}127.0.0.1:7001, 127.0.0.1:7002"));
     }
 }
