@@ -56,7 +56,7 @@ const GOES_ON: u32 = 1 << 31;
 const LENGTH: usize = 4;
 /// Sent bytes are dropped when there are more of them than this, and than unsent ones. [B]
 const MOST_SENT: usize = 256 << 10;
-/// So much memory is kept for what is sent next. To give it back and to ask for it again each time would take the system longer. [B]
+/// So much memory is kept for what is sent next. Giving it back and asking for it again each time would cost more. [B]
 const MOST_KEPT: usize = 2 << 20;
 
 /// Why a link has ended.
@@ -292,9 +292,7 @@ impl Link {
         self.sent += bytes;
         if self.sent == self.unsent.len() || self.sent > MOST_SENT.max(self.unsent.len() / 2) {
             self.unsent.drain(..std::mem::take(&mut self.sent));
-            if self.unsent.capacity() > MOST_KEPT {
-                self.unsent.shrink_to(self.unsent.len().max(MOST_KEPT));
-            }
+            self.unsent.shrink_to(MOST_KEPT);
         }
     }
 }
