@@ -17,8 +17,9 @@ const MOST_AT_FIRST: usize = 16;
 /// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger. [B]
 const MOST_HELD: usize = 1 << 20;
 
-/// A request is given up only after at least so much of it could have reached another server in a millisecond. [B]
-const LEAST_PACE: usize = 4 << 10;
+/// A request is given up only after it could have reached another server so slowly. It is sent again after the time that it takes at the pace that is
+/// assumed: eight times that is enough for it to be lost several times. [B/ms]
+const LEAST_PACE: usize = crate::host::LEAST_PACE / 8;
 
 /// A request.
 #[derive(Debug)]

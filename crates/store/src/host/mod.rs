@@ -60,8 +60,8 @@ const MOST_UNDER_WAY: usize = 4_096;
 const MAP_HOLDS: Milliseconds = 100;
 /// At least so much of a value that is arriving is written to the journal at once, except at its end. [B]
 const LEAST_OF_PART: usize = 64 << 10;
-/// At least so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]
-const LEAST_PACE: usize = 32 << 10;
+/// Assumed: so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]
+pub(crate) const LEAST_PACE: usize = 32 << 10;
 /// The member's time, in which a millisecond counts as a microsecond: its clock has 2^64 ps, and would end after 213 days otherwise.
 fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))

@@ -25,7 +25,7 @@ const TIME_TO_CALL_AGAIN: Milliseconds = 500;
 const MOST_STRANGERS: usize = 64;
 /// Messages are sealed as long as less than this waits for a socket. The others can still be dropped, or sent by another socket. [B]
 const MOST_SEALED: usize = 256 << 10;
-/// How much is read from a socket, or sealed for it, before others have their turn: about a millisecond's work. [B]
+/// How much is read from a socket, or sealed for it, before others have their turn. Assumed: about a millisecond's work. [B]
 const MOST_IN_TURN: usize = 512 << 10;
 
 /// A socket to another member, or to a process that claims to be one.
