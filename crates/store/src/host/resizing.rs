@@ -54,12 +54,12 @@ impl Host {
             // As many as the records need.
             Resize::Grow(0) | Resize::Shrink(0) => Ok((servers, Bounds::default())),
             Resize::Grow(by) => {
-                let (most, members) =
-                    (self.member.most_servers(), self.member.hosts().count() - self.member.hosts_away().count());
-                let least = servers.saturating_add(by);
+                let (most, least) = (self.member.most_servers(), servers.saturating_add(by));
                 if least > most {
+                    let (members, away) = (self.member.hosts().count(), self.member.hosts_away().count());
+                    let gone = if away == 0 { String::new() } else { format!(", {away} of them not connected,") };
                     return Err(format!(
-                        "ERR no room for {least} servers: {members} members host at most {most} together; more members have to join"
+                        "ERR no room for {least} servers: {members} members{gone} host at most {most} together; more members have to join"
                     ));
                 }
                 Ok((least, Bounds { least, most: u32::MAX }))
@@ -78,5 +78,45 @@ impl Host {
                 Ok((most, Bounds { least: 1, most }))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    use programs::linear_hash::Growth;
+    use quantities::Duration;
+
+    use super::*;
+    use crate::member::{Identity, Message, Peer, Policy, Role};
+    use crate::node::{Node, Settings};
+
+    fn peer(number: u32) -> Peer {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, number as u16));
+        Peer { identity: Identity(number), address, clients: address, role: Role::Data, life: 0 }
+    }
+
+    #[test]
+    fn a_refusal_to_grow_tells_how_many_members_there_are_and_how_many_of_them_are_away() {
+        let growth = Growth { capacity: 10, sensitivity: 0.8, shrink: None, apart: false, most_servers: 16, chunk: 4 };
+        let policy = Policy { growth, servers_each: 2, patience: Duration::from_microseconds(10) };
+        let mut host = Host::new(Node::new(Settings::default(), 6379, [1; 3], 0), peer(1), policy, true);
+        for other in [2, 3] {
+            host.with_member(|member, now, outputs| {
+                member.take(now, Identity(other), Message::Join(peer(other)), outputs);
+                member.meet(peer(other), outputs);
+            });
+        }
+        let refusal = |host: &Host| host.bounds_for(Resize::Grow(9), 0).unwrap_err();
+        assert_eq!(
+            refusal(&host),
+            "ERR no room for 10 servers: 3 members host at most 6 together; more members have to join"
+        );
+        host.with_member(|member, _, outputs| member.loses(Identity(3), outputs));
+        assert_eq!(
+            refusal(&host),
+            "ERR no room for 10 servers: 3 members, 1 of them not connected, host at most 4 together; more members have to join"
+        );
     }
 }
