@@ -146,6 +146,14 @@ impl<C: Contents> Message<C> {
         }
     }
 
+    /// The same request, mutable.
+    pub const fn request_mut(&mut self) -> Option<&mut Request<C::Operation>> {
+        match self {
+            Message::Request(_, request) | Message::Forward { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
     /// The request or the reply that it carries, if it carries one.
     pub(crate) const fn subject(&self) -> Option<Subject> {
         match self {
@@ -158,14 +166,6 @@ impl<C: Contents> Message<C> {
                 }
                 None => None,
             },
-        }
-    }
-
-    /// The same request, mutable.
-    pub const fn request_mut(&mut self) -> Option<&mut Request<C::Operation>> {
-        match self {
-            Message::Request(_, request) | Message::Forward { request, .. } => Some(request),
-            _ => None,
         }
     }
 
