@@ -272,8 +272,8 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let has_written = self.keeper.as_ref().is_none_or(|keeper| keeper.passed_on.is_empty());
-            let idle = self.queue.is_empty() && is_swept && has_written && !self.members.has_more();
+            let has_taken_all = self.keeper.as_ref().is_none_or(|keeper| keeper.passed_on.is_empty());
+            let idle = self.queue.is_empty() && is_swept && has_taken_all && !self.members.has_more();
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
