@@ -28,7 +28,7 @@ class Member:
         self.client_options = client_options or {}
         # It reacts to Ctrl-C even where this process inherited the signal as ignored, as in the background of a script.
         command = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
-        command += ["--capacity", str(CAPACITY), *options]
+        command += [*options, *([] if "--capacity" in options else ["--capacity", str(CAPACITY)])]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         text = self.process.stdout.readline()

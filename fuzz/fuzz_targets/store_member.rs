@@ -13,7 +13,7 @@ use store::bucket::Bucket;
 use store::connection::Connection;
 use store::host::Host;
 use store::link::{Event, Link, Secret};
-use store::member::{Identity, Message, Output, Peer, Policy, Role};
+use store::member::{Durability, Identity, Message, Output, Peer, Policy, Role};
 use store::node::{Node, Settings};
 
 const GROWTH: Growth =
@@ -46,10 +46,14 @@ fn carry(from: &mut Link, to: &mut Link, piece: usize) -> Vec<Vec<u8>> {
 /// A member that has told two others to open servers, and two clients' requests under way.
 fn host() -> Host {
     let node = Node::new(Settings::default(), 6379, [1; 3], 0);
-    let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
+    let patience = Duration::from_microseconds(10);
+    let policy = Policy { growth: GROWTH, servers_each: 4, patience, durability: Durability::default() };
     let mut host = Host::new(node, peer(1), policy, true);
     for other in [2, 3] {
-        host.with_member(|member, now, outputs| member.take(now, Identity(other), Message::Join(peer(other)), outputs));
+        host.with_member(|member, now, outputs| {
+            let joins = Message::Join(peer(other), member.settings());
+            member.take(now, Identity(other), joins, outputs);
+        });
     }
     let client = host.node().borrow_mut().connect("fuzzer".to_owned(), String::new(), 0);
     let mut connection = Connection::new(client, &host.node().borrow());

@@ -274,6 +274,49 @@ def test_the_reason_why_a_member_is_not_let_in_is_logged_once(tmp_path: Path) ->
                 assert "not let in" not in member.process.communicate(timeout=LIMIT)[1]
 
 
+@pytest.mark.parametrize(
+    ("of_pool", "of_member", "refusal"),
+    [
+        (["--capacity", "500"], ["--capacity", "400"], "--capacity: found 400, the pool has 500"),
+        (["--servers", "2"], [], "--servers: found 1, the pool has 2"),
+        (["--data", "pool"], [], "--data: found none, the pool has a directory"),
+        ([], ["--data", "member"], "--data: found a directory, the pool has none"),
+        (["--parity", "1", "--data", "pool"], ["--data", "member"], "--parity: found 0, the pool has 1"),
+        (["--parity", "1", "--data", "pool"], ["--parity", "2", "--data", "member"], "--parity: found 2, the pool has 1"),
+        (
+            ["--parity", "1", "--data", "pool"],
+            ["--parity", "1", "--data", "member", "--parity-patience", "5"],
+            "--parity-patience: found 5 s, the pool has 1 s",
+        ),
+        (["--capacity", "500"], ["--data", "member"], "--capacity: found 400, the pool has 500; --data: found a directory, the pool has none"),
+    ],
+)
+def test_a_member_with_other_options_is_not_let_in(tmp_path: Path, of_pool: list[str], of_member: list[str], refusal: str) -> None:
+    def in_directory(options: list[str]) -> list[str]:
+        return [str(tmp_path / option) if before == "--data" else option for before, option in zip(["", *options], options, strict=False)]
+
+    with pool_of(1, *in_directory(of_pool)) as pool:
+        member = Member("--join", pool[0].members, *in_directory(of_member))
+        errors = member.process.communicate(timeout=LIMIT)[1]
+        assert member.process.returncode == 2, errors
+        reason = "since all members of a pool need the same options"
+        assert f"error: not let in by {pool[0].members}, {reason}: {refusal}\n" in errors
+        assert pool[0].pool()["pool_members"] == 1
+
+
+def test_a_member_that_is_restarted_with_another_capacity_is_let_in_and_logs_it(tmp_path: Path) -> None:
+    with pool_of(1, "--data", str(tmp_path / "0")) as pool:
+        options = ["--join", pool[0].members, "--data", str(tmp_path / "1")]
+        pool.append(Member(*options))
+        wait_until(lambda: pool[1].pool()["pool_members"] == 2, "it is let in")
+        pool[1].process.terminate()
+        pool[1].process.communicate(timeout=LIMIT)
+        pool[1] = Member(*options, "--capacity", "500")
+        difference = "--capacity: found 500, the pool has 400"
+        assert any(line.endswith(f"other options than {pool[0].members}: {difference}") for line in pool[1].lines(3))
+        assert pool[1].pool()["pool_members"] == 2
+
+
 def test_a_member_that_was_not_let_in_at_first_logs_when_it_is() -> None:
     port = free_port()
     early = Member("--join", f"127.0.0.1:{port}")

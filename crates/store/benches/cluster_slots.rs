@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use maquette_store::connection::Connection;
 use maquette_store::host::Host;
-use maquette_store::member::{Identity, Message, Output, Peer, Placement, Policy, Role};
+use maquette_store::member::{Durability, Identity, Message, Output, Peer, Placement, Policy, Role};
 use maquette_store::node::{Node, Settings};
 use programs::linear_hash::{Extent, Growth, Split, ToClient};
 use quantities::Duration;
@@ -36,7 +36,12 @@ fn peer(number: u32) -> Peer {
 fn member_of(servers: u32) -> Host {
     let growth =
         Growth { capacity: 1_000, sensitivity: 0.8, shrink: None, apart: false, most_servers: servers, chunk: 100 };
-    let policy = Policy { growth, servers_each: 1, patience: Duration::from_microseconds(500) };
+    let policy = Policy {
+        growth,
+        servers_each: 1,
+        patience: Duration::from_microseconds(500),
+        durability: Durability::default(),
+    };
     let mut placement = Placement::default();
     (0..servers).for_each(|server| placement.learn(server, peer(server).identity));
     let (own, first) = (peer(servers - 1), peer(0));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ::store::journal::disk::{Data, Found, Fsync};
 use ::store::link::Secret;
-use ::store::member::{MOST_SERVERS, Policy, Role};
+use ::store::member::{Durability, MOST_SERVERS, Policy, Role};
 use ::store::node::{Eviction, Settings};
 use ::store::resp::Limits;
 use ::store::serve::{Pool, Promise, Server, Tls};
@@ -248,7 +248,12 @@ impl Arguments {
             chunk: CHUNK,
         };
         // A member's clock counts microseconds in place of milliseconds.
-        let policy = Policy { growth, servers_each: self.servers, patience: Duration::from_microseconds(PATIENCE) };
+        let policy = Policy {
+            growth,
+            servers_each: self.servers,
+            patience: Duration::from_microseconds(PATIENCE),
+            durability: Durability::default(),
+        };
         Ok(Pool {
             members: (address, port(self.members_port, TO_MEMBERS_PORT)).into(),
             followers: (address, port(self.slots_port, TO_SLOTS_PORT)).into(),

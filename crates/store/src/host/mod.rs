@@ -28,7 +28,7 @@ use crate::commands::{Command, Context, Flag, dispatch, find, refuses_snapshot};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
-use crate::member::{Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
+use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, Requests};
@@ -128,7 +128,12 @@ impl Host {
         let own = Peer { identity: Identity(1), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
         let growth =
             Growth { capacity: u64::MAX, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
-        Host::new(node, own, Policy { growth, servers_each: 1, patience: Duration::ZERO }, true)
+        Host::new(
+            node,
+            own,
+            Policy { growth, servers_each: 1, patience: Duration::ZERO, durability: Durability::default() },
+            true,
+        )
     }
 
     /// The node.

@@ -18,7 +18,7 @@ use super::files::{cut, keep_names, lock, log, numbers, recover, snapshot, syste
 use super::frame::{FILE_HEADER, file_header};
 use super::{Ready, write_snapshot};
 use crate::bucket::Bucket;
-use crate::member::{Identity, Member, Peer, Policy, Role};
+use crate::member::{Durability, Identity, Member, Peer, Policy, Role};
 use crate::parity::data::Position;
 use crate::record::Milliseconds;
 
@@ -337,7 +337,7 @@ fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
     let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     let nobody = Peer { identity: Identity(0), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
     let growth = Growth { capacity: 1, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
-    let policy = Policy { growth, servers_each: 1, patience: Duration::ZERO };
+    let policy = Policy { growth, servers_each: 1, patience: Duration::ZERO, durability: Durability::default() };
     let mut member = Member::joining(nobody, policy, |_| Bucket::closed());
     let found = recover(directory, Some(end), &mut member)?;
     let Some(run) = found.run else { return Err(Error::Missing(log(directory, end.saturating_sub(1)))) };

@@ -8,7 +8,7 @@ use quantities::Duration;
 use super::{Effect, Entry, Run};
 use crate::bucket::Bucket;
 use crate::large::MaybeShared;
-use crate::member::{Member, Policy};
+use crate::member::{Durability, Member, Policy};
 use crate::record::Milliseconds;
 
 /// Why a batch can't be replayed.
@@ -81,7 +81,11 @@ impl<'a> Replay<'a> {
         match entry {
             Entry::Run(run) => {
                 let Run { number, own, growth, servers_each } = run.clone().into_owned();
-                member.begin_run(number, own, Policy { growth, servers_each, patience: Duration::ZERO });
+                member.begin_run(
+                    number,
+                    own,
+                    Policy { growth, servers_each, patience: Duration::ZERO, durability: Durability::default() },
+                );
                 self.run = Some(run.into_owned());
             }
             Entry::Founds => member.found(),

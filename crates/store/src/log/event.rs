@@ -54,6 +54,13 @@ pub enum Event {
         /// Why, as far as known.
         why: String,
     },
+    /// A member of its pool was started with other options, of which all members need the same.
+    OtherSettings {
+        /// Its address.
+        member: SocketAddr,
+        /// The options that differ.
+        differences: String,
+    },
     /// It was let in.
     LetIn {
         /// How many members there are, itself included.
@@ -228,6 +235,7 @@ impl Event {
         match self {
             Event::CertificatesRefused { .. } => Level::Error,
             Event::NotLetIn { .. }
+            | Event::OtherSettings { .. }
             | Event::MemberLost { .. }
             | Event::SplitWaits { .. }
             | Event::MemberTakenForLost { .. }
@@ -302,6 +310,9 @@ impl fmt::Display for Event {
                 listening(out, clients, &format!("for members on {members}, for slots on {slots}"), http, how)
             }
             Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
+            Event::OtherSettings { member, differences } => {
+                write!(out, "this member was restarted with other options than {member}: {differences}")
+            }
             Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),
             Event::MemberMet { member, address } => write!(out, "connected with member {member} at {address}"),
             Event::MemberLost { member, address } => {
@@ -328,10 +339,7 @@ impl fmt::Display for Event {
             Event::ParityMade { member } => write!(out, "parity member {member} has all of its parity"),
             Event::Becomes { member } => write!(out, "this spare is now member {member}, which was lost"),
             Event::MessagesDropped { messages } => {
-                write!(
-                    out,
-                    "requests and replies dropped: {messages}; members did not take them, and ask for them again"
-                )
+                write!(out, "requests and replies dropped: {messages}; members did not take them, and ask again")
             }
             Event::MessageRefused { member, why } => write!(out, "ignored what member {member} sent: {why}"),
             Event::ServerOpened { server, level } => write!(out, "server {server} of level {level} has opened"),

@@ -22,7 +22,7 @@ impl<C: Contents> Message<C> {
     /// [`EncodingError::Beyond`]
     pub fn check(&self) -> Result<(), EncodingError> {
         match self {
-            Message::Join(peer) | Message::Member(peer) | Message::Back(peer) => check_peer(peer),
+            Message::Join(peer, _) | Message::Member(peer) | Message::Back(peer, _) => check_peer(peer),
             Message::Welcome(peers, placement, departures) => {
                 check_peers(peers)?;
                 check_placement(placement)?;
@@ -48,7 +48,7 @@ impl<C: Contents> Message<C> {
                 check_to_client::<C>(message)
             }
             Message::NotHere(server) => check_server(*server),
-            Message::Acknowledged(_) => Ok(()),
+            Message::Acknowledged(_) | Message::Differs(_) => Ok(()),
         }
     }
 }

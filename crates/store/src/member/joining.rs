@@ -8,27 +8,31 @@
 //!                      |----------------->|----> ...
 //! ```
 //!
-//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages.
+//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages. A new member whose settings differ from the pool's
+//! gets `Differs` instead of a welcome.
 
 use std::net::SocketAddr;
 
 use programs::linear_hash::Contents;
 
 use super::placement::parent;
-use super::{Departure, Identity, Member, Message, Output, Peer, Placement, Role, Stage};
+use super::{Departure, Identity, Member, Message, Output, Peer, Placement, Role, SharedSettings, Stage};
 
 impl<C: Contents> Member<C> {
     /// Asks a member to welcome this one.
     pub fn join(&self, at: Identity, outputs: &mut Vec<Output<C>>) {
-        outputs.push(Output::Send(at, Message::Join(self.own.clone())));
+        outputs.push(Output::Send(at, Message::Join(self.own.clone(), self.settings())));
     }
 
-    pub(super) fn welcome(&mut self, new: Peer, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn welcome(&mut self, new: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
         if self.departures.contains_key(&self.own.identity) || self.departures.contains_key(&new.identity) {
             return;
         }
         if let Some(waiting) = &mut self.waiting {
-            return waiting.push(new);
+            return waiting.push((new, settings));
+        }
+        if settings != self.settings() {
+            return outputs.push(Output::Send(new.identity, Message::Differs(self.settings())));
         }
         let known = self.peers.values().filter(|peer| peer.identity != new.identity).chain([&self.own]);
         let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
@@ -67,14 +71,17 @@ impl<C: Contents> Member<C> {
         self.look_who_is_away();
         self.record_standing();
         self.reconsider(outputs);
-        for new in waiting.into_iter().flatten() {
-            self.welcome(new, outputs);
+        for (new, settings) in waiting.into_iter().flatten() {
+            self.welcome(new, settings, outputs);
         }
     }
 
     /// A member is back, and is told which members have come meanwhile, and which have left.
-    pub(super) fn be_told_of(&mut self, back: Peer, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn be_told_of(&mut self, back: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
         let identity = back.identity;
+        if settings != self.settings() {
+            outputs.push(Output::Send(identity, Message::Differs(self.settings())));
+        }
         self.hear_of(identity, back, outputs);
         let others = self.peers.values().filter(|peer| peer.identity != identity);
         let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));

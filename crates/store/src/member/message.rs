@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use programs::linear_hash::{Contents, Request, ScanRequest, ToClient, ToClientOf};
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Departure, Noted, Placement, Sequenced};
+use super::{Asked, Departure, Noted, Placement, Sequenced, SharedSettings};
 
 /// The identity of a member: a random number, chosen when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,8 +82,8 @@ pub(crate) enum Subject {
     deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
 ))]
 pub enum Message<C: Contents> {
-    /// The sender is new, and asks to be let in.
-    Join(Peer),
+    /// The sender is new, and asks to be let in with these settings.
+    Join(Peer, SharedSettings),
     /// The pool's members, the hosts of servers as far as known, and the departures.
     Welcome(Vec<Peer>, Placement, Vec<(Identity, Departure)>),
     /// This member has joined.
@@ -123,8 +123,8 @@ pub enum Message<C: Contents> {
     },
     /// The sender does not host this server.
     NotHere(u32),
-    /// The sender is back, perhaps at another address.
-    Back(Peer),
+    /// The sender is back, perhaps at another address or with other settings.
+    Back(Peer, SharedSettings),
     /// The members there are, and departures.
     There(Vec<Peer>, Vec<(Identity, Departure)>),
     /// The number of servers that the pool should have.
@@ -133,6 +133,8 @@ pub enum Message<C: Contents> {
     Leaving(Departure),
     /// What the sender has noted of the receiver's departure.
     Noted(Noted),
+    /// The sender's settings, which differ from the receiver's: it is not let in, if it has asked for that.
+    Differs(SharedSettings),
 }
 
 impl<C: Contents> Message<C> {
@@ -177,14 +179,15 @@ impl<C: Contents> Message<C> {
             | Message::Forward { .. }
             | Message::ToClient { .. }
             | Message::NotHere(_) => true,
-            Message::Join(_)
+            Message::Join(..)
             | Message::Welcome(..)
             | Message::Member(_)
-            | Message::Back(_)
+            | Message::Back(..)
             | Message::There(..)
             | Message::Resize(_)
             | Message::Leaving(_)
-            | Message::Noted(_) => false,
+            | Message::Noted(_)
+            | Message::Differs(_) => false,
             // They are kept until they are acknowledged, but sent again only when members meet again.
             Message::Sequenced(_) | Message::Acknowledged(_) => false,
         }

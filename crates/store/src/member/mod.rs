@@ -27,6 +27,7 @@ mod reliable;
 mod replaying;
 mod requests;
 mod resizing;
+mod settings;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -48,6 +49,7 @@ pub use reliable::{Sequenced, Shared};
 use requests::Requests;
 pub use requests::{Answer, Ticket};
 pub use resizing::Asked;
+pub use settings::{Durability, SharedSettings};
 
 /// An output of a member.
 #[derive(Debug)]
@@ -67,6 +69,8 @@ pub struct Policy {
     pub servers_each: u32,
     /// The time after which an unanswered request is sent again.
     pub patience: Duration,
+    /// How the pool's records survive the end of a process and the loss of a disk.
+    pub durability: Durability,
 }
 
 /// A member of the pool.
@@ -82,8 +86,10 @@ pub struct Member<C: Contents> {
     connected: BTreeSet<Identity>,
     /// The others that may host servers, and how many each hosts, as far as known.
     away: BTreeMap<Identity, u32>,
-    /// New members that asked to join before this one was welcomed itself; `None` once it was.
-    waiting: Option<Vec<Peer>>,
+    /// New members that asked to join before this one was welcomed itself, with their settings; `None` once it was.
+    waiting: Option<Vec<(Peer, SharedSettings)>>,
+    /// Members that have other settings than this one, and which, since they were last taken.
+    differing: Vec<(Identity, SharedSettings)>,
     servers: BTreeMap<u32, Server<C>>,
     /// The host of each server, as servers have told each other: messages between servers are routed by it.
     placement: Placement,
@@ -141,6 +147,7 @@ impl<C: Contents> Member<C> {
             connected: BTreeSet::new(),
             away: BTreeMap::new(),
             waiting: Some(Vec::new()),
+            differing: Vec::new(),
             servers: BTreeMap::new(),
             placement: Placement::default(),
             hints: Placement::default(),

@@ -143,7 +143,7 @@ impl<C: Contents> Member<C> {
         self.record_standing();
         self.reconsider(outputs);
         for peer in self.peers.keys() {
-            outputs.push(Output::Send(*peer, Message::Back(self.own.clone())));
+            outputs.push(Output::Send(*peer, Message::Back(self.own.clone(), self.settings())));
         }
     }
 

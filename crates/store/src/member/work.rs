@@ -112,8 +112,9 @@ impl<C: Contents> Member<C> {
     /// Handles a message from another member.
     pub fn take(&mut self, now: Time, from: Identity, message: Message<C>, outputs: &mut Vec<Output<C>>) {
         match message {
-            Message::Join(new) if new.identity == from => self.welcome(new, outputs),
-            Message::Join(_) => {}
+            Message::Join(new, settings) if new.identity == from => self.welcome(new, settings, outputs),
+            Message::Join(..) => {}
+            Message::Differs(settings) => self.differing.push((from, settings)),
             Message::Welcome(there, placement, departures) => {
                 self.be_welcomed(from, there, &placement, departures, outputs);
             }
@@ -142,7 +143,7 @@ impl<C: Contents> Member<C> {
             // This member hosts the server's parent, so it has opened the server and knows better: the message may be from before that.
             Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.forget_hint(server, from),
             Message::NotHere(_) => {}
-            Message::Back(back) => self.be_told_of(back, outputs),
+            Message::Back(back, settings) => self.be_told_of(back, settings, outputs),
             Message::There(there, departures) => {
                 departures.into_iter().for_each(|(who, departure)| self.hear_of_leaving(who, departure, outputs));
                 self.hear_of_all(from, there, outputs);

@@ -30,7 +30,9 @@ use crate::large::encoding::encode;
 use crate::large::{LARGE, Pieces};
 use crate::link::{Nonce, Secret};
 use crate::log::{Event, Log};
-use crate::member::{Answer, Identity, Message, Output, Peer as MemberPeer, Policy, Role, Ticket};
+use crate::member::{
+    Answer, Durability, Identity, Message, Output, Peer as MemberPeer, Policy, Role, SharedSettings, Ticket,
+};
 use crate::node::{Node, Settings};
 use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
@@ -86,6 +88,16 @@ pub enum Error {
         "this member was silent for too long, or had lost its data, and was rebuilt on another one: restart it in an empty directory"
     )]
     Replaced,
+    /// The pool that it asked to let it in has other settings.
+    #[error("not let in by {by}, since all members of a pool need the same options: {}", .pool.differences(.own))]
+    OtherSettings {
+        /// The member that was asked.
+        by: SocketAddr,
+        /// The settings of this process.
+        own: SharedSettings,
+        /// Those of the pool.
+        pool: SharedSettings,
+    },
     /// Clients' changes can't be stored on disk any more. None of those lost was acknowledged.
     #[error("the store exits because it can't keep what clients store: {0}")]
     Kept(disk::Error),
@@ -116,6 +128,15 @@ pub struct Pool {
     pub parity: Option<Promise>,
     /// Returns random numbers that nobody can guess.
     pub random: fn() -> io::Result<Nonce>,
+}
+
+impl Pool {
+    /// How records survive, as far as all members have to agree on it.
+    fn durability(&self) -> Durability {
+        let is_persistent = self.data.is_some();
+        let of_group = |Promise { k, patience }: Promise| Durability { is_persistent, parity: k as u32, patience };
+        self.parity.map_or(Durability { is_persistent, ..Durability::default() }, of_group)
+    }
 }
 
 /// What kind of connection a listener accepts.
@@ -205,6 +226,7 @@ impl Server {
         let node = Node::new(settings.clone(), port, chance, now);
         let next_token = listeners.len();
         pool.join.retain(|address| *address != own.address);
+        pool.policy.durability = pool.durability();
         let founds = pool.join.is_empty();
         let (host, keeper) = match pool.data.clone() {
             None => (Host::new(node, own, pool.policy, founds), None),
@@ -460,6 +482,7 @@ impl Server {
         if let Some((from, message)) = self.keeper.as_mut().and_then(Keeper::write_passed_on) {
             self.take_message(from, message);
         }
+        self.report_differing_members()?;
         loop {
             let outputs = self.host.take_outputs();
             if outputs.is_empty() {
@@ -529,6 +552,20 @@ impl Server {
                 // The sender asks again.
                 Err(error) => self.tell(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
+        }
+        Ok(())
+    }
+
+    /// Other members have other settings. That is an error if they don't let this one in, and logged if it has been restarted.
+    fn report_differing_members(&mut self) -> Result<(), Error> {
+        let (mut differing, own) = (Vec::new(), self.host.member().settings());
+        self.host.with_member(|member, _, _| differing = member.take_differing());
+        for (member, settings) in differing {
+            let Some(by) = self.members.address(member) else { continue };
+            if !self.host.member().is_welcome() {
+                return Err(Error::OtherSettings { by, own, pool: settings });
+            }
+            self.tell(&Event::OtherSettings { member: by, differences: settings.differences(&own) });
         }
         Ok(())
     }

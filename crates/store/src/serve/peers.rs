@@ -240,6 +240,12 @@ impl Peers {
         self.tokens.contains_key(&member)
     }
 
+    /// The address of a connected member: the one that was called, or the one that it announces.
+    pub fn address(&self, member: Identity) -> Option<SocketAddr> {
+        let socket = self.sockets.get(self.tokens.get(&member)?)?;
+        socket.called.or_else(|| Some(socket.peer.as_ref()?.address))
+    }
+
     /// Drops everything that waits for a member that has gone.
     pub fn forget(&mut self, member: Identity) {
         self.outboxes.remove(&member);

@@ -10,7 +10,7 @@ use maquette_store::bucket::Bucket;
 use maquette_store::client::{Error, MemberNumber, Options, Routes};
 use maquette_store::connection::{Connection, Pause};
 use maquette_store::host::Host;
-use maquette_store::member::{Answer, Identity, Message, Output, Peer, Policy, Role, Ticket};
+use maquette_store::member::{Answer, Durability, Identity, Message, Output, Peer, Policy, Role, Ticket};
 use maquette_store::node::{Node, Settings};
 use maquette_store::resp::Value;
 use programs::linear_hash::Growth;
@@ -87,7 +87,12 @@ impl World {
         };
         let shrink = self.shrinks.then_some(0.3);
         let growth = Growth { capacity: 20, sensitivity: 0.8, shrink, apart: false, most_servers: 1 << 14, chunk: 4 };
-        let policy = Policy { growth, servers_each, patience: Duration::from_microseconds(1_000) };
+        let policy = Policy {
+            growth,
+            servers_each,
+            patience: Duration::from_microseconds(1_000),
+            durability: Durability::default(),
+        };
         let node = Node::new(Settings::default(), 6379, [number as u64, 2, 3], self.now);
         self.hosts.push(Host::new(node, own, policy, number == 0));
         if number > 0 {

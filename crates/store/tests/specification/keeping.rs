@@ -11,7 +11,7 @@ use maquette_store::bucket::Bucket;
 use maquette_store::host::Host;
 use maquette_store::journal::frame::{Frames, Next, was_kept};
 use maquette_store::journal::{Journal, Replay, Run, start, write_snapshot};
-use maquette_store::member::{Identity, Member, Message, Peer, Policy, Role};
+use maquette_store::member::{Durability, Identity, Member, Message, Peer, Policy, Role};
 use maquette_store::node::{Node, Settings};
 use programs::linear_hash::Growth;
 use quantities::{Duration, Time};
@@ -64,7 +64,7 @@ pub fn recover(bytes: &[u8], host: &mut Host) -> (Option<Run>, usize) {
 pub fn policy() -> Policy {
     let growth =
         Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.3), apart: false, most_servers: 1 << 14, chunk: 4 };
-    Policy { growth, servers_each: 2, patience: Duration::from_microseconds(500) }
+    Policy { growth, servers_each: 2, patience: Duration::from_microseconds(500), durability: Durability::default() }
 }
 
 fn peer(number: usize, port: u16) -> Peer {

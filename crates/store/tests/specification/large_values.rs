@@ -14,7 +14,7 @@ use maquette_store::journal::disk::{Data, Fsync};
 use maquette_store::journal::frame::{FILE_HEADER, Frames, Next};
 use maquette_store::large::LARGE;
 use maquette_store::link::Secret;
-use maquette_store::member::{Policy, Role};
+use maquette_store::member::{Durability, Policy, Role};
 use maquette_store::node::Settings;
 use maquette_store::serve::{Pool, Server};
 use programs::linear_hash::Growth;
@@ -93,7 +93,12 @@ fn pool(nowhere: SocketAddr, capacity: u64) -> Pool {
         join: Vec::new(),
         secret: Secret::of(b""),
         tls: None,
-        policy: Policy { growth, servers_each: 1, patience: SimulatedDuration::from_microseconds(1_000) },
+        policy: Policy {
+            growth,
+            servers_each: 1,
+            patience: SimulatedDuration::from_microseconds(1_000),
+            durability: Durability::default(),
+        },
         data: None,
         role: Role::Data,
         parity: None,

@@ -6,7 +6,8 @@ use maquette_store::bucket::Bucket;
 use maquette_store::connection::Connection;
 use maquette_store::host::Host;
 use maquette_store::member::{
-    Departure, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, Stage,
+    Departure, Durability, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, SharedSettings,
+    Stage,
 };
 use maquette_store::node::{Node, Settings};
 use programs::linear_hash::{Growth, ToClient};
@@ -26,10 +27,18 @@ fn peer(number: u32) -> Peer {
 /// A member that has told two others to open servers, with clients' requests pending.
 fn host() -> Host {
     let node = Node::new(Settings::default(), 6379, [1; 3], 0);
-    let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
+    let policy = Policy {
+        growth: GROWTH,
+        servers_each: 4,
+        patience: Duration::from_microseconds(10),
+        durability: Durability::default(),
+    };
     let mut host = Host::new(node, peer(1), policy, true);
     for other in [2, 3] {
-        host.with_member(|member, now, outputs| member.take(now, Identity(other), Message::Join(peer(other)), outputs));
+        host.with_member(|member, now, outputs| {
+            let joins = Message::Join(peer(other), member.settings());
+            member.take(now, Identity(other), joins, outputs);
+        });
     }
     for request in (0..40).map(|number| format!("SET key:{number} value")).chain(["SCAN 0".into(), "DBSIZE".into()]) {
         let client = host.node().borrow_mut().connect("stranger".to_owned(), String::new(), 0);
@@ -136,10 +145,16 @@ fn take(host: &mut Host, from: u32, message: Message<Bucket>) -> Vec<Output<Buck
 /// A member that has been let in by the first one, and hosts nothing.
 fn standing_by() -> Host {
     let node = Node::new(Settings::default(), 6380, [1; 3], 0);
-    let policy = Policy { growth: GROWTH, servers_each: 4, patience: Duration::from_microseconds(10) };
+    let policy = Policy {
+        growth: GROWTH,
+        servers_each: 4,
+        patience: Duration::from_microseconds(10),
+        durability: Durability::default(),
+    };
     let mut host = Host::new(node, peer(9), policy, false);
     let mut first = self::host();
-    for output in take(&mut first, 9, Message::Join(peer(9))) {
+    let joins = Message::Join(peer(9), first.member().settings());
+    for output in take(&mut first, 9, joins) {
         if let Output::Send(Identity(9), message) = output {
             take(&mut host, 1, message);
         }
@@ -158,6 +173,45 @@ fn a_member_told_that_a_server_is_not_there_asks_there_again_if_no_other_host_is
     connection.turn(&mut host);
     let is_asked = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(1), Message::Request(..)));
     assert!(host.take_outputs().iter().any(is_asked));
+}
+
+#[test]
+fn a_new_member_with_other_settings_is_not_let_in() {
+    let mut host = host();
+    let pool = host.member().settings();
+    let Durability { is_persistent, .. } = pool.durability;
+    let others = [
+        SharedSettings { capacity: 11, ..pool },
+        SharedSettings { servers_each: 1, ..pool },
+        SharedSettings { durability: Durability { is_persistent: !is_persistent, ..pool.durability }, ..pool },
+        SharedSettings { durability: Durability { parity: 1, ..pool.durability }, ..pool },
+    ];
+    let (known, options) = (host.member().peers().count(), ["--capacity", "--servers", "--data", "--parity"]);
+    for (settings, option) in others.into_iter().zip(options) {
+        let outputs = take(&mut host, 9, Message::Join(peer(9), settings));
+        let [Output::Send(Identity(9), Message::Differs(refused))] = &outputs[..] else { panic!("{outputs:?}") };
+        let differences = refused.differences(&settings);
+        assert!(differences.starts_with(&format!("{option}: found ")) && !differences.contains(';'), "{differences}");
+        assert_eq!(host.member().peers().count(), known);
+    }
+    take(&mut host, 9, Message::Join(peer(9), pool));
+    assert_eq!(host.member().peers().count(), known + 1);
+}
+
+#[test]
+fn a_new_member_with_other_settings_is_not_let_in_by_one_that_is_let_in_after_it_has_asked() {
+    let (mut first, node) = (self::host(), Node::new(Settings::default(), 6380, [1; 3], 0));
+    let mut second = Host::new(node, peer(8), *first.member().policy(), false);
+    let settings = first.member().settings();
+    let other = SharedSettings { capacity: 11, ..settings };
+    assert!(take(&mut second, 9, Message::Join(peer(9), other)).is_empty());
+    let mut refusals = 0;
+    for output in take(&mut first, 8, Message::Join(peer(8), settings)) {
+        let Output::Send(Identity(8), message) = output else { continue };
+        let outputs = take(&mut second, 1, message);
+        refusals += outputs.iter().filter(|it| matches!(it, Output::Send(Identity(9), Message::Differs(_)))).count();
+    }
+    assert_eq!((refusals, second.member().peer(Identity(9))), (1, None));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use maquette_store::member::{Answer, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
+use maquette_store::member::{Answer, Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
 use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs};
 use quantities::{Duration, Time, splitmix64};
 
@@ -107,7 +107,8 @@ impl Pool {
         let own = Peer { identity: Pool::identity(number), address, clients: address, role: Role::Data, life: 0 };
         let growth =
             Growth { capacity: 10, sensitivity: 0.8, shrink: Some(0.3), apart: false, most_servers: 1 << 20, chunk: 4 };
-        let policy = Policy { growth, servers_each: 2, patience: Duration::from_microseconds(10 * self.delay) };
+        let patience = Duration::from_microseconds(10 * self.delay);
+        let policy = Policy { growth, servers_each: 2, patience, durability: Durability::default() };
         let mut outputs = Vec::new();
         if number == 0 {
             self.members.push(Member::founding(own, policy, |_| Pairs::default()));
