@@ -35,11 +35,16 @@ class Pool:
     def of(self, role: str) -> list[Member]:
         return [member for member in self.members if self.roles[member.slots] == role and member.process.poll() is None]
 
-    def status(self) -> dict[str, Any]:
-        """The groups as `maquette store status` prints them."""
+    def whole_status(self) -> dict[str, Any]:
+        """What `maquette store status` prints."""
         command = [str(COMMAND), "store", "status", f"127.0.0.1:{self.members[0].port}", "--json"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=2 * LIMIT, check=False)
-        parity: dict[str, Any] = json.loads(done.stdout)["parity"]
+        printed: dict[str, Any] = json.loads(done.stdout)
+        return printed
+
+    def status(self) -> dict[str, Any]:
+        """The groups in it."""
+        parity: dict[str, Any] = self.whole_status()["parity"]
         return parity
 
     def group(self) -> dict[str, Any]:
@@ -115,6 +120,16 @@ def test_a_member_leaves_a_group_and_another_one_is_lost_afterwards(tmp_path: Pa
         pool.add("data")
         pool.wait_until_whole(3)
         check(first, records)
+
+
+def test_a_spare_that_is_gone_is_silent_and_those_that_are_there_stand_by(tmp_path: Path) -> None:
+    with pool_with_parity(tmp_path, 1, ["data", "parity", "spare", "spare"]) as pool:
+        wait_until(lambda: pool.whole_status()["standing_by"] == 3, "the parity member and the spares are connected")
+        assert pool.whole_status()["silent"] == []
+        spare = pool.of("spare")[0]
+        spare.process.kill()
+        wait_until(lambda: pool.whole_status()["silent"] == [spare.startup["slots"]], "it is silent")
+        assert pool.whole_status()["standing_by"] == 2
 
 
 def test_a_member_that_is_lost_while_it_leaves_is_rebuilt_and_leaves(tmp_path: Path) -> None:

@@ -353,6 +353,27 @@ def test_the_status_of_a_pool(filled: list[Member]) -> None:
     assert first.startswith(f"servers 3, records {3 * CAPACITY}, ") and head.split()[0] == "member" and len(rows) == 3
 
 
+def status_of(asked: Member) -> dict[str, Any]:
+    command = [str(COMMAND), "store", "status", f"127.0.0.1:{asked.port}", "--json"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
+    printed: dict[str, Any] = json.loads(ended.stdout)
+    return printed
+
+
+def test_the_status_counts_only_connected_members_as_standing_by_and_names_the_silent_ones() -> None:
+    with pool_of(3) as pool:
+        wait_until(lambda: status_of(pool[1])["standing_by"] == 2, "all are connected")
+        assert status_of(pool[1])["silent"] == []
+        pool[2].process.kill()
+        pool[2].process.wait(LIMIT)
+        for asked in pool[:2]:
+            wait_until(lambda asked=asked: status_of(asked)["silent"] == [f"127.0.0.1:{pool[2].slots}"], "it is silent")  # type: ignore[misc]
+            assert status_of(asked)["standing_by"] == 1
+        command = [str(COMMAND), "store", "status", f"127.0.0.1:{pool[0].port}"]
+        lines = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True).stdout.splitlines()
+        assert lines[0].endswith("members with servers 1, standing by 1") and lines[1] == f"silent: 127.0.0.1:{pool[2].slots}"
+
+
 def test_the_status_while_a_member_with_servers_is_gone_shows_the_servers_of_the_one_that_was_asked() -> None:
     with pool_of(3) as pool:
         with pool[0].client() as client:

@@ -76,8 +76,8 @@ pub struct ServerState {
 /// The state of a member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolState {
-    /// All members that it knows, itself first.
-    pub members: Vec<Peer>,
+    /// All members that it knows, itself first, and whether each is connected.
+    pub members: Vec<(Peer, bool)>,
     /// Its servers.
     pub servers: Vec<ServerState>,
     /// What its servers have counted.
@@ -100,7 +100,8 @@ impl PoolState {
             })
         };
         let servers = member.servers().filter_map(state).collect();
-        let members = [member.own()].into_iter().chain(member.peers()).cloned().collect();
+        let members = [member.own()].into_iter().chain(member.peers());
+        let members = members.map(|peer| (peer.clone(), member.is_connected(peer.identity))).collect();
         PoolState { members, servers, counts: member.counts() }
     }
 }

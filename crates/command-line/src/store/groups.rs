@@ -7,7 +7,7 @@ use ::store::client::{Client, Error, Options};
 use report::terminal::{Side, columns};
 use serde_json::{Value as Json, json};
 
-use super::status::field;
+use super::status::{field, parts};
 
 /// What members say of their groups.
 #[derive(Default)]
@@ -74,11 +74,6 @@ impl Groups {
     /// Whether the pool has parity.
     pub(super) fn is_there(&self) -> bool {
         !self.members.is_empty()
-    }
-
-    /// As many members keep parity, or are spares.
-    pub(super) fn standing_by(&self) -> u64 {
-        self.members.values().filter(|member| member.role != "data").count() as u64
     }
 
     fn groups(&self) -> impl Iterator<Item = Group> {
@@ -168,11 +163,6 @@ impl Groups {
             rebuilding,
         ]
     }
-}
-
-/// The parts of a line of INFO: `member=5e0c91d2,covered=1`.
-fn parts(line: &str) -> BTreeMap<&str, &str> {
-    line.split(',').filter_map(|part| part.split_once('=')).collect()
 }
 
 /// The lines of INFO whose names begin so.

@@ -1,5 +1,6 @@
 //! `maquette store status`.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -21,8 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Show the state of a pool of stores
 ///
 /// One member is asked for the others, and then each one that has a part of the table. A member that does not answer is reported on
-/// standard error, and the exit status is 1. While a member that has servers is gone, the one that was asked shows its own. For a pool with parity, each group is listed with its members, the members that keep their
-/// parity, how many may be lost now, how many spares stand by, and what is being rebuilt.
+/// standard error, and the exit status is 1. While a member that has servers is gone, the one that was asked shows its own. Members that have
+/// no part of the table stand by; those to which the member that was asked has no connection are named as silent. For a pool with parity, each
+/// group is listed with its members, the members that keep their parity, how many may be lost now, how many spares stand by, and what is being
+/// rebuilt.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store status 127.0.0.1:6379")]
@@ -42,6 +45,15 @@ struct Member {
     slots: Vec<(i64, i64)>,
     servers: Vec<Server>,
     counts: Vec<(&'static str, u64)>,
+}
+
+/// A member, as the one that was asked knows it.
+struct Known {
+    /// Its address for clients that follow slots.
+    address: SocketAddr,
+    is_connected: bool,
+    /// Whether it may host servers.
+    is_host: bool,
 }
 
 /// A server of the file.
@@ -66,7 +78,7 @@ impl Arguments {
         let asked = address(&self.member)?;
         let mut client = Client::open(asked, &options)?;
         let info = client.ask(&[b"INFO", b"pool"])?.text();
-        let known = field(&info, "pool_members").unwrap_or(1);
+        let known: Vec<Known> = info.lines().filter_map(Known::read).collect();
         let groups = Groups::ask(&mut client, &options)?;
         let (mut members, mut failures) = (Vec::new(), Vec::new());
         // While a member is gone or rebuilt nobody knows all slots, but groups know how far that has come, and a member its own servers.
@@ -78,6 +90,8 @@ impl Arguments {
         if shards == Value::Null && !groups.is_there() {
             places.push((asked, Vec::new()));
         }
+        let hosts: Vec<SocketAddr> = places.iter().map(|(address, _)| *address).collect();
+        let standing_by = standing_by(&known, (shards != Value::Null).then_some(&hosts), groups.is_there());
         for (address, slots) in places {
             match Member::ask(address, slots, &options) {
                 Ok(member) => members.push(member),
@@ -86,20 +100,18 @@ impl Arguments {
         }
         failures.iter().chain(&groups.failures).for_each(|error| warn(&error.to_string()));
         let status = i32::from(failures.len() + groups.failures.len() > 0);
-        let standing_by = match &shards {
-            Value::Null => groups.is_there().then(|| groups.standing_by()),
-            shards => Some(known.saturating_sub(shards.list().len() as u64)),
-        };
+        let silent = known.iter().filter(|member| !member.is_connected).map(|member| member.address.to_string());
+        let silent: Vec<String> = silent.collect();
         let text = if as_json {
             let members: Vec<Json> = members.iter().map(Member::json).collect();
-            let mut object = json!({"members": members, "standing_by": standing_by});
+            let mut object = json!({"members": members, "standing_by": standing_by, "silent": silent});
             if groups.is_there() {
                 object["parity"] = groups.json();
             }
             json(&object)
         } else {
             let of_groups = if groups.is_there() { groups.text() } else { String::new() };
-            text(&members, standing_by) + &of_groups
+            text(&members, standing_by, &silent) + &of_groups
         };
         Ok(CommandOutput { text, status })
     }
@@ -144,6 +156,29 @@ impl Member {
     }
 }
 
+impl Known {
+    /// A line of INFO: `pool_member3:member=5e0c91d2,role=data,address=127.0.0.1:27003,connected=1`.
+    fn read(line: &str) -> Option<Known> {
+        let of = parts(line.strip_prefix("pool_member")?.split_once(':')?.1);
+        Some(Known {
+            address: of.get("address")?.parse().ok()?,
+            is_connected: *of.get("connected")? == "1",
+            is_host: *of.get("role")? == "data",
+        })
+    }
+}
+
+/// How many connected members have no part of the table. If it is not known which members have all of it, only those are counted that never have a
+/// part, and none where there is no parity.
+fn standing_by(known: &[Known], hosts: Option<&Vec<SocketAddr>>, has_parity: bool) -> Option<u64> {
+    let stands_by = |member: &&Known| match hosts {
+        Some(hosts) => !hosts.contains(&member.address),
+        None => !member.is_host,
+    };
+    let count = known.iter().filter(|member| member.is_connected).filter(stands_by).count() as u64;
+    (hosts.is_some() || has_parity).then_some(count)
+}
+
 impl Server {
     /// A line of INFO: `server3:level=2,records=5,memory=640,steady=1`.
     fn read(line: &str) -> Option<Server> {
@@ -167,6 +202,11 @@ pub(super) fn field(info: &str, name: &str) -> Option<u64> {
     lines.find(|(own, _)| *own == name)?.1.parse().ok()
 }
 
+/// The parts of a line of INFO: `member=5e0c91d2,covered=1`.
+pub(super) fn parts(line: &str) -> BTreeMap<&str, &str> {
+    line.split(',').filter_map(|part| part.split_once('=')).collect()
+}
+
 /// Where a member of CLUSTER SHARDS is, and which slots it has.
 fn shard(shard: &Value) -> Option<(SocketAddr, Vec<(i64, i64)>)> {
     let node = shard.field("nodes")?.list().first()?;
@@ -181,7 +221,7 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-fn text(members: &[Member], standing_by: Option<u64>) -> String {
+fn text(members: &[Member], standing_by: Option<u64>, silent: &[String]) -> String {
     let sum = |of: fn(&Member) -> u64| members.iter().map(of).sum::<u64>();
     let servers: usize = members.iter().map(|member| member.servers.len()).sum();
     let (records, memory) = (sum(Member::records), mebibytes(sum(Member::memory)));
@@ -190,6 +230,9 @@ fn text(members: &[Member], standing_by: Option<u64>) -> String {
         "servers {servers}, records {records}, memory {memory:.1} MiB; members with servers {}, standing by {standing_by}\n",
         members.len()
     );
+    if !silent.is_empty() {
+        text.push_str(&format!("silent: {}\n", silent.join(" and ")));
+    }
     let head = ["member", "slots", "servers", "records", "MiB", "answered", "forwarded", "splits, merges"];
     let rows: Vec<[String; 8]> = [head.map(str::to_owned)].into_iter().chain(members.iter().map(Member::row)).collect();
     let [left, right] = [Side::Left, Side::Right];

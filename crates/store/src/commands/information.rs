@@ -154,12 +154,14 @@ fn cluster(_: &Context<'_>) -> Vec<(String, String)> {
 /// The member's role in a group with parity.
 fn parity(context: &Context<'_>) -> Vec<(String, String)> {
     let Some(group) = &context.node.group else { return Vec::new() };
-    let of_member = |(number, peer): (usize, &Peer)| {
-        let Peer { identity, role, clients, .. } = peer;
-        line(&format!("parity_pool{number}"), format!("member={identity},role={},address={clients}", role.name()))
-    };
-    let members = context.node.pool.members.iter().enumerate().map(of_member);
+    let members = context.node.pool.members.iter().enumerate();
+    let members = members.map(|(number, (peer, _))| line(&format!("parity_pool{number}"), of_member(peer)));
     part(group).into_iter().chain(members).collect()
+}
+
+/// A member, its role and its address for clients that follow slots.
+fn of_member(Peer { identity, role, clients, .. }: &Peer) -> String {
+    format!("member={identity},role={},address={clients}", role.name())
 }
 
 /// The lines about a member's own role.
@@ -215,15 +217,20 @@ fn pool(context: &Context<'_>) -> Vec<(String, String)> {
         let steady = u8::from(*is_steady);
         (format!("server{number}"), format!("level={level},records={records},memory={memory},steady={steady}{token}"))
     };
+    let connected = members.iter().filter(|(_, is_connected)| *is_connected).count();
+    let reached = members.iter().enumerate().map(|(number, (peer, is_connected))| {
+        line(&format!("pool_member{number}"), format!("{},connected={}", of_member(peer), u8::from(*is_connected)))
+    });
     let counts = [
         line("pool_members", members.len()),
+        line("pool_members_connected", connected),
         line("pool_servers_here", servers.len()),
         line("pool_requests_answered", counts.answered),
         line("pool_requests_forwarded", counts.forwarded),
         line("pool_splits", counts.splits),
         line("pool_merges", counts.merges),
     ];
-    counts.into_iter().chain(servers.iter().map(of_server)).collect()
+    counts.into_iter().chain(servers.iter().map(of_server)).chain(reached).collect()
 }
 
 fn keyspace(context: &Context<'_>) -> Vec<(String, String)> {

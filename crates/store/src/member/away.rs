@@ -35,8 +35,15 @@ impl<C: Contents> Member<C> {
         has_changed
     }
 
-    fn is_connected(&self, identity: Identity) -> bool {
+    /// Whether a member is this one, or there is a link to it.
+    pub fn is_connected(&self, identity: Identity) -> bool {
         identity == self.own.identity || self.connected.contains(&identity)
+    }
+
+    /// Members of any role that are not connected, except those that leave.
+    pub fn silent(&self) -> impl Iterator<Item = &Peer> {
+        let stay = self.peers.values().filter(|peer| !self.departures.contains_key(&peer.identity));
+        stay.filter(|peer| !self.is_connected(peer.identity))
     }
 
     /// Members that may host servers, and are not connected.

@@ -645,6 +645,8 @@ impl Server {
         self.end_clients_that_wait_for_parity();
         self.members.look(now, &mut self.arrivals);
         self.host.member().behind().for_each(|member| self.members.expect(member));
+        // Operators are told which members are silent, so all others are connected.
+        self.host.member().silent().for_each(|peer| self.members.expect(peer.identity));
         self.host.with_member(|member, at, outputs| member.look(at, outputs));
         self.visitors.look(now);
         self.look_at_certificates();
