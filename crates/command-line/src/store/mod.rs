@@ -56,12 +56,29 @@ impl Arguments {
     }
 }
 
-/// The address of a member.
+/// The address of a member, which is named by its host and its port.
 fn address(member: &str) -> Result<SocketAddr, Failure> {
-    let addresses = member.to_socket_addrs().ok();
-    addresses
-        .and_then(|mut addresses| addresses.next())
-        .ok_or_else(|| Failure::argument("HOST:PORT", format!("`{member}`"), "an address or a host name, and a port"))
+    let wrong = |found: String, allowed: &str| Failure::argument("HOST:PORT", found, allowed);
+    let both = "an address or a host name, and a port";
+    let (host, port) = member.rsplit_once(':').ok_or_else(|| wrong(format!("`{member}`"), both))?;
+    // An address of version 6 is written in brackets, since it has colons itself.
+    if host.is_empty() || host.contains(':') && !(host.starts_with('[') && host.ends_with(']')) {
+        return Err(wrong(format!("`{member}`"), both));
+    }
+    if !port.parse().is_ok_and(|port: u16| port > 0) {
+        return Err(wrong(format!("port `{port}`"), "a port from 1 to 65535"));
+    }
+    match member.to_socket_addrs().map(|mut addresses| addresses.next()) {
+        Ok(Some(address)) => Ok(address),
+        Ok(None) | Err(_) => {
+            Err(wrong(format!("host `{host}`, which has no address"), "an address, or a host with one"))
+        }
+    }
+}
+
+/// The address of a member that is asked to let another one in.
+fn member_address(member: &str) -> Result<SocketAddr, String> {
+    member.parse().map_err(|_| "allowed is an IP address and a port of at most 65535, as in 127.0.0.1:16379".to_owned())
 }
 
 /// The first line of a file.

@@ -15,8 +15,8 @@ use quantities::{Bytes, Duration};
 use serde_json::json;
 
 use super::access::ServerTls;
-use super::first_line;
 use super::observability::Observability;
+use super::{first_line, member_address};
 use crate::failure::{Failure, warn};
 use crate::quantity::seconds;
 use crate::{CommandOutput, json, print};
@@ -77,7 +77,7 @@ pub(super) struct Arguments {
     #[arg(long, default_value_t = 6379)]
     port: u16,
     /// Another member, with its port for members; can be given several times.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = member_address)]
     join: Vec<SocketAddr>,
     /// The number of records that a server has room for. It splits when it has more than four fifths of that and there is another member.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
