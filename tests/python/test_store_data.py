@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -242,6 +243,50 @@ def test_a_directory_that_can_not_be_used_is_refused(tmp_path: Path) -> None:
     assert f"`{data / 'log.2'}` is missing, though there is a later file" in refusal(command)
     (tmp_path / "file").write_text("")
     assert f"can't make `{tmp_path / 'file' / 'data'}`: Not a directory" in refusal([*command[:-1], str(tmp_path / "file" / "data")])
+
+
+@pytest.mark.parametrize("fsync", ["always", "every-second", "never"])
+def test_damage_in_what_the_disk_had_confirmed_is_an_error_and_any_other_is_cut_off(tmp_path: Path, fsync: str) -> None:
+    with stores(tmp_path, 1, "--fsync", fsync) as [store]:
+        log = store.data / "log.1"
+        with store.client() as client:
+            client.set("early", 1)
+            end_of_early = log.stat().st_size
+
+            def is_confirmed() -> bool:
+                # A batch begins with its length, and with how much of the log the disk had confirmed.
+                begin = log.stat().st_size
+                client.incr("between")
+                _, confirmed = struct.unpack_from("<QQ", log.read_bytes(), begin)
+                return bool(confirmed >= end_of_early)
+
+            if fsync == "never":
+                assert not is_confirmed()
+            else:
+                wait_until(is_confirmed, "the disk has confirmed the first write")
+            client.set("late", 1)
+        store.kill()
+        whole = log.read_bytes()
+
+        def damage(place: int) -> None:
+            (store.data / "log.2").unlink(missing_ok=True)
+            log.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+
+        def keys_after_start() -> list[str]:
+            store.start()
+            with store.client() as client:
+                keys: list[str] = sorted(client.keys())
+            store.process.terminate()
+            assert f"warning: `{log}` is incomplete" in store.process.communicate(timeout=LIMIT)[1]
+            return keys
+
+        damage(len(whole) - 1)
+        assert keys_after_start() == ["between", "early"]
+        damage(end_of_early - 1)
+        if fsync == "never":
+            assert keys_after_start() == []
+        else:
+            assert f"`{log}` is damaged at byte" in refusal(store.command)
 
 
 def test_an_incomplete_entry_at_the_end_of_the_log_is_cut_off(tmp_path: Path) -> None:
