@@ -198,7 +198,7 @@ impl Connection {
                         self.requests.hold_back();
                         return Pause::Answer;
                     }
-                    if was_known && self.session.transaction.is_none() && host.copies_first(arguments) {
+                    if was_known && host.copies_first(self.session.transaction.as_ref(), arguments) {
                         self.requests.hold_back();
                         return Pause::Turn;
                     }

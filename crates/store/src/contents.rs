@@ -36,7 +36,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    fn requests(&self) -> &[OwnedArguments] {
+    /// The requests in it.
+    pub(crate) fn requests(&self) -> &[OwnedArguments] {
         match self {
             Operation::Request(_, request) => std::slice::from_ref(request),
             Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests,

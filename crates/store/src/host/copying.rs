@@ -1,9 +1,13 @@
 //! A large value that others share is copied before it is changed: a part in each turn of the loop, while other clients are served.
 
+use std::collections::BTreeSet;
+
 use super::Host;
+use crate::connection::Transaction;
+use crate::contents::Operation;
 use crate::large::{self, SharedValue};
 use crate::record::{Milliseconds, Record};
-use crate::resp::Arguments;
+use crate::resp::{Arguments, OwnedArguments};
 use crate::slot::c_of;
 
 /// How much of a value is copied in a turn. [B]
@@ -25,41 +29,96 @@ pub(super) struct Copying {
 }
 
 impl Copying {
-    /// Copies the next part. Returns whether that was the last one.
-    fn go_on(&mut self, now: Milliseconds) -> bool {
+    /// Whether all of it is copied.
+    fn is_whole(&self) -> bool {
+        self.copy.len() == self.value.len()
+    }
+
+    /// Copies the next part.
+    fn go_on(&mut self) {
         let begin = self.copy.len();
         self.copy.extend_from_slice(&self.value[begin..self.value.len().min(begin + PART)]);
-        self.at = now;
-        self.copy.len() == self.value.len()
     }
 }
 
+/// The key whose value a request changes in place, if it is such a request.
+#[inline]
+fn changed_in_place(arguments: Arguments<'_>) -> Option<&[u8]> {
+    let name = arguments.get(0);
+    (name.eq_ignore_ascii_case(b"append") || name.eq_ignore_ascii_case(b"setrange")).then(|| arguments.get(1))
+}
+
+/// The keys whose values these requests change in place.
+fn all_changed_in_place(requests: &[OwnedArguments]) -> impl Iterator<Item = &[u8]> {
+    requests.iter().filter_map(|request| changed_in_place(request.borrowed()))
+}
+
 impl Host {
-    /// Whether a request has to wait until the large value that it changes is copied, since others share it. If so, copies the next part of it.
+    /// Whether a client's request has to wait until the large values that it changes are copied, since others share them. If so, copies the next
+    /// part of one. The requests of a transaction do not wait, but its EXEC does.
     #[inline]
-    pub fn copies_first(&mut self, arguments: Arguments<'_>) -> bool {
-        let name = arguments.get(0);
-        (name.eq_ignore_ascii_case(b"append") || name.eq_ignore_ascii_case(b"setrange"))
-            && self.goes_on_copying(arguments)
+    pub fn copies_first(&mut self, transaction: Option<&Transaction>, arguments: Arguments<'_>) -> bool {
+        match transaction {
+            None => changed_in_place(arguments).is_some_and(|key| self.goes_on_copying([key].into_iter())),
+            Some(transaction) => {
+                arguments.get(0).eq_ignore_ascii_case(b"exec")
+                    && self.goes_on_copying(all_changed_in_place(&transaction.requests))
+            }
+        }
     }
 
-    fn goes_on_copying(&mut self, arguments: Arguments<'_>) -> bool {
-        let (key, now) = (arguments.get(1), self.node.borrow().now);
-        let Some((_, bucket)) = self.member.holder(c_of(key)) else { return false };
-        let Some(number) = bucket.peek(key, now).and_then(Record::number_of_large) else { return false };
+    /// The same, for a request of another member.
+    pub(crate) fn copies_first_for(&mut self, operation: &Operation) -> bool {
+        self.goes_on_copying(all_changed_in_place(operation.requests()))
+    }
+
+    /// Whether a request of another member changes large values that others share.
+    pub(super) fn changes_shared(&mut self, operation: &Operation) -> bool {
+        let now = self.node.borrow().now;
+        all_changed_in_place(operation.requests()).any(|key| {
+            let number = self.number_of_large(key, now);
+            number.is_some_and(|number| self.is_copying(number) || large::if_shared(number).is_some())
+        })
+    }
+
+    /// The number of the large value of a key among all, if this member has it.
+    fn number_of_large(&mut self, key: &[u8], now: Milliseconds) -> Option<u64> {
+        let (_, bucket) = self.member.holder(c_of(key))?;
+        bucket.peek(key, now).and_then(Record::number_of_large)
+    }
+
+    fn is_copying(&self, number: u64) -> bool {
+        self.copying.iter().any(|copying| copying.number == number)
+    }
+
+    /// Copies the next part of the large values of these keys, as far as others share them. Once all are copied the copies take their places.
+    fn goes_on_copying<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> bool {
+        let now = self.node.borrow().now;
+        let numbers: BTreeSet<u64> = keys.filter_map(|key| self.number_of_large(key, now)).collect();
+        if numbers.is_empty() {
+            return false;
+        }
         self.forget_copies(now);
-        let place = self.copying.iter().position(|copying| copying.number == number);
-        let place = place.or_else(|| {
-            let value = large::if_shared(number).filter(|_| self.copying.len() < MOST)?;
-            self.copying.push(Copying { number, copy: Vec::with_capacity(value.len()), value, at: now });
-            Some(self.copying.len() - 1)
-        });
-        let Some(place) = place else { return false };
-        if !self.copying[place].go_on(now) {
+        for &number in &numbers {
+            let begins = !self.is_copying(number) && self.copying.len() < MOST;
+            if let Some(value) = begins.then(|| large::if_shared(number)).flatten() {
+                self.copying.push(Copying { number, copy: Vec::with_capacity(value.len()), value, at: now });
+            }
+        }
+        let (mut has_gone_on, mut is_over) = (false, true);
+        for copying in self.copying.iter_mut().filter(|copying| numbers.contains(&copying.number)) {
+            copying.at = now;
+            if !copying.is_whole() && !std::mem::replace(&mut has_gone_on, true) {
+                copying.go_on();
+            }
+            is_over &= copying.is_whole();
+        }
+        if !is_over {
             return true;
         }
-        let Copying { value, copy, .. } = self.copying.swap_remove(place);
-        large::replace(number, &value, copy);
+        for Copying { number, value, copy, .. } in self.copying.extract_if(.., |it| numbers.contains(&it.number)) {
+            large::replace(number, &value, copy);
+        }
         false
     }
 

@@ -189,11 +189,14 @@ impl Host {
         journal.borrow_mut().write_part(bytes, journaled) || !is_whole
     }
 
-    /// Whether a message of another member has large values that will be stored on this one: they are written to the journal in parts before the
-    /// message is taken.
-    pub fn stores_large(&self, message: &Message<Bucket>) -> bool {
+    /// Whether a message of another member would take long to take at once: it has large values that will be stored on this one and are written to
+    /// the journal in parts before, or changes some that others share and that are copied in parts before.
+    pub fn takes_long(&mut self, message: &Message<Bucket>) -> bool {
         let Some((number, request)) = message.request() else { return false };
-        if request.operation.large_values().next().is_none() || !Bucket::stores(&request.operation) {
+        let operation = &request.operation;
+        let has_large = self.journal.is_some() && operation.large_values().next().is_some();
+        let stores_large = has_large && Bucket::stores(operation);
+        if !stores_large && !self.changes_shared(operation) {
             return false;
         }
         let is_new =

@@ -1,15 +1,15 @@
 //! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk and, in a group, in the
 //! parity too.
 
+use std::cell::RefMut;
 use std::rc::Rc;
 
-use crate::bucket::Bucket;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
 use crate::journal::disk::{Data, Disk, Error, Found, State};
-use crate::journal::{Journal, start};
-use crate::member::{Identity, Message, Peer, Policy};
+use crate::journal::{Batch, Journal, start};
+use crate::member::{Identity, Peer, Policy};
 use crate::node::Node;
 use crate::parity::facts::Facts;
 use crate::parity::message::Message as GroupMessage;
@@ -17,7 +17,6 @@ use crate::record::Milliseconds;
 
 use super::Server;
 use super::group::{Group, Promise, Turn, Turns};
-use super::passed_on::PassedOn;
 
 /// The state of a node that keeps its data on disk.
 #[derive(Debug)]
@@ -34,8 +33,6 @@ pub(super) struct Keeper {
     pub turn: Turn,
     /// Those of earlier turns that are still held back.
     turns: Turns,
-    /// Messages of other members whose large values are being written.
-    pub passed_on: PassedOn,
 }
 
 impl Keeper {
@@ -69,8 +66,8 @@ impl Keeper {
         start(&mut host, &journal, found.run.as_ref(), own, policy, founds);
         let run = found.run.as_ref().map_or(1, |run| run.number + 1);
         let group = parity.map(|promise| Group::new(host.member().own(), &disk, facts, run, promise, at));
-        let (turn, turns, passed_on) = (Turn::default(), Turns::default(), PassedOn::default());
-        let mut keeper = Keeper { journal, disk, found, at, group, turn, turns, passed_on };
+        let (turn, turns) = (Turn::default(), Turns::default());
+        let mut keeper = Keeper { journal, disk, found, at, group, turn, turns };
         keeper.commit(now)?;
         host.node().borrow_mut().kept = Some(keeper.disk.state());
         // Its run number must not be used again, whatever `--fsync` promises about the rest.
@@ -103,9 +100,9 @@ impl Keeper {
         Ok(())
     }
 
-    /// Writes the next part of the large values that other members have passed on. Returns the message that may be taken now, and its sender.
-    pub(super) fn write_passed_on(&mut self) -> Option<(Identity, Message<Bucket>)> {
-        self.passed_on.write_part(&mut self.journal.borrow_mut())
+    /// The batch of this turn.
+    pub(super) fn batch(&self) -> RefMut<'_, Batch> {
+        self.journal.borrow_mut()
     }
 
     /// The next turn whose replies and messages may leave.

@@ -43,6 +43,7 @@ pub use group::Promise;
 use keeping::Keeper;
 pub use operating::Reread;
 use outbox::Outgoing;
+use passed_on::PassedOn;
 pub use peers::Tls;
 use peers::{Arrival, Peers};
 use told::{Others, Told};
@@ -176,6 +177,8 @@ pub struct Server {
     /// The clients that wait for a snapshot.
     savers: Vec<usize>,
     arrivals: Vec<Arrival>,
+    /// Messages of other members whose large values are being prepared.
+    passed_on: PassedOn,
     looked: Milliseconds,
     joined: Milliseconds,
     /// When it left its pool, if it has.
@@ -252,6 +255,7 @@ impl Server {
             tickets: BTreeMap::new(),
             savers: Vec::new(),
             arrivals: Vec::new(),
+            passed_on: PassedOn::default(),
             looked: now,
             joined: 0,
             left: None,
@@ -294,8 +298,7 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let has_taken_all = self.keeper.as_ref().is_none_or(|keeper| keeper.passed_on.is_empty());
-            let idle = self.queue.is_empty() && is_swept && has_taken_all && !self.members.has_more();
+            let idle = self.queue.is_empty() && is_swept && self.passed_on.is_empty() && !self.members.has_more();
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -479,7 +482,10 @@ impl Server {
         for arrival in std::mem::take(&mut self.arrivals) {
             self.arrive(arrival)?;
         }
-        if let Some((from, message)) = self.keeper.as_mut().and_then(Keeper::write_passed_on) {
+        let mut batch = self.keeper.as_ref().map(Keeper::batch);
+        let prepared = self.passed_on.prepare(&mut self.host, batch.as_deref_mut());
+        drop(batch);
+        if let Some((from, message)) = prepared {
             self.take_message(from, message);
         }
         self.report_differing_members()?;
@@ -538,10 +544,8 @@ impl Server {
                 }
             }
             Arrival::Message(from, message) => match Told::read(message) {
-                Ok(Told::Message(message)) => match &mut self.keeper {
-                    Some(keeper) if self.host.stores_large(&message) => keeper.passed_on.push(from, message),
-                    _ => self.take_message(from, message),
-                },
+                Ok(Told::Message(message)) if self.host.takes_long(&message) => self.passed_on.push(from, message),
+                Ok(Told::Message(message)) => self.take_message(from, message),
                 Ok(Told::Group(message)) => {
                     if let Some(keeper) = &mut self.keeper {
                         keeper.hear(from, message).map_err(Error::Kept)?;

@@ -103,6 +103,30 @@ fn others_are_served_while_a_shared_large_value_is_copied() {
 }
 
 #[test]
+fn others_are_served_while_the_shared_large_values_that_a_transaction_changes_are_copied() {
+    let mut world = World::new(Settings::default(), 2);
+    let value = "v".repeat(5 << 20);
+    world.send(0, &format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n${}\r\n{value}\r\n", value.len()));
+    assert_eq!(world.say(0, "COPY a b"), ":1\r\n");
+    let queued = "MULTI\r\nAPPEND a xy\r\nGET c\r\nSETRANGE b 0 zzz\r\nAPPEND a !\r\n";
+    assert_eq!(world.send(0, queued), "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n");
+    world.clients[0].requests.feed(b"EXEC\r\n");
+    let mut turns = 0;
+    while world.clients[0].turn(&mut world.host) == Pause::Turn {
+        assert_eq!(
+            world.send(1, "STRLEN a\r\nGETRANGE b 0 2\r\n"),
+            ":5242880\r\n$3\r\nvvv\r\n",
+            "nothing has changed yet"
+        );
+        turns += 1;
+    }
+    assert_eq!(turns, 9, "each turn copies a mebibyte, and the tenth carries out the transaction");
+    let due = "*4\r\n:5242882\r\n$-1\r\n:5242880\r\n:5242883\r\n+PONG\r\n";
+    assert_eq!(world.say(0, "PING"), due);
+    assert_eq!(world.send(1, "GETRANGE a -4 -1\r\nGETRANGE b 0 3\r\n"), "$4\r\nvxy!\r\n$4\r\nzzzv\r\n");
+}
+
+#[test]
 fn an_unauthenticated_client_may_only_authenticate() {
     let mut world = World::new(Settings { password: Some(b"secret".to_vec()), ..Settings::default() }, 1);
     assert_eq!(world.say(0, "GET a"), "-NOAUTH Authentication required.\r\n");
