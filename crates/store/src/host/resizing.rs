@@ -89,7 +89,7 @@ mod tests {
     use quantities::Duration;
 
     use super::*;
-    use crate::member::{Identity, Message, Peer, Policy, Role};
+    use crate::member::{Durability, Identity, Message, Peer, Policy, Role};
     use crate::node::{Node, Settings};
 
     fn peer(number: u32) -> Peer {
@@ -100,11 +100,13 @@ mod tests {
     #[test]
     fn a_refusal_to_grow_tells_how_many_members_there_are_and_how_many_of_them_are_away() {
         let growth = Growth { capacity: 10, sensitivity: 0.8, shrink: None, apart: false, most_servers: 16, chunk: 4 };
-        let policy = Policy { growth, servers_each: 2, patience: Duration::from_microseconds(10) };
+        let patience = Duration::from_microseconds(10);
+        let policy = Policy { growth, servers_each: 2, patience, durability: Durability::default() };
         let mut host = Host::new(Node::new(Settings::default(), 6379, [1; 3], 0), peer(1), policy, true);
         for other in [2, 3] {
             host.with_member(|member, now, outputs| {
-                member.take(now, Identity(other), Message::Join(peer(other)), outputs);
+                let joins = Message::Join(peer(other), member.settings());
+                member.take(now, Identity(other), joins, outputs);
                 member.meet(peer(other), outputs);
             });
         }
