@@ -181,12 +181,12 @@ def _in_this_process(
     if isinstance(program, str):
         found = json.loads(_maquette.launch_named(program, as_json(parameters), local, seed))
         return Launch(program, local, [], [], found, time.perf_counter() - began)
-    name = getattr(program, "__name__", type(program).__name__)
+    name, function = getattr(program, "__name__", type(program).__name__), program
     check_arguments(program, parameters)
     finish_ps: dict[int, int] = {}
 
     async def timed(endpoint: Endpoint) -> Any:
-        returned = await coroutine_of(name, program(endpoint, **parameters))
+        returned = await coroutine_of(function, function(endpoint, **parameters))
         finish_ps[endpoint.rank] = endpoint.now_ps
         return returned
 
@@ -214,7 +214,7 @@ def _over_mpi(
 
         def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
             endpoint = Endpoint(rank, size)
-            return endpoint, steps_of(coroutine_of(name, function(endpoint, **parameters)))
+            return endpoint, steps_of(coroutine_of(function, function(endpoint, **parameters)))
 
         report = _maquette.launch_own_on_mpi(begin, seed, library)
     ranks = json.loads(report)

@@ -2,12 +2,13 @@
 
 import argparse
 import ast
+import asyncio
 import importlib.util
-import inspect
 import json
 import os
 import re
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -47,20 +48,53 @@ def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Calla
 
     def begin(rank: int, size: int) -> tuple[maquette.Endpoint, Any]:
         endpoint = maquette.Endpoint(rank, size)
-        return endpoint, steps_of(coroutine_of(function, program(endpoint, **parameters)))
+        return endpoint, steps_of(coroutine_of(program, program(endpoint, **parameters)))
 
     return begin
 
 
 def problem_of(error: BaseException) -> tuple[str, int]:
-    """The report of an exception, with a traceback if the program raised it, and the exit status."""
-    frames = traceback.extract_tb(error.__traceback__)
-    package = str(Path(__file__).parent)
-    outside = [frame for frame in frames if not frame.filename.startswith(package) and not frame.filename.startswith("<")]
-    is_from_program = any(Path(frame.filename) != Path(inspect.__file__) for frame in outside)
-    if is_from_program:
-        return "".join(traceback.format_exception(error)).rstrip(), 1
-    return str(error), 1 if isinstance(error, maquette.MaquetteError) else _BAD_INPUT
+    """The report of an exception, and the exit status: where the user's code raised it, what to do, and how it came to that."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}", _BAD_INPUT
+    whole = traceback.TracebackException.from_exception(error)
+    own = [frame for frame in whole.stack if not _is_of(frame, *_OURS) and not _is_of(frame, *_LIBRARIES)]
+    if not own:
+        return str(error), 1 if isinstance(error, maquette.MaquetteError) else _BAD_INPUT
+    place = f"{own[-1].filename}:{own[-1].lineno}: in {own[-1].name}"
+    hint = f"\nhint: {_NO_EVENT_LOOP}" if _is_of_event_loop(error, whole.stack) else ""
+    _without_ours(whole)
+    return f"{place}: {type(error).__name__}: {error}{hint}\n{''.join(whole.format()).rstrip()}", 1
+
+
+#: Folders whose code is not the user's: the package, and the libraries of Python.
+_OURS = (str(Path(__file__).parent), "<")
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+#: What to do instead of awaiting something of an event loop.
+_NO_EVENT_LOOP = (
+    "a rank awaits the verbs of its endpoint, maquette.gather and maquette.first of these, and coroutines that do; nothing of asyncio or "
+    'another event loop: time passes with `await endpoint.compute("1 us")` and `await endpoint.sleep_until("1 us")`'
+)
+
+
+def _is_of(frame: traceback.FrameSummary, *folders: str) -> bool:
+    return frame.filename.startswith(folders)
+
+
+def _is_of_event_loop(error: BaseException, stack: Sequence[traceback.FrameSummary]) -> bool:
+    """Whether a program has awaited something that only an event loop can resume."""
+    is_in_loop = Path(stack[-1].filename).parent == Path(asyncio.__file__).parent
+    return is_in_loop or (isinstance(error, RuntimeError) and "event loop" in str(error))
+
+
+def _without_ours(whole: traceback.TracebackException) -> None:
+    """Leave out the frames of this package, and of what caused the exception likewise."""
+    own = [frame for frame in whole.stack if not _is_of(frame, *_OURS)]
+    whole.stack = traceback.StackSummary.from_list(own)
+    for cause in (whole.__cause__, whole.__context__):
+        if cause is not None:
+            _without_ours(cause)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -185,5 +219,5 @@ def _print_returned(returned: Sequence[Any]) -> None:
 def _report_error(error: Exception) -> int:
     """Report what went wrong, and return the exit status."""
     problem, status = problem_of(error)
-    print(problem if problem.startswith("Traceback") else f"error: {problem}", file=sys.stderr)
+    print(f"error: {problem}", file=sys.stderr)
     return status

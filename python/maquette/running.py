@@ -299,7 +299,7 @@ def _run_own(
 
     def begin(rank: int, size: int) -> tuple[Endpoint, Generator[Any, Any, Any]]:
         endpoint = Endpoint(rank, size)
-        return endpoint, steps_of(coroutine_of(name, program(endpoint, **parameters)))
+        return endpoint, steps_of(coroutine_of(program, program(endpoint, **parameters)))
 
     def run_it(recorded: _Recorded) -> tuple[list[Returned], _maquette.Ended]:
         return _maquette.run_own(name, on._machine, begin, parameters_json, (*how, recorded))
@@ -340,27 +340,37 @@ def run_experiment(
 
 def check_arguments(program: Callable[..., Any], parameters: Collection[str]) -> None:
     """Check that a function takes an endpoint and arguments of these names, before any rank is begun."""
-    signature = inspect.signature(program)
-    accepted = list(signature.parameters.values())[1:]
+    place, name = place_of(program), getattr(program, "__name__", type(program).__name__)
+    every = list(inspect.signature(program).parameters.values())
+    if not every or every[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
+        raise TypeError(f"{place}the program `{name}` takes no endpoint; allowed is `async def {name}(endpoint)`")
+    accepted = every[1:]
     if any(each.kind is each.VAR_KEYWORD for each in accepted):
         return
     named = {each.name: each for each in accepted if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
-    name = getattr(program, "__name__", type(program).__name__)
     for found in parameters:
         if found not in named:
             meant = difflib.get_close_matches(found, named, 1)
             hint = f"; did you mean `{meant[0]}`?" if meant else ""
-            raise TypeError(f"the program `{name}` has no parameter `{found}`; it has {', '.join(named) or 'none'}{hint}")
+            raise TypeError(f"{place}the program `{name}` has no parameter `{found}`; it has {', '.join(named) or 'none'}{hint}")
     missing = [each for each in named if named[each].default is inspect.Parameter.empty and each not in parameters]
     if missing:
-        raise TypeError(f"the program `{name}` needs `{missing[0]}`, which has no default")
+        raise TypeError(f"{place}the program `{name}` needs `{missing[0]}`, which has no default")
 
 
-def coroutine_of(name: str, found: object) -> Coroutine[Any, Any, Any]:
+def place_of(program: Callable[..., Any]) -> str:
+    """File and line of a function, to begin an error with; empty if it has none."""
+    code = getattr(inspect.unwrap(program), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}: " if code is not None else ""
+
+
+def coroutine_of(program: Callable[..., Any], found: object) -> Coroutine[Any, Any, Any]:
+    """What a program has returned, if that is a coroutine."""
     if isinstance(found, CoroutineType):
         return found
+    name = getattr(program, "__name__", type(program).__name__)
     raise TypeError(
-        f"the program `{name}` is no async function: found {found!r}, where a coroutine was expected; "
+        f"{place_of(program)}the program `{name}` is no async function: found {found!r}, where a coroutine was expected; "
         f"allowed is `async def {name}(endpoint)`"
     )
 

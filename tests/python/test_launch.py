@@ -124,6 +124,20 @@ async def ring(endpoint, rounds=1, word="none"):
 
 async def fails(endpoint):
     raise RuntimeError("no bread")
+
+async def dozes(endpoint):
+    import asyncio
+    await asyncio.sleep(1)
+
+async def waits_for_nothing(endpoint):
+    import asyncio
+    await asyncio.Future(loop=asyncio.new_event_loop())
+
+def plain(endpoint):
+    return 5
+
+async def alone():
+    pass
 '''
 
 
@@ -169,6 +183,31 @@ def test_the_command_reports_errors_in_a_program_in_a_file(program: Path) -> Non
     for arguments, status, expected in cases:
         done = command(*arguments)
         assert (done.returncode, expected in done.stderr) == (status, True), (arguments, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("function", "status", "line", "expected"),
+    [
+        ("fails", 1, "raise RuntimeError", "in fails: RuntimeError: no bread\n"),
+        ("dozes", 1, "await asyncio.sleep", "in dozes: RuntimeError: no running event loop\nhint: a rank awaits the verbs of its endpoint"),
+        ("waits_for_nothing", 1, "await asyncio.Future", "in waits_for_nothing: TypeError: await: found"),
+        ("plain", 2, "def plain", "the program `plain` is no async function: found 5, where a coroutine was expected; allowed is `async"),
+        ("alone", 2, "async def alone", "the program `alone` takes no endpoint; allowed is `async def alone(endpoint)`"),
+    ],
+)
+def test_an_error_in_a_program_in_a_file_names_its_line(
+    program: Path, function: str, status: int, line: str, expected: str
+) -> None:
+    number = next(number for number, text in enumerate(PROGRAM.splitlines(), 1) if line in text)
+    done = command("run", f"{program}:{function}", "--machine", "moc-2-1", "--ranks", "2")
+    assert (done.returncode, done.stderr.startswith(f"error: {program}:{number}: {expected}")) == (status, True), done.stderr
+    assert str(Path(mq.__file__).parent) not in done.stderr
+
+
+def test_a_file_that_is_no_python_is_refused_with_its_line(program: Path) -> None:
+    program.write_text("async def ring(endpoint):\n    await await\n")
+    done = command("run", f"{program}:ring", "--machine", "moc-2-1")
+    assert (done.returncode, done.stderr) == (2, f"error: {program}:2: SyntaxError: invalid syntax\n")
 
 
 def test_values_from_hosts_keep_all_digits_and_others_come_as_text(program: Path, tmp_path: Path) -> None:
