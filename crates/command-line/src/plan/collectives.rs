@@ -1,6 +1,7 @@
 //! `maquette plan collectives`: writes the plan that the collectives of an MPI program follow.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use ::machines::model::Machine;
 use clap::Args;
@@ -51,6 +52,23 @@ pub(super) struct Arguments {
     write: Option<PathBuf>,
 }
 
+/// The question whose plan is being made.
+#[derive(Default)]
+struct Current {
+    question: String,
+    /// How many plans are made, of how many.
+    done: usize,
+    of: usize,
+}
+
+impl Current {
+    /// Shows how much of everything is done when `algorithms` of the question are.
+    fn show(&self, bar: &Bar, algorithms: usize, of: usize) {
+        let share = (self.done as f64 + algorithms as f64 / of.max(1) as f64) / self.of.max(1) as f64;
+        bar.show(share, format!("{} ({} of {})", self.question, self.done + 1, self.of));
+    }
+}
+
 /// What is printed.
 struct Report<'a> {
     machine: &'a Machine,
@@ -70,8 +88,14 @@ impl Arguments {
         let experiment = self.experiment(&machine, ranks, file);
         let write = self.write.as_deref().map(WholeFile::create).transpose()?;
         let bar = Bar::new();
+        let current = Mutex::new(Current::default());
         let progress =
-            |done: usize, of: usize| bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));
+            |done: usize, of: usize| current.lock().unwrap_or_else(PoisonError::into_inner).show(&bar, done, of);
+        let begins = |question: &Question, (done, of): (usize, usize)| {
+            let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+            *current = Current { question: format!("{} of {}", question.name(), question.bytes()), done, of };
+            current.show(&bar, 0, 1);
+        };
         let effort = Effort {
             budget: self.place.budget(),
             lambda: self.place.lambda(),
@@ -83,7 +107,7 @@ impl Arguments {
         if let Some(pattern) = &request.matrix {
             Question::Irregular(pattern.clone()).check_on(&machine)?;
         }
-        let picks = picks(&request, &machine, &effort)?;
+        let picks = picks(&request, &machine, &effort, &begins)?;
         drop(bar);
         if interrupt::requested() {
             return Err(Failure::Interrupted);

@@ -146,6 +146,7 @@ fn output(
     let experiment = question.provenance(&machine, place.budget(), file, has_sizes.unwrap_or(false));
     let write = write.as_deref().map(|path| ScheduleOutput::create(path, &question)).transpose()?;
     let bar = Bar::new();
+    bar.show(0.0, "measuring t0 and lambda".to_owned());
     let progress = |done: usize, of: usize| {
         bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));
     };

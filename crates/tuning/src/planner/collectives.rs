@@ -28,11 +28,17 @@ pub struct Pick {
     pub best: Option<Prediction>,
 }
 
-/// The fastest algorithm for each collective at each size, in order.
+/// The fastest algorithm for each collective at each size, in order. `begins` is called with each question before its plan is made, and with
+/// how many are done and how many there are.
 ///
 /// # Errors
 /// Those of [`plan`].
-pub fn picks(request: &PlanRequest, machine: &Machine, effort: &Effort<'_>) -> Result<Vec<Pick>> {
+pub fn picks(
+    request: &PlanRequest,
+    machine: &Machine,
+    effort: &Effort<'_>,
+    begins: &dyn Fn(&Question, (usize, usize)),
+) -> Result<Vec<Pick>> {
     let ranks = request.ranks;
     let by_size = request.sizes.iter().flat_map(|&bytes| {
         [
@@ -43,13 +49,15 @@ pub fn picks(request: &PlanRequest, machine: &Machine, effort: &Effort<'_>) -> R
     });
     let mut questions: Vec<Question> = by_size.chain(request.matrix.clone().map(Question::Irregular)).collect();
     questions.sort_by_key(Question::name);
-    let pick = |question: Question| {
+    let all = questions.len();
+    let pick = |(done, question): (usize, Question)| {
+        begins(&question, (done, all));
         let planned = plan(&question, machine, effort)?;
         // No message-passing library can do what the machine's own network does.
         let best = planned.predictions.into_iter().find(|prediction| !prediction.candidate.is_hardware());
         Ok(Pick { question, best })
     };
-    questions.into_iter().map(pick).collect()
+    questions.into_iter().enumerate().map(pick).collect()
 }
 
 /// The plan that follows from picks.

@@ -71,6 +71,7 @@ impl Plan {
             "bytes": question.bytes().0,
             "t0_ps": t0.picoseconds(),
             "lambda": lambda.as_f64(),
+            "model_from_bytes": self.model.extended_from(question.bytes()).unwrap_or(question.bytes()).0,
             "lower_bound_ps": self.bound.time.picoseconds(),
             "algorithms": self.predictions.iter().map(prediction).collect::<Vec<Value>>(),
             "left_out": left_out.collect::<Vec<Value>>(),

@@ -24,12 +24,14 @@ const LARGEST_LAMBDA: f64 = 64.0;
 const MOST_RANKS: u32 = 256;
 /// The longer of the two messages measured has at least this size. [B]
 const LONG: u64 = 64;
+/// It has at most about this many packets, which takes a moment. A longer one is a stream of more of the same.
+const MOST_PACKETS: u64 = 1 << 14;
 
 /// The postal model of a machine, at two message sizes. Between and beyond them it is linear.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// The size of the longer messages; the others are empty. [B]
-    long: f64,
+    long: Bytes,
     /// t0 of empty messages, and its increase per byte. [ps]
     send: [f64; 2],
     /// lambda t0, likewise. [ps]
@@ -45,11 +47,15 @@ impl Model {
     /// If the machine can't run the experiment.
     pub(super) fn measured(machine: &Machine, question: &Question, exact: Option<Lambda>) -> Result<Model> {
         let ranks = question.ranks().max(3).min(machine.nodes).min(MOST_RANKS);
-        let long = Bytes(question.bytes().0.max(LONG));
+        let long = measured_size(machine, question.bytes());
         let (empty, full) = (point(machine, ranks, Bytes(0))?, point(machine, ranks, long)?);
-        let long = long.0 as f64;
-        let line = |empty: f64, full: f64| [empty, ((full - empty) / long).max(0.0)];
+        let line = |empty: f64, full: f64| [empty, ((full - empty) / long.0 as f64).max(0.0)];
         Ok(Model { long, send: line(empty.0, full.0), receive: line(empty.1, full.1), exact })
+    }
+
+    /// The size of the longest messages that were measured, if those of `bytes` are longer. [B]
+    pub fn extended_from(&self, bytes: Bytes) -> Option<Bytes> {
+        (bytes > self.long).then_some(self.long)
     }
 
     /// t0 for messages of `bytes`.
@@ -92,8 +98,9 @@ impl Model {
         let byte = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.time_of(Bytes(1)).picoseconds() as f64);
         let per_byte = (byte(node.copy_rate) + byte(node.copy_out_rate)) / 2.0;
         let gap_per_byte = self.send[1].max(1.0);
-        let rest = (self.long - 1.0).max(0.0) * gap_per_byte.max(per_byte);
-        let latency = (self.receive[0] + self.receive[1] * self.long - rest - 2.0 * overhead).max(0.0);
+        let long = self.long.0 as f64;
+        let rest = (long - 1.0).max(0.0) * gap_per_byte.max(per_byte);
+        let latency = (self.receive[0] + self.receive[1] * long - rest - 2.0 * overhead).max(0.0);
         let length = |value: f64| Duration::from_picoseconds(value.round() as u64);
         let costs = LogGp {
             latency: length(latency),
@@ -105,6 +112,24 @@ impl Model {
         };
         Machine { interconnect: Interconnect::LogGp(costs), control_network: None, ..machine.clone() }
     }
+}
+
+/// The size of the longer messages measured, for a question about messages of `bytes`: as long, up to some number of packets, but sent by
+/// the same protocol.
+pub(super) fn measured_size(machine: &Machine, bytes: Bytes) -> Bytes {
+    let packet = match &machine.interconnect {
+        Interconnect::Flits(network) => network.packet.payload,
+        Interconnect::Ethernet(ethernet) => ethernet.payload,
+        Interconnect::LogGp(_) => return bytes.max(Bytes(LONG)),
+    };
+    let other_protocol_to = match machine.node.protocol {
+        Protocol::SetUp { piggyback } => piggyback.0,
+        Protocol::Rendezvous { eager: Some(eager) } => eager.0,
+        Protocol::Eager | Protocol::Rendezvous { eager: None } => 0,
+    };
+    let least = if bytes.0 > other_protocol_to { other_protocol_to.saturating_add(1) } else { LONG };
+    let most = packet.0.saturating_mul(MOST_PACKETS);
+    Bytes(bytes.0.min(most).max(least).max(LONG))
 }
 
 /// Whether messages whose senders wait for a receiver reach it before it asks for them. On the machine without contention they start

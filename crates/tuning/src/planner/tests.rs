@@ -39,6 +39,33 @@ fn the_pick_is_nearly_the_best_of_all_and_no_time_is_below_the_bound() {
     }
 }
 
+/// The small runs have no more packets for a message of gigabytes than for one of megabytes, and say nearly the same as long ones.
+#[test]
+fn t0_and_lambda_of_long_messages_follow_from_shorter_ones() {
+    for (name, shorter) in [("cm5-32", Bytes(16 << 14)), ("mpich-tcp-8", Bytes(1500 << 14))] {
+        let machine = machines::load(name).unwrap();
+        let ranks = machine.nodes;
+        let model = |bytes| model::Model::measured(&machine, &Question::Broadcast { ranks, bytes }, None).unwrap();
+        let (exact, extended) = (model(shorter), model(Bytes(1 << 31)));
+        assert_eq!((exact.extended_from(shorter), extended.extended_from(Bytes(1 << 31))), (None, Some(shorter)));
+        assert_eq!(exact.send_time(shorter), extended.send_time(shorter));
+        let shortest = model(Bytes(shorter.0 / 16));
+        let ratio = shortest.send_time(Bytes(1 << 31)).picoseconds() as f64
+            / extended.send_time(Bytes(1 << 31)).picoseconds() as f64;
+        assert!((ratio - 1.0).abs() < 0.02, "{name}: {ratio}");
+    }
+}
+
+/// What is announced to its receiver is measured with messages that are.
+#[test]
+fn long_messages_are_measured_by_their_own_protocol() {
+    let mut machine = machines::load("cm5-32").unwrap();
+    let eager = Bytes(64 << 20);
+    machine.node.protocol = ::machines::model::Protocol::Rendezvous { eager: Some(eager) };
+    assert_eq!(model::measured_size(&machine, Bytes(1 << 20)), Bytes(16 << 14));
+    assert_eq!(model::measured_size(&machine, Bytes(1 << 30)), Bytes(eager.0 + 1));
+}
+
 /// The same numbers give the same questions, and different ones different questions.
 #[test]
 fn cases_follow_from_the_seed() {
