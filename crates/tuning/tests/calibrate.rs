@@ -72,6 +72,26 @@ fn assert_found(outcome: &Outcome, wanted: &[f64], share: f64) {
     }
 }
 
+#[test]
+fn a_small_value_is_found_in_a_range_that_begins_at_zero() {
+    let truth = described("loggp", &[("o", "7us"), ("L", "30us"), ("G", "20ns")]);
+    let start = described("loggp", &[("o", "7us"), ("G", "20ns")]);
+    for range in ["L=0us..1s", "L=0s..1ms"] {
+        let (_, outcome) = fit(&start, &times(&truth, |_| 1.0), &[range]).unwrap();
+        assert_found(&outcome, &[30e6], 0.01);
+    }
+}
+
+#[test]
+fn zero_is_found_and_is_no_bound() {
+    let truth = described("loggp", &[("o", "7us"), ("L", "0us"), ("G", "20ns")]);
+    let start = described("loggp", &[("o", "7us"), ("G", "20ns")]);
+    let (_, outcome) = fit(&start, &times(&truth, |_| 1.0), &["L=0us..1s"]).unwrap();
+    let [latency] = &outcome.estimates[..] else { panic!("{outcome:?}") };
+    // Less than a thousandth of any other cost.
+    assert!(latency.value < 7e3 && !latency.at_bound, "{latency:?}");
+}
+
 const LOGGP: [&str; 3] = ["o=100ns..100us", "L=100ns..1ms", "G=1ns..100ns"];
 
 #[test]

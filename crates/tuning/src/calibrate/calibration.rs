@@ -112,7 +112,7 @@ pub struct Estimate {
     /// Half the width of its 95% confidence interval, in its base unit; none if the times do not determine it, or the search was
     /// interrupted before it was known.
     pub confidence: Option<f64>,
-    /// Whether it is at an end of its range: the best value may lie beyond.
+    /// Whether it is at an end of its range beyond which the best value may lie: any but zero.
     pub at_bound: bool,
 }
 
@@ -316,7 +316,7 @@ impl Calibration {
                 text: parameter.text(value),
                 value,
                 confidence,
-                at_bound: place <= 1e-3 || place >= 1.0 - 1e-3,
+                at_bound: parameter.may_be_beyond(place),
                 parameter: parameter.clone(),
             });
         }

@@ -55,6 +55,8 @@ pub enum ParameterError {
 
 /// The digits of a value that is tried: what is written is what was tried.
 const DIGITS: i32 = 5;
+/// What is no farther from an end, as a share of the range, is at the end.
+const NEAR_END: f64 = 1e-3;
 
 impl Parameter {
     /// Reads `FIELD=LOW..HIGH`.
@@ -79,13 +81,16 @@ impl Parameter {
         Ok(Parameter { name: name.to_string(), kind, low: low_value, high: high_value })
     }
 
-    /// The value at `place` in the range, from 0 to 1: by equal factors, or by equal steps if the range begins at zero.
+    /// The value at `place` in the range, from 0 to 1, by equal factors. A range that begins at zero is entered one base unit higher:
+    ///
+    /// ```text
+    ///   value + shift = (low + shift) ((high + shift) / (low + shift))^place        shift = 1 if low = 0, else 0
+    /// ```
+    ///
+    /// so that small values have as much of the range as large ones: of `0us..1s`, half is below a microsecond.
     pub fn value(&self, place: f64) -> f64 {
-        let place = place.clamp(0.0, 1.0);
-        let exact = match self.is_logarithmic() {
-            true => self.low * (self.high / self.low).powf(place),
-            false => self.low + (self.high - self.low) * place,
-        };
+        let shift = self.shift();
+        let exact = (self.low + shift) * self.ratio().powf(place.clamp(0.0, 1.0)) - shift;
         rounded(exact, DIGITS).clamp(self.low, self.high)
     }
 
@@ -94,10 +99,8 @@ impl Parameter {
         if !(self.low..=self.high).contains(&value) {
             return None;
         }
-        Some(match self.is_logarithmic() {
-            true => (value / self.low).ln() / (self.high / self.low).ln(),
-            false => (value - self.low) / (self.high - self.low),
-        })
+        let shift = self.shift();
+        Some(((value + shift) / (self.low + shift)).ln() / self.ratio().ln())
     }
 
     /// The place in the range of a value from a description, if it is within.
@@ -108,10 +111,12 @@ impl Parameter {
 
     /// The rate of change of the value at this place. [base units]
     pub fn slope(&self, place: f64) -> f64 {
-        match self.is_logarithmic() {
-            true => self.value(place) * (self.high / self.low).ln(),
-            false => self.high - self.low,
-        }
+        (self.value(place) + self.shift()) * self.ratio().ln()
+    }
+
+    /// Whether the best value may lie beyond the end of the range that is at this place. Nothing lies below zero.
+    pub fn may_be_beyond(&self, place: f64) -> bool {
+        (place <= NEAR_END && self.low > 0.0) || place >= 1.0 - NEAR_END
     }
 
     /// A value as written in a description.
@@ -137,8 +142,14 @@ impl Parameter {
         (self.text(self.low), self.text(self.high))
     }
 
-    fn is_logarithmic(&self) -> bool {
-        self.low > 0.0
+    /// What is added to values whose logarithms are taken. [base units]
+    fn shift(&self) -> f64 {
+        if self.low > 0.0 { 0.0 } else { 1.0 }
+    }
+
+    /// The factor between the two ends.
+    fn ratio(&self) -> f64 {
+        (self.high + self.shift()) / (self.low + self.shift())
     }
 }
 
@@ -193,10 +204,20 @@ mod tests {
     }
 
     #[test]
-    fn a_range_from_zero_is_traversed_by_equal_steps() {
-        let parameter = Parameter::parse("wire_latency=0s..10us").unwrap();
-        assert_eq!(parameter.text(parameter.value(0.25)), "2.5 us");
-        assert_eq!((parameter.place(0.0), parameter.slope(0.3)), (Some(0.0), 1e7));
+    fn a_range_from_zero_has_as_much_room_for_small_values_as_for_large_ones() {
+        let parameter = Parameter::parse("wire_latency=0s..1s").unwrap();
+        assert_eq!([0.0, 0.5, 1.0].map(|place| parameter.text(parameter.value(place))), ["0 ps", "1 us", "1 s"]);
+        assert_eq!((parameter.place(0.0), parameter.place(1e12)), (Some(0.0), Some(1.0)));
+        let (below, above) = (parameter.value(0.499), parameter.value(0.501));
+        let slope = parameter.slope(0.5);
+        assert!(((above - below) / 0.002 / slope - 1.0).abs() < 1e-2, "{slope}");
+    }
+
+    #[test]
+    fn nothing_lies_beyond_zero() {
+        let beyond = |range: &str, place: f64| Parameter::parse(range).unwrap().may_be_beyond(place);
+        assert!(!beyond("L=0us..1s", 0.0) && beyond("L=1us..1s", 0.0));
+        assert!(beyond("L=0us..1s", 1.0) && !beyond("L=0us..1s", 0.5));
     }
 
     #[test]
