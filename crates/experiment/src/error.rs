@@ -50,7 +50,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A file that contains no valid experiment.
+    /// A file with something wrong in it that is no single field.
     #[error("{file}{}: {problem}", place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default())]
     Text {
         /// The file, as it was named.
@@ -59,9 +59,10 @@ pub enum Error {
         place: Option<(usize, usize)>,
         /// What is wrong.
         problem: String,
-        /// The nearest name to a mistyped one.
-        suggestion: Option<String>,
     },
+    /// A field of an experiment, or of another file of ours, that is not as it must be.
+    #[error(transparent)]
+    Field(machines::Error),
     /// A machine that can't be loaded.
     #[error(transparent)]
     Machine(#[from] machines::Error),
@@ -114,11 +115,10 @@ impl Error {
     /// What to do about it, if there is more to say than what is wrong.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::Machine(error) => error.hint(),
+            Error::Machine(error) | Error::Field(error) => error.hint(),
             Error::Goal(error) => error.hint().map(str::to_owned),
             Error::Trace(error) => error.hint.clone(),
             Error::Steps(error) => error.meant.as_ref().map(|name| format!("did you mean `{name}`?")),
-            Error::Text { suggestion, .. } => suggestion.as_ref().map(|name| format!("did you mean `{name}`?")),
             Error::UnknownParameter { found, known, .. } | Error::UnknownProgram { found, known } => {
                 let suggestion = quantities::nearest(found, known.iter().map(String::as_str));
                 suggestion.map(|name| format!("did you mean `{name}`?"))

@@ -163,7 +163,7 @@ fn head(sweep: &Sweep) -> Value {
 fn finished(path: &Path, content: &[u8], head: &Value, points: usize) -> Result<(Vec<Row>, u64), Error> {
     let wrong = |line: Option<usize>, problem: String| {
         let file = path.display().to_string();
-        Error::Text { file, place: line.map(|line| (line, 1)), problem, suggestion: None }
+        Error::Text { file, place: line.map(|line| (line, 1)), problem }
     };
     let length = content.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     if length == 0 && format!("{head}\n").as_bytes().starts_with(content) {

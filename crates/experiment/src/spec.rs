@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use formats::input;
 use formats::input::InputFile;
+use machines::text_error::{json_error, toml_error};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -171,8 +172,10 @@ impl Experiment {
     /// # Errors
     /// What is wrong in them.
     pub fn from_fields(fields: Map<String, Value>) -> Result<Experiment, Error> {
-        let read = serde_json::from_value(Value::Object(fields));
-        read.map_err(|error: serde_json::Error| wrong("the experiment".to_owned(), None, &error.to_string()))
+        let text = Value::Object(fields).to_string();
+        // Nobody has seen this text, so the field says more than its line.
+        serde_json::from_str(&text)
+            .map_err(|error| Error::Field(json_error(&text, "the experiment", &error).anywhere()))
     }
 
     /// The experiment of a single program on a machine, with defaults for everything else.
@@ -210,35 +213,10 @@ impl Experiment {
 pub fn read_as<T: DeserializeOwned>(path: &Path) -> Result<(T, InputFile), Error> {
     let text = input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })?;
     let file = path.display().to_string();
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-        let read = serde_json::from_str(&text).map_err(|error| {
-            let message = error.to_string();
-            let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |parts| parts.0);
-            wrong(file, Some((error.line(), error.column())), problem)
-        })?;
-        return Ok((read, InputFile::new(path, text.as_bytes())));
-    }
-    let read = toml::from_str(&text).map_err(|error: toml::de::Error| {
-        let place = error.span().map(|span| line_and_column(&text, span.start));
-        wrong(file, place, error.message())
-    })?;
-    Ok((read, InputFile::new(path, text.as_bytes())))
-}
-
-/// Line and column, from 1, of a byte of the text.
-fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
-    let before = text.get(..byte).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-}
-
-/// What is wrong with a file, with the nearest name to an unknown one.
-fn wrong(file: String, place: Option<(usize, usize)>, message: &str) -> Error {
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let suggestion = match quoted.split_first() {
-        Some((found, known)) if message.starts_with("unknown ") => quantities::nearest(found, known.iter().copied()),
-        _ => None,
+    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let read = match is_json {
+        true => serde_json::from_str(&text).map_err(|error| json_error(&text, &file, &error)),
+        false => toml::from_str(&text).map_err(|error| toml_error(&text, &file, &error)),
     };
-    let problem = message.trim_end().replace('\n', "; ");
-    Error::Text { file, place, problem, suggestion: suggestion.map(str::to_owned) }
+    Ok((read.map_err(Error::Field)?, InputFile::new(path, text.as_bytes())))
 }

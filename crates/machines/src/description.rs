@@ -10,6 +10,8 @@ mod names;
 mod rewrite;
 mod settings;
 
+pub(crate) use names::example;
+
 use crate::error::{Error, Fault, Origin, Problem};
 use crate::model::{Machine, Source};
 use crate::resolve;

@@ -27,7 +27,7 @@ pub enum Error {
         /// What is wrong.
         problem: Box<Problem>,
     },
-    /// Something in a description.
+    /// Something in a description, or in another file that people write.
     #[error("{origin}: {}{problem}", Prefix(field))]
     Description {
         /// Where it is.
@@ -40,6 +40,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same without its line and column, where nobody has seen the text.
+    #[must_use]
+    pub fn anywhere(self) -> Error {
+        match self {
+            Error::Description { origin: Origin::File { file, .. }, field, problem } => {
+                Error::Description { origin: Origin::File { file, at: None }, field, problem }
+            }
+            other => other,
+        }
+    }
+
     /// What to do about it, if there is more to say than what is wrong.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -126,6 +137,14 @@ pub enum Problem {
         known: Vec<String>,
         /// Paths of fields elsewhere that have this name, or a similar one.
         elsewhere: Vec<String>,
+    },
+    /// A field is given twice.
+    #[error("`{field}` is given twice{}", same_as.as_ref().map(|other| format!(", `{other}` being the same field")).unwrap_or_default())]
+    Twice {
+        /// Its name.
+        field: String,
+        /// Another name of it.
+        same_as: Option<String>,
     },
     /// A field is required and missing.
     #[error("{missing} is missing")]

@@ -11,6 +11,7 @@ pub mod model;
 mod presets;
 mod resolve;
 pub mod routing;
+pub mod text_error;
 mod topology;
 
 pub use description::Description;

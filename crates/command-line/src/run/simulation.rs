@@ -37,7 +37,7 @@ pub(super) fn run_file(options: FileOptions, as_json: bool) -> Result<CommandOut
             // Not an option of the command line, but a field of the file.
             Error::Parameter { name, found, allowed } => {
                 let problem = format!("{name}: found {found}; allowed is {allowed}");
-                Error::Text { file: path.display().to_string(), place: None, problem, suggestion: None }.into()
+                Error::Text { file: path.display().to_string(), place: None, problem }.into()
             }
             other => other.into(),
         })

@@ -96,7 +96,7 @@ fn paths(table: &str, names: Vec<String>) -> impl Iterator<Item = (String, Strin
 }
 
 /// An example of a value of the type with this name.
-pub(super) fn example(of: &str) -> Option<&'static str> {
+pub(crate) fn example(of: &str) -> Option<&'static str> {
     Some(match of {
         "Topology" => "{ mesh = { columns = 4, rows = 4 } }",
         "Clos" => "{ height = 2 }",
