@@ -81,7 +81,7 @@ $(VENV)/ready: Makefile pyproject.toml scripts/need
 	@scripts/need python
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check maturin pytest mypy numpy polars pyarrow networkx nanoarrow \
-		pandas duckdb matplotlib distributed mpi4py mpich redis prometheus-client
+		pandas duckdb matplotlib distributed mpi4py mpich redis prometheus-client jsonschema types-jsonschema
 	@touch $@
 
 # What the documentation is made with, beside those.

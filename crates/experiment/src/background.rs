@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::traffic::{Load, Pattern};
 use virtual_worlds::jobs::{Background, BackgroundSources};
 
-use crate::Error;
+use crate::{Error, within};
 
 /// The default share of packets that go to a hot spot in particular.
 pub const DEFAULT_HOT_FRACTION: f64 = 0.1;
@@ -26,6 +26,7 @@ pub struct BackgroundTraffic {
     /// How much each node sends: 1 is all that its channel carries. [flits/node/cycle]
     pub rate: f64,
     /// The length of a packet, header included. [flits]
+    #[serde(deserialize_with = "within::number::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1))]
     pub packet: u32,
     /// Whether only nodes without a rank send it.

@@ -26,6 +26,7 @@ mod spec;
 pub mod sweep;
 mod tables;
 mod trace_files;
+mod within;
 pub mod words;
 
 pub use background::{BackgroundTraffic, PatternName};

@@ -34,14 +34,16 @@ fn table(page: &mut String, name: &str, schema: &Value) {
     if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
         let required: Vec<&str> =
             schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let rules = schema.get("allOf").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         *page += "\n| field | allowed values | default | meaning |\n|---|---|---|---|\n";
         for (field, schema) in fields {
-            let usual = match schema.get("default") {
+            let usual = match (schema.get("default"), other_name(rules, field)) {
                 _ if required.contains(&field.as_str()) => "required".to_owned(),
-                None | Some(Value::Null) => String::new(),
-                Some(Value::String(usual)) => format!("`{usual}`"),
-                Some(Value::Object(_) | Value::Array(_)) => "as each of its fields".to_owned(),
-                Some(usual) => format!("`{usual}`"),
+                (_, Some(other)) => format!("required, this or `{other}`"),
+                (None | Some(Value::Null), _) => String::new(),
+                (Some(Value::String(usual)), _) => format!("`{usual}`"),
+                (Some(Value::Object(_) | Value::Array(_)), _) => "as each of its fields".to_owned(),
+                (Some(usual), _) => format!("`{usual}`"),
             };
             *page += &format!("| `{field}` | {} | {usual} | {} |\n", kind(schema), cell(&text(schema)));
         }
@@ -53,6 +55,15 @@ fn table(page: &mut String, name: &str, schema: &Value) {
             *page += &format!("| {} | {} |\n", kind(choice), cell(&text(choice)));
         }
     }
+}
+
+/// The name that may stand for `field`, where one of the two is required.
+fn other_name<'a>(rules: &'a [Value], field: &str) -> Option<&'a str> {
+    rules.iter().find_map(|rule| {
+        let either = rule.get("oneOf")?.as_array()?;
+        let names: Vec<&str> = either.iter().filter_map(|one| one.get("required")?.get(0)?.as_str()).collect();
+        names.contains(&field).then(|| names.into_iter().find(|name| *name != field))?
+    })
 }
 
 /// The description in a schema.

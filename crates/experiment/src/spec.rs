@@ -14,7 +14,7 @@ use virtual_worlds::flit::world::EngineKind;
 use virtual_worlds::jobs::placement::Placement;
 
 use crate::catalogue::Choice;
-use crate::{BackgroundTraffic, Error, MachineChoice};
+use crate::{BackgroundTraffic, Error, MachineChoice, within};
 
 /// The longest experiment file accepted.
 const LONGEST: Bytes = Bytes(16 << 20);
@@ -70,7 +70,12 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
     /// Its name in the results; its number, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "within::option::<1, { u64::MAX }, _, _>"
+    )]
+    #[schemars(range(min = 1))]
     pub name: Option<String>,
     /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
     /// scattered-groups, or a list such as 0-7,12.

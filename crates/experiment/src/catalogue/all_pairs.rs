@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Entry, Size};
-use crate::{Error, Prepared, Ready, Site};
+use crate::{Error, Prepared, Ready, Site, within};
 
 /// Let every node exchange messages with every other.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,7 @@ pub struct AllPairs {
     /// Size of a message.
     bytes: Size,
     /// How often every node sends to every other.
+    #[serde(deserialize_with = "within::number::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1))]
     rounds: u32,
     /// The order in which a node sends to the others; if left out, shift, or in-turn where a send waits until the receiver asks for the

@@ -25,7 +25,7 @@ pub struct Cast {
 /// A share, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline, extend("x-value" = "SHARE"))]
+#[schemars(inline, extend("x-value" = "SHARE", "type" = ["number", "string"], "minimum" = 0, "maximum" = 1))]
 struct Share(f64);
 
 impl<'de> Deserialize<'de> for Share {

@@ -112,7 +112,16 @@ impl Description {
             return Err(Error::UnknownParameter { program: self.name, found: parameter.to_owned(), known });
         }
         let wrong = |problem| Error::Value { parameter: parameter.to_owned(), problem };
-        (self.check)(Map::from_iter([(parameter.to_owned(), value.clone())])).map_err(wrong)
+        self.check_alone(parameter, value).map_err(wrong)
+    }
+
+    /// That a parameter may have that value, whatever the others have.
+    fn check_alone(&self, parameter: &str, value: &Value) -> Result<(), String> {
+        // A program's file has to be there.
+        let files = self.parameters.iter().filter(|parameter| parameter.is_file);
+        let mut parameters: Map<String, Value> = files.map(|file| (file.name.clone(), json!(""))).collect();
+        parameters.insert(parameter.to_owned(), value.clone());
+        (self.check)(parameters)
     }
 
     /// The value of a parameter that a person has written as `text`.
@@ -121,7 +130,7 @@ impl Description {
     /// What is wrong with it.
     pub fn value(&self, parameter: &Parameter, text: &str) -> Result<Value, String> {
         let value = parameter.kind.value(text)?;
-        (self.check)(Map::from_iter([(parameter.name.clone(), value.clone())]))?;
+        self.check_alone(&parameter.name, &value)?;
         Ok(value)
     }
 }

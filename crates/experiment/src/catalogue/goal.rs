@@ -32,7 +32,7 @@ const LONGEST: Bytes = Bytes(1 << 30);
 /// is the smallest message that waits for its receiver, where LogGOPSim's is the largest that does not (its 65535 is
 /// `--set S=65536`). docs/GOAL.md has the details.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Goal {
     /// The schedule.
     #[schemars(extend("x-value" = "FILE", "x-file" = true))]

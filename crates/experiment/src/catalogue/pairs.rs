@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Entry, Size};
-use crate::{Error, Prepared, Ready, Site};
+use crate::{Error, Prepared, Ready, Site, within};
 
 /// Let each node take turns with a fixed partner, at about the same distance for all.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,7 @@ pub struct EqualDist {
     /// Size of a message.
     bytes: Size,
     /// How many messages all nodes together send.
+    #[serde(deserialize_with = "within::number::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1))]
     messages: u32,
 }
@@ -27,6 +28,7 @@ pub struct UnequalDist {
     /// Size of a message.
     bytes: Size,
     /// How many messages all nodes together send.
+    #[serde(deserialize_with = "within::number::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1))]
     messages: u32,
 }

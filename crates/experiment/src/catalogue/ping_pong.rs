@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Entry, Size};
-use crate::{Error, Finding, Prepared, Ready, Site};
+use crate::{Error, Finding, Prepared, Ready, Site, within};
 
 /// Send a message there and back between two nodes: how long does it take?
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,7 @@ pub struct PingPong {
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Rank>,
     /// How often the message goes there and back.
+    #[serde(deserialize_with = "within::number::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1))]
     rounds: u32,
 }

@@ -18,16 +18,17 @@ const LONGEST: Bytes = Bytes(256 << 20);
 
 /// Run the schedule of an exchange, as `maquette schedule` writes it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// The schedule.
     #[schemars(extend("x-value" = "FILE.json", "x-file" = true))]
     file: FilePath,
     /// How the ranks are kept in step.
+    #[serde(default)]
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,
     /// What a node that both sends and receives in a step does first; if left out, sendrecv: both at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,
 }

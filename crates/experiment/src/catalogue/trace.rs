@@ -27,25 +27,26 @@ use crate::{Error, FilePath, Finding, Prepared, Ready, Site, trace_files};
 /// is MPICH's: by size and number of ranks. Traces of liballprof (LogGOPSim, LLAMP) and of DUMPI, as
 /// dumpi2ascii prints them, and time-independent traces of SimGrid are read, too.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Trace {
     /// The trace: a folder with a file for each rank, or a file of SimGrid that has all ranks or names their files.
     #[schemars(extend("x-value" = "DIR_OR_FILE", "x-file" = true))]
     file: FilePath,
     /// How long computing takes, relative to the recorded time.
+    #[serde(default)]
     compute_scale: ComputeScale,
     /// How many operations took a second, in a time-independent trace of SimGrid, which counts them; if left out, 1e9.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     operations: Option<OperationRate>,
     /// The algorithm of MPI_Bcast; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     broadcast: Option<Named<broadcast::Algorithm>>,
     /// The algorithm of MPI_Allreduce; if left out, recursive-doubling up to 2 KiB, rabenseifner above.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     all_reduce: Option<Named<all_reduce::Algorithm>>,
     /// The algorithm of MPI_Alltoall; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to 32 KiB, pairwise
     /// above.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     all_to_all: Option<Complete>,
 }
 

@@ -21,6 +21,7 @@
 //! ```
 
 mod ethernet;
+mod letters;
 mod topology;
 
 pub use ethernet::{BroadcastProtocol, Ethernet, Faults, Messaging, Probe, Repeat, Trunk};
@@ -358,6 +359,7 @@ pub enum Acknowledged {
 /// The costs of the LogGP model with LogGOPSim's O and S; its letters can stand for the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = letters::added)]
 pub struct LogGp {
     /// How many nodes.
     pub nodes: u32,

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{DEFAULT_OPERATION, Halos, Tolerance, communication, iterations, parts, residual};
 use crate::catalogue::Entry;
-use crate::{Error, Prepared, Ready, Site};
+use crate::{Error, Prepared, Ready, Site, within};
 
 /// Size of an unknown in a message. [B]
 const BYTES: u32 = 8;
@@ -25,9 +25,11 @@ const BYTES: u32 = 8;
 #[serde(default, deny_unknown_fields)]
 pub struct ConjugateGradient {
     /// Points in a row of the grid; it is cut into blocks, two across.
+    #[serde(deserialize_with = "within::number::<1, 4096, _, _>")]
     #[schemars(range(min = 1, max = 4096))]
     width: u16,
     /// Rows of the grid.
+    #[serde(deserialize_with = "within::number::<1, 4096, _, _>")]
     #[schemars(range(min = 1, max = 4096))]
     height: u16,
     /// How the exchange of halos is scheduled.

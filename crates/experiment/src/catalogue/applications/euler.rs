@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{DEFAULT_OPERATION, Halos, Tolerance, communication, iterations, parts, residual};
 use crate::catalogue::Entry;
-use crate::{Error, Prepared, Ready, Site};
+use crate::{Error, Prepared, Ready, Site, within};
 
 /// Size of a vertex in a message: five numbers. [B]
 const BYTES: u32 = 20;
@@ -29,6 +29,7 @@ const MACH: f32 = 0.5;
 #[serde(default, deny_unknown_fields)]
 pub struct Euler {
     /// Vertices of the mesh.
+    #[serde(deserialize_with = "within::number::<4, 200_000, _, _>")]
     #[schemars(range(min = 4, max = 200_000))]
     vertices: u32,
     /// How the exchange of halos is scheduled.

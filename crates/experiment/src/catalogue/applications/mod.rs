@@ -100,7 +100,7 @@ fn iterations(name: &'static str, residuals: &[f64]) -> Finding {
 /// To which share of its first value a residual is to fall.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline, extend("x-value" = "SHARE"))]
+#[schemars(inline, extend("x-value" = "SHARE", "type" = ["number", "string"], "minimum" = 0, "exclusiveMaximum" = 1))]
 struct Tolerance(f64);
 
 impl<'de> Deserialize<'de> for Tolerance {

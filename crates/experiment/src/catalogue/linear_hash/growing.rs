@@ -12,7 +12,7 @@ use super::check;
 use super::stages::findings;
 use crate::catalogue::size::share;
 use crate::catalogue::{Entry, Size};
-use crate::{Error, Prepared, Ready, Site};
+use crate::{Error, Prepared, Ready, Site, within};
 
 /// M: to which share servers are filled.
 const SENSITIVITY: f64 = 0.8;
@@ -35,12 +35,15 @@ const ASKED_FOR_MAP: u32 = 4;
 #[serde(default, deny_unknown_fields)]
 pub struct LinearHashGrowth {
     /// How many servers there can be; the table begins with one, and has about that many when all keys are inserted.
+    #[serde(deserialize_with = "within::number::<1, 65_536, _, _>")]
     #[schemars(range(min = 1, max = 65_536), extend("x-value" = "S"))]
     servers: u32,
     /// How many clients send requests at the same time, each one after the other.
+    #[serde(deserialize_with = "within::number::<1, 1_048_576, _, _>")]
     #[schemars(range(min = 1, max = 1_048_576), extend("x-value" = "C"))]
     clients: u32,
     /// How many keys they insert in total.
+    #[serde(deserialize_with = "within::number::<1, 10_000_000, _, _>")]
     #[schemars(range(min = 1, max = 10_000_000), extend("x-value" = "N"))]
     keys: u32,
     /// The mean number of keys that they read for each that they insert.
@@ -65,6 +68,7 @@ pub struct LinearHashGrowth {
     map_size: Option<Size>,
     /// How many servers a client asks for the map at once, of which it takes the first answer; if left out, 4, as valkey-go does.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "within::option::<1, 65_536, _, _>")]
     #[schemars(range(min = 1, max = 65_536), extend("x-value" = "N"))]
     asked_for_map: Option<u32>,
 }
@@ -72,7 +76,7 @@ pub struct LinearHashGrowth {
 /// R, from 0 to 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline, extend("x-value" = "R"))]
+#[schemars(inline, extend("x-value" = "R", "type" = ["number", "string"], "minimum" = 0, "maximum" = 1000))]
 struct Reads(f64);
 
 impl<'de> Deserialize<'de> for Reads {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::size::share;
 use super::{Entry, Size};
-use crate::{Error, FilePath, Prepared, Ready, Site};
+use crate::{Error, FilePath, Prepared, Ready, Site, within};
 use findings::findings;
 pub use growing::LinearHashGrowth;
 use keys::Words;
@@ -25,17 +25,20 @@ use keys::Words;
 #[serde(default, deny_unknown_fields)]
 pub struct LinearHash {
     /// How many servers there can be; the table begins with one.
+    #[serde(deserialize_with = "within::number::<1, 1_048_576, _, _>")]
     #[schemars(range(min = 1, max = 1_048_576), extend("x-value" = "S"))]
     servers: u32,
     /// How many clients insert at the same time, each its own part of the keys.
+    #[serde(deserialize_with = "within::number::<1, 1_048_576, _, _>")]
     #[schemars(range(min = 1, max = 1_048_576), extend("x-value" = "C"))]
     clients: u32,
     /// Insert the lines of a file, each a key, in their order; if left out, the 180,689 Dutch words of OpenTaal's list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE", "x-instead-of" = "random_keys"))]
     keys: Option<FilePath>,
-    /// Insert N random words, none twice.
+    /// Insert N random words, none twice; if left out, those of `keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "within::option::<1, 10_000_000, _, _>")]
     #[schemars(range(min = 1, max = 10_000_000))]
     random_keys: Option<u32>,
     /// How much is stored under each key.
@@ -47,6 +50,7 @@ pub struct LinearHash {
     hash: KeyHash,
     /// V: the entries that a server has room for; if left out, as many as let the keys just fill all servers to M.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "within::option::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1), extend("x-value" = "V"))]
     capacity: Option<u64>,
     /// M: the share to which servers are filled. The one whose turn it is splits at M V (2^i + n) / 2^i entries.
@@ -67,7 +71,7 @@ pub struct LinearHash {
 /// M, from 0.01 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline, extend("x-value" = "M"))]
+#[schemars(inline, extend("x-value" = "M", "type" = ["number", "string"], "minimum" = 0.01, "maximum" = 100))]
 struct Sensitivity(f64);
 
 impl<'de> Deserialize<'de> for Sensitivity {
@@ -80,7 +84,7 @@ impl<'de> Deserialize<'de> for Sensitivity {
 /// The share of a server below which a table shrinks, from 0.001 to 50.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline, extend("x-value" = "SHARE"))]
+#[schemars(inline, extend("x-value" = "SHARE", "type" = ["number", "string"], "minimum" = 0.001, "maximum" = 50))]
 struct Shrink(f64);
 
 impl<'de> Deserialize<'de> for Shrink {

@@ -1,0 +1,33 @@
+//! Whole numbers within the bounds that the JSON Schema says.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+/// A type of whole numbers.
+pub(crate) trait Whole<'de>: Deserialize<'de> + Copy + Into<u64> {}
+
+impl<'de, N: Deserialize<'de> + Copy + Into<u64>> Whole<'de> for N {}
+
+/// Reads a whole number from `LEAST` to `MOST`.
+pub(crate) fn number<'de, const LEAST: u64, const MOST: u64, N: Whole<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<N, D::Error> {
+    let number = N::deserialize(from)?;
+    if (LEAST..=MOST).contains(&number.into()) { Ok(number) } else { Err(outside(number.into(), LEAST, MOST)) }
+}
+
+/// The same, or nothing.
+pub(crate) fn option<'de, const LEAST: u64, const MOST: u64, N: Whole<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<N>, D::Error> {
+    match Option::<N>::deserialize(from)? {
+        Some(number) if !(LEAST..=MOST).contains(&number.into()) => Err(outside(number.into(), LEAST, MOST)),
+        number => Ok(number),
+    }
+}
+
+fn outside<E: Error>(found: u64, least: u64, most: u64) -> E {
+    let bounds =
+        if most >= u64::from(u32::MAX) { format!("from {least} on") } else { format!("from {least} to {most}") };
+    E::custom(format!("found {found}; allowed is a whole number {bounds}"))
+}
