@@ -187,7 +187,7 @@ def test_ranks_that_wait_for_each_other_end_and_name_each_other(programs: Path) 
 def test_wrong_arguments_are_reported_once(programs: Path) -> None:
     for arguments, problem in [
         (["brodcast"], "a similar subcommand exists: `broadcast`"),
-        (["broadcast", "--root", "9"], "rank 9 does not exist: the program has 2"),
+        (["broadcast", "--root", "9"], "--root: found rank 9; allowed is 0 to 1, the ranks of the program"),
         ([f"{programs}:nothing"], "nothing"),
     ]:
         done = over_mpi(2, *arguments)

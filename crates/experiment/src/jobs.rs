@@ -5,7 +5,7 @@ use quantities::{Duration, Time};
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
-use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
+use virtual_worlds::jobs::placement::{Allocation, PlacementError};
 use virtual_worlds::jobs::{self, Background, JobRun, JobsRun};
 
 use crate::catalogue::{AnyOutput, AnyProgram};
@@ -70,18 +70,22 @@ impl From<PlacementError> for Error {
 }
 
 impl Experiment {
-    /// Creates the programs of all jobs, and places them on the machine of `site`, one after another.
-    pub(crate) fn place(&self, site: &mut Site) -> Result<Vec<PlacedJob>, Error> {
-        let mut made = Vec::new();
-        for job in &self.jobs {
+    /// Creates the programs of all jobs.
+    pub(crate) fn programs(&self, site: &mut Site) -> Result<Vec<Box<dyn Ready>>, Error> {
+        let create = |job: &Job| {
             site.requested_ranks = job.ranks;
-            made.push(job.program.prepare(site)?);
-        }
+            job.program.prepare(site)
+        };
+        self.jobs.iter().map(create).collect()
+    }
+
+    /// Places the programs of the jobs on the machine of `site`, one after another.
+    pub(crate) fn place(&self, programs: Vec<Box<dyn Ready>>, site: &Site) -> Result<Vec<PlacedJob>, Error> {
         let mut allocation = Allocation::new(&site.machine);
         let mut placed = Vec::new();
-        for (number, (job, ready)) in (0u64..).zip(self.jobs.iter().zip(made)) {
+        for (number, (job, ready)) in (0u64..).zip(self.jobs.iter().zip(programs)) {
             let Job { program, placement, start, .. } = job;
-            if matches!(site.machine.interconnect, Interconnect::LogGp(_)) && *placement != Placement::default() {
+            if matches!(site.machine.interconnect, Interconnect::LogGp(_)) && !placement.is_usual(ready.ranks()) {
                 let allowed = format!("in-order, as on {} no node is nearer than another", site.machine.name);
                 return Err(Error::parameter("placement", placement, allowed));
             }

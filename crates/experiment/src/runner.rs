@@ -187,13 +187,15 @@ impl Experiment {
 
     /// The program, or the jobs, created for `site`.
     fn work(&self, site: &mut Site) -> Result<Work, Error> {
-        if self.is_plain() {
-            let Job { program, ranks, .. } = self.only_job()?;
-            site.requested_ranks = *ranks;
-            return Ok(Work::Program(program.prepare(site)?));
+        let mut programs = self.programs(site)?;
+        let is_usual = |ready: &dyn Ready| self.jobs[0].placement.is_usual(ready.ranks());
+        if self.is_of_one_job()
+            && let Some(only) = programs.pop_if(|only| is_usual(&**only))
+        {
+            return Ok(Work::Program(only));
         }
         let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
-        Ok(Work::Jobs { jobs: self.place(site)?, background, alone: self.alone })
+        Ok(Work::Jobs { jobs: self.place(programs, site)?, background, alone: self.alone })
     }
 
     /// The provenance of jobs, with the parameters of each.

@@ -4,7 +4,7 @@ use endpoint::Message;
 use machines::model::{Interconnect, Machine};
 use programs::postal::Lambda;
 use programs::schedule::SendReceiveOrder;
-use quantities::{Bytes, Duration};
+use quantities::{Bytes, Duration, Rank};
 
 use crate::Error;
 use virtual_worlds::waits_for_receivers;
@@ -52,6 +52,21 @@ impl Site {
             return Err(Error::parameter("machine", format!("{name} with {nodes} nodes"), allowed));
         }
         Ok(ranks)
+    }
+
+    /// Checks that `rank`, given as the parameter `name`, is one of `ranks`.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(crate) fn check_rank(name: &'static str, rank: Rank, ranks: u32) -> Result<(), Error> {
+        if rank.0 < ranks {
+            return Ok(());
+        }
+        let allowed = match ranks {
+            1 => "0, the only rank".to_owned(),
+            _ => format!("0 to {}, the ranks of the program", ranks.saturating_sub(1)),
+        };
+        Err(Error::parameter(name, format!("rank {rank}"), allowed))
     }
 
     /// Whether messages go over a network, in packets.

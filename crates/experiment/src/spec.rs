@@ -196,9 +196,9 @@ impl Experiment {
         }
     }
 
-    /// Whether it is one job, from the beginning, on the first nodes of a machine that nothing else uses.
-    pub(crate) fn is_plain(&self) -> bool {
-        let first = |job: &Job| is_default(&job.placement) && job.start.is_none() && job.name.is_none();
+    /// Whether it is one job, from the beginning, on a machine that nothing else uses.
+    pub(crate) fn is_of_one_job(&self) -> bool {
+        let first = |job: &Job| job.start.is_none() && job.name.is_none();
         matches!(&self.jobs[..], [job] if first(job)) && self.background.is_none() && !self.alone
     }
 

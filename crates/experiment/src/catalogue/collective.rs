@@ -123,6 +123,7 @@ impl Collective {
             return Err(Error::parameter("t0", "0", "a time above 0"));
         }
         let ranks = site.ranks()?;
+        Site::check_rank("root", root, ranks)?;
         let group = match order {
             RankOrder::Cyclic => Group::from_source(root, ranks)?,
             RankOrder::Permuted => Group::permuted(root, ranks, site.seed)?,

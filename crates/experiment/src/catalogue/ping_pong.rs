@@ -41,6 +41,8 @@ impl Entry for PingPong {
         let PingPong { bytes: Size(bytes), from, to, rounds } = *self;
         let ranks = site.ranks()?;
         let to = to.unwrap_or(Rank(ranks - 1));
+        Site::check_rank("from", from, ranks)?;
+        Site::check_rank("to", to, ranks)?;
         let parameters = json!({"bytes": bytes.0, "from": from.0, "to": to.0, "rounds": rounds});
         let program = benchmarks::PingPong { first: from, second: to, bytes, rounds };
         let prepared = Prepared::new(program, ranks, parameters).expecting(Some(2 * u64::from(rounds)));

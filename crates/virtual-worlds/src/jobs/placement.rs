@@ -80,6 +80,20 @@ impl Placement {
         NAMED.iter().map(|(name, _)| *name)
     }
 
+    /// Whether it says for so many ranks what holds if nothing is said: rank n is on node n.
+    pub fn is_usual(&self, ranks: u32) -> bool {
+        match self {
+            Placement::InOrder => true,
+            Placement::Listed(ranges) => {
+                let is_next = |next: u32, range: &RangeInclusive<u32>| {
+                    (*range.start() == next).then(|| range.end().checked_add(1)).flatten()
+                };
+                ranges.iter().try_fold(0, is_next) == Some(ranks)
+            }
+            Placement::Random | Placement::Contiguous(_) | Placement::Scattered(_) => false,
+        }
+    }
+
     fn error(&self, found: impl ToString, allowed: impl ToString) -> PlacementError {
         PlacementError { placement: self.to_string(), found: found.to_string(), allowed: allowed.to_string() }
     }
@@ -92,7 +106,14 @@ impl FromStr for Placement {
         if let Some((_, placement)) = NAMED.iter().find(|(name, _)| *name == text) {
             return Ok(placement.clone());
         }
-        let ranges: Option<Vec<RangeInclusive<u32>>> = text.split(',').map(range).collect();
+        let ends: Option<Vec<(u32, u32)>> = text.split(',').map(ends).collect();
+        let backwards = ends.iter().flatten().find(|(first, last)| first > last);
+        if let Some((first, last)) = backwards {
+            let found = format!("{first}-{last}, which ends before it begins");
+            let allowed = format!("{last}-{first}, or one node after another: {first},{},...", first - 1);
+            return Err(PlacementError { placement: text.to_owned(), found, allowed });
+        }
+        let ranges = ends.map(|ends| ends.into_iter().map(|(first, last)| first..=last).collect());
         ranges.map(Placement::Listed).ok_or_else(|| {
             let meant = quantities::nearest(text, Placement::names()).map(|name| format!("; did you mean `{name}`?"));
             let names: Vec<&str> = Placement::names().collect();
@@ -102,11 +123,10 @@ impl FromStr for Placement {
     }
 }
 
-/// One node, or all from one to another that is not lower.
-fn range(text: &str) -> Option<RangeInclusive<u32>> {
+/// The ends of a range such as 0-7; a node by itself is both.
+fn ends(text: &str) -> Option<(u32, u32)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    (first <= last).then_some(first..=last)
+    Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
 }
 
 impl fmt::Display for Placement {
@@ -365,6 +385,20 @@ mod tests {
         }
         for text in ["", "7-3", "0-", "1,,2", "-1"] {
             assert!(text.parse::<Placement>().is_err(), "{text}");
+        }
+        let backwards = "placement `0-3,7-4`: found 7-4, which ends before it begins; allowed is 4-7, or one node after another: \
+                         7,6,...";
+        assert_eq!("0-3,7-4".parse::<Placement>().unwrap_err().to_string(), backwards);
+    }
+
+    #[test]
+    fn a_list_of_the_first_nodes_in_order_is_the_usual_placement() {
+        let is_usual = |text: &str, ranks| text.parse::<Placement>().unwrap().is_usual(ranks);
+        for text in ["in-order", "0-7", "0,1,2,3-7", "0-3,4-7"] {
+            assert!(is_usual(text, 8), "{text}");
+        }
+        for text in ["0-6", "0-8", "1-8", "0-3,5-8", "0,2,1,3-7", "0-4294967295", "random", "contiguous-switches"] {
+            assert!(!is_usual(text, 8), "{text}");
         }
     }
 }

@@ -57,7 +57,10 @@ impl Simulated<'_> {
     ) -> Run<P::Output> {
         let Some(Background { load, sources }) = background else { return self.run(ranks, program) };
         let Interconnect::Flits(network) = &self.machine.interconnect else {
-            let reason = format!("background traffic needs a network of flits, which {} has not", self.machine.name);
+            let name = &self.machine.name;
+            let reason = format!(
+                "background traffic: found {name}, which has no network of flits; allowed is a machine that has one"
+            );
             return Err(Error::Unfit(reason));
         };
         if load.rate == 0.0 {

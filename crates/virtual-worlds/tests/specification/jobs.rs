@@ -484,7 +484,8 @@ fn jobs_that_do_not_fit_are_refused() {
     assert_eq!(error(&one, Some(&long)), expected);
     let loggp = machines::load("loggp").unwrap();
     let error = Simulated::new(&loggp, Options::default()).run_jobs(&one, Some(&everywhere(0.1))).unwrap_err();
-    assert_eq!(error.to_string(), "background traffic needs a network of flits, which loggp has not");
+    let expected = "background traffic: found loggp, which has no network of flits; allowed is a machine that has one";
+    assert_eq!(error.to_string(), expected);
 }
 
 /// Up to three jobs on a machine, and background traffic.
