@@ -34,6 +34,7 @@ pub(super) struct Arguments {
     experiment: PathBuf,
     /// A field and its values: a list such as `machine=delta,moc-3-2`, or the powers of two in a range such as `bytes=8..1MiB`. The field is
     /// machine, seed, ranks, placement, engine, a parameter of the program, or a field of the machine's description with a `.` in it.
+    /// `job.NAME.FIELD` is the ranks, the placement, the start or a parameter of one job, which has its number where it has no name.
     /// May be given more than once.
     #[arg(long, value_name = "FIELD=VALUES", value_parser = axis)]
     over: Vec<Axis>,

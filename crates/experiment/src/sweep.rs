@@ -5,6 +5,7 @@
 //! point, and in which order.
 
 mod inputs;
+mod one_job;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -41,8 +42,8 @@ pub const MOST_POINTS: usize = 10_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// `machine`, `seed`, `ranks`, `placement`, `engine`, a field of the machine's description with a `.` in it, or a parameter of
-    /// the program.
+    /// `machine`, `seed`, `ranks`, `placement`, `engine`, a parameter of the program, one of these or the start of a single job, as in
+    /// `job.NAME.bytes`, or a field of the machine's description with a `.` in it.
     pub name: String,
     /// The values, in this order.
     pub values: Vec<Value>,
@@ -305,6 +306,7 @@ fn set(experiment: &mut Experiment, name: &str, value: &Value) -> Result<(), Err
                 serde_json::from_value(of(value)).map_err(wrong)?;
             experiment.jobs.iter_mut().for_each(|job| job.placement = placement.clone());
         }
+        field if one_job::is_named(field) => return one_job::set(&mut experiment.jobs, field, value),
         field if field.contains('.') => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let setting = crate::Setting { field: field.to_owned(), value: text };

@@ -8,7 +8,7 @@ use formats::input::{self, DigestingReader, InputFile};
 use quantities::Bytes;
 use serde_json::Value;
 
-use super::{Axis, parameters_of, set};
+use super::{Axis, one_job, parameters_of, set};
 use crate::catalogue::{Choice, Description, descriptions};
 use crate::{Error, Experiment, FilePath, MachineChoice};
 
@@ -28,7 +28,8 @@ pub(super) fn check(first: &Experiment, axes: &[Axis]) -> Result<Vec<InputFile>,
     machines.iter().try_for_each(|machine| files.of_machine(machine))?;
     files.of_programs(first)?;
     let descriptions = descriptions();
-    let is_path = |name: &str| {
+    let is_path = |axis: &str| {
+        let name = if one_job::is_named(axis) { axis.rsplit('.').next().unwrap_or(axis) } else { axis };
         let of_first = |it: &&Description| first.jobs.iter().any(|job| job.program.name() == it.name);
         descriptions.iter().filter(of_first).flat_map(|it| &it.parameters).any(|it| it.is_path && it.name == name)
     };
