@@ -8,6 +8,7 @@
 //! has begun leaves its operation under way, and its outcome is lost.
 
 mod combinators;
+mod concurrent;
 pub mod conformance;
 mod deadlock;
 mod erased;
@@ -22,6 +23,7 @@ mod tagged;
 pub mod timeline;
 
 pub use combinators::{First, first_of, join, join_all};
+pub use concurrent::{AnyFuture, Concurrent};
 pub use deadlock::{WaitsFor, deadlock, deadlock_of};
 pub use erased::Erased;
 pub use error::{Error, Result, check_partner};

@@ -4,13 +4,10 @@
 //! event loop and no further thread, so a run is as deterministic as any other.
 
 use std::cell::RefCell;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 
-use endpoint::{Endpoint, Error, Needs, Operation, Program};
-use pyo3::exceptions::{PyException, PyStopIteration};
+use endpoint::{AnyFuture, Concurrent, Endpoint, Error, Needs, Operation, Program};
+use pyo3::exceptions::{PyException, PyStopIteration, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::iterator::PySendResult;
 use pyo3::types::{PyIterator, PyTuple};
@@ -87,7 +84,7 @@ struct PythonRank<'py, 'run, E> {
 }
 
 /// A coroutine that is driven concurrently with others.
-type DrivenCoroutine<'py, 'a> = Pin<Box<dyn Future<Output = Resumption<'py>> + 'a>>;
+type DrivenCoroutine<'py, 'a> = AnyFuture<'a, Resumption<'py>>;
 
 impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     /// Resumes a coroutine until it has ended, and carries out what it asks for.
@@ -157,35 +154,18 @@ fn throw<'py>(steps: &Bound<'py, PyIterator>, error: PyErr) -> PyResult<PySendRe
 }
 
 /// Waits until all have ended, or one has raised an error; the others are then left where they are.
-async fn gather<'py>(mut all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
+async fn gather<'py>(all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
     let mut returned: Vec<Option<Bound<'py, PyAny>>> = all.iter().map(|_| None).collect();
-    let ended = poll_fn(|context| {
-        let mut are_left = false;
-        for (driven, returned) in all.iter_mut().zip(&mut returned) {
-            if returned.is_some() {
-                continue;
-            }
-            match driven.as_mut().poll(context) {
-                Poll::Ready(Ok(value)) => *returned = Some(value),
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => are_left = true,
-            }
-        }
-        if are_left { Poll::Pending } else { Poll::Ready(Ok(())) }
-    });
-    ended.await?;
+    let mut all = Concurrent::new(all);
+    while let Some((place, given)) = all.next().await {
+        returned[place] = Some(given?);
+    }
     Ok(PyTuple::new(py, returned.into_iter().flatten().collect::<Vec<_>>())?.into_any())
 }
 
-/// Waits until one has ended: returns its index and its return value.
-async fn first<'py>(mut all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
-    let ended = poll_fn(|context| {
-        for (place, driven) in all.iter_mut().enumerate() {
-            if let Poll::Ready(given) = driven.as_mut().poll(context) {
-                return Poll::Ready(given.map(|value| (place, value)));
-            }
-        }
-        Poll::Pending
-    });
-    Ok(ended.await?.into_pyobject(py)?.into_any())
+/// Waits until one has ended: returns its index and its return value. There is at least one.
+async fn first<'py>(all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
+    let ended = Concurrent::new(all).next().await;
+    let (place, given) = ended.ok_or_else(|| PyValueError::new_err("first: found nothing to wait for"))?;
+    Ok((place, given?).into_pyobject(py)?.into_any())
 }
