@@ -132,12 +132,23 @@ def test_the_trace_of_a_program_that_died_is_refused(tmp_path: Path) -> None:
     trace = tmp_path / "died.trace"
     program = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier(); import os; os.kill(os.getpid(), 9)"
     done = maquette("trace", "--out", trace, "--", sys.executable, "-c", program)
+    assert done.returncode == 1
     assert "did not reach MPI_Finalize" in done.stderr
+    assert "the program ended with signal: 9 (SIGKILL); what it did until then is kept" in done.stderr
     assert "replay" not in done.stdout
     assert (trace / "rank-0.trace").stat().st_size < 100, "the reserved room is given back"
     again = maquette("run", "trace", trace, "--machine", "infiniband-128")
     assert again.returncode == 2
     assert "cut short: rank 0 made 1 call, the last an MPI_Barrier, and no MPI_Finalize" in again.stderr
+
+
+def test_a_program_that_fails_after_its_last_call_is_traced_and_the_command_fails_as_well(tmp_path: Path) -> None:
+    trace = tmp_path / "failed.trace"
+    program = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); raise SystemExit(3)"
+    done = maquette("trace", "--json", "--out", trace, "--", sys.executable, "-c", program)
+    assert (done.returncode, json.loads(done.stdout)["failed"]) == (1, "exit status: 3")
+    assert "the program ended with exit status: 3" in done.stderr
+    assert replayed(trace, "--machine", "infiniband-128")["ranks"] == 1
 
 
 def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:

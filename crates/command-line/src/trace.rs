@@ -21,6 +21,8 @@ const LIBRARY: Library =
     Library { name: "libmaquette_trace.so", variable: "MAQUETTE_TRACE_LIBRARY", package: "maquette-mpi-trace" };
 
 /// Run a program written for MPI and record its calls, for `maquette run trace`.
+///
+/// Where the program fails, what it did until then is kept, and the exit status is 1.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  maquette trace --out cg.trace -- mpiexec -n 8 ./cg\n  maquette trace --clock cpu -- srun python halo.py\n  \
@@ -61,6 +63,9 @@ struct TraceSummary {
     /// Ranks that did not reach MPI_Finalize, without which there is nothing to replay.
     #[serde(skip_serializing_if = "is_zero")]
     cut_short: u32,
+    /// How the program ended, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -73,13 +78,7 @@ impl Arguments {
         let library = LIBRARY.find()?;
         let folder = self.empty_folder()?;
         let ended = self.run(&library, &folder);
-        let traced = ended.and_then(|status| {
-            let traced = self.written(&folder, status);
-            if traced.is_ok() && !status.success() {
-                failure::warn(&format!("the program ended with {status}"));
-            }
-            traced
-        });
+        let traced = ended.and_then(|status| self.written(&folder, status));
         if matches!(traced, Err(Failure::Interrupted)) {
             remove_unfinished(&folder);
         }
@@ -88,10 +87,9 @@ impl Arguments {
             let _ = fs::remove_dir(&folder);
         }
         let traced = traced?;
-        if json {
-            return Ok(super::json(&traced).into());
-        }
-        Ok(traced.text().into())
+        // What was recorded until then is kept: it may say why.
+        let status = i32::from(traced.failed.is_some());
+        Ok(CommandOutput { text: if json { super::json(&traced) } else { traced.text() }, status })
     }
 
     /// The folder for the trace, by its full name, since ranks may run in other folders.
@@ -139,6 +137,10 @@ impl Arguments {
             }
             size = traced.add(&path)?;
         }
+        if !status.success() {
+            failure::warn(&format!("the program ended with {status}; what it did until then is kept"));
+            traced.failed = Some(status.to_string());
+        }
         Ok(traced)
     }
 }
@@ -175,7 +177,7 @@ impl TraceSummary {
     }
 
     fn text(&self) -> String {
-        let TraceSummary { folder, ranks, calls, bytes, recorded_ps, cut_short } = self;
+        let TraceSummary { folder, ranks, calls, bytes, recorded_ps, cut_short, .. } = self;
         let each = *bytes as f64 / (*calls).max(1) as f64;
         let took = rounded(Duration::from_picoseconds(*recorded_ps));
         let (size, calls, ranks) = (Bytes(*bytes), counted(*calls, "call"), counted(*ranks, "rank"));
