@@ -32,4 +32,4 @@ pub mod lobby;
 pub mod parameters;
 pub mod secret;
 
-pub use programs::cast::{VERSION, manifest, names, round};
+pub use programs::cast::{VERSION, links, manifest, names, round};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::FileError;
+use crate::links::Target;
 use crate::manifest::{Entry, Kind, MOST_ENTRIES, Manifest};
 use crate::names::Name;
 
@@ -17,7 +18,7 @@ pub struct Listing {
     pub manifest: Manifest,
     /// Where each entry of the manifest is, and what is not sent although it is in a listed folder.
     sources: Vec<Source>,
-    /// What is in the folders and is neither a file nor a folder.
+    /// What is in the folders and is neither a file nor a folder nor a link.
     pub left_out: Vec<PathBuf>,
     /// What cannot be sent and was left out as well, with the reasons.
     pub unsendable: Vec<FileError>,
@@ -38,13 +39,28 @@ pub(super) struct Source {
     pub(super) path: PathBuf,
     modified: Option<SystemTime>,
     length: u64,
+    /// Where it leads, if it is a link that is sent as one.
+    leads_to: Option<PathBuf>,
 }
 
 impl Source {
+    /// Checks that what is there is unchanged.
+    fn check_there(&self) -> Result<(), FileError> {
+        match &self.leads_to {
+            None => self.check(&fs::metadata(&self.path).map_err(FileError::io(&self.path))?),
+            Some(target) if fs::read_link(&self.path).ok().as_ref() == Some(target) => Ok(()),
+            Some(_) => Err(self.changed()),
+        }
+    }
+
+    fn changed(&self) -> FileError {
+        FileError::new(&self.path, "it changed while it was sent")
+    }
+
     /// Checks that it is unchanged.
     pub(super) fn check(&self, now: &Metadata) -> Result<(), FileError> {
         let same = now.is_dir() || now.len() == self.length && now.modified().ok() == self.modified;
-        if same { Ok(()) } else { Err(FileError::new(&self.path, "it changed while it was sent")) }
+        if same { Ok(()) } else { Err(self.changed()) }
     }
 }
 
@@ -58,14 +74,12 @@ impl Listing {
     /// # Errors
     /// [`FileError`] for the first that is not.
     pub fn check(&self) -> Result<(), FileError> {
-        self.sources.iter().try_for_each(|source| {
-            let now = fs::metadata(&source.path).map_err(FileError::io(&source.path))?;
-            source.check(&now)
-        })
+        self.sources.iter().try_for_each(Source::check_there)
     }
 }
 
-/// Lists files and folders, the latter with everything in them. Links are followed if they are named in `paths`, and nowhere else.
+/// Lists files and folders, the latter with everything in them. Links are followed if they are named in `paths`; those in folders are
+/// sent as links, if they lead to something within the same folder of `paths`.
 ///
 /// # Errors
 /// [`FileError`] for a path that does not exist, or if nothing is left to be sent; and for what cannot be read or has a name that cannot
@@ -115,7 +129,12 @@ impl Found {
             }
         };
         let name = entry.name.clone();
-        let source = Source { path: path.to_path_buf(), modified: metadata.modified().ok(), length: metadata.len() };
+        let leads_to = match &entry.kind {
+            Kind::Link { target } => Some(PathBuf::from(target.as_str())),
+            Kind::File { .. } | Kind::Folder { .. } => None,
+        };
+        let (modified, length) = (metadata.modified().ok(), metadata.len());
+        let source = Source { path: path.to_path_buf(), modified, length, leads_to };
         self.entries.push((entry, source));
         if self.entries.len() > MOST_ENTRIES {
             return Err(FileError::new(path, format!("more than {MOST_ENTRIES} files and folders")));
@@ -124,7 +143,7 @@ impl Found {
             let path = entry.map_err(FileError::io(path))?.path();
             let metadata = fs::symlink_metadata(&path).map_err(FileError::io(&path))?;
             match path.file_name() {
-                Some(own) if metadata.is_dir() || metadata.is_file() => {
+                Some(own) if metadata.is_dir() || metadata.is_file() || metadata.is_symlink() => {
                     self.add(&path, Some(name.as_str()), own, &metadata)?;
                 }
                 _ => self.left_out.push(path),
@@ -144,6 +163,13 @@ fn sendable(
     let own = own.to_str().ok_or_else(|| FileError::new(path, "its name is no text (UTF-8)"))?;
     let name = folder.map_or_else(|| own.to_string(), |folder| format!("{folder}/{own}"));
     let name = Name::new(name).map_err(|error| FileError::new(path, error))?;
+    if metadata.is_symlink() {
+        let target = fs::read_link(path).map_err(FileError::io(path))?;
+        let target = target.to_str().ok_or_else(|| FileError::new(path, "its target is no text (UTF-8)"))?;
+        let target = Target::new(target);
+        target.check(&name).map_err(|error| FileError::new(path, error))?;
+        return Ok((Entry { name, kind: Kind::Link { target } }, None));
+    }
     // Bits beyond these, such as setuid, are not carried.
     let mode = (metadata.permissions().mode() & 0o777) as u16;
     if metadata.is_dir() {

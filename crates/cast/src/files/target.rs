@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
@@ -31,13 +31,13 @@ fn check_entry(entry: &Entry, into: &Path, overwrite: bool) -> Result<(), FileEr
     faccessat(AT_FDCWD, &innermost, AccessFlags::W_OK | AccessFlags::X_OK, AtFlags::AT_EACCESS)
         .map_err(|error| FileError::new(&innermost, format!("nothing can be written in it: {}", error.desc())))?;
     let path = entry.name.below(into);
-    match (entry.kind, fs::symlink_metadata(&path)) {
+    match (&entry.kind, fs::symlink_metadata(&path)) {
         (_, Err(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
         (_, Err(error)) => Err(FileError::new(&path, error)),
         (Kind::Folder { .. }, Ok(_)) => check_folder(&path),
-        (Kind::File { .. }, Ok(there)) if there.is_dir() => Err(FileError::new(&path, "a folder is in the way")),
-        (Kind::File { .. }, Ok(_)) if overwrite => Ok(()),
-        (Kind::File { .. }, Ok(_)) => Err(FileError::new(&path, "it is there already; --overwrite replaces it")),
+        (_, Ok(there)) if there.is_dir() => Err(FileError::new(&path, "a folder is in the way")),
+        (_, Ok(_)) if overwrite => Ok(()),
+        (_, Ok(_)) => Err(FileError::new(&path, "it is there already; --overwrite replaces it")),
     }
 }
 
@@ -51,20 +51,23 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Puts the complete file `whole` in place, or creates the folder; returns true for a folder that did not exist.
+/// Puts the complete file `whole` in place, or creates the folder or the link; returns true for a folder that did not exist.
 pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -> Result<bool, FileError> {
     check_entry(entry, into, overwrite)?;
     for folder in entry.name.folders() {
         make_folder(&into.join(folder), 0o777)?;
     }
     let path = entry.name.below(into);
-    match entry.kind {
-        Kind::Folder { mode } => make_folder(&path, u32::from(mode)),
-        Kind::File { mode, .. } => {
-            restrict(whole, u32::from(mode))?;
-            fs::rename(whole, &path).map_err(FileError::io(&path)).map(|()| false)
-        }
+    match &entry.kind {
+        Kind::Folder { mode } => return make_folder(&path, u32::from(*mode)),
+        Kind::File { mode, .. } => restrict(whole, u32::from(*mode))?,
+        Kind::Link { target } => match fs::remove_file(whole) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(FileError::new(whole, error)),
+            _ => symlink(target.as_str(), whole).map_err(FileError::io(whole))?,
+        },
     }
+    // A link that is in place is replaced, and not followed.
+    fs::rename(whole, &path).map_err(FileError::io(&path)).map(|()| false)
 }
 
 /// Creates a folder with this mode, as far as the umask permits, that its owner can write in; false if it exists.

@@ -141,13 +141,14 @@ impl Writing {
             target::sync(manifest, into)?;
         }
         // The inner ones first: nobody can change anything in a folder that they may not enter.
-        made.iter().rev().try_for_each(|folder| target::restrict(&folder.name.below(into), folder.kind.mode()))
+        let modes = made.iter().rev().filter_map(|folder| Some((folder, folder.kind.mode()?)));
+        modes.into_iter().try_for_each(|(folder, mode)| target::restrict(&folder.name.below(into), mode))
     }
 
     /// Makes sure that the file exists, even if it is empty, and is on disk if that is required.
     fn prepare(&self, entry: &Entry, path: &Path) -> Result<(), FileError> {
         match entry.kind {
-            Kind::Folder { .. } => Ok(()),
+            Kind::Folder { .. } | Kind::Link { .. } => Ok(()),
             Kind::File { .. } => {
                 let file = open_to_write(path)?;
                 if self.wishes.sync { file.sync_all().map_err(FileError::io(path)) } else { Ok(()) }

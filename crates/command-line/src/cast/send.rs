@@ -44,8 +44,8 @@ pub(super) struct Arguments {
     /// Send no faster than this, counting the packets' share of an Ethernet: "900 Mbit/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<Rate>,
-    /// Skip and list files that cannot be sent: those that cannot be read, or have invisible characters in their names. Otherwise nothing
-    /// is sent if there are any.
+    /// Skip and list files that cannot be sent: those that cannot be read, or have invisible characters in their names, and links that lead
+    /// out of their folder. Otherwise nothing is sent if there are any.
     #[arg(long)]
     skip_unsendable: bool,
     #[command(flatten)]
@@ -60,7 +60,7 @@ impl Arguments {
         let unsendable = if skip_unsendable { Unsendable::Skip } else { Unsendable::Refuse };
         let listing = list(&files, unsendable).map_err(CastError::from)?;
         for path in &listing.left_out {
-            warn(&format!("`{}` is not sent: it is neither a file nor a folder", shown_path(path)));
+            warn(&format!("`{}` is not sent: it is neither a file nor a folder nor a link", shown_path(path)));
         }
         for error in &listing.unsendable {
             warn(&format!("not sent: {error}"));

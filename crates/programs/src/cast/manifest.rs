@@ -6,6 +6,7 @@ use quantities::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::VERSION;
+use super::links::{LinkError, Target};
 use super::names::{Name, NameError};
 
 /// The most files and folders.
@@ -34,7 +35,7 @@ pub struct Manifest {
     entries: Vec<Entry>,
 }
 
-/// A file or a folder.
+/// A file, a folder or a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Its name, below the folder into which it is received.
@@ -44,7 +45,7 @@ pub struct Entry {
 }
 
 /// The kind of an entry. Its mode tells who may read, write and execute it, like the lowest nine bits of the system's modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A folder.
     Folder {
@@ -58,17 +59,23 @@ pub enum Kind {
         /// Its mode.
         mode: u16,
     },
+    /// A symbolic link, which has no mode.
+    Link {
+        /// Where it leads: within what is sent with it.
+        target: Target,
+    },
 }
 
 impl Kind {
-    /// Its mode, for the system.
-    pub fn mode(self) -> u32 {
-        match self {
-            Kind::Folder { mode } | Kind::File { mode, .. } => u32::from(mode),
+    /// Its mode, for the system; none for a link.
+    pub fn mode(&self) -> Option<u32> {
+        match *self {
+            Kind::Folder { mode } | Kind::File { mode, .. } => Some(u32::from(mode)),
+            Kind::Link { .. } => None,
         }
     }
 
-    const fn is_folder(self) -> bool {
+    const fn is_folder(&self) -> bool {
         matches!(self, Kind::Folder { .. })
     }
 }
@@ -100,6 +107,9 @@ pub enum ManifestError {
     /// A name that leads elsewhere.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A link that leads elsewhere.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// More than allowed.
     #[error("{found} {what}: allowed are {allowed}")]
     TooMuch {
@@ -113,8 +123,8 @@ pub enum ManifestError {
     /// Two entries with one name, or names out of order, so that this cannot be checked.
     #[error("`{0}` is listed twice, or out of order")]
     Twice(Name),
-    /// An entry is inside a file, as if that were a folder.
-    #[error("`{0}` is inside a file")]
+    /// An entry is inside a file or a link, as if that were a folder.
+    #[error("`{0}` is inside a file or a link")]
     InFile(Name),
     /// A piece length that no sender uses.
     #[error("pieces of {0} bytes")]
@@ -190,8 +200,14 @@ impl Manifest {
         if !(least..=most).contains(&self.piece) || !self.piece.is_power_of_two() {
             return Err(ManifestError::Piece(self.piece));
         }
-        if let Some(entry) = self.entries.iter().find(|entry| entry.kind.mode() > MOST_MODE) {
-            return Err(ManifestError::Mode(entry.name.clone(), u16::try_from(entry.kind.mode()).unwrap_or(u16::MAX)));
+        let other_bits = |entry: &Entry| entry.kind.mode().filter(|mode| *mode > MOST_MODE);
+        if let Some((entry, mode)) = self.entries.iter().find_map(|entry| Some((entry, other_bits(entry)?))) {
+            return Err(ManifestError::Mode(entry.name.clone(), u16::try_from(mode).unwrap_or(u16::MAX)));
+        }
+        for entry in &self.entries {
+            if let Kind::Link { target } = &entry.kind {
+                target.check(&entry.name)?;
+            }
         }
         if let Some(pair) = self.entries.windows(2).find(|pair| pair[0].name >= pair[1].name) {
             return Err(ManifestError::Twice(pair[1].name.clone()));
@@ -217,7 +233,7 @@ impl Manifest {
 
     /// How many files there are.
     pub fn files(&self) -> usize {
-        self.entries.iter().filter(|entry| !entry.kind.is_folder()).count()
+        self.entries.iter().filter(|entry| matches!(entry.kind, Kind::File { .. })).count()
     }
 
     /// The size of all files. [B]
@@ -254,11 +270,11 @@ impl Manifest {
 }
 
 impl Entry {
-    /// Its size; zero for a folder. [B]
+    /// Its size; zero for a folder or a link. [B]
     pub const fn size(&self) -> u64 {
         match self.kind {
             Kind::File { size, .. } => size,
-            Kind::Folder { .. } => 0,
+            Kind::Folder { .. } | Kind::Link { .. } => 0,
         }
     }
 }
@@ -309,6 +325,10 @@ mod tests {
         Entry { name: Name::new(name).unwrap(), kind: Kind::Folder { mode: 0o755 } }
     }
 
+    fn link(name: &str, target: &str) -> Entry {
+        Entry { name: Name::new(name).unwrap(), kind: Kind::Link { target: Target::new(target) } }
+    }
+
     fn complaint(entries: Vec<Entry>) -> String {
         Manifest::new(entries).unwrap_err().to_string()
     }
@@ -317,7 +337,8 @@ mod tests {
     fn impossible_manifests_are_refused_with_a_reason() {
         assert_eq!(complaint(vec![file("a", 1), file("a", 2)]), "`a` is listed twice, or out of order");
         assert_eq!(complaint(vec![file("a", 1), folder("a")]), "`a` is listed twice, or out of order");
-        assert_eq!(complaint(vec![file("a", 1), file("a/b", 2)]), "`a/b` is inside a file");
+        assert_eq!(complaint(vec![file("a", 1), file("a/b", 2)]), "`a/b` is inside a file or a link");
+        assert_eq!(complaint(vec![link("t/a", "c"), file("t/a/b", 2)]), "`t/a/b` is inside a file or a link");
         assert_eq!(
             complaint(vec![file("a", u64::MAX), file("b", 2)]),
             "18446744073709551615 bytes: allowed are 17592186044416"
@@ -332,6 +353,17 @@ mod tests {
     }
 
     #[test]
+    fn links_that_lead_elsewhere_are_refused_by_whoever_receives_them() {
+        let inside = vec![folder("a"), link("a/b", "c/d"), link("a/e", "."), folder("a/f"), link("a/f/g", "../b")];
+        let manifest = Manifest::new(inside).unwrap();
+        assert_eq!(Manifest::decode(&manifest.encode()), Ok(manifest));
+        for (name, target) in [("a", "b"), ("a/b", "/etc"), ("a/b", "../c"), ("a/b/c", "d/../../../e"), ("a/b", "")] {
+            let hostile = Manifest { piece: 1 << 20, entries: vec![link(name, target)] };
+            assert!(matches!(Manifest::decode(&hostile.encode()), Err(ManifestError::Link(_))), "{name} -> {target}");
+        }
+    }
+
+    #[test]
     fn a_manifest_of_another_version_or_with_other_mode_bits_is_refused() {
         let old = postcard::to_allocvec(&(1_u32 << 20, vec![("x", 0_u8)])).unwrap();
         let mut newer = Manifest::new(vec![file("a", 1)]).unwrap().encode();
@@ -341,7 +373,7 @@ mod tests {
         }
         let needs = ManifestError::Version(1).to_string();
         assert!(
-            needs.ends_with("and this is version 2: sender and receivers need the same version of Maquette"),
+            needs.ends_with("and this is version 3: sender and receivers need the same version of Maquette"),
             "{needs}"
         );
         let kind = Kind::File { size: 1, mode: 0o4755 };

@@ -10,6 +10,7 @@
 //!
 //! `maquette cast` runs the same rounds, with files and with receivers that come and go.
 
+pub mod links;
 pub mod manifest;
 mod memory;
 pub mod names;
@@ -20,4 +21,4 @@ pub use memory::{FromMemory, InMemory};
 pub use program::{Cast, CastEnd};
 
 /// The version of the protocol between senders and receivers. Different versions do not understand each other, but say so.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
