@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,13 @@ def test_the_reference_has_all_public_names() -> None:
     assert members_of_run is not None
     properties_and_methods = {name for name in vars(mq.Run) if not name.startswith("_")} - {"finish_ps", "nodes", "found"}
     assert set(members_of_run[1].split(", ")) == properties_and_methods
+
+
+def test_the_plan_in_a_guide_is_what_the_command_above_it_writes(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guide" / "planned-collectives.md").read_text()
+    command = next(line for line in guide.splitlines() if line.startswith("$ maquette plan collectives"))
+    shown = guide.split("```toml\n")[1].split("```")[0]
+    maquette = Path(sys.executable).with_name("maquette")
+    subprocess.run([maquette, *shlex.split(command)[2:], "--write", tmp_path / "plan.toml"], check=True, capture_output=True, timeout=120)
+    written = tomllib.loads((tmp_path / "plan.toml").read_text())
+    assert tomllib.loads(shown) == {name: value for name, value in written.items() if name not in ("all_reduce", "all_to_all")}

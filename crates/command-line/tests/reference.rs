@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use experiment::{Experiment, schema};
+use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -38,16 +39,46 @@ fn every_field_of_every_schema_says_what_it_is() {
     }
 }
 
+#[test]
+fn every_field_of_an_experiment_is_required_or_says_what_it_is_when_left_out() {
+    let schema = schema::experiment();
+    let mut silent = Vec::new();
+    let mut check = |object: &Value| {
+        let required: Vec<&Value> = object.get("required").and_then(Value::as_array).into_iter().flatten().collect();
+        fields(object, &mut |name, field| {
+            let text = field.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
+            let is_said = field.get("default").is_some() || text.to_lowercase().contains("left out");
+            if !is_said && !required.iter().any(|required| *required == name) {
+                silent.push(name.to_owned());
+            }
+        });
+    };
+    let Value::Object(mut top) = schema.as_value().clone() else { panic!("no object") };
+    let definitions = top.remove("$defs").unwrap();
+    check(&Value::Object(top));
+    definitions.as_object().unwrap().values().for_each(&mut check);
+    assert!(silent.is_empty(), "nothing is said about {silent:?} when left out");
+}
+
+#[test]
+fn no_text_of_a_schema_has_the_marks_of_rustdoc() {
+    for schema in [schema::experiment(), schema::machine()] {
+        let text = schema.as_value().to_string();
+        let marks: Vec<&str> = ["[`", "::", "`]"].into_iter().filter(|mark| text.contains(mark)).collect();
+        assert!(marks.is_empty(), "{marks:?}");
+    }
+}
+
 /// All fields of all objects of a schema.
-fn fields(schema: &serde_json::Value, visit: &mut dyn FnMut(&str, &serde_json::Value)) {
-    if let Some(properties) = schema.get("properties").and_then(serde_json::Value::as_object) {
+fn fields(schema: &Value, visit: &mut dyn FnMut(&str, &Value)) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
         // A choice of programs is an object with one field, which is its name.
         let is_choice = properties.len() == 1 && schema.get("additionalProperties").is_some();
         for (name, field) in properties.iter().filter(|_| !is_choice) {
             visit(name, field);
         }
     }
-    if let Some(definitions) = schema.get("$defs").and_then(serde_json::Value::as_object) {
+    if let Some(definitions) = schema.get("$defs").and_then(Value::as_object) {
         definitions.values().for_each(|definition| fields(definition, visit));
     }
 }

@@ -20,17 +20,17 @@ use crate::postal_clock::{exact_step, postal_machine};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MachineChoice {
-    /// A preset, or the file of a description: a name with a `/` in it or with the ending `.toml`. Either this, `description` or
-    /// `postal`.
+    /// A preset, or the file of a description: a name with a `/` in it or with the ending `.toml`. If left out,
+    /// `description` or `postal` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<PathBuf>,
-    /// A description, instead of a file.
+    /// A description, instead of a file; if left out, `name` or `postal` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Map<String, Value>>,
-    /// The postal model: nothing contends, and a message takes a latency whatever its size.
+    /// The postal model: nothing contends, and a message takes a latency whatever its size. If left out, `name` or `description` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub postal: Option<PostalModel>,
-    /// Fields of the description that are set to other values, in this order: `"channels.buffers=4"`.
+    /// Fields of the description that are set to other values, in this order: `"channels.buffers=4"`. None, if left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<Setting>,
 }

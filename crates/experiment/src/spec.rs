@@ -23,6 +23,8 @@ pub const DEFAULT_SEED: u64 = 1;
 
 /// A run: the machine, the programs, the files to write.
 ///
+/// Relative paths, of what is read and of what is written, begin in the folder in which `maquette` is started, not in that of this file.
+///
 /// ```toml
 /// seed = 7
 ///
@@ -43,11 +45,12 @@ pub struct Experiment {
     /// The programs, which run at the same time.
     #[serde(rename = "job")]
     pub jobs: Vec<Job>,
-    /// Traffic beside the jobs.
+    /// Traffic beside the jobs; none, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundTraffic>,
     /// Whether each job is also run alone, to show how much the others slow it down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
     pub alone: bool,
     /// The simulation engine; both give the same times. Fast, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +58,7 @@ pub struct Experiment {
     /// The seed of random choices; 1, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The files to write.
+    /// The files to write; none, if left out.
     #[serde(default, skip_serializing_if = "Outputs::is_empty")]
     pub write: Outputs,
 }
@@ -67,20 +70,20 @@ pub struct Job {
     /// Which program, with its parameters.
     pub program: Choice,
     /// How many ranks it has; as many as there are nodes, or as the program says itself, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<u32>,
-    /// Its name in the results; its number, if left out.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "within::option::<1, { u64::MAX }, _, _>"
     )]
     #[schemars(range(min = 1))]
+    pub ranks: Option<u32>,
+    /// Its name in the results; its number, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
     /// scattered-groups, or a list such as 0-7,12.
     #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("default" = "in-order"))]
     pub placement: Placement,
     /// When it begins; at once, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,17 +99,19 @@ fn is_default(placement: &Placement) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outputs {
-    /// The path of every packet, or the fate of every Ethernet frame: a file that ends in `.csv` or `.arrow`.
+    /// The path of every packet, or the fate of every Ethernet frame: a file that ends in `.csv` or `.arrow`. Not written, if
+    /// left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PathBuf>,
-    /// A timeline of ranks and channels: a Chrome trace.
+    /// A timeline of ranks and channels: a Chrome trace. Not written, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<PathBuf>,
-    /// A page with charts of it, for a browser: a file that ends in `.html`.
+    /// A page with charts of it, for a browser: a file that ends in `.html`. Not written, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<PathBuf>,
     /// Whether to show the critical path, and how long messages took.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
     pub critical_path: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct AllReduce {
     /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
     /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which an algorithm on
-    /// a machine is built.
+    /// a machine is built. None on a machine, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<Lambda>,
     /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.

@@ -17,7 +17,8 @@ use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AllToAll {
-    /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in bytes.
+    /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in bytes. If left
+    /// out, all send the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE"))]
     traffic: Option<FilePath>,
@@ -35,7 +36,7 @@ pub struct AllToAll {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,
-    /// How long a node takes to copy a byte into a message that it forwards, or out of one.
+    /// How long a node takes to copy a byte into a message that it forwards, or out of one; no time, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     reshuffle: Option<Duration>,
 }

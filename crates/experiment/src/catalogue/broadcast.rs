@@ -23,7 +23,7 @@ pub struct Broadcast {
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Named<broadcast::Algorithm>>,
     /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which a tree on a
-    /// machine is built.
+    /// machine is built. None on a machine, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<Lambda>,
     /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.

@@ -16,7 +16,7 @@ pub use description::{Description, Kind, Parameter};
 pub use schedule::read_schedule;
 pub use size::Size;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ macro_rules! catalogue {
         /// A program of the catalogue, with its parameters.
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
-        // The JSON Schema says the same words.
+        #[schemars(transform = described)]
         #[allow(rustdoc::private_intra_doc_links)]
         pub enum Choice {
             $(#[doc = concat!("[`", stringify!($path), "`]")] $entry($path),)+
@@ -92,6 +92,18 @@ macro_rules! catalogue {
             vec![$(Description::of::<$path>(),)+]
         }
     };
+}
+
+/// Says of each program in the schema of a [`Choice`] what it does.
+fn described(schema: &mut Schema) {
+    let programs = descriptions();
+    for choice in schema.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        let names = choice.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        let program = names.into_iter().find_map(|name| programs.iter().find(|program| program.name == name));
+        if let Some(about) = program.and_then(|program| program.about.lines().next()) {
+            choice["description"] = about.into();
+        }
+    }
 }
 
 impl Choice {
