@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Each message carries the full state, and is sent again until it is answered. A member that was let in meanwhile is told by the one that let it
-//! in, and has to note the departure too. Parity members and spares are told as well, but not waited for, and neither are members without servers that
-//! are not connected to the leaving one. Each member that hears that the moves are over tells all that it knows.
+//! in, and has to note the departure too. Parity members and spares are told as well, also by each of the others, but
+//! not waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,10 +107,9 @@ impl<C: Contents> Member<C> {
         self.awaited().filter(|peer| !self.has_noted(peer.identity))
     }
 
-    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure from other members, at once
-    /// or when they are back. So do those that are not connected to this one and have no server. Whether one has, the host of the server that it was
-    /// split off from knows: that one has noted the departure, and named it, or is not up itself, and is known to another one, up to a host that this
-    /// member knows.
+    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure when they are back. So do
+    /// those that are not connected and have no server. Whether one has, the host of the server that it was split off from knows: that one has noted the
+    /// departure, and named it, or is not up itself, and is known to another one, up to a host that this member knows.
     fn awaited(&self) -> impl Iterator<Item = &Peer> {
         let is_idle = |peer: Identity| {
             let is_named = self.announced.hosts.values().any(|hosts| hosts.contains(&peer));
@@ -261,7 +260,8 @@ impl<C: Contents> Member<C> {
         }
         if is_over && before.as_ref().is_none_or(|before| before.stage < Stage::Over) {
             self.forget_member(who, heard.relays);
-            self.peers.keys().for_each(|peer| self.tell_who_has_left(*peer, outputs));
+            let others = self.peers.values().filter(|peer| peer.role != Role::Data);
+            others.for_each(|peer| self.tell_who_has_left(peer.identity, outputs));
         }
         if before.as_ref() != self.departures.get(&who) {
             self.record_standing();
@@ -271,7 +271,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Tells a member which ones have left: one for which the departure has not waited, or one that was let in by a member that may not know.
+    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has let in.
     pub(super) fn tell_who_has_left(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
         let over = self.departures.iter().filter(|(who, _)| self.has_gone(**who));
         let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();

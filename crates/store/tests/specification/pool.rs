@@ -67,8 +67,6 @@ struct Pool {
     leaving: BTreeSet<usize>,
     /// Members that are not there: what is sent to them is lost.
     down: BTreeSet<usize>,
-    /// Members between which there is no link, though both are there.
-    cut: BTreeSet<(usize, usize)>,
 }
 
 impl Pool {
@@ -91,7 +89,6 @@ impl Pool {
             model: BTreeMap::new(),
             leaving: BTreeSet::new(),
             down: BTreeSet::new(),
-            cut: BTreeSet::new(),
         };
         pool.add();
         pool
@@ -125,26 +122,11 @@ impl Pool {
     /// Two members are connected, if both are up.
     fn meet(&mut self, one: usize, other: usize) {
         for (number, met) in [(one, other), (other, one)] {
-            if self.are_linked(one, other) {
+            if !self.down.contains(&one) && !self.down.contains(&other) {
                 let (met, mut outputs) = (self.members[met].own().clone(), Vec::new());
                 self.members[number].meet(met, &mut outputs);
                 self.carry(number, outputs);
             }
-        }
-    }
-
-    fn are_linked(&self, one: usize, other: usize) -> bool {
-        let is_cut = self.cut.contains(&(one, other)) || self.cut.contains(&(other, one));
-        !is_cut && !self.down.contains(&one) && !self.down.contains(&other)
-    }
-
-    /// The link between two members is lost.
-    fn cut(&mut self, one: usize, other: usize) {
-        self.cut.insert((one, other));
-        for (number, lost) in [(one, other), (other, one)] {
-            let mut outputs = Vec::new();
-            self.members[number].loses(Pool::identity(lost), &mut outputs);
-            self.carry(number, outputs);
         }
     }
 
@@ -210,7 +192,8 @@ impl Pool {
     }
 
     fn send(&mut self, from: usize, to: usize, message: Message<Pairs>) {
-        if !self.are_linked(from, to) || message.may_be_lost() && self.draws.percent(self.lost) {
+        let is_down = self.down.contains(&from) || self.down.contains(&to);
+        if is_down || message.may_be_lost() && self.draws.percent(self.lost) {
             return;
         }
         self.sent += 1;
@@ -520,24 +503,6 @@ fn a_member_leaves_although_one_that_stood_by_is_gone_for_good() {
         pool.set_down(3, false);
         pool.run(100, true);
         assert_eq!(pool.members[3].peer(Pool::identity(0)), None);
-        pool.check();
-    });
-}
-
-#[test]
-fn a_member_that_stands_by_hears_from_others_that_one_to_which_it_has_no_link_has_left() {
-    of_each_seed("no_link_to_one_that_leaves", 100, |seed| {
-        let mut pool = standing_by(seed, 4);
-        pool.cut(0, 3);
-        pool.leave(0);
-        pool.until_nothing_is_under_way();
-        assert!(pool.members[0].has_left(), "it waits for {:?}", pool.members[0].not_heard().collect::<Vec<_>>());
-        assert_eq!(pool.members[3].peer(Pool::identity(0)), None);
-        // Its clients' requests do not go there any more, nor does it wait for it when it leaves itself.
-        pool.run(100, true);
-        pool.leave(3);
-        pool.run(100, true);
-        assert!(pool.members[3].has_left(), "it waits for {:?}", pool.members[3].not_heard().collect::<Vec<_>>());
         pool.check();
     });
 }
