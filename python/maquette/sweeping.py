@@ -43,6 +43,7 @@ class Sweep:
     over
         The values of each swept field: ``"machine"``, ``"seed"``, ``"ranks"``, ``"placement"``, ``"engine"``, a parameter of the
         program such as ``"bytes"``, or a field of the machine's description with a ``.`` in it, such as ``"channels.buffers"``.
+        ``"job.NAME.bytes"`` is that of one job of several, which has its number where it has no name.
     out
         The file to which the table is written at the end: it ends in ``.arrow``, ``.csv`` or ``.parquet``. Finished points are kept
         next to it meanwhile; the same sweep to the same file resumes from there, if the files that it reads have not changed.

@@ -163,7 +163,7 @@ def test_operators_use_the_number_type_of_the_buffer() -> None:
         (ValueError, {"algorithm": "binomail"}, "did you mean `binomial`?"),
         (mq.Unfit, {"algorithm": "pipeline"}, "size: found nothing; allowed is the size of the message at every rank, as pipeline"),
         (ValueError, {"alpha": 0.6, "algorithm": "binomial"}, "alpha: found 0.6; allowed is none, as binomial"),
-        (mq.NoSuchRank, {"root": 9}, "rank 9 does not exist"),
+        (ValueError, {"root": 9}, "root: found rank 9; allowed is 0 to"),
     ],
 )
 def test_wrong_arguments_are_reported(error: type[Exception], options: dict[str, Any], expected: str) -> None:

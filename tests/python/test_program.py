@@ -48,6 +48,11 @@ def test_it_takes_as_long_as_the_same_program_in_rust(machine: str, size: int) -
         assert mine_result.get(name) == theirs_result.get(name)
 
 
+def test_a_placement_that_names_the_usual_order_changes_nothing() -> None:
+    usual, named = (mq.run(ring_all_reduce, "cm5-32", ranks=4, placement=way, size=64) for way in (None, "0-3"))
+    assert usual.to_dict() == named.to_dict()
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("placement", [None, "random"])
 def test_the_same_run_has_the_same_result(machine: str, placement: str | None) -> None:

@@ -70,7 +70,7 @@ impl<P: Program> OwnProgram<P> {
             timeline: recording.timeline,
         };
         let world = Simulated::new(machine, options);
-        let (results, jobs, answer) = if placement == Placement::default() {
+        let (results, jobs, answer) = if placement.is_usual(ranks) {
             let (results, answer) = world.run(ranks, &program)?;
             (results, Vec::new(), answer)
         } else {
