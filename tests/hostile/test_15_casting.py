@@ -89,7 +89,7 @@ def test_a_sender_of_another_version_is_reported(tmp_path: Path) -> None:
                 receiver.wait(timeout=0.2)
     status, _, error = wait_for(receiver)
     assert status == 1
-    assert "has version 1 of the protocol of casts, and this is version 2" in error
+    assert "has version 1 of the protocol of casts, and this is version 3" in error
 
 
 def test_a_target_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_errors_in_a_rehearsal_are_reported_once_and_leave_no_files(rehearsal: P
     (rehearsal / "bad.toml").write_text(REHEARSAL.replace("repeat", "repaet"))
     for ranks, file, problem in [
         (2, "nothing.toml", "cannot read `nothing.toml`"),
-        (2, "bad.toml", "unknown field `repaet`"),
+        (2, "bad.toml", "there is no field `repaet`"),
         (2, "rehearsal.toml", "allowed is 1 to 2, as many as mpiexec has started"),
     ]:
         done = rehearse(ranks, rehearsal, file)

@@ -148,7 +148,7 @@ def test_a_program_that_fails_after_its_last_call_is_traced_and_the_command_fail
     done = maquette("trace", "--json", "--out", trace, "--", sys.executable, "-c", program)
     assert (done.returncode, json.loads(done.stdout)["failed"]) == (1, "exit status: 3")
     assert "the program ended with exit status: 3" in done.stderr
-    assert replayed(trace, "--machine", "infiniband-128")["ranks"] == 1
+    assert len(replayed(trace, "--machine", "infiniband-128")["ranks"]) == 1
 
 
 def test_an_interrupted_program_leaves_no_trace(tmp_path: Path) -> None:
