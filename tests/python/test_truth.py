@@ -29,9 +29,20 @@ def test_messages_between_the_switches_keep_the_trunk_busy(tmp_path: Path) -> No
     assert "from the first switch to the second" in page.read_text()
 
 
-def test_the_predictions_for_miriel_are_reproduced() -> None:
-    command: list[str | Path] = [sys.executable, ROOT / "experiments" / "truth" / "miriel" / "predict.py", "predict"]
+def predict_miriel(*words: str) -> str:
+    command = [sys.executable, ROOT / "experiments" / "truth" / "miriel" / "predict.py", *words]
     environment = os.environ | {"MAQUETTE": str(MAQUETTE)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith("as 2026-11-22 has them\n")
+    return done.stdout
+
+
+def test_the_predictions_for_miriel_are_reproduced() -> None:
+    assert predict_miriel("predict").endswith("as 2026-11-22 has them\n")
+
+
+def test_the_errors_of_the_predictions_for_miriel_are_those_of_its_page() -> None:
+    page = (ROOT / "experiments" / "truth" / "README.md").read_text()
+    rows = [line for line in page.splitlines() if "4 MB on 2 to 16 of its nodes" in line]
+    counted, error, worst = re.findall("pairwise: ([0-9]+) predictions, error ([0-9.]+%) median, ([0-9.]+%) worst", predict_miriel("compare", "all-to-all"))[0]
+    assert len(rows) == 1 and f"| {counted} | {error}, {worst} |" in rows[0]
