@@ -30,7 +30,7 @@ def test_messages_between_the_switches_keep_the_trunk_busy(tmp_path: Path) -> No
 
 
 def predict_miriel(*words: str) -> str:
-    command = [sys.executable, ROOT / "experiments" / "truth" / "miriel" / "predict.py", *words]
+    command: list[str | Path] = [sys.executable, ROOT / "experiments" / "truth" / "miriel" / "predict.py", *words]
     environment = os.environ | {"MAQUETTE": str(MAQUETTE)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -44,5 +44,6 @@ def test_the_predictions_for_miriel_are_reproduced() -> None:
 def test_the_errors_of_the_predictions_for_miriel_are_those_of_its_page() -> None:
     page = (ROOT / "experiments" / "truth" / "README.md").read_text()
     rows = [line for line in page.splitlines() if "4 MB on 2 to 16 of its nodes" in line]
-    counted, error, worst = re.findall("pairwise: ([0-9]+) predictions, error ([0-9.]+%) median, ([0-9.]+%) worst", predict_miriel("compare", "all-to-all"))[0]
-    assert len(rows) == 1 and f"| {counted} | {error}, {worst} |" in rows[0]
+    summary = predict_miriel("compare", "all-to-all").splitlines()[-1]
+    found = re.fullmatch("pairwise: ([0-9]+) predictions, error ([0-9.]+%) median, ([0-9.]+%) worst", summary)
+    assert found and len(rows) == 1 and f"| {found[1]} | {found[2]}, {found[3]} |" in rows[0]
