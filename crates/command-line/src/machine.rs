@@ -137,6 +137,9 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     if !model.cold.is_zero() {
         rows.push(row("cold caches", format!("{} for the first frame sent and the first received", model.cold)));
     }
+    if !model.bucket_delay.is_zero() {
+        rows.push(row("late", format!("{} for a frame that has waited for tokens", model.bucket_delay)));
+    }
     if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
         let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();
         let ways = format!("{rate}{bucket}, {latency}, each way, behind a queue of {queue}");
@@ -156,6 +159,9 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
             "broadcasts",
             format!("{} more at the source for each receiver of a frame", model.broadcast_each),
         ));
+    }
+    if !model.switch_copy.is_zero() {
+        rows.push(row("copies", format!("{} of the switch for each receiver of a broadcast frame", model.switch_copy)));
     }
     if model.messaging != Messaging::default() {
         rows.push(row("messages", messages(&model.messaging)));

@@ -370,10 +370,14 @@ pub struct Ethernet {
     pub rate: Rate,
     /// The size of a token bucket in place of each wire, if there is one. [B]
     pub bucket: Option<Bytes>,
+    /// How late a frame passes that had to wait for tokens. [ps]
+    pub bucket_delay: Duration,
     /// Of each wire. [ps]
     pub wire_latency: Duration,
     /// From a frame's last bit to its place in an output queue. [ps]
     pub switch_latency: Duration,
+    /// How long the switch takes to copy a broadcast frame for one receiver, while the source's processor is occupied. [ps]
+    pub switch_copy: Duration,
     /// The size of an output queue of the switch. [B]
     pub queue: Bytes,
     /// The longest payload of a frame. [B]

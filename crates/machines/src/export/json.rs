@@ -210,8 +210,10 @@ fn ethernet(model: &Ethernet) -> Value {
     json!({
         "bits_per_second": model.rate.bits_per_second(),
         "bucket_bytes": model.bucket.map(|bucket| bucket.0),
+        "bucket_delay_ps": model.bucket_delay.picoseconds(),
         "wire_latency_ps": model.wire_latency.picoseconds(),
         "switch_latency_ps": model.switch_latency.picoseconds(),
+        "switch_copy_ps": model.switch_copy.picoseconds(),
         "queue_bytes": model.queue.0,
         "payload_bytes": model.payload.0,
         "transmit_ring": model.transmit_ring,

@@ -48,8 +48,10 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     let resolved = Ethernet {
         rate: ethernet.rate,
         bucket: ethernet.bucket,
+        bucket_delay: time("bucket_delay", ethernet.bucket_delay)?,
         wire_latency: time("wire_latency", ethernet.wire_latency)?,
         switch_latency: time("switch_latency", ethernet.switch_latency)?,
+        switch_copy: time("switch_copy", ethernet.switch_copy)?,
         queue: ethernet.queue,
         payload: ethernet.payload,
         transmit_ring: ethernet.transmit_ring,

@@ -18,8 +18,8 @@ const SHORTEST_PAYLOAD: u64 = 46;
 /// The gap between frames. [B]
 const GAP: u64 = 12;
 
-/// The size of a frame in a queue.
-pub(super) fn frame_size(payload: Bytes) -> u64 {
+/// The size of a frame in a node or on a wire.
+fn frame_size(payload: Bytes) -> u64 {
     payload.0.max(SHORTEST_PAYLOAD) + HEADER_AND_CHECK
 }
 
@@ -29,6 +29,8 @@ pub(super) struct Wire {
     rate: Rate,
     /// The capacity of the token bucket that stands for the wire, if one does.
     bucket: Option<Bytes>,
+    /// How late a frame passes that had to wait for tokens.
+    bucket_delay: Duration,
     latency: Duration,
 }
 
@@ -43,12 +45,22 @@ pub(super) struct Passage {
 
 impl Wire {
     pub(super) fn new(ethernet: &Ethernet) -> Wire {
-        Wire { rate: ethernet.rate, bucket: ethernet.bucket, latency: ethernet.wire_latency }
+        let Ethernet { rate, bucket, bucket_delay, wire_latency: latency, .. } = *ethernet;
+        Wire { rate, bucket, bucket_delay, latency }
     }
 
-    /// The trunk between two switches.
-    pub(super) fn of_trunk(trunk: &Trunk) -> Wire {
-        Wire { rate: trunk.rate, bucket: trunk.bucket, latency: trunk.latency }
+    /// The trunk between two switches of an Ethernet.
+    pub(super) fn of_trunk(trunk: &Trunk, ethernet: &Ethernet) -> Wire {
+        let Trunk { rate, bucket, latency, .. } = *trunk;
+        Wire { rate, bucket, bucket_delay: ethernet.bucket_delay, latency }
+    }
+
+    /// The size of a frame in the queue before it. A token bucket knows no padding and no check sequence.
+    pub(super) fn queued_size(self, payload: Bytes) -> u64 {
+        match self.bucket {
+            Some(_) => HEADER + payload.0,
+            None => frame_size(payload),
+        }
     }
 
     /// How long a frame occupies the wire, or keeps its tokens from others.
@@ -67,7 +79,8 @@ impl Wire {
         };
         // It passes when the tokens that it lacks have come: that long before the bucket is full again.
         let spare = self.rate.time_of(Bytes(bucket.0.saturating_sub(HEADER + payload.0)));
-        let passes = now.max(Time::ZERO + full.since(Time::ZERO + spare));
+        let enough = Time::ZERO + full.since(Time::ZERO + spare);
+        let passes = if enough <= now { now } else { enough + self.bucket_delay };
         *full = passes.max(*full) + self.occupied(payload);
         Passage { arrives: passes + self.latency, free: passes }
     }
@@ -84,6 +97,8 @@ pub(super) struct Link {
     /// How long frames occupied the wire.
     pub(super) busy: Duration,
     occupied: bool,
+    /// What the frame on the wire still takes of the queue: with a token bucket, all of it until it passes. [B]
+    on_wire: u64,
     /// When the bucket will be full again, where one stands for the wire.
     full: Time,
 }
@@ -119,7 +134,10 @@ impl Link {
         }
         let frame = self.queue.pop_front()?;
         let payload = payload(frame);
-        self.queued -= frame_size(payload);
+        self.on_wire = wire.queued_size(payload);
+        if wire.bucket.is_none() {
+            self.leave_queue();
+        }
         self.busy += wire.occupied(payload);
         self.occupied = true;
         Some((frame, wire.carry(payload, now, &mut self.full)))
@@ -128,5 +146,11 @@ impl Link {
     /// The wire is free again.
     pub(super) fn free(&mut self) {
         self.occupied = false;
+        self.leave_queue();
+    }
+
+    /// The frame on the wire is no longer in the queue.
+    fn leave_queue(&mut self) {
+        self.queued -= std::mem::take(&mut self.on_wire);
     }
 }

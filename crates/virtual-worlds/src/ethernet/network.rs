@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use endpoint::Result;
-use machines::model::{Ethernet, Trunk};
-use quantities::{Bytes, Rank, Time};
+use machines::model::Ethernet;
+use quantities::{Bytes, Duration, Rank, Time};
 
 use super::faults::{Fate, Line};
-use super::link::{Link, Passage, Wire, frame_size};
+use super::link::{Link, Passage, Wire};
 use super::processors::Processors;
 use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
@@ -71,6 +71,10 @@ enum Event {
     AtSwitch(usize, FrameId),
     /// A switch puts a frame into the output queues.
     Forward(usize, FrameId),
+    /// A switch has copied a broadcast frame for one node, and puts it into that node's output queue.
+    Copied(u32, FrameId),
+    /// The same for the trunk.
+    CopiedAcross(usize, FrameId),
     /// The trunk from a switch to the other is free again.
     Crossed(usize),
     /// A node's wire from the switch is free again.
@@ -166,7 +170,7 @@ impl<P: Clone> Network<P> {
         }
         self.statistics.sent += 1;
         let id = self.keep(Frame { from, to, size, payload, sent: self.now(), places: 1 });
-        self.up[from.0 as usize].put(id, frame_size(size));
+        self.up[from.0 as usize].put(id, self.wire.queued_size(size));
         self.start_up(from.0);
         true
     }
@@ -248,6 +252,14 @@ impl<P: Clone> Network<P> {
                 self.events.put(self.now() + self.ethernet.switch_latency, Event::Forward(switch, id));
             }
             Event::Forward(switch, id) => self.forward(switch, id),
+            Event::Copied(node, id) => {
+                self.put_down(node, id);
+                self.leave(id);
+            }
+            Event::CopiedAcross(switch, id) => {
+                self.cross(switch, id);
+                self.leave(id);
+            }
             Event::Crossed(switch) => {
                 self.across[switch].free();
                 self.start_across(switch);
@@ -283,7 +295,7 @@ impl<P: Clone> Network<P> {
     fn start_across(&mut self, switch: usize) {
         let Some(trunk) = &self.ethernet.trunk else { return };
         let (frames, now) = (&self.frames, self.events.now());
-        let started = self.across[switch].start(now, Wire::of_trunk(trunk), |id| size(frames, id));
+        let started = self.across[switch].start(now, Wire::of_trunk(trunk, &self.ethernet), |id| size(frames, id));
         if let Some((id, Passage { arrives, free })) = started {
             self.events.put(arrives, Event::AtSwitch(1 - switch, id));
             self.events.put(free, Event::Crossed(switch));
@@ -307,33 +319,53 @@ impl<P: Clone> Network<P> {
     }
 
     /// A switch puts a frame into the output queues of its receivers, if it fits, and into that of the trunk if some are at the other
-    /// switch.
+    /// switch. Copies of a broadcast frame follow one another.
     fn forward(&mut self, switch: usize, id: FrameId) {
         let Some(frame) = of(&self.frames, id) else { return };
-        let (from, size) = (frame.from.0, frame_size(frame.size));
+        let from = frame.from.0;
         let to_all = frame.to == Destination::All;
         let on_switch = self.receivers(switch, frame);
-        let on_other = self.receivers(1 - switch, frame);
+        let crosses = switch == self.switch_of(from) && !self.receivers(1 - switch, frame).is_empty();
+        let copy = if to_all { self.ethernet.switch_copy } else { Duration::ZERO };
+        let mut copied = self.now();
         for node in on_switch.filter(|&node| !(to_all && node == from)) {
-            if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
-                self.end_way(id, node, FrameFate::AtSwitch);
-                continue;
-            }
-            self.share(id);
-            self.down[node as usize].put(id, size);
-            self.start_down(node);
+            copied += copy;
+            self.after_copy(copied, id, Event::Copied(node, id));
         }
-        if switch == self.switch_of(from) && !on_other.is_empty() {
-            self.cross(switch, id, size, on_other);
+        if crosses {
+            self.after_copy(copied + copy, id, Event::CopiedAcross(switch, id));
         }
         self.leave(id);
     }
 
-    /// A switch puts a frame for `receivers` of the other switch into the queue of the trunk, if it fits.
-    fn cross(&mut self, switch: usize, id: FrameId, size: u64, receivers: Range<u32>) {
-        let Some(Trunk { queue, .. }) = self.ethernet.trunk else { return };
-        if self.across[switch].queued() + size > queue.0 {
-            receivers.into_iter().for_each(|node| self.end_way(id, node, FrameFate::AtSwitch));
+    /// Has an event of a frame happen at `time`, at once if that is now.
+    fn after_copy(&mut self, time: Time, id: FrameId, event: Event) {
+        self.share(id);
+        if time == self.now() {
+            self.handle(event);
+        } else {
+            self.events.put(time, event);
+        }
+    }
+
+    /// A frame enters the output queue of a switch to a node, if it fits.
+    fn put_down(&mut self, node: u32, id: FrameId) {
+        let size = self.wire.queued_size(size(&self.frames, id));
+        if self.down[node as usize].queued() + size > self.ethernet.queue.0 {
+            self.end_way(id, node, FrameFate::AtSwitch);
+            return;
+        }
+        self.share(id);
+        self.down[node as usize].put(id, size);
+        self.start_down(node);
+    }
+
+    /// A switch puts a frame for receivers of the other switch into the queue of the trunk, if it fits.
+    fn cross(&mut self, switch: usize, id: FrameId) {
+        let (Some(trunk), Some(frame)) = (self.ethernet.trunk, of(&self.frames, id)) else { return };
+        let size = Wire::of_trunk(&trunk, &self.ethernet).queued_size(frame.size);
+        if self.across[switch].queued() + size > trunk.queue.0 {
+            self.receivers(1 - switch, frame).for_each(|node| self.end_way(id, node, FrameFate::AtSwitch));
             return;
         }
         self.share(id);

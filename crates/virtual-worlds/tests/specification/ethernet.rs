@@ -10,8 +10,10 @@ fn fast_ethernet() -> Ethernet {
     Ethernet {
         rate: Rate::from_bits_per_second(100_000_000),
         bucket: None,
+        bucket_delay: Duration::ZERO,
         wire_latency: Duration::from_nanoseconds(500),
         switch_latency: Duration::from_microseconds(3),
+        switch_copy: Duration::ZERO,
         queue: Bytes(20_000),
         payload: Bytes(1_500),
         transmit_ring: 16,
@@ -94,6 +96,45 @@ fn small_frames_pass_a_token_bucket_together() {
     let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), ..fast_ethernet() }, 2);
     (0..10).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(100), number)));
     assert!(arrivals(&mut network).iter().all(|(time, ..)| *time == nanoseconds(2 * 500 + 3_000)));
+}
+
+/// Frames that have to wait for tokens are late by the timer's lateness. The bucket holds the tokens that come meanwhile up to its size:
+/// 86 bytes beyond a frame, of 6.88 us. So late by 20 us, every frame of 121.12 us costs 13.12 us more at the first wire; it then finds the
+/// bucket of the second full, and passes at once.
+#[test]
+fn a_frame_that_waits_for_tokens_is_late() {
+    let late = Duration::from_microseconds(20);
+    let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), bucket_delay: late, ..fast_ethernet() }, 2);
+    (0..3).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_500), number)));
+    let first = 2 * 500 + 3_000;
+    let second = first + 1_514 * 80 - 86 * 80 + 20_000;
+    let expected = [first, second, second + 1_514 * 80 - 86 * 80 + 20_000];
+    let expected: Vec<_> = (0..).zip(expected).map(|(number, time)| (nanoseconds(time), Rank(1), number)).collect();
+    assert_eq!(arrivals(&mut network), expected);
+}
+
+/// The queue of a token bucket holds frames without padding and check sequence, and also the one that waits for tokens. Of 50 frames of
+/// 14 + 40 bytes, which come to a slow trunk one after another, 29 find tokens and ten room in the queue.
+#[test]
+fn the_queue_of_a_token_bucket_includes_the_frame_that_waits() {
+    let (rate, queue) = (Rate::from_bits_per_second(64_000), Bytes(10 * 54));
+    let trunk = Trunk { first_switch: 1, rate, bucket: Some(Bytes(1_600)), latency: Duration::ZERO, queue };
+    let mut network = network(&Ethernet { trunk: Some(trunk), transmit_ring: 50, ..fast_ethernet() }, 2);
+    (0..50).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(40), number)));
+    assert_eq!(arrivals(&mut network).len(), 29 + 10);
+    assert_eq!(network.statistics().most_queued, queue);
+}
+
+/// A switch that is a program makes one copy of a broadcast frame after another, for the nodes in their order and then for the trunk.
+#[test]
+fn copies_of_a_broadcast_follow_one_another() {
+    let copy = Duration::from_microseconds(5);
+    let mut network = network(&Ethernet { switch_copy: copy, ..two_switches(2) }, 4);
+    network.transmit(Rank(0), Destination::All, Bytes(1_000), 9);
+    let beside = 2 * (1_026 * 80 + 500) + 3_000;
+    let across = beside + (1_026 * 320 + 900) + 3_000;
+    let expected = [(beside + 5_000, 1), (across + 3 * 5_000, 2), (across + 4 * 5_000, 3)];
+    assert_eq!(arrivals(&mut network), expected.map(|(time, node)| (nanoseconds(time), Rank(node), 9)));
 }
 
 #[test]

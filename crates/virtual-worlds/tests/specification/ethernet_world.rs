@@ -110,6 +110,8 @@ fn every_cost_is_paid() {
     assert_eq!(time(&|ethernet| ethernet.call_send = us(3)), before + us(3));
     assert_eq!(time(&|ethernet| ethernet.call_receive = us(5)), before + us(5));
     assert_eq!(time(&|ethernet| ethernet.wake = us(4)), before + us(4));
+    // The first of four copies; the source is occupied until the last.
+    assert_eq!(time(&|ethernet| ethernet.switch_copy = us(2)), before + us(2));
     // At the source, and at the receiver, which acknowledges before its end.
     assert_eq!(time(&|ethernet| ethernet.handover = us(6)), before + us(6 * 2));
     // The first frame that the source sends; the first that the receiver takes, and the first that it sends.

@@ -16,12 +16,20 @@ pub struct Ethernet {
     /// take their time on a wire.
     #[serde(default)]
     pub bucket: Option<Bytes>,
+    /// How late a frame passes that had to wait for tokens of a bucket, that of the trunk too: the lateness of the timer that was set for
+    /// it. None by default.
+    #[serde(default)]
+    pub bucket_delay: Duration,
     /// Of each wire; none by default.
     #[serde(default)]
     pub wire_latency: Duration,
     /// From a frame's last bit at the switch to its place in an output queue; none by default.
     #[serde(default)]
     pub switch_latency: Duration,
+    /// How long the switch takes to copy a broadcast frame for one receiver after another, where it is a program on the computer of the
+    /// nodes: the source's processor is occupied until the last has its copy. None by default.
+    #[serde(default)]
+    pub switch_copy: Duration,
     /// What an output queue of the switch holds. A frame that does not fit is dropped.
     pub queue: Bytes,
     /// The longest payload of a frame; 1,500 B by default.

@@ -41,6 +41,7 @@ struct Costs {
     receive: Duration,
     handover: Duration,
     wake: Duration,
+    switch_copy: Duration,
     copy: Duration,
     broadcast_each: Duration,
 }
@@ -52,9 +53,10 @@ impl<'run, P: Clone> Port<'run, P> {
         node: Rank,
         ranks: u32,
     ) -> Port<'run, P> {
-        let Ethernet { send, receive, handover, wake, cold, copy, broadcast_each, messaging, .. } = *ethernet;
+        let Ethernet { send, receive, handover, wake, cold, switch_copy, copy, .. } = *ethernet;
         let first = First { sent: Cell::new(cold), taken: Cell::new(cold) };
-        let costs = Costs { send, receive, handover, wake, copy, broadcast_each };
+        let Ethernet { broadcast_each, messaging, .. } = *ethernet;
+        let costs = Costs { send, receive, handover, wake, switch_copy, copy, broadcast_each };
         let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
         Port { network, node, others, costs, first, header: messaging.header, takes_all }
     }
@@ -104,6 +106,7 @@ impl<'run, P: Clone> Port<'run, P> {
             Poll::Ready(())
         })
         .await;
+        self.work(self.costs.switch_copy * receivers).await;
     }
 
     /// Waits for the next frame, until `deadline` at the latest.
