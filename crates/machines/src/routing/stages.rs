@@ -144,10 +144,10 @@ impl Stages {
             return Step::Only(self.down[router * self.arity + digit as usize]);
         }
         if level + 1 < self.height {
-            let parents = self.parents[level] as usize;
-            let options = &self.up[up as usize..][..parents];
-            let fixed = self.digits[source.0 as usize * self.height + level].1 as usize % parents;
-            return Step::Choose { options, fixed };
+            let parents = self.parents[level];
+            let options = &self.up[up as usize..][..parents as usize];
+            let (_, own) = self.digits[source.0 as usize * self.height + level];
+            return Step::Choose { options, fixed: (own % parents) as usize };
         }
         match &self.mesh {
             Some(mesh) => {

@@ -10,15 +10,19 @@ use super::NO_PACKET;
 use super::runs::{Loop, Runs};
 
 /// A virtual channel: a wire (that of virtual channel 0 is the one used) and the buffer at its far end. Times in picoseconds.
+///
+/// A packet that crosses a channel reads and writes nearly all of this, for the channel and for the one before. So links are kept small, and
+/// begin with a cache line: those of a network of hundreds of nodes then fit into a processor's second-level cache.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Link {
     pub flit_time: u64,
     /// Flit time and wire latency.
     pub advance: u64,
     /// The credit latency.
     pub credit: u64,
-    /// The buffer's credit loop, if it binds more than the flit time.
-    pub binding_loop: Option<Loop>,
+    /// The latency of the buffer's credit loop, if it binds more than the flit time; else zero.
+    binding_latency: u64,
     /// Whether a lack of slots can delay starts: not where a sink's buffer covers its loop.
     pub counts_slots: bool,
     pub from: Place,
@@ -30,8 +34,8 @@ pub(super) struct Link {
     pub granted: u64,
     /// When it is free, if it has no owner.
     pub free_at: u64,
-    /// The flits and the message bytes of the packet that had it last, until they are counted.
-    pub crossed: Option<(u32, Bytes)>,
+    /// The flits and the message bytes of the packet that had it last, until they are counted; no flits after that.
+    crossed: (u32, Bytes),
     pub requests: Requests,
     /// Slots of the far buffer.
     pub slots: u32,
@@ -84,7 +88,7 @@ impl Link {
             flit_time,
             advance,
             credit,
-            binding_loop: binds.then_some(bound),
+            binding_latency: if binds { bound.latency } else { 0 },
             counts_slots: !sink || binds,
             from: channel.from,
             to: channel.to,
@@ -93,7 +97,7 @@ impl Link {
             owner: NO_PACKET,
             granted: 0,
             free_at: 0,
-            crossed: None,
+            crossed: (0, Bytes(0)),
             requests: Requests::default(),
             slots: channel.buffer,
             credits: Runs::zeros(channel.buffer),
@@ -105,6 +109,31 @@ impl Link {
 
     pub fn is_sink(&self) -> bool {
         matches!(self.to, Place::Node(_))
+    }
+
+    /// Its owner, a packet of so many flits and message bytes, releases it at `time`. [ps]
+    #[inline]
+    pub fn release(&mut self, time: u64, flits: u32, bytes: Bytes) {
+        (self.owner, self.free_at, self.crossed) = (NO_PACKET, time, (flits, bytes));
+    }
+
+    /// The flits and the message bytes of the packet that had it last, if they are not yet counted.
+    #[inline]
+    pub fn take_crossed(&mut self) -> Option<(u32, Bytes)> {
+        let (flits, bytes) = self.crossed;
+        self.crossed.0 = 0;
+        (flits > 0).then_some((flits, bytes))
+    }
+
+    /// Whether the buffer's credit loop binds more than the flit time.
+    #[inline]
+    pub fn has_binding_loop(&self) -> bool {
+        self.binding_latency > 0
+    }
+
+    /// The buffer's credit loop, if it binds more than the flit time.
+    pub fn binding_loop(&self) -> Option<Loop> {
+        self.has_binding_loop().then_some(Loop { slots: self.slots, latency: self.binding_latency })
     }
 
     /// Whether no packet owns it at `now`.
@@ -134,14 +163,14 @@ impl Link {
 /// The least time between two flits of a packet, where it is the same on all channels and no credit loop binds more. A buffer of one slot
 /// sets a pace of its own, for its channel and for the next.
 pub(super) fn uniform_pace(links: &[Link]) -> Option<u64> {
-    let own = |link: &Link| match link.binding_loop {
+    let own = |link: &Link| match link.binding_loop() {
         Some(bound) if bound.slots == 1 => bound.latency,
         _ => link.flit_time,
     };
     let pace = links.iter().map(own).max()?;
-    let covered = |link: &Link| link.binding_loop.is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
+    let covered = |link: &Link| link.binding_loop().is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
     let paced = |link: &Link| own(link) == pace || (link.is_sink() && link.flit_time <= pace);
-    let single = |link: &Link| link.is_sink() || link.binding_loop.is_some_and(|bound| bound.slots == 1);
+    let single = |link: &Link| link.is_sink() || link.binding_loop().is_some_and(|bound| bound.slots == 1);
     let passed_on = links.iter().all(|link| own(link) == pace) || links.iter().all(single);
     (links.iter().all(|link| covered(link) && paced(link)) && passed_on).then_some(pace)
 }

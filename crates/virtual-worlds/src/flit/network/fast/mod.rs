@@ -13,6 +13,7 @@ mod link;
 mod packet;
 mod runs;
 mod solve;
+mod unhindered;
 mod whole;
 
 use std::collections::VecDeque;
@@ -235,7 +236,7 @@ impl Fast {
     fn release<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S, notices: &mut Vec<Notice>) {
         let packet = self.links[channel as usize].owner;
         let order = self.packets[packet as usize].order;
-        self.set_free(channel, now.picoseconds(), order);
+        self.links[channel as usize].release(now.picoseconds(), order.flits, order.bytes);
         self.count_crossing(channel);
         let link = &self.links[channel as usize];
         let delivers = link.is_sink() && link.advance == link.flit_time;
@@ -250,16 +251,11 @@ impl Fast {
         }
     }
 
-    /// The owner of a channel, with this order, releases it at `time`.
-    fn set_free(&mut self, channel: u32, time: u64, order: Injection) {
-        let link = &mut self.links[channel as usize];
-        (link.owner, link.free_at, link.crossed) = (NO_PACKET, time, Some((order.flits, order.bytes)));
-    }
-
     /// Counts the packet that last had a channel, if it is not yet counted.
+    #[inline]
     fn count_crossing(&mut self, channel: u32) {
         let link = &mut self.links[channel as usize];
-        let Some((flits, bytes)) = link.crossed.take() else { return };
+        let Some((flits, bytes)) = link.take_crossed() else { return };
         let held = Duration::from_picoseconds(link.free_at - link.granted);
         self.recorder.crossed(ChannelId(channel), (flits, bytes), held, Duration::from_picoseconds(link.flit_time));
     }
@@ -293,11 +289,13 @@ impl Fast {
         let chance = self.selector.chance(order, *number);
         let step = self.network.routing.step(router, order.source, order.destination, chance);
         let (links, network) = (&self.links, &self.network);
+        let has_empty_buffer = |channel: ChannelId, virtual_channel: u32| {
+            let virtual_channel = if links[channel.0 as usize].shared { virtual_channel as usize } else { 0 };
+            links[virtual_channel * network.channels.len() + channel.0 as usize].is_empty(now)
+        };
         let idle = |channel: ChannelId, virtual_channel: u32| {
-            let wire = &links[channel.0 as usize];
-            let virtual_channel = if wire.shared { virtual_channel as usize } else { 0 };
-            let far = &links[virtual_channel * network.channels.len() + channel.0 as usize];
-            wire.is_idle(now) && (network.idle_when == IdleWhen::Free || far.is_empty(now))
+            links[channel.0 as usize].is_idle(now)
+                && (network.idle_when == IdleWhen::Free || has_empty_buffer(channel, virtual_channel))
         };
         let RequestedOutputs { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
         let port = self.links[input as usize].input_port;
@@ -411,6 +409,9 @@ impl Fast {
     /// A packet is granted a channel.
     fn enter<S: Schedule>(&mut self, packet: u32, row: Row, schedule: &mut S) {
         self.count_crossing(row.channel);
+        if self.cross_unhindered(packet, &row, schedule) {
+            return;
+        }
         let wire = &mut self.links[row.channel as usize];
         wire.owner = packet;
         wire.granted = row.granted;
@@ -418,14 +419,16 @@ impl Fast {
         let entering = &mut self.packets[packet as usize];
         entering.rows.push(row);
         entering.header_at = UNKNOWN;
-        self.to_consider.push(packet);
+        let mut considered = packet;
         if !link.is_sink() {
             link.line.push(packet);
             let first = link.line.first;
             if first != packet && link.credits.count() < entering.order.flits {
-                self.to_consider.push(first);
+                self.to_consider.push(packet);
+                considered = first;
             }
         }
+        self.consider(considered, schedule);
         while let Some(packet) = self.to_consider.pop() {
             self.consider(packet, schedule);
         }
@@ -437,8 +440,8 @@ impl Fast {
             return;
         }
         self.start_header(packet, schedule);
-        if self.is_whole(packet) {
-            return self.cross_whole(packet, schedule);
+        if self.cross_whole(packet, schedule) {
+            return;
         }
         let Packet { order, rows, first, .. } = &self.packets[packet as usize];
         if *first == rows.len() || !rows[rows.len() - 1].started && rows.len() == *first + 1 {
@@ -456,6 +459,7 @@ impl Fast {
     }
 
     /// The owner of a channel, other than `packet`, whose flits will need slots that `packet` has yet to free.
+    #[inline]
     fn waits_for_slots(&self, channel: u32, packet: u32) -> Option<u32> {
         let link = &self.links[channel as usize];
         // The owner of a shared wire has all the slots that it needs.
@@ -469,6 +473,7 @@ impl Fast {
 
     /// Rule 4 for the header on the last channel that its packet was granted: it starts when a slot is free or, if the packet must fit as
     /// a whole, when as many slots are free as it has flits.
+    #[inline]
     fn start_header<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let Packet { order, rows, header_at, .. } = &mut self.packets[packet as usize];
         let Some(row) = rows.last_mut() else { return };
@@ -498,6 +503,7 @@ impl Fast {
     }
 
     /// Rule 3: the header at the front of a buffer requests its output after the routing delay.
+    #[inline]
     fn reach_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
         let link = &self.links[link as usize];
         let Place::Router(RouterId(router)) = link.to else { return };
@@ -529,9 +535,9 @@ impl Fast {
         }
         self.take_slots(packet, first);
         for row in first..first + self.counts.len() {
-            let current = self.packets[packet as usize].rows[row];
-            if self.counts[row - first] > 0 && current.sent == self.packets[packet as usize].order.flits {
-                self.finish_row(packet, row, current, schedule);
+            let Packet { order, rows, .. } = &self.packets[packet as usize];
+            if self.counts[row - first] > 0 && rows[row].sent == order.flits {
+                self.finish_row(packet, row, schedule);
             }
         }
     }
@@ -593,36 +599,37 @@ impl Fast {
     }
 
     /// All flits of a packet have known starts on a row: the tail releases the channel, and the flits behind it come forward.
-    fn finish_row<S: Schedule>(&mut self, packet: u32, row: usize, current: Row, schedule: &mut S) {
-        let link = &self.links[current.link as usize];
-        let release = Time::from_picoseconds(current.last + link.flit_time);
-        let tail_at = current.last + link.advance;
+    #[inline]
+    fn finish_row<S: Schedule>(&mut self, packet: u32, index: usize, schedule: &mut S) {
+        let Packet { order, rows, first, header_at, .. } = &mut self.packets[packet as usize];
+        *first = index + 1;
+        let Row { channel, link: own, last, .. } = rows[index];
+        let input = index.checked_sub(1).map(|before| rows[before].link);
+        let link = &mut self.links[own as usize];
+        let (release, tail_at) = (last + link.flit_time, last + link.advance);
         if link.is_inner() && link.requests.is_empty() {
-            let order = self.packets[packet as usize].order;
-            self.set_free(current.channel, release.picoseconds(), order);
+            link.release(release, order.flits, order.bytes);
         } else {
-            schedule.at(release, NetworkEvent::new(RELEASE, current.channel));
+            schedule.at(Time::from_picoseconds(release), NetworkEvent::new(RELEASE, channel));
         }
-        let link = &self.links[current.link as usize];
+        if let Place::Node(node) = link.from {
+            self.sources[node.0 as usize].front_since = last;
+        }
         if link.is_sink() {
-            if link.advance > link.flit_time {
+            if tail_at > release {
                 schedule.at(Time::from_picoseconds(tail_at), NetworkEvent::new(DELIVER, packet));
             }
         } else if stores_packets(self.network.switching) {
-            self.packets[packet as usize].header_at = tail_at;
+            *header_at = tail_at;
             if link.line.first == packet {
-                self.reach_front(current.link, schedule);
+                self.reach_front(own, schedule);
             }
         }
-        self.packets[packet as usize].first = row + 1;
-        if let Some(before) = row.checked_sub(1) {
-            let input = self.packets[packet as usize].rows[before].link;
+        if let Some(input) = input {
             let link = &mut self.links[input as usize];
             link.line.pop();
-            link.front_free = current.last;
+            link.front_free = last;
             self.reach_front(input, schedule);
-        } else if let Place::Node(node) = link.from {
-            self.sources[node.0 as usize].front_since = current.last;
         }
     }
 }

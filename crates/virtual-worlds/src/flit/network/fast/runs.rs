@@ -12,22 +12,27 @@ pub(super) struct Run {
 
 impl Run {
     /// The time of the flit at `index`.
+    #[inline]
     fn at(&self, index: u32) -> u64 {
         self.start + self.step * u64::from(index)
     }
 
     /// The time of the last flit.
+    #[inline]
     pub fn last(&self) -> u64 {
         self.at(self.count - 1)
     }
 
     /// The sum of all times.
+    #[inline]
     pub fn sum(&self) -> u128 {
-        let count = u128::from(self.count);
-        count * u128::from(self.start) + u128::from(self.step) * (count * (count - 1) / 2)
+        let count = u64::from(self.count);
+        let steps = count * (count - 1) / 2;
+        u128::from(count) * u128::from(self.start) + u128::from(self.step) * u128::from(steps)
     }
 
     /// The flits after the first `count`.
+    #[inline]
     fn after(&self, count: u32) -> Run {
         Run { start: self.at(count), step: self.step, count: self.count - count }
     }
@@ -84,6 +89,7 @@ impl Runs {
         None
     }
 
+    #[inline]
     pub fn as_slice(&self) -> &[Run] {
         &self.runs
     }
@@ -115,28 +121,28 @@ impl Runs {
     }
 
     /// Takes `count` times from the front; returns the last of them.
+    #[inline]
     pub fn take(&mut self, count: u32) -> Option<u64> {
-        if count == 0 {
-            return None;
-        }
         debug_assert!(count <= self.count);
         self.count -= count;
-        let mut rest = count;
-        let mut whole = 0;
-        while whole < self.runs.len() && self.runs[whole].count <= rest {
-            rest -= self.runs[whole].count;
+        let (mut rest, mut last, mut whole) = (count, None, 0);
+        while rest > 0 {
+            let run = self.runs.get_mut(whole)?;
+            if rest < run.count {
+                last = Some(run.at(rest - 1));
+                *run = run.after(rest);
+                break;
+            }
+            rest -= run.count;
+            last = Some(run.last());
             whole += 1;
         }
-        let last = if rest > 0 { self.runs[whole].at(rest - 1) } else { self.runs[whole - 1].last() };
-        if rest > 0 {
-            self.runs[whole] = self.runs[whole].after(rest);
+        if whole > 0 {
+            // There are seldom more than two runs, so that moving one is the least work.
+            self.runs.copy_within(whole.., 0);
+            self.runs.truncate(self.runs.len() - whole);
         }
-        if whole == self.runs.len() {
-            self.runs.clear();
-        } else if whole > 0 {
-            self.runs.drain(..whole);
-        }
-        Some(last)
+        last
     }
 }
 

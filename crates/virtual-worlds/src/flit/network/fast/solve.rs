@@ -54,7 +54,7 @@ impl Path<'_> {
         let link = self.link(row);
         let mut pace = Pace { step: link.flit_time, loops: [None, None] };
         let before = row.checked_sub(1).map(|before| self.link(before));
-        let loops = [Some(link), before].map(|link| link.and_then(|link| link.binding_loop));
+        let loops = [Some(link), before].map(|link| link.and_then(Link::binding_loop));
         for bound in loops.into_iter().flatten().filter(|bound| bound.slots == 1) {
             pace.step = pace.step.max(bound.latency);
         }
