@@ -196,6 +196,9 @@ impl Peers {
         now: Milliseconds,
     ) -> Vec<SocketAddr> {
         let mut due = Vec::new();
+        if self.unreached.is_empty() {
+            return due;
+        }
         let met = self.sockets.values().filter_map(|socket| socket.peer.as_ref());
         let taken: BTreeSet<SocketAddr> = met.chain([&self.own]).map(|peer| peer.address).collect();
         let unreached = self.unreached.iter().filter_map(|identity| known(*identity));
