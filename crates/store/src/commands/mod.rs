@@ -91,9 +91,23 @@ pub type Outcome = Result<(), Failure>;
 
 /// Carries out a request, or queues it if the client is in a transaction, and replies.
 pub fn dispatch(context: &mut Context<'_>, arguments: Arguments<'_>) {
+    reply_to(context, |context| attempt(context, arguments));
+}
+
+/// Carries out a request whose command was found, may be carried out and is not queued, and replies.
+pub(crate) fn dispatch_known(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) {
+    reply_to(context, |context| {
+        find_room(context, command)?;
+        run(context, command, arguments)
+    });
+}
+
+/// Replies to a request as it succeeds or fails.
+#[inline]
+fn reply_to(context: &mut Context<'_>, carry_out: impl FnOnce(&mut Context<'_>) -> Outcome) {
     let end = context.reply.end();
     context.session.client.last.set(context.now);
-    if let Err(failure) = attempt(context, arguments) {
+    if let Err(failure) = carry_out(context) {
         context.node.counts.errors += 1;
         context.reply.take_back(end);
         context.reply.error(&failure.to_string());
@@ -123,10 +137,13 @@ fn check(context: &mut Context<'_>, arguments: Arguments<'_>) -> Result<&'static
     if !context.session.is_authenticated && !command.has(Flag::BeforeAuthentication) {
         return Err(Failure::NotAuthenticated);
     }
-    if command.has(Flag::NeedsRoom) {
-        make_room(context)?;
-    }
+    find_room(context, command)?;
     Ok(command)
+}
+
+/// Makes sure that there is room for what a command stores.
+fn find_room(context: &mut Context<'_>, command: &Command) -> Outcome {
+    if command.has(Flag::NeedsRoom) { make_room(context) } else { Ok(()) }
 }
 
 fn run(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) -> Outcome {

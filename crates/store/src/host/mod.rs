@@ -24,7 +24,7 @@ use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
 use crate::cluster::{PoolState, SlotMap, slots_of};
-use crate::commands::{Command, Context, Flag, dispatch, find, refuses_snapshot};
+use crate::commands::{Command, Context, Flag, dispatch, dispatch_known, find, refuses_snapshot};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
@@ -67,19 +67,24 @@ fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
 }
 
-/// Carries out a client's request on a bucket, and returns the member's time. The borrow of the node ends before the member hears of the
-/// request: a server that this opens borrows the node, too.
+/// Carries out a client's request on a bucket; its command, if it is known, may be carried out. Returns the member's time. The borrow of the node
+/// ends before the member hears of the request: a server that this opens borrows the node, too.
 #[inline]
 fn dispatch_on(
     bucket: &mut Bucket,
     node: &RefCell<Node>,
     session: &mut Session,
     reply: &mut Reply,
+    command: Option<&'static Command>,
     arguments: Arguments<'_>,
 ) -> Time {
     let node = &mut *node.borrow_mut();
     let now = node.now;
-    dispatch(&mut Context { bucket, node, session, reply, now }, arguments);
+    let context = &mut Context { bucket, node, session, reply, now };
+    match command {
+        Some(command) => dispatch_known(context, command, arguments),
+        None => dispatch(context, arguments),
+    }
     time(node)
 }
 
@@ -234,7 +239,7 @@ impl Host {
         match self.member.holder_of_all() {
             Some(bucket) => {
                 self.asked += 1;
-                dispatch_on(bucket, &self.node, session, reply, arguments);
+                dispatch_on(bucket, &self.node, session, reply, None, arguments);
                 None
             }
             None => self.carry_out_among_servers(session, reply, arguments),
@@ -288,7 +293,7 @@ impl Host {
             Some((_, bucket)) => bucket,
             None => self.member.contents_mut().next().unwrap_or(&mut self.spare),
         };
-        dispatch_on(bucket, &self.node, session, reply, arguments);
+        dispatch_on(bucket, &self.node, session, reply, None, arguments);
     }
 
     /// A client has gone: it is disconnected from the node, and watches nothing any more.
@@ -352,7 +357,7 @@ impl Host {
     fn carry_out_locally(
         &mut self,
         c: u64,
-        command: &Command,
+        command: &'static Command,
         session: &mut Session,
         reply: &mut Reply,
         arguments: Arguments<'_>,
@@ -362,7 +367,7 @@ impl Host {
         if bucket.refuses(c, command.keys_of(arguments).skip(1).chain(watched)).is_some() {
             return false;
         }
-        let now = dispatch_on(bucket, &self.node, session, reply, arguments);
+        let now = dispatch_on(bucket, &self.node, session, reply, Some(command), arguments);
         self.member.has_answered(now, server, 1, command.has(Flag::NeedsRoom), &mut self.outputs);
         true
     }

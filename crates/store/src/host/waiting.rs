@@ -123,7 +123,7 @@ impl Host {
             _ => {
                 let end = reply.end();
                 // Any bucket finds errors in the arguments.
-                dispatch_on(&mut self.spare, &self.node, session, reply, arguments);
+                dispatch_on(&mut self.spare, &self.node, session, reply, None, arguments);
                 if reply.unsent_from(end).starts_with(b"-") {
                     return None;
                 }

@@ -75,7 +75,7 @@ impl Host {
                 reply.error(refusal);
                 return None;
             }
-            let now = dispatch_on(bucket, &self.node, session, reply, arguments);
+            let now = dispatch_on(bucket, &self.node, session, reply, None, arguments);
             self.member.has_answered(now, server, 1, true, &mut self.outputs);
             return None;
         }
