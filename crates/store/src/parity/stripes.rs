@@ -32,7 +32,7 @@ pub struct Stripes {
     /// The number of this one.
     number: usize,
     columns: [Column; COLUMNS],
-    /// The parity of each occupied stripe; and, until the parity is made, of stripes that were occupied.
+    /// The parity of each occupied stripe.
     parity: BTreeMap<u32, Box<[u8]>>,
     /// Until the parity is made: by stripe, the request whose answer brings its parity as of its beginning.
     unmade: Option<BTreeMap<u32, u64>>,
@@ -103,19 +103,22 @@ impl Stripes {
             let (first, term) = self.code.term(self.number, column, at, &change.bytes[range]).ok_or(Corrupt)?;
             let block = self.parity.entry(stripe).or_insert_with(|| vec![0; BLOCK].into());
             add(&mut block[first..], &term);
-            if self.unmade.is_none() {
-                self.let_go_of(stripe)?;
-            }
+            self.let_go_of(stripe)?;
         }
         Ok(true)
     }
 
-    /// A stripe that has become empty has no parity.
+    /// A stripe that has become empty has no parity: what a column takes next is all that it holds, also while the parity is being made.
     fn let_go_of(&mut self, stripe: u32) -> Result<(), Corrupt> {
         if self.columns.iter().any(|column| column.piece(stripe).is_some()) {
             return Ok(());
         }
         let over = self.parity.remove(&stripe).unwrap_or_default();
+        if let Some(unmade) = &mut self.unmade {
+            // It may have been emptied of what it held before it began, or before the answer came. That answer counts no more.
+            unmade.remove(&stripe);
+            return Ok(());
+        }
         if over.iter().any(|byte| *byte != 0) { Err(Corrupt) } else { Ok(()) }
     }
 

@@ -155,6 +155,36 @@ fn a_parity_that_is_made_while_columns_change_equals_one_that_has_followed_all()
 }
 
 #[test]
+fn a_stripe_that_is_emptied_while_its_parity_is_made_holds_only_what_comes_later() {
+    let file = |number, effect| Change { file: FileName::log(number), at: 0, bytes: vec![number as u8; 100], effect };
+    let mut lead = Stripes::new(2, 0);
+    let take = |parities: &mut [&mut Stripes], change: Change| {
+        parities.iter_mut().for_each(|parity| assert_eq!(parity.follow(1, &change), Ok(true)));
+    };
+    take(&mut [&mut lead], file(1, Effect::Grows));
+    // The stripe may not have begun, its answer may be on its way, or have come.
+    for (begins, comes) in [(false, false), (true, false), (true, true)] {
+        let mut made = Stripes::unmade(2, 1, lead.layouts());
+        let stripe = lead.whole_stripe(0);
+        let bytes = lead.decode(&stripe, &[vec![1; 100]], None).unwrap();
+        if begins {
+            made.begin_stripe(0, 7);
+        }
+        if comes {
+            made.make(0, 7, &bytes);
+        }
+        take(&mut [&mut lead, &mut made], file(1, Effect::Shrinks));
+        take(&mut [&mut lead, &mut made], file(2, Effect::Grows));
+        made.make(0, 7, &bytes);
+        made.end_making().unwrap();
+        let expected = lead.decode(&lead.whole_stripe(0), &[vec![2; 100]], None).unwrap();
+        assert_eq!(made.block(0), Some(&*expected), "{begins}, {comes}");
+        take(&mut [&mut lead], file(2, Effect::Shrinks));
+        take(&mut [&mut lead], file(1, Effect::Grows));
+    }
+}
+
+#[test]
 fn removing_bytes_that_were_never_written_is_an_error() {
     let mut parity = Stripes::new(1, 0);
     let grows = Change { file: FileName::log(1), at: 0, bytes: vec![7; 100], effect: Effect::Grows };
