@@ -305,8 +305,10 @@ impl ParityMember {
         if !pair.is_followed_by(from) {
             return;
         }
-        // The follower is there after all: no need to lead without it.
-        self.pair.candidacy.take_if(|candidacy| !candidacy.is_recorded());
+        // The follower is there after all: no need to lead without it, unless others may have recorded that already.
+        if !self.pair.insists {
+            self.pair.candidacy = None;
+        }
         let all = next.is_none().then(|| self.all());
         let Some(follower) = self.pair.follower_mut() else { return };
         let was_made = follower.is_made();

@@ -35,8 +35,12 @@ fn asks(member: &mut ParityMember) -> Number {
     for _ in 0..100 {
         let mut output = Output::default();
         member.look(PATIENCE / 10, &mut output);
-        if let Some(Message::Ask { number, .. }) = output.sends.first().map(|(_, message)| message) {
-            return *number;
+        let asked = output.sends.iter().find_map(|(_, message)| match message {
+            Message::Ask { number, .. } => Some(*number),
+            _ => None,
+        });
+        if let Some(number) = asked {
+            return number;
         }
     }
     panic!("it never asks");
@@ -69,6 +73,46 @@ fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
     assert!(!is_granted(&mut member, DATA[1], number, LIFE));
     assert!(!is_granted(&mut member, DATA[2], number, LIFE - 1), "it lacks changes that the group holds");
     assert!(is_granted(&mut member, DATA[2], number, LIFE));
+}
+
+/// These grant a lead its next view, and say that they have recorded it if they are asked to. Returns whether they are asked.
+fn is_recorded(lead: &mut ParityMember, number: Number, by: &[Identity], record: bool) -> bool {
+    let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
+    let mut output = Output::default();
+    for from in by {
+        lead.take(*from, Message::Granted { number, view, life: LIFE, has_parity: false }, &mut output);
+    }
+    let is_asked = output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)));
+    by.iter().filter(|_| is_asked && record).for_each(|from| lead.take(*from, Message::Recorded(number), &mut output));
+    is_asked
+}
+
+#[test]
+fn a_lead_that_cannot_go_back_gets_its_view_although_its_follower_is_there_again() {
+    let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
+    let columns = [Some((DATA[0], LIFE)), Some((DATA[1], LIFE)), None, None];
+    let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
+    let (mut lead, mut output) = (ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16), Output::default());
+    DATA[..2].iter().for_each(|data| lead.meets(*data, Role::Data, &mut output));
+    lead.meets(OTHER, Role::Parity, &mut output);
+    lead.take(OTHER, Message::Available, &mut output);
+    let with_follower = asks(&mut lead);
+    assert!(is_recorded(&mut lead, with_follower, &DATA[..2], true));
+    assert_eq!(lead.other(), Some(OTHER));
+    // It wants to lead alone, but a member has promised the follower to record no such view.
+    let alone = asks(&mut lead);
+    assert!(is_recorded(&mut lead, alone, &DATA[..2], false));
+    lead.take(DATA[0], Message::Refused { number: alone, promised: Number(alone.0, OTHER) }, &mut output);
+    // The follower gave up and is there again, but other members may have recorded the view.
+    let mut follows = |lead: &mut ParityMember, next| {
+        lead.take(OTHER, Message::Follows { number: with_follower, next }, &mut output);
+    };
+    follows(&mut lead, None);
+    let again = asks(&mut lead);
+    assert!(again > alone);
+    follows(&mut lead, Some(1));
+    assert!(is_recorded(&mut lead, again, &DATA[..2], true));
+    assert_eq!(lead.other(), None, "it leads alone");
 }
 
 #[test]
