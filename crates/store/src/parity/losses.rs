@@ -48,6 +48,10 @@ impl ParityMember {
     /// Whether a rebuilding waits for a member that is gone by now, and could go on without it, or later.
     fn hangs(&self, rebuilding: &Rebuilding) -> bool {
         let is_silent = |(_, seat): &(usize, &Seat)| seat.silent > self.patience;
+        // The member that was absent at the beginning may be back since, and another one gone.
+        let waits_for_another_than = |column: usize, absent: Option<usize>| {
+            self.missing(Some(column)).filter(is_silent).any(|(other, _)| Some(other) != absent)
+        };
         match rebuilding.lost {
             // A leaving member is not rebuilt: its share of the parity is taken out before the second parity is made.
             Lost::Parity => {
@@ -55,10 +59,12 @@ impl ParityMember {
                 waits_for_a_leaver || self.pair.to_be_made() != Some(rebuilding.to)
             }
             // While the follower can't be reached, requests to it wait until it can.
-            Lost::Column { absent: Some(_), .. } | Lost::Leaver { absent: Some(_), .. } => !self.pair.has_made(),
-            Lost::Column { column, .. } => self.pair.is_backed() && self.missing(Some(column)).any(|it| is_silent(&it)),
+            Lost::Column { absent: Some(_), .. } | Lost::Leaver { absent: Some(_), .. } if !self.pair.has_made() => {
+                true
+            }
+            Lost::Column { column, absent } => self.pair.is_backed() && waits_for_another_than(column, absent),
             // The silent member may be the one that has to be taken out first.
-            Lost::Leaver { column, .. } => self.missing(Some(column)).any(|it| is_silent(&it)),
+            Lost::Leaver { column, absent } => waits_for_another_than(column, absent),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maquette_store::member::Role;
 
-use super::{Machine, PATIENCE, Part, World};
+use super::{Machine, PATIENCE, Part, TICK, World};
 
 impl World {
     /// Replaces spares and parity members that are gone.
@@ -90,4 +90,31 @@ impl World {
             }
         }
     }
+}
+
+#[test]
+fn a_member_is_rebuilt_although_another_one_is_lost_once_the_absent_one_is_back() {
+    let mut world = World::new(1, 2);
+    world.run(60, true);
+    (world.begun, world.rebuilt) = (0, 0);
+    let [lost, absent, other] = world.members(Role::Data)[..3] else { panic!("there are four") };
+    world.lose(lost);
+    let is_almost_over = |machine: &Machine| {
+        let Part::Parity(parity) = &machine.part else { return false };
+        parity.leads() && parity.state().columns.iter().any(|column| column.silent > PATIENCE - 2 * TICK)
+    };
+    while !world.machines.iter().flatten().any(is_almost_over) {
+        world.step(0);
+    }
+    // For this moment another member is away, too.
+    world.part(absent);
+    world.cut_off.insert(absent, world.now + 4 * TICK);
+    while world.begun == 0 {
+        world.step(0);
+    }
+    assert!(world.cut_off.contains_key(&absent));
+    world.lose(other);
+    world.until_nothing_is_under_way();
+    world.check();
+    assert_eq!(world.rebuilt, 2);
 }
