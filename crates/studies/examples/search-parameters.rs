@@ -1,8 +1,8 @@
 //! The searches that chose the parameters of the studies, to be repeated.
 //!
 //! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` repeats a search and prints its results. They are
-//! the same every time: everything random follows from the seeds of the walks, which `moc` and `cm5-nodes` take as a first seed
-//! and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, these two judge one set of costs; with
+//! the same every time: everything random follows from the seeds of the walks, which `moc`, `cm5-nodes` and `cm5-crossings` take as a
+//! first seed and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, the first two judge one set of costs; with
 //! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). `moc-draws`
 //! takes the same and judges sets of costs drawn around those given, which differ by 5 % or `spread=0.1`. The costs of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
 
@@ -30,6 +30,9 @@ fn main() -> Result<(), String> {
         Some("cm5-nodes") if settings.is_empty() => {
             cm5::node_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
         }
+        Some("cm5-crossings") => {
+            cm5::crossing_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
+        }
         Some("cm5-nodes") => one_node(settings, &watch)?,
         Some("cm5") => transform(&watch)?,
         Some("cm5-gather") => {
@@ -53,7 +56,7 @@ fn main() -> Result<(), String> {
                 }
             }
         }
-        _ => return Err("which study? moc, cm5-nodes, cm5, cm5-gather, lh or bcast".to_string()),
+        _ => return Err("which study? moc, cm5-nodes, cm5-crossings, cm5, cm5-gather, lh or bcast".to_string()),
     }
     Ok(())
 }
@@ -151,8 +154,9 @@ fn node(what: &str, found: &cm5::node_search::Found) {
 }
 
 /// Judges one set of costs: besides fields of the description, `reshuffle` and `gather` are costs of the transform and of the
-/// applications, `random_gradient` says whether conjugate gradient has a random pattern, and `draws` how many patterns of each density
-/// of table 11 are drawn to see how likely the printed orders are.
+/// applications, `random_gradient` says whether conjugate gradient has a random pattern, `draws` how many patterns of each density
+/// of table 11 are drawn to see how likely the printed orders are, and `claims` which claims are
+/// judged besides those that need the small machine only: `claims=cm5.table5.fft,cm5.sec45.density`.
 fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let mut take = |name: &str| take(&mut settings, name);
     let mut setup = cm5::Setup::default();
@@ -162,12 +166,16 @@ fn one_node(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
         }
     }
     let draws = take("draws").unwrap_or_else(|| "0".to_string());
+    let claims = take("claims").unwrap_or_default();
+    let others: Vec<&str> = claims.split(',').filter(|id| !id.is_empty()).collect();
     setup.random_gradient = take("random_gradient").is_none_or(|text| text == "true");
     setup.settings = settings;
     if !setup.settings.iter().any(|(field, _)| field == "node.processor_receive") {
         setup = cm5::node_search::with_receive(&setup)?.ok_or("an empty message takes longer than printed")?;
     }
-    node("one set", &cm5::node_search::try_out(&setup, watch)?);
+    let cm5::crossing_search::TimeOfByte { least, most } = cm5::crossing_search::time_of_byte(&setup)?;
+    println!("figure 10 leaves the control network {least:.4} us a byte at least, and {most:.4} at most");
+    node("one set", &cm5::node_search::try_out(&setup, &others, watch)?);
     let draws: u32 = draws.parse().map_err(|error| format!("draws: {error}"))?;
     for chance in cm5::node_search::chances(&setup, draws)? {
         let cm5::node_search::Chance { percent, in_order, pair_in_order } = chance;

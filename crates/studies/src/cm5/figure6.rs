@@ -107,3 +107,43 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         caption: "Time of a complete exchange over the number of nodes. Both axes are logarithmic.".to_string(),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::paper;
+
+    /// What section 2 prints: an empty message takes 88 us, and no node sends more than 20 MB/s, of which 16 are data.
+    const EMPTY: f64 = 88.0;
+    const LEAST_A_BYTE: f64 = 1.0 / 16.0;
+
+    /// How much longer recursive exchange takes on 256 nodes than pairwise, at least, if a message of `bytes` over each level of the tree
+    /// takes 88 us and a time for every byte that is no less than the peak rate allows. Where a message and its answer go one after
+    /// the other, both take twice that. [us]
+    fn recursive_takes_longer(bytes: f64) -> f64 {
+        // In both, a node's partners are below the first, second, third and fourth level of routers.
+        let [pairwise, recursive] = [[3.0, 12.0, 48.0, 192.0], [2.0; 4]];
+        let of_level = |level: usize| {
+            let more: f64 = 128.0 * recursive[level] - pairwise[level];
+            assert!(more > 0.0, "a slower level only adds to the difference");
+            EMPTY * (recursive[level] - pairwise[level]) + bytes * LEAST_A_BYTE * more
+        };
+        (0..4).map(of_level).sum()
+    }
+
+    #[test]
+    fn figures_7_and_8_contradict_what_section_2_prints() {
+        assert!(recursive_takes_longer(256.0) < 0.0, "figure 6 does not");
+        assert!((recursive_takes_longer(512.0) - 2_872.0).abs() < 1.0);
+        assert!((recursive_takes_longer(1920.0) - 70_544.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn figure_7_contradicts_table_5() {
+        let claims = paper().unwrap().claims;
+        let table5 = claims.get("cm5.table5.fft").unwrap();
+        let row = table5.printed_rows("p256").unwrap()[3].clone();
+        assert_eq!(8 * 2048 * 2048 / (256 * 256), 512, "bytes of a message");
+        let [_, pairwise, recursive, balanced] = row[..] else { panic!("four columns") };
+        assert!(recursive > pairwise && recursive > balanced, "only the exchange differs between the columns");
+    }
+}

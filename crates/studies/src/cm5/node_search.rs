@@ -19,7 +19,7 @@ use crate::{Claim, Outcome, Watch, judge, plan, run_all};
 
 /// What is searched, and between what: costs for a message, for a packet of 20 bytes, and for copying. A node's processor has 32 million
 /// instructions a second and moves every packet itself, in ten to a hundred of them.
-const RANGES: [walk::Range; 8] = [
+pub(super) const RANGES: [walk::Range; 8] = [
     walk::Range { field: "node.processor_send", least: 2.0, most: 40.0, unit: "us" },
     walk::Range { field: "node.message_send", least: 20.0, most: 75.0, unit: "us" },
     walk::Range { field: "node.packet_send", least: 0.3, most: 3.2, unit: "us" },
@@ -69,22 +69,25 @@ pub fn search(seeds: Range<u64>, watch: &Watch<'_>, each: &dyn Fn(u64, &Found)) 
     let mut found = Vec::new();
     for seed in seeds {
         let Some(setup) = walk(seed)? else { continue };
-        let one = try_out(&setup, watch)?;
+        let one = try_out(&setup, &[], watch)?;
         each(seed, &one);
         found.push(one);
     }
     Ok(found)
 }
 
-/// What becomes of both halves of table 11, and of other claims, with `setup`.
+/// What becomes of both halves of table 11, and of the claims that need the small machine only or are in `others`, with `setup`.
 ///
 /// # Errors
 /// Why a figure cannot be had.
-pub fn try_out(setup: &Setup, watch: &Watch<'_>) -> Result<Found, String> {
+pub fn try_out(setup: &Setup, others: &[&str], watch: &Watch<'_>) -> Result<Found, String> {
     let claims = paper().map_err(|error| error.to_string())?.claims;
     let table11 = claims.get("cm5.table11.synthetic").map_err(|gap| format!("{gap:?}"))?;
+    if let Some(unknown) = others.iter().find(|id| claims.get(id).is_err()) {
+        return Err(format!("claims: {unknown} is no claim of this paper"));
+    }
     let (deviation, as_printed) = both_halves(setup, table11)?;
-    let wanted = |id: &str| JUDGED.contains(&id);
+    let wanted = |id: &str| others.contains(&id) || JUDGED.contains(&id);
     let treated = STUDIES.iter().filter(|study| study.claims.iter().any(|id| wanted(id)));
     let jobs: Vec<Job> = plan(treated.flat_map(|study| (study.jobs)()));
     let runs: Results = run_all(&jobs, &|job| run_with(setup, job), watch);
@@ -117,12 +120,6 @@ fn walk(seed: u64) -> Result<Option<Setup>, String> {
     let table11 = claims.get("cm5.table11.synthetic").map_err(|gap| format!("{gap:?}"))?;
     let mut walk = Walk::new(&RANGES, seed);
     let waits_for = WAITS_FOR[(seed % WAITS_FOR.len() as u64) as usize];
-    let setup = |walk: &Walk<'_>, place: &Place| {
-        let mut settings = walk.settings(place);
-        settings.push(("routing.waits_for".to_string(), waits_for.to_string()));
-        let rate = Rate::from_bits_per_second((place[COPY_RATE] * 8e6) as u64);
-        with_receive(&Setup { settings, reshuffle: a_byte(rate), ..Setup::default() })
-    };
     let mut best: Option<(Place, Setup, f64)> = None;
     for _ in 0..STEPS {
         let bound = best.as_ref().map_or(f64::INFINITY, |(.., deviation)| *deviation);
@@ -133,12 +130,26 @@ fn walk(seed: u64) -> Result<Option<Setup>, String> {
             Some((place, ..)) => walk.step(place),
             None => walk.anywhere(),
         };
-        let Some(setup) = setup(&walk, &place)? else { continue };
+        let Some(setup) = with_costs(walk.settings(&place), &place, waits_for)? else { continue };
         if let Some(deviation) = training_deviation(&setup, table11, bound)? {
             best = Some((place, setup, deviation));
         }
     }
     Ok(best.map(|(_, setup, _)| setup))
+}
+
+/// The study with the costs of `place`, which are `settings`, and the receiver's cost that the printed time of an empty message leaves.
+///
+/// # Errors
+/// Why that time cannot be had.
+pub(super) fn with_costs(
+    mut settings: Vec<(String, String)>,
+    place: &Place,
+    waits_for: &str,
+) -> Result<Option<Setup>, String> {
+    settings.push(("routing.waits_for".to_string(), waits_for.to_string()));
+    let rate = Rate::from_bits_per_second((place[COPY_RATE] * 8e6) as u64);
+    with_receive(&Setup { settings, reshuffle: a_byte(rate), ..Setup::default() })
 }
 
 /// How long it takes to copy a byte.
@@ -209,7 +220,7 @@ pub fn chances(setup: &Setup, patterns: u32) -> Result<Vec<Chance>, String> {
 }
 
 /// How far the training figures are off, if less than `bound`. [%]
-fn training_deviation(setup: &Setup, table11: &Claim, bound: f64) -> Result<Option<f64>, String> {
+pub(super) fn training_deviation(setup: &Setup, table11: &Claim, bound: f64) -> Result<Option<f64>, String> {
     let columns = columns(table11).map_err(|gap| format!("{gap:?}"))?;
     let training: Vec<_> = columns.into_iter().filter(|(_, _, training, _)| *training).collect();
     let figures = (training.len() * ALGORITHMS.len()) as f64;

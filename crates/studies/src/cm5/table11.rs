@@ -218,7 +218,44 @@ fn spreads(printed: &[[f64; 4]], runs: &Results) -> Result<Element, MissingAnswe
 
 #[cfg(test)]
 mod tests {
+    use programs::schedule::{Pattern, Transfer};
+    use quantities::{Bytes, Rank};
+
+    use super::super::job::NODES;
     use super::*;
+
+    /// Apart from the network, which of the two is faster on a random pattern is chance: renamed nodes make one schedule the other, and a
+    /// renamed pattern is as likely as the pattern.
+    #[test]
+    fn balanced_scheduling_is_pairwise_scheduling_of_renamed_nodes() {
+        let rename = |rank: Rank, by: u32| Rank((rank.0 + by) % NODES);
+        for seed in 0..8 {
+            let pattern = Pattern::random(NODES, 250_000, Bytes(256), seed).unwrap();
+            let renamed = pattern.messages().iter().map(|message| Transfer {
+                from: rename(message.from, 1),
+                to: rename(message.to, 1),
+                ..*message
+            });
+            let renamed = Pattern::of_messages(NODES, renamed.collect()).unwrap();
+            let back = |step: &[Transfer]| {
+                let mut step: Vec<Transfer> = step.to_vec();
+                for transfer in &mut step {
+                    (transfer.from, transfer.to) = (rename(transfer.from, NODES - 1), rename(transfer.to, NODES - 1));
+                }
+                step.sort_unstable();
+                step
+            };
+            let pairwise = Irregular::Pairwise.schedule(&renamed);
+            let balanced = Irregular::Balanced.schedule(&pattern);
+            let pairwise: Vec<_> = pairwise.carrying_steps().map(back).collect();
+            let sorted = |step: &[Transfer]| {
+                let mut step = step.to_vec();
+                step.sort_unstable();
+                step
+            };
+            assert_eq!(pairwise, balanced.carrying_steps().map(sorted).collect::<Vec<_>>());
+        }
+    }
 
     /// The costs of nodes are fitted by `maquette calibrate` to the lines of this file that are not held back.
     const TIMES: &str = include_str!("../../../../experiments/cm5/table11.csv");

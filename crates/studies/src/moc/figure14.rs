@@ -137,3 +137,29 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         ),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Setup, run_with};
+    use super::*;
+
+    /// A node's router has as many channels up as nodes, and a packet keeps one up for no longer than it is at the front of its input. So
+    /// three others leave one idle, unless a header asks before the tail ahead of it is through: if a router takes no less
+    /// time than a flit, one strategy is the other.
+    #[test]
+    fn an_idle_layer_is_always_found_unless_a_header_asks_before_the_tail_ahead_is_through() {
+        let took = |routing_delay: &str, buffers, layer| {
+            let settings = vec![("routers.routing_delay".to_string(), routing_delay.to_string())];
+            let setup = Setup { settings, messages: Some(512), ..Setup::default() };
+            let job = Job { raw: true, ..job(Load::UnequalDist, 2048, buffers, layer) };
+            run_with(&setup, &job).unwrap().answer.makespan()
+        };
+        for (routing_delay, buffers) in [("155 ns", 1), ("155 ns", 64), ("400 ns", 64), ("20 ns", 1)] {
+            let [one, other, third] = [Layer::IdleFixed, Layer::IdleRandom, Layer::RoundRobin]
+                .map(|layer| took(routing_delay, buffers, layer));
+            assert_eq!((one, one), (other, third), "{routing_delay}, {buffers} buffers");
+        }
+        let [fixed, random] = [Layer::IdleFixed, Layer::IdleRandom].map(|layer| took("20 ns", 64, layer));
+        assert_ne!(fixed, random, "the premise is needed");
+    }
+}
