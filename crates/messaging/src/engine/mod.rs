@@ -96,7 +96,7 @@ impl Engine {
             matching: Matching::default(),
             ended: false,
             more: false,
-            first: Rank(0),
+            first: Rank((me.0 + 1) % size),
             outbox: Vec::new(),
             counts: Counts::default(),
         })

@@ -203,3 +203,17 @@ fn a_batch_is_all_that_is_handed_over_at_once() {
     assert_eq!((batches.first(), batches.iter().sum::<usize>()), (Some(&16), 7 * 23));
     assert!(batches.iter().all(|&batch| batch <= 16), "{batches:?}");
 }
+
+/// If all ranks send to all others at once, no two of them begin with the same receiver, whose wire would be too slow for both.
+#[test]
+fn each_rank_begins_with_another_receiver() {
+    for me in 0..RANKS {
+        let mut engine = Engine::new(Rank(me), RANKS, parameters()).unwrap();
+        for to in (0..RANKS).filter(|&to| to != me).map(Rank) {
+            assert_eq!(engine.send(to, Tag::default(), Message::of_size(Bytes(64 << 10))).unwrap(), None);
+        }
+        let next = Destination::One(Rank((me + 1) % RANKS));
+        let receivers: Vec<Destination> = engine.drain(Time::ZERO).into_iter().map(|(to, _)| to).collect();
+        assert_eq!(receivers, [next; 16], "rank {me}");
+    }
+}
