@@ -138,7 +138,7 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
         rows.push(row("cold caches", format!("{} for the first frame sent and the first received", model.cold)));
     }
     if !model.bucket_delay.is_zero() {
-        rows.push(row("late", format!("{} for a frame that has waited for tokens", model.bucket_delay)));
+        rows.push(row("bucket delay", format!("{} for a frame that had to wait for tokens", model.bucket_delay)));
     }
     if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
         let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();

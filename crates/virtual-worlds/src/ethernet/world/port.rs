@@ -53,9 +53,9 @@ impl<'run, P: Clone> Port<'run, P> {
         node: Rank,
         ranks: u32,
     ) -> Port<'run, P> {
-        let Ethernet { send, receive, handover, wake, cold, switch_copy, copy, .. } = *ethernet;
+        let Ethernet { send, receive, handover, wake, cold, switch_copy, copy, broadcast_each, messaging, .. } =
+            *ethernet;
         let first = First { sent: Cell::new(cold), taken: Cell::new(cold) };
-        let Ethernet { broadcast_each, messaging, .. } = *ethernet;
         let costs = Costs { send, receive, handover, wake, switch_copy, copy, broadcast_each };
         let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
         Port { network, node, others, costs, first, header: messaging.header, takes_all }
