@@ -44,6 +44,7 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     if ethernet.copy > LONGEST_BYTE {
         return Err(Fault::value("ethernet.copy", ethernet.copy, format!("at most {LONGEST_BYTE}")));
     }
+    delays_a_bucket(ethernet)?;
     let time = |name: &str, time: Duration| bounded(&format!("ethernet.{name}"), time);
     let resolved = Ethernet {
         rate: ethernet.rate,
@@ -85,6 +86,16 @@ fn holds_a_frame(name: &str, size: Option<Bytes>, frame: Bytes) -> Result<(), Fa
         Some(size) => Err(Fault::value(name, size, format!("at least {frame}, the longest frame"))),
         None => Ok(()),
     }
+}
+
+/// Without token buckets no frame waits for tokens, so that a delay would have no effect.
+fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
+    let of_trunk = ethernet.trunk.as_ref().and_then(|trunk| trunk.bucket);
+    if !ethernet.bucket_delay.is_zero() && ethernet.bucket.or(of_trunk).is_none() {
+        let allowed = "0 ps, as neither the wires nor a trunk have a `bucket`";
+        return Err(Fault::value("ethernet.bucket_delay", ethernet.bucket_delay, allowed));
+    }
+    Ok(())
 }
 
 /// The trunk of an Ethernet, with nodes at both of its ends.

@@ -187,6 +187,11 @@ fn mistakes_in_how_messages_are_sent() {
             "two.toml:7:10: ethernet.bucket: found 1500 B; allowed is at least 1518 B, the longest frame",
         ),
         (
+            "queue = \"64 KiB\"",
+            "queue = \"64 KiB\"\nbucket_delay = \"20 us\"",
+            "two.toml:7:16: ethernet.bucket_delay: found 20 us; allowed is 0 ps, as neither the wires nor a trunk have a `bucket`",
+        ),
+        (
             "window = 32",
             "header = \"1 KiB\"",
             "two.toml:18:10: ethernet.messaging.header: found 1 KiB; allowed is at most 64 B",
