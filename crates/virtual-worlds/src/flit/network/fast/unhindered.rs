@@ -6,6 +6,9 @@
 //! times are the same, because under these conditions the steps are always the same ones: the header starts as soon as the first slot is
 //! free, the packet crosses as a whole (`whole`), and no other packet has to be considered: none ahead, since the free slots suffice, and
 //! none behind. Every other packet takes the steps.
+//!
+//! What `cross_at` and `finish_row` record is spelled out here for a single run: a call of `cross_at` in its place takes 10 % more
+//! instructions in a pairwise exchange of 64 B between 64 nodes of cm5-256.
 
 use std::slice;
 
