@@ -171,7 +171,7 @@ fn waits_for(routing: &fields::Routing) -> Result<WaitsFor, Fault> {
     }
 }
 
-/// Checks that what counts as idle is only said where a header looks for an idle channel.
+/// Checks that what counts as idle is given only where a header looks for an idle channel.
 fn idle_when(routing: &fields::Routing) -> Result<IdleWhen, Fault> {
     match routing.idle_when {
         fields::IdleWhen::Free => Ok(IdleWhen::Free),

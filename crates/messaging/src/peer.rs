@@ -34,7 +34,7 @@ pub(crate) struct Peer {
     pulls: Waiting,
     /// When something last arrived from it.
     pub(crate) last_heard: Time,
-    /// Since this rank has ended: what is still to be said.
+    /// Since this rank has ended: what it still has to tell the peer.
     farewell: Option<Farewell>,
 }
 

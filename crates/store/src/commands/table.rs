@@ -32,7 +32,7 @@ pub enum Flag {
     NeedsRoom,
     /// It takes as long however much there is.
     Fast,
-    /// It may be asked for before the client has said who it is.
+    /// It may be asked for before the client is authenticated.
     BeforeAuthentication,
     /// It is for whoever runs the node.
     Admin,

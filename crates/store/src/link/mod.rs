@@ -82,7 +82,7 @@ pub enum Error {
 /// What arrives on a link.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The other side has said which member it is.
+    /// The other side has named the member that it is.
     Met(Peer),
     /// A message from it.
     Message(Vec<u8>),
@@ -137,7 +137,7 @@ impl Link {
         }
     }
 
-    /// Whether the other side has said who it is.
+    /// Whether the other side has named the member that it is.
     pub const fn is_open(&self) -> bool {
         matches!(self.stage, Stage::Open { .. })
     }

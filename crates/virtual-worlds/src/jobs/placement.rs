@@ -80,7 +80,7 @@ impl Placement {
         NAMED.iter().map(|(name, _)| *name)
     }
 
-    /// Whether it says for so many ranks what holds if nothing is said: rank n is on node n.
+    /// Whether it is the usual placement of so many ranks: rank n on node n.
     pub fn is_usual(&self, ranks: u32) -> bool {
         match self {
             Placement::InOrder => true,
