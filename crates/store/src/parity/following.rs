@@ -45,6 +45,7 @@ impl ParityMember {
     /// Discards everything it has.
     fn has_nothing(&mut self) {
         (self.pair.standing, self.pair.insists, self.rebuilding) = (Standing::Empty, false, None);
+        self.pair.views.give_up(self.own);
         self.stripes = Stripes::new(self.k, 0);
         for seat in self.seats.iter_mut().flatten() {
             (seat.session, seat.is_complete) = (None, false);

@@ -79,11 +79,12 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn new(own: Identity, k: usize, facts: &Facts, run: u64) -> Pair {
         let has_members = facts.columns.iter().any(Option::is_some);
-        let views = match facts.views.settled {
+        let mut views = match facts.views.settled {
             // It was the only parity member of its group.
             None if k > 1 && has_members => Acceptor::of(Some(first_view(own, run))),
             _ => facts.views,
         };
+        views.give_up(own);
         let leads_alone = |view: View| view.lead == own && view.follower.is_none();
         let standing = match views.settled {
             _ if k == 1 => Standing::Leads(None),

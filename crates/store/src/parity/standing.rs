@@ -71,11 +71,10 @@ impl ParityMember {
             return (self.pair.candidacy, self.pair.silent) = (None, 0);
         }
         let Some(candidacy) = &mut self.pair.candidacy else { return };
-        // It knows of its own views: they are not the group's until it says so.
         let is_known = self.pair.views.settled.is_some_and(|settled| view.number <= settled.number);
-        if is_known || view.number.1 == self.own {
-            candidacy.was_granted(by, has_parity);
-        }
+        // It knows of its own views: they are not the group's until it says so.
+        let later = Some(view.lead).filter(|lead| !is_known && *lead != self.own);
+        candidacy.was_granted(by, has_parity, later);
         self.go_on_with_candidacy(output);
     }
 

@@ -11,6 +11,10 @@
 //! It is Paxos (L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998), except that a candidate whose parity may be stale gives up instead of
 //! going on with another candidate's view. The members of a group are the members it covers and its parity members; successive views differ by one
 //! parity member, so that a majority of one and a majority of the next intersect.
+//!
+//! Only the candidate itself counts who has recorded its view. So a view is void once its candidate has given it up without having learned that it
+//! was chosen: by a restart, or for another's view. Such a candidate forgets the view, and when it then grants another one precedence, other
+//! members' records of the void view no longer stand against that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,6 +120,11 @@ impl Acceptor {
         is_newer
     }
 
+    /// Forgets a recorded view for which this member itself was the candidate: nobody counts who has recorded it any more.
+    pub(super) fn give_up(&mut self, own: Identity) {
+        self.recorded.take_if(|recorded| recorded.lead == own);
+    }
+
     /// Learns of a number promised elsewhere.
     pub(super) fn hear(&mut self, promised: Number) {
         self.promised = self.promised.max(promised);
@@ -128,6 +137,15 @@ impl Acceptor {
     }
 }
 
+/// A member's promise to a candidate.
+#[derive(Debug)]
+struct Grant {
+    /// Whether it is a parity member that has all of a parity.
+    has_parity: bool,
+    /// The other candidate whose view it knows, if that is later than the group's view as the candidate knows it.
+    later: Option<Identity>,
+}
+
 /// An attempt to get a view chosen.
 #[derive(Debug)]
 pub(super) struct Candidacy {
@@ -135,8 +153,8 @@ pub(super) struct Candidacy {
     pub(super) view: View,
     /// The members of the group, itself included.
     members: BTreeSet<Identity>,
-    /// The members that have promised, and whether each is a parity member that has all of a parity.
-    granted: BTreeMap<Identity, bool>,
+    /// The promises of members.
+    granted: BTreeMap<Identity, Grant>,
     /// The members that have recorded it, once recording was asked for.
     recorded: Option<BTreeSet<Identity>>,
 }
@@ -151,11 +169,18 @@ impl Candidacy {
         self.recorded.is_some()
     }
 
-    /// A member has promised.
-    pub(super) fn was_granted(&mut self, by: Identity, has_parity: bool) {
+    /// A member has promised, and knows a later view of another candidate or none.
+    pub(super) fn was_granted(&mut self, by: Identity, has_parity: bool, later: Option<Identity>) {
         if self.members.contains(&by) {
-            self.granted.insert(by, has_parity);
+            self.granted.insert(by, Grant { has_parity, later });
         }
+    }
+
+    /// Whether a member has promised, and knows no later view, or one that its candidate has given up.
+    fn counts(&self, member: Identity) -> bool {
+        let knows_none = |member| self.granted.get(&member).is_some_and(|grant| grant.later.is_none());
+        let later = self.granted.get(&member).and_then(|grant| grant.later);
+        knows_none(member) || later.is_some_and(knows_none)
     }
 
     /// A member has left the group.
@@ -169,17 +194,17 @@ impl Candidacy {
 
     /// Whether a majority has promised.
     pub(super) fn is_granted(&self) -> bool {
-        self.granted.len() > self.members.len() / 2
+        self.granted.keys().filter(|member| self.counts(**member)).count() > self.members.len() / 2
     }
 
     /// Whether all of these have promised.
     pub(super) fn has_all(&self, mut members: impl Iterator<Item = Identity>) -> bool {
-        members.all(|member| self.granted.contains_key(&member))
+        members.all(|member| self.counts(member))
     }
 
     /// Whether a parity member that has no parity has promised.
     pub(super) fn has_nothing(&self, member: Identity) -> bool {
-        self.granted.get(&member) == Some(&false)
+        self.counts(member) && self.granted.get(&member).is_some_and(|grant| !grant.has_parity)
     }
 
     /// Members are asked to record it from now on.
@@ -203,7 +228,7 @@ impl Candidacy {
     pub(super) fn silent(&self) -> impl Iterator<Item = Identity> {
         let has_spoken = |member: &Identity| match &self.recorded {
             Some(recorded) => recorded.contains(member),
-            None => self.granted.contains_key(member),
+            None => self.counts(*member),
         };
         self.members.iter().copied().filter(move |member| !has_spoken(member))
     }

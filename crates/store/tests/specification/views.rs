@@ -87,8 +87,8 @@ fn is_recorded(lead: &mut ParityMember, number: Number, by: &[Identity], record:
     is_asked
 }
 
-#[test]
-fn a_lead_that_cannot_go_back_gets_its_view_although_its_follower_is_there_again() {
+/// The lead of a group of two members, whose follower is the other parity member, and the number of its view.
+fn with_follower() -> (ParityMember, Number) {
     let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
     let columns = [Some((DATA[0], LIFE)), Some((DATA[1], LIFE)), None, None];
     let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
@@ -96,9 +96,55 @@ fn a_lead_that_cannot_go_back_gets_its_view_although_its_follower_is_there_again
     DATA[..2].iter().for_each(|data| lead.meets(*data, Role::Data, &mut output));
     lead.meets(OTHER, Role::Parity, &mut output);
     lead.take(OTHER, Message::Available, &mut output);
-    let with_follower = asks(&mut lead);
-    assert!(is_recorded(&mut lead, with_follower, &DATA[..2], true));
+    let number = asks(&mut lead);
+    assert!(is_recorded(&mut lead, number, &DATA[..2], true));
     assert_eq!(lead.other(), Some(OTHER));
+    (lead, number)
+}
+
+#[test]
+fn a_view_that_its_candidate_has_given_up_is_in_nobodys_way() {
+    let (mut lead, number) = with_follower();
+    let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
+    let of_follower = View { number: Number(number.0 + 1, OTHER), lead: OTHER, follower: None, ..settled };
+    let alone = asks(&mut lead);
+    let mut is_granted = |from, view, has_parity| {
+        let mut output = Output::default();
+        lead.take(from, Message::Granted { number: alone, view, life: LIFE, has_parity }, &mut output);
+        output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
+    };
+    // Two of the group's four have recorded that the follower leads alone, and the follower may have learned of a third.
+    assert!(!is_granted(DATA[0], of_follower, false));
+    assert!(!is_granted(DATA[1], settled, false), "two of four are no majority");
+    assert!(!is_granted(OTHER, of_follower, true), "the follower may lead by now");
+    // Restarted, it knows that it does not, and no longer counts who has recorded its view.
+    assert!(is_granted(OTHER, settled, false));
+}
+
+#[test]
+fn a_restarted_candidate_has_given_up_its_view() {
+    let mut member = started_again();
+    let number = asks(&mut member);
+    assert!(DATA.iter().any(|from| is_granted(&mut member, *from, number, LIFE)), "it asks others to record its view");
+    let later = Number(number.0 + 1, OTHER);
+    let view_granted_by = |member: &mut ParityMember| {
+        let mut output = Output::default();
+        member.take(OTHER, Message::Ask { group: Number(1, OTHER), number: later }, &mut output);
+        output.sends.into_iter().find_map(|(_, message)| match message {
+            Message::Granted { view, .. } => Some(view.lead),
+            _ => None,
+        })
+    };
+    let facts = member.facts();
+    assert_eq!(view_granted_by(&mut member), Some(OWN));
+    let mut restarted = ParityMember::new(OWN, 2, &facts, PATIENCE, 2 << 16);
+    assert_eq!(view_granted_by(&mut restarted), Some(OTHER));
+}
+
+#[test]
+fn a_lead_that_cannot_go_back_gets_its_view_although_its_follower_is_there_again() {
+    let (mut lead, with_follower) = with_follower();
+    let mut output = Output::default();
     // It wants to lead alone, but a member has promised the follower to record no such view.
     let alone = asks(&mut lead);
     assert!(is_recorded(&mut lead, alone, &DATA[..2], false));
