@@ -289,6 +289,48 @@ def test_damage_in_what_the_disk_had_confirmed_is_an_error_and_any_other_is_cut_
             assert f"`{log}` is damaged at byte" in refusal(store.command)
 
 
+@pytest.mark.parametrize("fsync", ["always", "never"])
+def test_a_log_that_lost_its_end_takes_later_ones_with_it_unless_the_disk_had_confirmed_it(tmp_path: Path, fsync: str) -> None:
+    with stores(tmp_path, 1, "--fsync", fsync) as [store]:
+        first = store.data / "log.1"
+        with store.client() as client:
+            client.set("early", 1)
+            client.set("torn", 1)
+            whole = first.read_bytes()
+            client.save()
+            client.set("late", 1)
+            client.set("last", 1)
+        store.kill()
+        # What a machine that lost power may have kept: a later log, but neither the snapshot nor all of the log before.
+        (store.data / "snapshot.2").unlink()
+        first.write_bytes(whole[:-1])
+        if fsync == "always":
+            assert f"`{first}` is damaged at byte" in refusal(store.command)
+            return
+        store.start()
+        with store.client() as client:
+            assert client.keys() == ["early"]
+            client.set("new", 1)
+        store.kill()
+        store.start()
+        with store.client() as client:
+            assert sorted(client.keys()) == ["early", "new"]
+
+
+def test_a_log_that_has_grown_large_is_replaced_while_clients_write(tmp_path: Path) -> None:
+    value = "x" * (1 << 20)
+    with stores(tmp_path, 1) as [store], store.client() as client:
+        for number in range(70):
+            client.set(f"key:{number}", value)
+        wait_until(lambda: "snapshot.2" in os.listdir(store.data), "a snapshot is made")
+        client.set("late", 1)
+        wait_until(lambda: sorted(os.listdir(store.data)) == ["lock", "log.2", "snapshot.2"], "it replaces the first log")
+        store.kill()
+        store.start()
+        assert client.dbsize() == 71
+        assert client.strlen("key:69") == len(value) and client.get("late") == "1"
+
+
 def test_an_incomplete_entry_at_the_end_of_the_log_is_cut_off(tmp_path: Path) -> None:
     with stores(tmp_path, 1) as [store]:
         with store.client() as client:

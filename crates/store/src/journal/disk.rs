@@ -1,20 +1,23 @@
 //! The files in which a member keeps its data: logs that grow, are made durable, and are replaced by a snapshot when they have grown large.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use nix::fcntl::Flock;
 use programs::linear_hash::Growth;
 use quantities::Duration;
 
+use super::background::{Kept, Task, begin, work};
 use super::directory::take_over;
 pub use super::files::{Error, Found, Torn};
-use super::files::{cut, keep_names, lock, log, numbers, recover, snapshot, system, unfinished};
+use super::files::{
+    cut, keep_names, lock, log, next_log, numbers, recover, remove, remove_next, snapshot, system, unfinished,
+};
 use super::frame::{FILE_HEADER, file_header};
 use super::{Ready, write_snapshot};
 use crate::bucket::Bucket;
@@ -65,20 +68,10 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// A log must be durable before the next one is begun. If more than this is not durable yet, the thread syncs it first. [B]
-const MOST_TO_KEEP: u64 = 4 << 20;
 /// A snapshot is nevertheless begun no later than this after it was due. [ms]
 const LONGEST_DUE: Milliseconds = 10_000;
 /// After a failed snapshot, the next one is made no sooner than after this time. [ms]
 const TIME_TO_TRY_AGAIN: Milliseconds = 60_000;
-
-/// How far a log is durable.
-#[derive(Debug, Default)]
-struct Kept {
-    log: u64,
-    bytes: u64,
-    failure: Option<io::Error>,
-}
 
 /// A member's files.
 #[derive(Debug)]
@@ -89,9 +82,12 @@ pub struct Disk {
     number: u64,
     file: File,
     written: u64,
+    /// The logs before it that may not be durable, and neither the name of the one that is being written.
+    former: Vec<(u64, File)>,
     kept: Arc<Mutex<Kept>>,
-    /// Logs to be made durable, and how much of each was written.
-    syncer: Sender<(u64, File, u64)>,
+    thread: Sender<Task>,
+    /// The last log that the thread was asked to begin.
+    asked_next: u64,
     synced: Milliseconds,
     /// How much of the log the thread was last asked to make durable. [B]
     asked: u64,
@@ -138,24 +134,30 @@ impl Disk {
         let lock = lock(&data.directory)?;
         take_over(&data.directory)?;
         let found = recover(&data.directory, None, member)?;
+        remove(&data.directory, &found.superseded)?;
+        remove_next(&data.directory)?;
         found.torn.as_ref().map_or(Ok(()), |torn| cut(torn, found.last))?;
+        keep_logs(&data.directory)?;
         let number = found.last + 1;
         if !data.has_parity {
             remove_old(&data.directory, None)?;
         }
         let file = begin(&data.directory, number)?;
-        let kept = Arc::new(Mutex::new(Kept { log: number, bytes: FILE_HEADER as u64, failure: None }));
-        let (syncer, to_sync) = mpsc::channel();
-        let shared = Arc::clone(&kept);
-        thread::spawn(move || sync(&to_sync, &shared));
+        let kept = Kept { log: number, bytes: FILE_HEADER as u64, next: None, failure: None };
+        let kept = Arc::new(Mutex::new(kept));
+        let (thread, tasks) = mpsc::channel();
+        let (shared, directory) = (Arc::clone(&kept), data.directory.clone());
+        thread::spawn(move || work(&directory, &tasks, &shared));
         let disk = Disk {
             data,
             _lock: lock,
             number,
             file,
             written: FILE_HEADER as u64,
+            former: Vec::new(),
             kept,
-            syncer,
+            thread,
+            asked_next: 0,
             synced: 0,
             asked: FILE_HEADER as u64,
             due: None,
@@ -173,9 +175,13 @@ impl Disk {
         log(&self.data.directory, self.number)
     }
 
-    /// How much of the log is durable. [B]
+    fn shared(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How much of the log is durable: nothing, as long as those before it are not. [B]
     pub fn kept(&self) -> u64 {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).bytes
+        self.shared().bytes
     }
 
     /// Writes a batch, and makes it durable if that is due now.
@@ -199,8 +205,15 @@ impl Disk {
     /// # Errors
     /// [`Error::System`]
     pub fn keep(&mut self) -> Result<(), Error> {
+        let is_named = self.former.is_empty();
+        for (number, file) in self.former.drain(..) {
+            file.sync_data().map_err(system("sync", &log(&self.data.directory, number)))?;
+        }
+        if !is_named {
+            keep_names(&self.data.directory)?;
+        }
         self.file.sync_data().map_err(system("sync", &self.path()))?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.shared();
         (kept.log, kept.bytes) = (self.number, self.written);
         Ok(())
     }
@@ -211,13 +224,16 @@ impl Disk {
     /// # Errors
     /// [`Error::System`]: something that was written could not be made durable.
     pub fn look(&mut self, now: Milliseconds, has_begun_values: bool) -> Result<bool, Error> {
+        let (failure, kept) = {
+            let mut shared = self.shared();
+            (shared.failure.take(), shared.bytes)
+        };
+        failure.map_or(Ok(()), Err)?;
+        if kept > 0 {
+            self.former.clear();
+        }
         if self.data.fsync == Fsync::EverySecond && now.abs_diff(self.synced) >= SECOND {
-            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(cause) = kept.failure.take() {
-                return Err(system("sync", &self.path())(cause));
-            }
-            drop(kept);
-            self.keep_aside()?;
+            self.keep_aside(kept)?;
             self.synced = now;
         }
         if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
@@ -225,38 +241,51 @@ impl Disk {
                 Ok(Ok(bytes)) => {
                     (self.snapshot, self.saved, self.logs, self.failed) = (bytes, Some(now), 0, None);
                     self.added += 1;
+                    if self.data.fsync == Fsync::Never {
+                        // The snapshot is durable, and holds what they hold.
+                        self.former.clear();
+                    }
                 }
                 Ok(Err(_)) | Err(_) => self.failed = Some(now),
             }
         }
         let may_save = self.failed.is_none_or(|failed| now.abs_diff(failed) >= TIME_TO_TRY_AGAIN);
-        let is_due = may_save && self.logs + self.written > self.data.least_logs.max(self.snapshot);
+        let has_grown = self.logs + self.written > self.data.least_logs.max(self.snapshot);
+        let is_due = may_save && self.saving.is_none() && has_grown;
         self.due = self.due.or(Some(now)).filter(|_| is_due);
         let Some(due) = self.due else { return Ok(false) };
-        let is_kept_aside = self.data.fsync == Fsync::EverySecond && self.written - self.kept() >= MOST_TO_KEEP;
-        if !is_kept_aside && !has_begun_values || now.abs_diff(due) >= LONGEST_DUE {
-            return self.save();
-        }
-        if is_kept_aside {
-            self.keep_aside()?;
-        }
-        Ok(false)
+        let waits = !self.has_next() || has_begun_values && now.abs_diff(due) < LONGEST_DUE;
+        if waits { Ok(false) } else { self.save() }
     }
 
     /// Asks the thread to make durable what was written, unless it is doing so already.
-    fn keep_aside(&mut self) -> Result<(), Error> {
-        let kept = self.kept();
+    fn keep_aside(&mut self, kept: u64) -> Result<(), Error> {
         if kept < self.asked || kept >= self.written {
             return Ok(());
         }
         let file = self.file.try_clone().map_err(system("sync", &self.path()))?;
-        // The thread lives as long as this sender.
-        let _ = self.syncer.send((self.number, file, self.written));
+        self.ask(Task::Keep { log: self.number, file, bytes: self.written });
         self.asked = self.written;
         Ok(())
     }
 
-    /// Begins another log, and a snapshot of what those before it hold, in a thread of its own. Returns false if one is being made already.
+    /// The thread lives as long as this sender.
+    fn ask(&self, task: Task) {
+        let _ = self.thread.send(task);
+    }
+
+    /// Whether the next log has been begun. If not, the thread is asked to begin it.
+    fn has_next(&mut self) -> bool {
+        let next = self.number + 1;
+        let has_next = self.shared().next.as_ref().is_some_and(|(number, _)| *number == next);
+        if !has_next && self.asked_next < next {
+            self.asked_next = next;
+            self.ask(Task::Begin(next));
+        }
+        has_next
+    }
+
+    /// Goes on to another log, and makes a snapshot of what those before it hold, in a thread of its own. Returns false if one is being made already.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -264,18 +293,30 @@ impl Disk {
         if self.saving.is_some() {
             return Ok(false);
         }
-        if self.data.fsync != Fsync::Never {
-            self.keep()?;
+        let (directory, end) = (self.data.directory.clone(), self.number + 1);
+        let next = self.shared().next.take().filter(|(number, _)| *number == end);
+        let file = match next {
+            Some((_, file)) => {
+                let (from, to) = (next_log(&directory), log(&directory, end));
+                fs::rename(&from, to).map_err(system("rename", &from))?;
+                file
+            }
+            None => begin(&directory, end)?,
+        };
+        let former = std::mem::replace(&mut self.file, file);
+        if self.data.fsync == Fsync::EverySecond {
+            let file = former.try_clone().map_err(system("sync", &self.path()))?;
+            self.ask(Task::KeepAll { log: self.number, file });
         }
-        self.file = begin(&self.data.directory, self.number + 1)?;
+        self.former.push((self.number, former));
         self.logs += self.written;
-        (self.number, self.written, self.asked) = (self.number + 1, FILE_HEADER as u64, FILE_HEADER as u64);
-        self.due = None;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        (kept.log, kept.bytes) = (self.number, self.written);
-        drop(kept);
+        (self.number, self.written, self.asked, self.due) = (end, FILE_HEADER as u64, FILE_HEADER as u64, None);
+        {
+            let mut kept = self.shared();
+            (kept.log, kept.bytes) = (end, 0);
+        }
         self.added += 1;
-        let (directory, end, has_parity) = (self.data.directory.clone(), self.number, self.data.has_parity);
+        let has_parity = self.data.has_parity;
         self.saving = Some(thread::spawn(move || {
             let bytes = save_before(&directory, end)?;
             if !has_parity {
@@ -310,26 +351,13 @@ impl Disk {
     }
 }
 
-/// Makes logs durable, one after another, until all senders are gone.
-fn sync(logs: &Receiver<(u64, File, u64)>, kept: &Mutex<Kept>) {
-    for (log, file, bytes) in logs {
-        let outcome = file.sync_data();
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        match outcome {
-            Ok(()) if kept.log == log => kept.bytes = kept.bytes.max(bytes),
-            Ok(()) => {}
-            Err(cause) => kept.failure = Some(cause),
-        }
+/// Makes the logs of earlier processes durable: what stands in the next one may say that they are.
+fn keep_logs(directory: &Path) -> Result<(), Error> {
+    for number in numbers(directory, "log")? {
+        let path = log(directory, number);
+        File::open(&path).and_then(|file| file.sync_all()).map_err(system("sync", &path))?;
     }
-}
-
-/// Begins a log, which must not exist yet.
-fn begin(directory: &Path, number: u64) -> Result<File, Error> {
-    let path = log(directory, number);
-    let mut file = OpenOptions::new().create_new(true).append(true).open(&path).map_err(system("make", &path))?;
-    file.write_all(&file_header(number)).and_then(|()| file.sync_all()).map_err(system("write to", &path))?;
-    keep_names(directory)?;
-    Ok(file)
+    Ok(())
 }
 
 /// Makes a snapshot of all that the logs before `log.end` hold, by bringing back a second member from them. Returns its size. [B]

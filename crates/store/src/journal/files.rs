@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `lock` | nothing: the process that holds a lock on it uses the directory |
 //! | `log.N` | the changes from when it was begun until `log.N+1` was |
+//! | `log.next` | nothing yet: it is to become the next log |
 //! | `snapshot.N` | all that there was when `log.N` was begun; files with smaller numbers are superfluous then |
 
 use std::fs::{self, File, OpenOptions};
@@ -81,14 +82,14 @@ pub(super) fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) 
     move |cause| Error::System { what, path, cause }
 }
 
-/// What is cut off at the end of the last file: what was being written when the process or the machine ended.
+/// What is cut off at the end of the logs: what was being written when the process or the machine ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The file.
     pub path: PathBuf,
     /// The offset of the cut. [B]
     pub at: u64,
-    /// How much is cut off. [B]
+    /// How much is cut off, together with what later logs hold. [B]
     pub bytes: u64,
 }
 
@@ -105,6 +106,8 @@ pub struct Found {
     pub snapshot: u64,
     /// The end of the last log, if it was not whole.
     pub torn: Option<Torn>,
+    /// Later logs, of which nothing was durable when that one ended: they are to be removed before its end is cut off.
+    pub superseded: Vec<u64>,
 }
 
 pub(super) fn log(directory: &Path, number: u64) -> PathBuf {
@@ -113,6 +116,11 @@ pub(super) fn log(directory: &Path, number: u64) -> PathBuf {
 
 pub(super) fn snapshot(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("snapshot.{number}"))
+}
+
+/// A log that has been begun before it is needed.
+pub(super) fn next_log(directory: &Path) -> PathBuf {
+    directory.join("log.next")
 }
 
 /// A snapshot that is being written.
@@ -170,13 +178,14 @@ pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bu
             return Err(Error::Missing(path));
         }
         let read = read(&path, number, &mut replay)?;
-        let is_last = end.is_none() && Some(number) == last;
-        if read.is_torn && !is_last {
-            return Err(Error::Damaged { path, at: read.at });
-        }
         (found.last, found.logs) = (number, found.logs + read.at);
         if read.is_torn {
-            found.torn = Some(Torn { path, at: read.at, bytes: read.length - read.at });
+            let later: Vec<u64> = logs.iter().copied().filter(|later| *later > number).collect();
+            let lost = lost_with(directory, &later)?.filter(|_| end.is_none());
+            let Some(lost) = lost else { return Err(Error::Damaged { path, at: read.at }) };
+            (found.torn, found.superseded) =
+                (Some(Torn { path, at: read.at, bytes: read.length - read.at + lost }), later);
+            break;
         }
     }
     if let (None, Some(first)) = (last, first) {
@@ -184,6 +193,39 @@ pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bu
     }
     found.run = replay.run().cloned();
     Ok(found)
+}
+
+/// How much logs hold that come after a torn one; nothing if they say that it was durable. [B]
+fn lost_with(directory: &Path, later: &[u64]) -> Result<Option<u64>, Error> {
+    let mut bytes = 0;
+    for number in later {
+        let path = log(directory, *number);
+        let content = fs::read(&path).map_err(system("read", &path))?;
+        if was_kept(&content, 0) {
+            return Ok(None);
+        }
+        bytes += content.len() as u64;
+    }
+    Ok(Some(bytes))
+}
+
+/// Removes logs, the last one first, for good.
+pub(super) fn remove(directory: &Path, logs: &[u64]) -> Result<(), Error> {
+    for number in logs.iter().rev() {
+        let path = log(directory, *number);
+        fs::remove_file(&path).map_err(system("remove", &path))?;
+        keep_names(directory)?;
+    }
+    Ok(())
+}
+
+/// Removes the log that an earlier process had begun and did not need.
+pub(super) fn remove_next(directory: &Path) -> Result<(), Error> {
+    let path = next_log(directory);
+    match fs::remove_file(&path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(system("remove", &path)(cause)),
+        _ => Ok(()),
+    }
 }
 
 /// How far a file was read.

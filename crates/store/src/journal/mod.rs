@@ -15,8 +15,9 @@
 //! | which member is where | its value | setting it |
 //! | messages to other members | nothing: they follow from the above | keeping them until the other acknowledges them |
 //!
-//! A batch is kept as a whole or not at all. Only `disk`, `files` and `directory` work with files, and nothing reads the clock.
+//! A batch is kept as a whole or not at all. Only `disk`, `background`, `files` and `directory` work with files, and nothing reads the clock.
 
+mod background;
 mod batch;
 pub mod directory;
 pub mod disk;
