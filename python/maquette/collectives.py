@@ -160,7 +160,7 @@ async def all_to_all(
         The algorithm, such as ``"bruck"``; ``maquette run all-to-all --help`` lists them; by default pairwise. One that forwards
         messages needs them all to have the same size.
     pacing
-        How the ranks are kept in step: ``"free-running"`` (the default), ``"receiver-confirmed"`` or ``"barrier"``.
+        How the ranks are kept in step: ``"free-running"`` (the default), ``"receiver-confirmed"``, ``"barrier"`` or ``"overlapped"``.
     order
         What a rank does first if it both sends and receives in a step; by default whatever is best for the machine.
     reshuffle

@@ -230,7 +230,7 @@ class Schedule:
         Parameters
         ----------
         pacing
-            How the ranks are kept in step: ``"free-running"``, ``"receiver-confirmed"`` or ``"barrier"``.
+            How the ranks are kept in step: ``"free-running"``, ``"receiver-confirmed"``, ``"barrier"`` or ``"overlapped"``.
         order
             What a rank does first if it both sends and receives in a step, such as ``"alternating"``.
         """

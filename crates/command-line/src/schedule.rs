@@ -188,7 +188,9 @@ impl Arguments {
     fn check_goal(&self, files: &[ScheduleFile]) -> Result<(), Failure> {
         let allowed = "none but with --write FILE.goal: it is a matter of GOAL text";
         if files.iter().any(|file| file.format == Format::Goal) {
-            return Ok(());
+            let without_effect = self.order.filter(|_| self.pacing == Some(Pacing::Overlapped));
+            let allowed = "none with --pacing overlapped: its sends and receives do not wait for each other";
+            return without_effect.map_or(Ok(()), |order| Err(Failure::argument("--order", order.name(), allowed)));
         }
         if let Some(pacing) = self.pacing {
             return Err(Failure::argument("--pacing", pacing.name(), allowed));

@@ -11,7 +11,7 @@ use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::Catalogue;
 use programs::measure::Experiment as PostalExperiment;
-use programs::schedule::{Pacing, Schedule, Scheduled, SendReceiveOrder};
+use programs::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
@@ -82,6 +82,7 @@ impl Benchmark {
                 let order = self.order(machine, ranks);
                 site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
             }
+            Benchmark::Scheduled(schedule, Pacing::Overlapped, _) => site.run(&OverlappedSchedule::new(schedule)),
             Benchmark::Scheduled(schedule, pacing, _) => {
                 site.run(&Scheduled::in_order(schedule, *pacing, self.order(machine, ranks)))
             }

@@ -1,15 +1,17 @@
 //! Complete and irregular exchange by any algorithm.
 
+use formats::input::InputFile;
 use formats::traffic_matrix;
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
-use programs::schedule::{Pacing, Pattern, Scheduled, SendReceiveOrder};
+use programs::schedule::{Pacing, Pattern, SendReceiveOrder};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schedule::measured;
+use super::schedule::{check_order, measured};
 use super::{Entry, Size};
+use crate::prepared::Notes;
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
@@ -118,9 +120,7 @@ impl Entry for AllToAll {
             parameters["bytes"] = json!(bytes.0);
         }
         site.exactly(matrix.pattern.ranks(), "as many as the matrix has rows")?;
-        let mut prepared = self.scheduled(algorithm, site, matrix.pattern, parameters)?;
-        prepared.notes.files.push(file);
-        Ok(Box::new(prepared))
+        self.scheduled(algorithm, site, matrix.pattern, parameters, vec![file])
     }
 }
 
@@ -147,6 +147,7 @@ impl AllToAll {
     /// That what it was told fits together.
     fn check(&self, algorithm: Exchange) -> Result<(), Error> {
         let name = algorithm.name();
+        check_order(self.order, self.pacing)?;
         match algorithm {
             Exchange::Forwarding(_) if self.pacing != Pacing::FreeRunning => {
                 let allowed = format!("free-running, as {name} forwards messages");
@@ -186,7 +187,7 @@ impl AllToAll {
             Some(algorithm) if self.pacing == Pacing::FreeRunning => self.program(algorithm, site, bytes),
             _ => {
                 let pattern = Pattern::complete(site.ranks()?, bytes)?;
-                Ok(Box::new(self.scheduled(algorithm, site, pattern, json!({"bytes": bytes.0}))?))
+                self.scheduled(algorithm, site, pattern, json!({"bytes": bytes.0}), Vec::new())
             }
         }
     }
@@ -225,14 +226,15 @@ impl AllToAll {
         })))
     }
 
-    /// By a schedule of `pattern`, which came from what `parameters` say.
+    /// By a schedule of `pattern`, which came from what `parameters` say and from `files`.
     fn scheduled(
         &self,
         algorithm: Exchange,
         site: &Site,
         pattern: Pattern,
         parameters: Value,
-    ) -> Result<Prepared<Scheduled>, Error> {
+        files: Vec<InputFile>,
+    ) -> Result<Box<dyn Ready>, Error> {
         let Exchange::Irregular(algorithm) = algorithm else {
             let allowed = "an algorithm for any messages, or a complete exchange, without a matrix";
             return Err(Error::parameter("algorithm", algorithm.name(), allowed));
@@ -243,12 +245,15 @@ impl AllToAll {
         let busiest = (u64::from(pattern.most_messages_of_a_rank()), pattern.most_bytes_of_a_rank());
         let schedule = algorithm.schedule(&pattern);
         let parameters = self.parameters(algorithm.name(), order, parameters);
-        Ok(measured(&schedule, self.pacing, order, parameters, busiest))
+        let notes = Notes { parameters, busiest: Some(busiest), files, ..Notes::default() };
+        Ok(measured(&schedule, self.pacing, order, notes))
     }
 
     fn parameters(&self, algorithm: &str, order: SendReceiveOrder, mut parameters: Value) -> Value {
         parameters["algorithm"] = json!(algorithm);
-        parameters["order"] = json!(order.name());
+        if self.pacing != Pacing::Overlapped {
+            parameters["order"] = json!(order.name());
+        }
         parameters["pacing"] = json!(self.pacing.name());
         parameters
     }

@@ -14,7 +14,7 @@ use programs::cast::Cast;
 use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
 use programs::linear_hash::growing::Growing;
-use programs::schedule::Scheduled;
+use programs::schedule::{OverlappedSchedule, Scheduled};
 use programs::trace::{Replay, Trace};
 use quantities::Rank;
 
@@ -86,6 +86,7 @@ any_program! {
     UnequalDist = UnequalDist,
     CompleteExchange = CompleteExchange,
     Scheduled = Scheduled,
+    OverlappedSchedule = OverlappedSchedule,
     Fft = Fft2d,
     ConjugateGradient = ConjugateGradient,
     Euler = Euler,

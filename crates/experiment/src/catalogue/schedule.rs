@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use formats::input::{self, InputFile};
-use programs::schedule::{self, Measures, Pacing, ReadError, Rule, Scheduled, SendReceiveOrder};
+use programs::schedule::{self, Measures, OverlappedSchedule, Pacing, ReadError, Rule, Scheduled, SendReceiveOrder};
 use quantities::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Entry;
+use super::{Entry, Member};
+use crate::prepared::{DeriveFindings, Notes};
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
@@ -47,16 +48,23 @@ impl Entry for Schedule {
             let allowed = "none, as in a step of such a schedule no rank both sends and receives";
             return Err(Error::parameter("order", order.name(), allowed));
         }
+        check_order(self.order, self.pacing)?;
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
         let name = self.file.display().to_string();
         check_size(&name, &schedule, largest, site)?;
         let order = self.order.unwrap_or(SendReceiveOrder::Sendrecv);
-        let parameters = json!({"file": name, "pacing": self.pacing.name(), "order": order.name()});
+        let mut parameters = json!({"file": name, "pacing": self.pacing.name()});
+        if self.pacing != Pacing::Overlapped {
+            parameters["order"] = json!(order.name());
+        }
         let Measures { least_steps, most_bytes_of_a_rank, .. } = schedule.measures();
         let busiest = (u64::from(least_steps), most_bytes_of_a_rank);
-        let mut prepared = measured(&schedule, self.pacing, order, parameters, busiest);
-        prepared.notes.files.push(input);
-        Ok(Box::new(prepared))
+        Ok(measured(
+            &schedule,
+            self.pacing,
+            order,
+            Notes { parameters, busiest: Some(busiest), files: vec![input], ..Notes::default() },
+        ))
     }
 }
 
@@ -68,6 +76,16 @@ pub fn read_schedule(path: &Path) -> Result<(schedule::Schedule, InputFile), Err
     let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
     let text = input::read(path, LONGEST).map_err(unreadable)?;
     Ok((schedule::Schedule::from_json(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
+}
+
+/// That an order of sends and receives, if one is asked for, has an effect.
+///
+/// # Errors
+/// An order where neither wait for the other.
+pub(super) fn check_order(order: Option<SendReceiveOrder>, pacing: Pacing) -> Result<(), Error> {
+    let order = order.filter(|_| pacing == Pacing::Overlapped);
+    let allowed = "none, as overlapped sends and receives do not wait for each other";
+    order.map_or(Ok(()), |order| Err(Error::parameter("order", order.name(), allowed)))
 }
 
 /// That the packets of the messages of a schedule can be counted; `name` is its file's.
@@ -82,20 +100,32 @@ fn check_size(name: &str, schedule: &schedule::Schedule, largest: Bytes, site: &
     Err(ReadError { file: name.to_owned(), place: None, problem, meant: None }.into())
 }
 
-/// The program of a schedule, which tells what the schedule is.
+/// The program of a schedule, which tells what the schedule is; `notes` are what is known about it besides.
 pub(super) fn measured(
     schedule: &schedule::Schedule,
     pacing: Pacing,
     order: SendReceiveOrder,
-    parameters: Value,
-    busiest: (u64, Bytes),
-) -> Prepared<Scheduled> {
+    notes: Notes,
+) -> Box<dyn Ready> {
+    match pacing {
+        Pacing::Overlapped => with_measures(OverlappedSchedule::new(schedule), schedule, pacing, notes),
+        _ => with_measures(Scheduled::in_order(schedule, pacing, order), schedule, pacing, notes),
+    }
+}
+
+fn with_measures<P: Member + Send + 'static>(
+    program: P,
+    schedule: &schedule::Schedule,
+    pacing: Pacing,
+    notes: Notes,
+) -> Box<dyn Ready>
+where
+    Prepared<P>: Ready,
+{
     let measures = schedule.measures();
-    let program = Scheduled::in_order(schedule, pacing, order);
-    let messages = (pacing == Pacing::FreeRunning).then_some(measures.transfers);
-    let mut prepared = Prepared::new(program, schedule.ranks, parameters).expecting(messages);
-    prepared.notes.busiest = Some(busiest);
-    prepared.with_findings(move |_, _| findings(&measures))
+    let notes = Notes { expected_messages: pacing.adds_nothing().then_some(measures.transfers), ..notes };
+    let derive_findings: DeriveFindings<P> = Box::new(move |_, _| findings(&measures));
+    Box::new(Prepared { program, ranks: schedule.ranks, notes, derive_findings })
 }
 
 /// What is printed about the schedule itself.

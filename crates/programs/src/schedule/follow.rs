@@ -1,6 +1,6 @@
 //! Runs a schedule.
 
-use endpoint::{Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, join};
 use quantities::{Bytes, Rank};
 
 use super::parts::Parts;
@@ -22,12 +22,26 @@ pub enum Pacing {
     ReceiverConfirmed,
     /// A dissemination barrier between steps: P ceil(log2 P) more messages per step.
     Barrier,
+    /// Not even a rank's own messages: it sends in the order of the steps and receives in their order, but no send waits for a receive, nor
+    /// a receive for a send. So a rank whose partner of a step is late goes on with the other half, as nothing but its wires should hold it up.
+    /// Operations overlap, so that the program is one of its own, [`OverlappedSchedule`]: worlds are quicker where they don't.
+    Overlapped,
 }
 
 impl Pacing {
     /// All of them.
-    pub const fn all() -> [Pacing; 3] {
+    pub const fn all() -> [Pacing; 4] {
+        [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier, Pacing::Overlapped]
+    }
+
+    /// Those under which a rank's operations of a step wait for those of the step before.
+    pub const fn in_step() -> [Pacing; 3] {
         [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier]
+    }
+
+    /// Whether it adds no messages to those of the schedule.
+    pub const fn adds_nothing(self) -> bool {
+        matches!(self, Pacing::FreeRunning | Pacing::Overlapped)
     }
 
     /// Its name on the command line.
@@ -36,6 +50,7 @@ impl Pacing {
             Pacing::FreeRunning => "free-running",
             Pacing::ReceiverConfirmed => "receiver-confirmed",
             Pacing::Barrier => "barrier",
+            Pacing::Overlapped => "overlapped",
         }
     }
 
@@ -45,6 +60,7 @@ impl Pacing {
             Pacing::FreeRunning => "Nothing but the messages themselves",
             Pacing::ReceiverConfirmed => "A small message from the receiver before each message",
             Pacing::Barrier => "A barrier between steps",
+            Pacing::Overlapped => "A rank's sends in order and its receives in order, but neither wait for the other",
         }
     }
 }
@@ -109,7 +125,8 @@ impl RankSchedule {
     }
 }
 
-/// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both. `message_for` makes the
+/// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both; or, if they are overlapped, all sends in turn
+/// and all receives in turn. `message_for` makes the
 /// message for a rank, `take` is called with each message and its sender, after its parts are joined if it was cut.
 ///
 /// The sizes in the schedule are only used to cut messages: a message from `message_for` is sent whatever its size.
@@ -132,42 +149,92 @@ async fn follow_packing<E: Endpoint>(
     schedule: &RankSchedule,
     pacing: Pacing,
     packing: Packing,
-    mut message_for: impl FnMut(Rank) -> Message,
-    mut take: impl FnMut(Rank, Message),
+    message_for: impl FnMut(Rank) -> Message,
+    take: impl FnMut(Rank, Message),
 ) -> Result<()> {
     if schedule.ranks != endpoint.size() {
         return Err(Error::Unfit(format!("the schedule is for {} ranks, not {}", schedule.ranks, endpoint.size())));
     }
-    let mut parts = Parts::default();
+    let mut outgoing = Outgoing { endpoint, packing, parts: Parts::default(), message_for };
+    let mut incoming = Incoming { endpoint, packing, parts: Parts::default(), take };
+    if pacing == Pacing::Overlapped {
+        let (sent, received) =
+            join(outgoing.send_all(&schedule.actions), incoming.receive_all(&schedule.actions)).await;
+        return sent.and(received);
+    }
     for operation in schedule.operations(pacing) {
-        let (action, part) = match operation {
-            Operation::Confirm { to, from } => {
-                confirm(endpoint, to, from).await?;
-                continue;
-            }
-            Operation::Barrier => {
-                dissemination(endpoint).await?;
-                continue;
-            }
-            Operation::Send(action) => {
-                let message = parts.outgoing(action, || message_for(action.partner));
-                pack(endpoint, packing, &message).await;
-                endpoint.send(action.partner, message).await?;
-                continue;
-            }
-            Operation::Receive(action) => (action, endpoint.receive(action.partner).await?),
+        match operation {
+            Operation::Confirm { to, from } => confirm(endpoint, to, from).await?,
+            Operation::Barrier => dissemination(endpoint).await?,
+            Operation::Send(action) => outgoing.send(action).await?,
+            Operation::Receive(action) => incoming.receive(action).await?,
             Operation::Sendrecv(send, receive) => {
-                let message = parts.outgoing(send, || message_for(send.partner));
-                pack(endpoint, packing, &message).await;
-                (receive, endpoint.sendrecv(send.partner, message, receive.partner).await?)
+                let message = outgoing.packed(send).await;
+                let part = endpoint.sendrecv(send.partner, message, receive.partner).await?;
+                incoming.unpack(receive, part).await;
             }
-        };
-        pack(endpoint, packing, &part).await;
-        if let Some(message) = parts.incoming(action, part) {
-            take(action.partner, message);
         }
     }
     Ok(())
+}
+
+/// What a rank sends.
+struct Outgoing<'a, E, M> {
+    endpoint: &'a E,
+    packing: Packing,
+    parts: Parts,
+    message_for: M,
+}
+
+impl<E: Endpoint, M: FnMut(Rank) -> Message> Outgoing<'_, E, M> {
+    /// The message of an action, packed.
+    async fn packed(&mut self, action: &Action) -> Message {
+        let message = self.parts.outgoing(action, || (self.message_for)(action.partner));
+        pack(self.endpoint, self.packing, &message).await;
+        message
+    }
+
+    async fn send(&mut self, action: &Action) -> Result<()> {
+        let message = self.packed(action).await;
+        self.endpoint.send(action.partner, message).await
+    }
+
+    async fn send_all(&mut self, actions: &[Action]) -> Result<()> {
+        for action in actions.iter().filter(|action| action.sends) {
+            self.send(action).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What a rank receives.
+struct Incoming<'a, E, T> {
+    endpoint: &'a E,
+    packing: Packing,
+    parts: Parts,
+    take: T,
+}
+
+impl<E: Endpoint, T: FnMut(Rank, Message)> Incoming<'_, E, T> {
+    async fn unpack(&mut self, action: &Action, part: Message) {
+        pack(self.endpoint, self.packing, &part).await;
+        if let Some(message) = self.parts.incoming(action, part) {
+            (self.take)(action.partner, message);
+        }
+    }
+
+    async fn receive(&mut self, action: &Action) -> Result<()> {
+        let part = self.endpoint.receive(action.partner).await?;
+        self.unpack(action, part).await;
+        Ok(())
+    }
+
+    async fn receive_all(&mut self, actions: &[Action]) -> Result<()> {
+        for action in actions.iter().filter(|action| !action.sends) {
+            self.receive(action).await?;
+        }
+        Ok(())
+    }
 }
 
 /// Spends the time to pack or unpack a message.
@@ -188,7 +255,7 @@ async fn confirm<E: Endpoint>(endpoint: &E, to: Option<Rank>, from: Option<Rank>
     }
 }
 
-/// A whole schedule as a program, with messages that are only a size.
+/// A whole schedule as a program, with messages that are only a size. Under [`Pacing::Overlapped`] it is an [`OverlappedSchedule`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scheduled {
     ranks: Vec<RankSchedule>,
@@ -236,6 +303,28 @@ impl Program for Scheduled {
         )
         .await?;
         Ok(Bytes(received))
+    }
+}
+
+/// A whole schedule under [`Pacing::Overlapped`] as a program, with messages that are only a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlappedSchedule(Scheduled);
+
+impl OverlappedSchedule {
+    /// Runs `schedule`.
+    pub fn new(schedule: &Schedule) -> OverlappedSchedule {
+        OverlappedSchedule(Scheduled::new(schedule, Pacing::Overlapped))
+    }
+}
+
+impl Program for OverlappedSchedule {
+    /// Bytes that this rank received.
+    type Output = Bytes;
+
+    const NEEDS: Needs = Needs::OVERLAP;
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
+        self.0.run(endpoint).await
     }
 }
 

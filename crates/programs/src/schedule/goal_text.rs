@@ -11,14 +11,18 @@ use crate::shift::Shift;
 
 impl Schedule {
     /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for those before it, and between them the
-    /// messages of `pacing`; a send and a receive that go at once do not wait for each other. The tag of a message is the number of its
+    /// messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do any if they are overlapped. The tag of a message is the number of its
     /// step, from 1, among those that carry messages; those of the pacing have tag 0.
     pub fn to_goal(&self, pacing: Pacing, order: SendReceiveOrder) -> String {
         let mut text = format!("num_ranks {}\n", self.ranks);
         for (rank, schedule) in self.by_rank(order).iter().enumerate() {
             let mut block = Block::default();
-            for operation in schedule.operations(pacing) {
-                block.add(operation, rank as u32, self.ranks);
+            if pacing == Pacing::Overlapped {
+                let (sends, receives) = schedule.actions.iter().partition::<Vec<_>, _>(|action| action.sends);
+                block.in_turn(&sends);
+                block.in_turn(&receives);
+            } else {
+                schedule.operations(pacing).for_each(|operation| block.add(operation, rank as u32, self.ranks));
             }
             if block.operations > 0 {
                 let _ = write!(text, "\nrank {rank} {{\n{}}}\n", block.text);
@@ -54,6 +58,12 @@ impl Block {
                 }
             }
         }
+    }
+
+    /// Adds actions each of which waits for the one before it, and for nothing else.
+    fn in_turn(&mut self, actions: &[&Action]) {
+        self.last.clear();
+        actions.iter().for_each(|action| self.at_once(&[goal_of(action)]));
     }
 
     /// Adds operations that begin together.

@@ -28,7 +28,7 @@ mod rank;
 mod table;
 
 pub use check::ScheduleError;
-pub use follow::{Pacing, Scheduled, follow};
+pub use follow::{OverlappedSchedule, Pacing, Scheduled, follow};
 pub use json::ReadError;
 pub use measures::Measures;
 pub use msccl::MscclError;

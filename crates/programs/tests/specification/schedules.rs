@@ -1,12 +1,13 @@
 //! Schedules of any pattern: they are correct, and following them brings every message to its receiver.
 
 use crate::worlds;
-use endpoint::{Endpoint, Message, Program, Result, World};
+use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::LogGp;
 use maquette_programs::all_to_all::{Irregular, Unscheduled, irregular};
 use maquette_programs::goal::{self, RunGoal};
 use maquette_programs::schedule::{
-    Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Scheduled, SendReceiveOrder, Transfer, follow,
+    OverlappedSchedule, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Scheduled, SendReceiveOrder,
+    Transfer, follow,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
@@ -37,6 +38,8 @@ struct Delivery<'test> {
 
 impl Program for Delivery<'_> {
     type Output = Vec<(Rank, Vec<u8>)>;
+
+    const NEEDS: Needs = Needs::OVERLAP;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
         let me = endpoint.rank();
@@ -175,8 +178,11 @@ proptest! {
             let world = Clock::new(model).on_arrival();
             prop_assert!(world.run_goal(&read).is_ok());
             let of_goal = Clock::new(model).run_goal(&read).unwrap().answer;
-            let followed = Scheduled::in_order(&schedule, pacing, order);
-            let (_, of_schedule) = Clock::new(model).run(pattern.ranks(), &followed).unwrap();
+            let (ranks, clock) = (pattern.ranks(), Clock::new(model));
+            let (_, of_schedule) = match pacing {
+                Pacing::Overlapped => clock.run(ranks, &OverlappedSchedule::new(&schedule)).unwrap(),
+                _ => clock.run(ranks, &Scheduled::in_order(&schedule, pacing, order)).unwrap(),
+            };
             prop_assert_eq!(of_goal.finish, of_schedule.finish, "{:?}, {:?}", pacing, order);
         }
     }

@@ -5,13 +5,12 @@ use programs::applications::conjugate_gradient::{self, random_right_side};
 use programs::applications::cost::Speed;
 use programs::applications::grid::Grid;
 use programs::applications::patterns::{UNKNOWNS, grid_in_blocks};
-use programs::schedule::Pacing;
 use quantities::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{DEFAULT_OPERATION, Halos, Tolerance, communication, iterations, parts, residual};
+use super::{DEFAULT_OPERATION, HaloPacing, Halos, Tolerance, communication, iterations, parts, residual};
 use crate::catalogue::Entry;
 use crate::{Error, Prepared, Ready, Site, within};
 
@@ -35,7 +34,7 @@ pub struct ConjugateGradient {
     /// How the exchange of halos is scheduled.
     algorithm: Irregular,
     /// How the ranks are kept in step while they exchange halos.
-    pacing: Pacing,
+    pacing: HaloPacing,
     /// How small the residual has to become, as a share of the right side.
     tolerance: Tolerance,
     /// The most iterations.
@@ -50,7 +49,7 @@ impl Default for ConjugateGradient {
             width: UNKNOWNS.width,
             height: UNKNOWNS.height,
             algorithm: Irregular::Greedy,
-            pacing: Pacing::FreeRunning,
+            pacing: HaloPacing::default(),
             tolerance: Tolerance(1e-6),
             most_iterations: 1000,
             operation: DEFAULT_OPERATION,

@@ -5,13 +5,12 @@ use programs::applications::cost::Speed;
 use programs::applications::euler::{self, Bump, free_stream};
 use programs::applications::partition::recursive_coordinate_bisection;
 use programs::applications::patterns::{ApplicationError, mesh};
-use programs::schedule::Pacing;
 use quantities::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{DEFAULT_OPERATION, Halos, Tolerance, communication, iterations, parts, residual};
+use super::{DEFAULT_OPERATION, HaloPacing, Halos, Tolerance, communication, iterations, parts, residual};
 use crate::catalogue::Entry;
 use crate::{Error, Prepared, Ready, Site, within};
 
@@ -35,7 +34,7 @@ pub struct Euler {
     /// How the exchange of halos is scheduled.
     algorithm: Irregular,
     /// How the ranks are kept in step while they exchange halos.
-    pacing: Pacing,
+    pacing: HaloPacing,
     /// How small the residual has to become, as a share of the first one.
     tolerance: Tolerance,
     /// The most cycles.
@@ -49,7 +48,7 @@ impl Default for Euler {
         Euler {
             vertices: 2000,
             algorithm: Irregular::Greedy,
-            pacing: Pacing::FreeRunning,
+            pacing: HaloPacing::default(),
             tolerance: Tolerance(1e-2),
             most_cycles: 1000,
             operation: DEFAULT_OPERATION,

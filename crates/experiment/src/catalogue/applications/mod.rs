@@ -26,6 +26,29 @@ use crate::{Error, Finding, Site};
 /// How long a node takes for a floating-point operation, by default.
 const DEFAULT_OPERATION: Duration = Duration::from_nanoseconds(1);
 
+/// How ranks are kept in step while they exchange halos. Their programs overlap no operations, which worlds simulate more quickly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HaloPacing(Pacing);
+
+impl HaloPacing {
+    /// All of them.
+    pub fn all() -> [HaloPacing; 3] {
+        Pacing::in_step().map(HaloPacing)
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        self.0.about()
+    }
+}
+
+quantities::written_by_name!(HaloPacing);
+
 /// A schedule of halos, and remarks on it.
 struct Halos {
     exchanges: Exchanges,
@@ -36,7 +59,7 @@ impl Halos {
     /// The schedule for a partition of a mesh of which so many bytes a vertex are sent.
     fn new(
         site: &Site,
-        (algorithm, pacing): (Irregular, Pacing),
+        (algorithm, HaloPacing(pacing)): (Irregular, HaloPacing),
         (partition, edges): (&Partition, &[[u32; 2]]),
         bytes_a_vertex: u32,
     ) -> Result<Halos, Error> {

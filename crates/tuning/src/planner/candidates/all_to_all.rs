@@ -45,7 +45,7 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
         if let Some(irregular) = algorithm.irregular().filter(|_| is_small)
             && let Ok(schedule) = algorithm.schedule(ranks, bytes)
         {
-            let paced = [Pacing::ReceiverConfirmed, Pacing::Barrier];
+            let paced = [Pacing::ReceiverConfirmed, Pacing::Barrier, Pacing::Overlapped];
             found.all.extend(in_paces(irregular, Arc::new(schedule), &paced));
         }
     }
@@ -96,7 +96,7 @@ fn in_paces(algorithm: Irregular, schedule: Arc<Schedule>, paces: &[Pacing]) -> 
         let Measures { carrying_steps, transfers, bytes, bytes_in_step, .. } = measures;
         let (steps, transfers) = (carrying_steps as f64, transfers as f64);
         let (more, empty) = match pacing {
-            Pacing::FreeRunning => (0.0, 0.0),
+            Pacing::FreeRunning | Pacing::Overlapped => (0.0, 0.0),
             Pacing::ReceiverConfirmed => (transfers, steps),
             Pacing::Barrier => (steps * f64::from(schedule.ranks) * rounds, steps * rounds),
         };

@@ -92,9 +92,7 @@ impl Candidate {
     /// Whether many send to one rank in a step, and nothing prevents ranks from running ahead.
     pub(super) fn runs_many_to_one(&self) -> bool {
         match &self.benchmark {
-            Benchmark::Scheduled(schedule, pacing, _) => {
-                schedule.rule == Rule::ManyToOne && *pacing == Pacing::FreeRunning
-            }
+            Benchmark::Scheduled(schedule, pacing, _) => schedule.rule == Rule::ManyToOne && pacing.adds_nothing(),
             Benchmark::Complete { algorithm, .. } => *algorithm == Complete::Linear,
             _ => false,
         }
