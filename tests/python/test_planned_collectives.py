@@ -48,7 +48,7 @@ to = "10000 B"
 algorithm = "posted"
 
 [all_to_allv]
-algorithm = "{matrix}"
+{matrix}
 
 [end]
 """
@@ -77,10 +77,11 @@ def every_collective(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(HERE / "mpi" / "every_collective.c", tmp_path_factory.mktemp("program") / "every_collective")
 
 
-def plan(folder: Path, ranks: int, matrix: str = "posted") -> Path:
-    """Write a plan to a file."""
+def plan(folder: Path, ranks: int, **matrix: str) -> Path:
+    """Write a plan to a file, with these fields for the exchange of a matrix."""
     path = folder / "plan.toml"
-    path.write_text(PLAN.format(ranks=ranks, matrix=matrix))
+    fields = matrix or {"algorithm": "posted"}
+    path.write_text(PLAN.format(ranks=ranks, matrix="\n".join(f'{field} = "{value}"' for field, value in fields.items())))
     return path
 
 
@@ -89,11 +90,19 @@ def test_the_package_contains_the_library() -> None:
     assert COLLECTIVES_LIBRARY.is_file()
 
 
-@pytest.mark.parametrize(("ranks", "matrix"), [(2, "posted"), (3, "edge-colouring"), (4, "birkhoff")])
-def test_a_plan_changes_no_received_data(every_collective: Path, tmp_path: Path, ranks: int, matrix: str) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "matrix", "by"),
+    [
+        (2, {"algorithm": "posted"}, "posted"),
+        (3, {"algorithm": "edge-colouring"}, "edge-colouring"),
+        (4, {"algorithm": "birkhoff"}, "birkhoff"),
+        (4, {"algorithm": "largest-first", "pacing": "overlapped"}, "largest-first, overlapped"),
+    ],
+)
+def test_a_plan_changes_no_received_data(every_collective: Path, tmp_path: Path, ranks: int, matrix: dict[str, str], by: str) -> None:
     command: list[str | Path] = [MPIEXEC, "-n", str(ranks), every_collective]
     alone = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    done = maquette("collectives", "--json", "--plan", plan(tmp_path, ranks, matrix), "--", *command)
+    done = maquette("collectives", "--json", "--plan", plan(tmp_path, ranks, **matrix), "--", *command)
     assert done.returncode == 0, done.stderr
     *digests, summary = done.stdout.splitlines()
     assert digests == alone.stdout.splitlines() and len(digests) == ranks
@@ -106,7 +115,7 @@ def test_a_plan_changes_no_received_data(every_collective: Path, tmp_path: Path,
         ("MPI_Allreduce", "rabenseifner"),
         ("MPI_Alltoall", "bruck"),
         ("MPI_Alltoall", "posted"),
-        ("MPI_Alltoallv", matrix),
+        ("MPI_Alltoallv", by),
     }
     left_to_library = {(line["function"], line["by"]) for line in lines if not line["planned"]}
     assert ("MPI_Alltoall", "not in the plan") in left_to_library
