@@ -81,7 +81,7 @@ pub fn read_schedule(path: &Path) -> Result<(schedule::Schedule, InputFile), Err
 /// That an order of sends and receives, if one is asked for, has an effect.
 ///
 /// # Errors
-/// An order where neither wait for the other.
+/// An order of sends and receives that do not wait for each other.
 pub(super) fn check_order(order: Option<SendReceiveOrder>, pacing: Pacing) -> Result<(), Error> {
     let order = order.filter(|_| pacing == Pacing::Overlapped);
     let allowed = "none, as overlapped sends and receives do not wait for each other";

@@ -60,7 +60,7 @@ impl Pacing {
             Pacing::FreeRunning => "Nothing but the messages themselves",
             Pacing::ReceiverConfirmed => "A small message from the receiver before each message",
             Pacing::Barrier => "A barrier between steps",
-            Pacing::Overlapped => "A rank's sends in order and its receives in order, but neither wait for the other",
+            Pacing::Overlapped => "A rank's sends in order and its receives in order; neither waits for the other",
         }
     }
 }
@@ -126,8 +126,8 @@ impl RankSchedule {
 }
 
 /// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both; or, if they are overlapped, all sends in turn
-/// and all receives in turn. `message_for` makes the
-/// message for a rank, `take` is called with each message and its sender, after its parts are joined if it was cut.
+/// and all receives in turn. `message_for` makes the message for a rank, `take` is called with each message and its sender, after its parts are
+/// joined if it was cut.
 ///
 /// The sizes in the schedule are only used to cut messages: a message from `message_for` is sent whatever its size.
 ///
