@@ -95,6 +95,15 @@ def test_requests_for_several_servers(filled: list[Member]) -> None:
                 assert pipeline.execute() == [str(value) for value in range(50)]
 
 
+def test_a_request_may_be_for_tens_of_thousands_of_keys_of_several_servers(filled: list[Member]) -> None:
+    names = [f"many:{number}" for number in range(30_000)]
+    for member in filled[:2]:
+        with member.client() as client:
+            assert client.mget(names) == [None] * len(names)
+            assert client.mset(dict.fromkeys(names[:20_000], "x"))
+            assert client.exists(*names) == client.delete(*names) == 20_000
+
+
 def test_a_pipeline_keeps_the_order_of_requests_for_each_key_and_around_those_for_several() -> None:
     def use(name: int, members: list[Member]) -> None:
         chance, numbers = random.Random(name), dict[str, int]()

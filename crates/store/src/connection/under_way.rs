@@ -117,7 +117,10 @@ impl UnderWay {
 
     /// The request waits for more.
     pub(super) fn put_back(&mut self, place: usize, waiting: Waiting) {
-        self.begun.extend(waiting.tickets());
+        // All parts of a request were begun together, and there may be many.
+        if !matches!(waiting, Waiting::Parts { .. }) {
+            self.begun.extend(waiting.tickets());
+        }
         self.asked[place].state = State::Waits(waiting);
     }
 
