@@ -26,8 +26,8 @@ class Member:
 
     def __init__(self, *options: str, client_options: dict[str, Any] | None = None) -> None:
         self.client_options = client_options or {}
-        # It reacts to Ctrl-C even where this process inherited the signal as ignored, as in the background of a script.
-        command = ["env", "--default-signal=INT", str(COMMAND), "store", "serve", "--json", "--port", "0"]
+        # It reacts to Ctrl-C and SIGHUP even where this process inherited them as ignored, as in the background of a script or under nohup.
+        command = ["env", "--default-signal=INT,HUP", str(COMMAND), "store", "serve", "--json", "--port", "0"]
         command += [*options, *([] if "--capacity" in options else ["--capacity", str(CAPACITY)])]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
