@@ -188,7 +188,7 @@ impl Arguments {
     fn check_goal(&self, files: &[ScheduleFile]) -> Result<(), Failure> {
         let allowed = "none but with --write FILE.goal: it is a matter of GOAL text";
         if files.iter().any(|file| file.format == Format::Goal) {
-            let without_effect = self.order.filter(|_| self.pacing == Some(Pacing::Overlapped));
+            let without_effect = self.order.filter(|_| self.pacing.is_some_and(|pacing| !pacing.is_in_step()));
             let allowed = "none with --pacing overlapped: its sends and receives do not wait for each other";
             return without_effect.map_or(Ok(()), |order| Err(Failure::argument("--order", order.name(), allowed)));
         }

@@ -251,7 +251,7 @@ impl AllToAll {
 
     fn parameters(&self, algorithm: &str, order: SendReceiveOrder, mut parameters: Value) -> Value {
         parameters["algorithm"] = json!(algorithm);
-        if self.pacing != Pacing::Overlapped {
+        if self.pacing.is_in_step() {
             parameters["order"] = json!(order.name());
         }
         parameters["pacing"] = json!(self.pacing.name());

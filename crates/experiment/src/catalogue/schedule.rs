@@ -54,7 +54,7 @@ impl Entry for Schedule {
         check_size(&name, &schedule, largest, site)?;
         let order = self.order.unwrap_or(SendReceiveOrder::Sendrecv);
         let mut parameters = json!({"file": name, "pacing": self.pacing.name()});
-        if self.pacing != Pacing::Overlapped {
+        if self.pacing.is_in_step() {
             parameters["order"] = json!(order.name());
         }
         let Measures { least_steps, most_bytes_of_a_rank, .. } = schedule.measures();
@@ -83,7 +83,7 @@ pub fn read_schedule(path: &Path) -> Result<(schedule::Schedule, InputFile), Err
 /// # Errors
 /// An order of sends and receives that do not wait for each other.
 pub(super) fn check_order(order: Option<SendReceiveOrder>, pacing: Pacing) -> Result<(), Error> {
-    let order = order.filter(|_| pacing == Pacing::Overlapped);
+    let order = order.filter(|_| !pacing.is_in_step());
     let allowed = "none, as overlapped sends and receives do not wait for each other";
     order.map_or(Ok(()), |order| Err(Error::parameter("order", order.name(), allowed)))
 }

@@ -34,9 +34,9 @@ impl Pacing {
         [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier, Pacing::Overlapped]
     }
 
-    /// Those under which a rank's operations of a step wait for those of the step before.
-    pub const fn in_step() -> [Pacing; 3] {
-        [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier]
+    /// Whether a rank's operations of a step wait for those of the step before. Only then does it matter what it does first in a step.
+    pub const fn is_in_step(self) -> bool {
+        !matches!(self, Pacing::Overlapped)
     }
 
     /// Whether it adds no messages to those of the schedule.

@@ -11,8 +11,8 @@ use crate::shift::Shift;
 
 impl Schedule {
     /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for those before it, and between them the
-    /// messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do any if they are overlapped. The tag of a message is the number of its
-    /// step, from 1, among those that carry messages; those of the pacing have tag 0.
+    /// messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do any if they are overlapped. The tag
+    /// of a message is the number of its step, from 1, among those that carry messages; those of the pacing have tag 0.
     pub fn to_goal(&self, pacing: Pacing, order: SendReceiveOrder) -> String {
         let mut text = format!("num_ranks {}\n", self.ranks);
         for (rank, schedule) in self.by_rank(order).iter().enumerate() {

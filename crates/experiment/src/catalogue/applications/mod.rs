@@ -32,8 +32,8 @@ pub struct HaloPacing(Pacing);
 
 impl HaloPacing {
     /// All of them.
-    pub fn all() -> [HaloPacing; 3] {
-        Pacing::in_step().map(HaloPacing)
+    pub fn all() -> Vec<HaloPacing> {
+        Pacing::all().into_iter().filter(|pacing| pacing.is_in_step()).map(HaloPacing).collect()
     }
 
     /// Its name on the command line.
