@@ -1,4 +1,5 @@
-//! A search among the costs with which recursive broadcast overtakes the control network where figure 10 says, on both machines.
+//! Where the costs of a node of the CM-5 come from, and the rate of its control network: a search among the costs with which recursive
+//! broadcast overtakes the control network where figure 10 says, on both machines. The presets have what the walk of seed 0 came to.
 //!
 //! The control network takes the same time on any machine, a fixed time and one for every byte. So it may take no more for a byte than
 //! lets recursive broadcast be slower at half the printed sizes, and no less than lets it be faster at the printed ones: four bounds, of
@@ -159,6 +160,7 @@ fn balanced_is_ahead(setup: &Setup) -> Result<bool, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::node_search::a_byte;
     use super::*;
 
     /// The costs that walks came to: of a message, of a packet, of copying, in the order of the ranges, and the receiver's.
@@ -166,6 +168,11 @@ mod tests {
         let mut settings = Walk::new(&RANGES, 0).settings(&costs);
         settings.push(("node.processor_receive".to_string(), receive.to_string()));
         Setup { settings, ..Setup::default() }
+    }
+
+    /// What walk 0 came to.
+    fn walk_0() -> Setup {
+        setup([2.59, 68.0, 1.60, 0.99, 19.7, 143.2, 3.59, 0.69], "3.3 us")
     }
 
     /// Without any rate recursive broadcast would be too late on 256 nodes, or too early on 32.
@@ -178,10 +185,25 @@ mod tests {
 
     #[test]
     fn walk_0_leaves_the_control_network_a_rate_and_has_the_order_of_figure_5() {
-        let walk_0 = setup([2.59, 68.0, 1.60, 0.99, 19.7, 143.2, 3.59, 0.69], "3.3 us");
+        let walk_0 = walk_0();
         let bounds = time_of_byte(&walk_0).unwrap();
         assert!(bounds.room() >= ROOM, "{bounds:?}");
         assert_eq!(bounds.middle_rate(), "623 kB/s");
         assert!(balanced_is_ahead(&walk_0).unwrap());
+    }
+
+    /// Both presets have them, and the study copies forwarded bytes as fast as their nodes copy.
+    #[test]
+    fn the_presets_have_the_costs_of_walk_0() {
+        let mut walk_0 = walk_0().settings;
+        walk_0.push((RATE.to_string(), "623 kB/s".to_string()));
+        for preset in ["cm5-32", "cm5-256"] {
+            let costs = |settings: &[(String, String)]| {
+                let machine = machines::load_with(preset, settings).unwrap();
+                (machine.node, machine.control_network)
+            };
+            assert_eq!(costs(&[]), costs(&walk_0), "{preset}");
+            assert_eq!(costs(&[]).0.copy_rate.map(a_byte), Some(Setup::default().reshuffle), "{preset}");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Where the costs of a node of the CM-5 come from: a search that is given the half of table 11 that is for training and the printed
-//! time of an empty message, and nothing else.
+//! A search for the costs of a node of the CM-5 that is given the half of table 11 that is for training and the printed time of an empty
+//! message, and nothing else. The presets had what one of its walks came to, until `crossing_search` found costs with figure 10.
 //!
 //! From a random place each walk goes on where the training figures are less far off, on fewer patterns than the study has, and on others.
 //! The receiver's cost for a message is no matter of choice: it is what the printed 88 us leave. What a walk came to is then judged
@@ -153,7 +153,7 @@ pub(super) fn with_costs(
 }
 
 /// How long it takes to copy a byte.
-fn a_byte(rate: Rate) -> Duration {
+pub(super) fn a_byte(rate: Rate) -> Duration {
     rate.time_of(quantities::Bytes(1))
 }
 

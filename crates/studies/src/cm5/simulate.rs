@@ -49,7 +49,7 @@ pub const TRANSFORM_COSTS: TransformCosts =
 /// finds it.
 pub const GATHER: Duration = Duration::from_nanoseconds(280);
 /// The time per byte where a complete exchange forwards messages: that of the node to copy one.
-pub const RESHUFFLE: Duration = Duration::from_picoseconds(68_493);
+pub const RESHUFFLE: Duration = Duration::from_picoseconds(50_761);
 
 /// What the study leaves open. The default is what `maquette reproduce cm5` uses; searches try others.
 #[derive(Clone, Debug, PartialEq)]
