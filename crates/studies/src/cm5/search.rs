@@ -1,8 +1,7 @@
 //! The origin of the applications' costs: a scan over both costs of the Fourier transform, against the training figures of table 5,
 //! and one over the time to gather a byte, against those of table 12.
 //!
-//! The costs of a node were fitted by `maquette calibrate`; the preset `cm5-32` says how, and `experiments/cm5/table11.csv` has the
-//! times with the seeds of their patterns.
+//! The costs of a node come from `crossing_search`.
 
 use experiment::parallel;
 use quantities::Duration;

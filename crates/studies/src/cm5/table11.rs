@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// The costs of nodes are fitted by `maquette calibrate` to the lines of this file that are not held back.
+    /// `maquette calibrate` can fit costs of nodes to the lines of this file that are not held back.
     const TIMES: &str = include_str!("../../../../experiments/cm5/table11.csv");
 
     #[test]
