@@ -107,7 +107,7 @@ pub struct Member<C: Contents> {
     moves: BTreeMap<u32, Identity>,
     image: Image,
     requests: Requests<C>,
-    /// Messages between servers of this member: sender, receiver and message.
+    /// Messages between servers of this member, and those that have overtaken a server on its way here: sender, receiver and message.
     to_servers: VecDeque<(u32, u32, ToServerOf<C>)>,
     /// Messages from its servers to its clients: receiver and message.
     to_clients: VecDeque<(u64, ToClientOf<C>)>,

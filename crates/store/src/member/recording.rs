@@ -35,7 +35,7 @@ pub struct Standing {
 /// A message that a server takes, and its state that changes with each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// The sender and the number of a sequenced message; none for the next message that waits from a server of the same member.
+    /// The sender and the number of a sequenced message; none for the next of those two servers that waits within the member.
     pub sequenced: Option<(Identity, u64)>,
     /// The host of the server that has sent it, if another member has passed it on.
     pub origin: Option<Identity>,

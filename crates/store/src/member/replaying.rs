@@ -51,10 +51,12 @@ impl<C: Contents> Member<C> {
             (Some((member, number)), Some(message)) if self.reliable.receives(member, number) => {
                 (origin.unwrap_or(member), message)
             }
-            (None, None) => match self.to_servers.pop_front() {
-                Some((sender, receiver, message)) if (sender, receiver) == (from, to) => (self.own.identity, message),
-                _ => return false,
-            },
+            (None, None) => {
+                let mut messages = self.to_servers.iter();
+                let next = messages.position(|(sender, receiver, _)| (*sender, *receiver) == (from, to));
+                let Some((.., message)) = next.and_then(|next| self.to_servers.remove(next)) else { return false };
+                (self.own.identity, message)
+            }
             _ => return false,
         };
         if let (Some(server), Some(pace)) = (self.servers.get_mut(&to), pace) {

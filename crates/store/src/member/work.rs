@@ -249,7 +249,7 @@ impl<C: Contents> Member<C> {
     /// Delivers the messages among this member's servers and clients until there are none.
     pub(super) fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         for _ in 0..MOST_ROUNDS {
-            if let Some((from, to, message)) = self.to_servers.pop_front() {
+            if let Some((from, to, message)) = self.next_between_servers() {
                 if !matches!(message, ToServer::Forward(_)) {
                     self.record_taking((None, None), from, to, None);
                 }
@@ -264,6 +264,23 @@ impl<C: Contents> Member<C> {
         }
         // Servers and clients that repeat themselves endlessly know too little: requests dropped now are sent again later.
         self.to_clients.clear();
+    }
+
+    /// Takes out the first message among this member's servers that is not ahead of its receiver.
+    fn next_between_servers(&mut self) -> Option<(u32, u32, ToServerOf<C>)> {
+        let mut messages = self.to_servers.iter();
+        let next = messages.position(|(from, to, message)| !self.is_ahead(*from, *to, message))?;
+        self.to_servers.remove(next)
+    }
+
+    /// Whether a message has overtaken the server that it is for, which is still on its way to this member: the sender knows already where that
+    /// server goes, from the member that it leaves, and no order is kept between messages from two members. Only a server at rest
+    /// moves, and these are what others may tell such a one.
+    fn is_ahead(&self, from: u32, to: u32, message: &ToServerOf<C>) -> bool {
+        let is_for_one_at_rest =
+            matches!(message, ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_) | ToServer::Leave { .. });
+        let was_here = || self.departure().is_some_and(|own| own.moved.contains_key(&to));
+        is_for_one_at_rest && from != to && !self.servers.contains_key(&to) && !was_here()
     }
 
     /// Delivers another server's message to a server of this member, which the message may open.
@@ -286,6 +303,7 @@ impl<C: Contents> Member<C> {
         let Some(server) = self.servers.get_mut(&to) else {
             return match message {
                 ToServer::Forward(request) => self.bounce(member, to, request.client, request.number, outputs),
+                message if self.is_ahead(from, to, &message) => self.to_servers.push_back((from, to, message)),
                 message => self.pass_on_after_it(member, from, to, message, outputs),
             };
         };

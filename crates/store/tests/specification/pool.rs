@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use maquette_store::member::{Answer, Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
-use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs};
+use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, h};
 use quantities::{Duration, Time, splitmix64};
 
 use crate::seeds::of_each_seed;
@@ -255,6 +255,25 @@ impl Pool {
         self.carry(member, outputs);
     }
 
+    /// Has some member store a value under a key that no other request is about, or remove what is there.
+    fn change(&mut self, number: u64, value: Option<u64>) {
+        let body = |value: u64| Body::from(value.to_le_bytes().to_vec());
+        let (operation, before) = match value {
+            Some(value) => (Operation::Put(key(number), body(value)), self.model.insert(number, value)),
+            None => (Operation::Remove(key(number)), self.model.remove(&number)),
+        };
+        let (member, mut outputs) = (self.some_member(), Vec::new());
+        let ticket = self.members[member].ask(time(self.now), c_of(number), operation, &mut outputs);
+        self.asked.insert((member, ticket), Asked { key: number, due: Outcome::Found(before.map(body)) });
+        self.carry(member, outputs);
+    }
+
+    /// The server that has the token; none while that is on its way.
+    fn token(&self) -> Option<u32> {
+        let mut servers = self.members.iter().flat_map(Member::servers);
+        servers.find_map(|(number, server)| server.token().map(|_| number))
+    }
+
     fn run(&mut self, requests: usize, storing: bool) {
         for _ in 0..requests {
             self.ask(storing);
@@ -273,13 +292,8 @@ impl Pool {
 
     /// Removes all keys; then there are no requests, and members only check now and then whether the file should shrink.
     fn empty(&mut self) {
-        while let Some((number, value)) = self.model.pop_first() {
-            let (member, mut outputs) = (self.some_member(), Vec::new());
-            let ticket =
-                self.members[member].ask(time(self.now), c_of(number), Operation::Remove(key(number)), &mut outputs);
-            let due = Outcome::Found(Some(Body::from(value.to_le_bytes().to_vec())));
-            self.asked.insert((member, ticket), Asked { key: number, due });
-            self.carry(member, outputs);
+        while let Some(number) = self.model.keys().next().copied() {
+            self.change(number, None);
         }
         for _ in 0..200 {
             self.until_nothing_is_under_way();
@@ -562,4 +576,44 @@ fn a_scan_finds_every_key_once_while_servers_move() {
         pool.check();
         assert!(pool.members[leaver].has_left());
     });
+}
+
+#[test]
+fn a_server_gets_the_token_that_was_sent_to_it_while_it_was_on_its_way() {
+    let mut pool = standing_by(0, 4);
+    let is_split = (0..300).any(|_| {
+        pool.ask(true);
+        pool.until_nothing_is_under_way();
+        pool.token() == Some(1)
+    });
+    assert!(is_split);
+    // Server 0 becomes so small that all of it is sent in one go.
+    let (even, odd): (Vec<u64>, Vec<u64>) = (0..300).partition(|number| h(1, c_of(*number)) == 0);
+    let stored: Vec<u64> = even.into_iter().filter(|number| pool.model.contains_key(number)).collect();
+    stored.into_iter().for_each(|number| pool.change(number, None));
+    pool.until_nothing_is_under_way();
+    let leaver = pool.servers()[&0];
+    pool.leave(leaver);
+    let goes = |pool: &Pool| pool.members[leaver].departure().and_then(|it| it.moved.get(&0).copied());
+    while goes(&pool).is_none() && pool.step() {}
+    let to = goes(&pool).expect("it is leaving").0 as usize - 100;
+    let slow = 1_000 * pool.delay;
+    let its: Vec<(u64, u64)> =
+        pool.links.iter().filter(|(_, it)| (it.0, it.1) == (leaver, to)).map(|(at, _)| *at).collect();
+    for (at, order) in its {
+        let message = pool.links.remove(&(at, order)).expect("it is under way");
+        pool.last.insert((leaver, to), at + slow);
+        pool.links.insert((at + slow, order), message);
+    }
+    // Meanwhile server 1 splits, and server 0 is the next to do so.
+    let comes = pool.now + slow;
+    for number in odd {
+        pool.change(number, Some(number));
+        while pool.links.keys().next().is_some_and(|(at, _)| *at < comes) {
+            pool.step();
+        }
+    }
+    assert!(pool.now < comes && pool.token().is_none(), "server 0 has been told before it has come");
+    pool.until_nothing_is_under_way();
+    pool.check();
 }
