@@ -67,8 +67,7 @@ impl ParityMember {
             return;
         }
         if has_parity && !self.has_parity() {
-            // The other one should lead.
-            return (self.pair.candidacy, self.pair.silent) = (None, 0);
+            return self.gives_way();
         }
         let Some(candidacy) = &mut self.pair.candidacy else { return };
         let is_known = self.pair.views.settled.is_some_and(|settled| view.number <= settled.number);
@@ -76,6 +75,12 @@ impl ParityMember {
         let later = Some(view.lead).filter(|lead| !is_known && *lead != self.own);
         candidacy.was_granted(by, has_parity, later);
         self.go_on_with_candidacy(output);
+    }
+
+    /// The other parity member should lead. Members may have recorded the view that this one asked for; it is void, as nobody else counts them.
+    fn gives_way(&mut self) {
+        (self.pair.candidacy, self.pair.silent, self.pair.insists) = (None, 0, false);
+        self.pair.views.give_up(self.own);
     }
 
     pub(super) fn was_refused(&mut self, number: Number, promised: Number) {

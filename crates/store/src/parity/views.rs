@@ -14,7 +14,8 @@
 //!
 //! Only the candidate itself counts who has recorded its view. So a view is void once its candidate has given it up without having learned that it
 //! was chosen: by a restart, or for another's view. Such a candidate forgets the view, and when it then grants another one precedence, other
-//! members' records of the void view no longer stand against that.
+//! members' records of the void view no longer stand against that. Neither does a later view that only half of the group or fewer can have recorded, those
+//! counted that have not answered: the others have promised not to record it any more, so it is not chosen, and never will be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,19 +193,21 @@ impl Candidacy {
         }
     }
 
-    /// Whether a majority has promised.
+    /// Whether a majority has promised, and no later view is the group's, or can become that.
     pub(super) fn is_granted(&self) -> bool {
-        self.granted.keys().filter(|member| self.counts(**member)).count() > self.members.len() / 2
+        let half = self.members.len() / 2;
+        let may_know_later = self.members.iter().filter(|member| !self.counts(**member)).count();
+        self.granted.len() > half && may_know_later <= half
     }
 
     /// Whether all of these have promised.
     pub(super) fn has_all(&self, mut members: impl Iterator<Item = Identity>) -> bool {
-        members.all(|member| self.counts(member))
+        members.all(|member| self.granted.contains_key(&member))
     }
 
     /// Whether a parity member that has no parity has promised.
     pub(super) fn has_nothing(&self, member: Identity) -> bool {
-        self.counts(member) && self.granted.get(&member).is_some_and(|grant| !grant.has_parity)
+        self.granted.get(&member).is_some_and(|grant| !grant.has_parity)
     }
 
     /// Members are asked to record it from now on.

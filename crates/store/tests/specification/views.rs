@@ -113,12 +113,44 @@ fn a_view_that_its_candidate_has_given_up_is_in_nobodys_way() {
         lead.take(from, Message::Granted { number: alone, view, life: LIFE, has_parity }, &mut output);
         output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
     };
-    // Two of the group's four have recorded that the follower leads alone, and the follower may have learned of a third.
+    // Both data members have recorded that the follower leads alone. It may have counted them, and lead.
     assert!(!is_granted(DATA[0], of_follower, false));
-    assert!(!is_granted(DATA[1], settled, false), "two of four are no majority");
+    assert!(!is_granted(DATA[1], of_follower, false));
     assert!(!is_granted(OTHER, of_follower, true), "the follower may lead by now");
     // Restarted, it knows that it does not, and no longer counts who has recorded its view.
     assert!(is_granted(OTHER, settled, false));
+}
+
+#[test]
+fn a_view_that_half_of_the_group_has_recorded_is_in_nobodys_way_once_the_others_have_promised() {
+    let (mut lead, number) = with_follower();
+    let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
+    let of_follower = View { number: Number(number.0 + 1, OTHER), lead: OTHER, follower: None, ..settled };
+    let alone = asks(&mut lead);
+    let mut is_granted = |from, view| {
+        let mut output = Output::default();
+        lead.take(from, Message::Granted { number: alone, view, life: LIFE, has_parity: false }, &mut output);
+        output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
+    };
+    // Of the four in the group, the follower and one data member have recorded that the follower leads alone; it is gone for ever.
+    assert!(!is_granted(DATA[0], of_follower), "the other data member may have recorded it, too");
+    assert!(is_granted(DATA[1], settled), "it has not, and won't");
+}
+
+#[test]
+fn a_candidate_without_parity_gives_up_its_view_for_the_one_that_has_it() {
+    let mut member = started_again();
+    let number = asks(&mut member);
+    assert!(DATA.iter().any(|from| is_granted(&mut member, *from, number, LIFE)), "it asks others to record its view");
+    let view = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
+    let granted = Message::Granted { number, view, life: 0, has_parity: true };
+    member.take(OTHER, granted, &mut Output::default());
+    // The other one is granted precedence by a member that knows no later view, though all others have recorded one.
+    let (mut output, later) = (Output::default(), Number(number.0 + 1, OTHER));
+    member.take(OTHER, Message::Ask { group: Number(1, OTHER), number: later }, &mut output);
+    let grants =
+        |(_, message): &(Identity, Message)| matches!(message, Message::Granted { view: known, .. } if *known == view);
+    assert!(output.sends.iter().any(grants));
 }
 
 #[test]
