@@ -53,6 +53,8 @@ pub(super) struct Request {
     pub(super) slot: Option<u16>,
     /// Whether it changes nothing, and may be carried out twice.
     pub(super) is_read: bool,
+    /// How many requests the client had sent before it, when it was sent last.
+    pub(super) sent_after: u64,
     /// How often it was redirected by MOVED.
     pub(super) redirections: u32,
     /// How often it had to wait before it was sent again.
@@ -121,7 +123,16 @@ impl Batch {
         let start = self.bytes.len();
         encode(words, &mut self.bytes);
         let end = self.bytes.len();
-        self.requests.push(Request { start, end, slot, is_read, redirections: 0, delays: 0, answer: None });
+        self.requests.push(Request {
+            start,
+            end,
+            slot,
+            is_read,
+            sent_after: 0,
+            redirections: 0,
+            delays: 0,
+            answer: None,
+        });
     }
 
     /// How many requests there are.

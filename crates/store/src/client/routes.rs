@@ -295,7 +295,7 @@ impl Routes {
     fn take_map(&mut self, member: MemberNumber, reply: Value) {
         self.map_of = None;
         let address = self.slots.address(member);
-        if self.slots.learn(member, &reply) {
+        if self.slots.learn(member, &reply, self.counts.sent) {
             self.links.resize_with(self.slots.members(), Link::new);
         } else if !self.slots.are_known() && self.failure.is_none() {
             match reply {
@@ -316,12 +316,12 @@ impl Routes {
         let slot = self.batch.request(request).slot;
         if let (Some(moved), Some(slot)) = (Moved::read(&message, address), slot) {
             self.counts.moved += 1;
-            self.counts.adjustments += u64::from(self.slots.adjust(member, moved));
-            self.links.resize_with(self.slots.members(), Link::new);
             let asked = self.batch.request(request);
             asked.redirections += 1;
-            let times = asked.redirections;
-            let is_elsewhere = self.slots.owner(slot) != Some(member);
+            let (times, at) = (asked.redirections, asked.sent_after);
+            self.counts.adjustments += u64::from(self.slots.adjust(member, moved, at, self.counts.sent));
+            self.links.resize_with(self.slots.members(), Link::new);
+            let is_elsewhere = self.slots.owner(slot) != Some(member) || !self.slots.was_known(slot, at);
             match times {
                 MOST_REDIRECTIONS.. => self.answer(now, request, Err(Error::SentOn { times, address: moved.to })),
                 0..QUICK_REDIRECTIONS if is_elsewhere => self.send_again(request),
@@ -365,6 +365,7 @@ impl Routes {
         let begins = link.sent_before + (link.unsent.len() - link.sent) as u64;
         link.expected.push_back(Expected::Request(request, begins));
         link.unsent.extend_from_slice(self.batch.bytes(request));
+        self.batch.request(request).sent_after = self.counts.sent;
         self.counts.sent += 1;
     }
 

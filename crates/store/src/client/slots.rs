@@ -10,7 +10,9 @@
 //! ```
 //!
 //! A member knows for sure which slots it does not have; of other members it knows only what it has heard. So it can give away slots that it was
-//! believed to have, and nothing else: a member that knows less does not spoil what the client knows of others.
+//! believed to have, and nothing else: a member that knows less does not spoil what the client knows of others. Nor does a reply that is out of
+//! date: a member can give away a slot only in reply to a request that the client has sent since it was told that this member has the slot. Otherwise a
+//! slot that comes back to a member would be given away once more by each reply to the requests that were on their way to it before.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -30,11 +32,19 @@ pub(super) struct Moved {
     pub(super) range: (u16, u16),
 }
 
+/// The member that is believed to have a slot.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    member: MemberNumber,
+    /// How many requests the client had sent when it was told so.
+    since: u64,
+}
+
 /// The image of a client.
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// The member that is believed to have each slot; empty until the client has heard of any.
-    owners: Vec<MemberNumber>,
+    /// The owner of each slot; empty until the client has heard of any.
+    owners: Vec<Owner>,
     members: Vec<SocketAddr>,
 }
 
@@ -51,7 +61,12 @@ impl Slots {
 
     /// The member that is believed to have a slot.
     pub(super) fn owner(&self, slot: u16) -> Option<MemberNumber> {
-        self.owners.get(usize::from(slot)).copied()
+        self.owners.get(usize::from(slot)).map(|owner| owner.member)
+    }
+
+    /// Whether the present owner of a slot was known when the client had sent so many requests.
+    pub(super) fn was_known(&self, slot: u16, sent: u64) -> bool {
+        self.owners.get(usize::from(slot)).is_some_and(|owner| owner.since <= sent)
     }
 
     /// The address of a member.
@@ -72,21 +87,23 @@ impl Slots {
         }))
     }
 
-    /// Takes a MOVED reply of a member. Returns whether it adjusts the image.
-    pub(super) fn adjust(&mut self, by: MemberNumber, moved: Moved) -> bool {
+    /// Takes a member's MOVED reply to the request before which the client had sent `asked` others; by now it has sent `sent`. Returns
+    /// whether it adjusts the image.
+    pub(super) fn adjust(&mut self, by: MemberNumber, moved: Moved, asked: u64, sent: u64) -> bool {
         let to = self.number(moved.to);
         let (first, last) = (usize::from(moved.range.0), usize::from(moved.range.1));
         let Some(range) = self.owners.get_mut(first..=last) else { return false };
         let mut is_news = false;
-        for owner in range.iter_mut().filter(|owner| **owner == by && by != to) {
-            *owner = to;
+        for owner in range.iter_mut().filter(|owner| owner.member == by && by != to && owner.since <= asked) {
+            *owner = Owner { member: to, since: sent };
             is_news = true;
         }
         is_news
     }
 
-    /// Takes the reply of a member to CLUSTER SLOTS. Returns whether it is a map. An address that is empty or unspecified is the member's own.
-    pub(super) fn learn(&mut self, by: MemberNumber, reply: &Value) -> bool {
+    /// Takes the reply of a member to CLUSTER SLOTS, when the client has sent `sent` requests. Returns whether it is a map. An address that is
+    /// empty or unspecified is the member's own.
+    pub(super) fn learn(&mut self, by: MemberNumber, reply: &Value, sent: u64) -> bool {
         let own = self.address(by);
         let ranges: Option<Vec<(usize, usize, SocketAddr)>> =
             reply.list().iter().map(|range| read(range, own)).collect();
@@ -95,8 +112,8 @@ impl Slots {
         // Requests for slots that no member has go to the member that has those before them.
         let mut owners = Vec::with_capacity(1 << SLOT_BITS);
         for (_, last, address) in ranges {
-            let member = self.number(address);
-            owners.resize((last + 1).max(owners.len()), member);
+            let owner = Owner { member: self.number(address), since: sent };
+            owners.resize((last + 1).max(owners.len()), owner);
         }
         let Some(&last) = owners.last() else { return false };
         owners.resize(1 << SLOT_BITS, last);
@@ -106,7 +123,7 @@ impl Slots {
 
     /// A store that knows nothing of slots has them all.
     pub(super) fn learn_that_there_is_one(&mut self, member: MemberNumber) {
-        self.owners = vec![member; 1 << SLOT_BITS];
+        self.owners = vec![Owner { member, since: 0 }; 1 << SLOT_BITS];
     }
 }
 
@@ -179,14 +196,28 @@ mod tests {
         let mut slots = known();
         let (first, second, third) = (MemberNumber(0), MemberNumber(1), MemberNumber(2));
         let moved = |to, first, last| Moved { slot: last, to: at(to), range: (first, last) };
-        assert!(slots.adjust(first, moved(2, 8_192, 16_383)));
-        assert!(slots.adjust(second, moved(3, 12_288, 16_383)));
+        assert!(slots.adjust(first, moved(2, 8_192, 16_383), 0, 1));
+        assert!(slots.adjust(second, moved(3, 12_288, 16_383), 1, 2));
         // The first has heard nothing of the third, and still believes that the second has all of it.
-        assert!(!slots.adjust(first, moved(2, 8_192, 16_383)));
+        assert!(!slots.adjust(first, moved(2, 8_192, 16_383), 2, 3));
         let owners = [0, 8_191, 8_192, 12_287, 12_288, 16_383].map(|slot| slots.owner(slot).unwrap());
         assert_eq!(owners, [first, first, second, second, third, third]);
         // It can't give away slots that it was not believed to have, either.
-        assert!(!slots.adjust(first, moved(1, 0, 16_383)));
+        assert!(!slots.adjust(first, moved(1, 0, 16_383), 3, 4));
+    }
+
+    #[test]
+    fn a_member_gives_away_a_slot_that_has_come_back_only_if_it_was_asked_since() {
+        let mut slots = known();
+        let (first, second) = (MemberNumber(0), MemberNumber(1));
+        let moved = |to| Moved { slot: 9_000, to: at(to), range: (8_192, 16_383) };
+        // Two requests are under way to the first member when it no longer has the slot; the reply to the third is that it has it again.
+        assert!(slots.adjust(first, moved(2), 0, 2));
+        assert!(slots.adjust(second, moved(1), 2, 3));
+        assert!(!slots.adjust(first, moved(2), 1, 3), "the second of these replies is out of date");
+        assert_eq!((slots.owner(9_000), slots.was_known(9_000, 1)), (Some(first), false));
+        assert!(slots.adjust(first, moved(2), 3, 4));
+        assert_eq!(slots.owner(9_000), Some(second));
     }
 
     #[test]
@@ -203,10 +234,10 @@ mod tests {
             Value::List(vec![range(0, 5, node(b"nowhere", 8))]),
             Value::List(vec![range(0, 5, node(b"127.0.0.1", 70_000))]),
         ] {
-            assert!(!slots.learn(MemberNumber(0), &strange), "{strange:?}");
+            assert!(!slots.learn(MemberNumber(0), &strange, 0), "{strange:?}");
         }
         assert_eq!(slots.owner(3), Some(MemberNumber(0)));
-        assert!(slots.learn(MemberNumber(0), &Value::List(vec![good()])));
+        assert!(slots.learn(MemberNumber(0), &Value::List(vec![good()]), 0));
         assert_eq!(slots.owner(3).map(|member| slots.address(member)), Some(at(8)));
     }
 }
