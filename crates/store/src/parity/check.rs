@@ -56,7 +56,7 @@ impl Message {
                 check_step(step)
             }
             Message::ReadParity { stripe, .. } => check_stripe(*stripe),
-            Message::Ask { group, number } => check_number(*group).and_then(|()| check_number(*number)),
+            Message::Ask { settled, number } => check_view(settled).and_then(|()| check_number(*number)),
             Message::Granted { number, view, life, .. } => {
                 check_number(*number)?;
                 check_life(*life)?;

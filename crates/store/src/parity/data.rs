@@ -29,6 +29,7 @@ use super::code::COLUMNS;
 use super::column::{Change, Effect, Extent, FileName, Kind, Piece};
 use super::facts::Facts;
 use super::message::{Message, Wish};
+use super::pair::PATIENCE_WITH_GROUPS;
 use super::views::{Acceptor, View};
 use crate::log::Event;
 use crate::member::Identity;
@@ -119,6 +120,8 @@ pub struct DataMember {
     full: BTreeSet<Identity>,
     /// Its promises and records about which parity members its group has, if the group may have two.
     views: Acceptor,
+    /// Since when it has known that a group has a place for it whose parity member went before it could say so. [ms]
+    expected_since: Option<Milliseconds>,
     is_lost: bool,
     /// Whether it is leaving: then nothing on its disk changes any more.
     leaves: bool,
@@ -146,6 +149,7 @@ impl DataMember {
             linked: BTreeSet::new(),
             full: BTreeSet::new(),
             views: facts.views,
+            expected_since: None,
             is_lost: false,
             leaves: false,
         }
@@ -202,7 +206,10 @@ impl DataMember {
     pub fn wants(&self, parity: Identity) -> bool {
         match self.covered_by {
             Some(covered_by) => covered_by == parity,
-            None => self.stage == Stage::Apart && !self.leaves && !self.full.contains(&parity),
+            None => {
+                let is_elsewhere = self.expected_since.is_some() && self.view().is_none_or(|view| !view.has(parity));
+                self.stage == Stage::Apart && !self.leaves && !self.full.contains(&parity) && !is_elsewhere
+            }
         }
     }
 
@@ -304,17 +311,14 @@ impl DataMember {
             Message::Full(session) if self.greets(from, session) => {
                 self.stage = Stage::Apart;
                 self.full.insert(from);
-                let next = self.linked.iter().copied().find(|parity| self.wants(*parity));
-                next.filter(|_| self.covered_by.is_none())
-                    .into_iter()
-                    .for_each(|parity| self.meets(now, parity, output));
+                self.asks_another(now, output);
             }
             Message::Room => self.is_invited(now, from, output),
             Message::Left(session) if self.session == session && self.is_with(from) => {
                 (self.covered_by, self.is_complete, self.stage) = (None, false, Stage::Apart);
             }
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
-            Message::Ask { .. } | Message::Record(_) => self.is_asked(from, &message, output),
+            Message::Ask { .. } | Message::Record(_) => self.is_asked(now, from, &message, output),
             Message::Lost(life) => self.is_lost |= self.life < life,
             Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
@@ -348,6 +352,14 @@ impl DataMember {
         }
     }
 
+    /// Asks another parity member for a place in its group, if it has none.
+    fn asks_another(&mut self, now: Milliseconds, output: &mut Output) {
+        let next = self.linked.iter().copied().find(|parity| self.wants(*parity));
+        if let Some(parity) = next.filter(|_| self.covered_by.is_none()) {
+            self.meets(now, parity, output);
+        }
+    }
+
     fn is_invited(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.full.remove(&parity);
         if self.stage == Stage::Apart && self.covered_by.is_none() {
@@ -356,12 +368,16 @@ impl DataMember {
     }
 
     /// A candidate wants its group to have other parity members.
-    fn is_asked(&mut self, from: Identity, message: &Message, output: &mut Output) {
+    fn is_asked(&mut self, now: Milliseconds, from: Identity, message: &Message, output: &mut Output) {
         let (number, answer) = match *message {
-            Message::Ask { group, number } => {
+            Message::Ask { settled, number } => {
                 let life = self.life;
                 let granted = |view| Message::Granted { number, view, life, has_parity: false };
-                (number, self.views.ask(group, number).map(|answer| answer.map(granted)))
+                if self.stage == Stage::Apart && self.covered_by.is_none() && self.view().is_none() {
+                    // It has a place in the group, so its vote is needed; but the lead was lost before it could tell this member.
+                    (self.views, self.expected_since) = (Acceptor::of(Some(settled)), Some(now));
+                }
+                (number, self.views.ask(settled.group, number).map(|answer| answer.map(granted)))
             }
             Message::Record(view) => {
                 let answer = self.views.record(view);
@@ -401,6 +417,7 @@ impl DataMember {
             return Ok(());
         }
         (self.covered_by, self.is_complete, self.stage) = (Some(parity), is_complete, Stage::Open(parity));
+        self.expected_since = None;
         self.theirs = theirs.into_iter().collect();
         let logs = self.theirs.iter().filter(|(file, _)| file.kind == Kind::Log);
         self.acknowledged = logs.map(|(file, extent)| (file.number, extent.length)).max().unwrap_or((0, 0));
@@ -482,6 +499,10 @@ impl DataMember {
 
     /// Sends a beat after a long time without sending; greets again after a long time without hearing anything, since messages may be lost.
     pub fn look(&mut self, now: Milliseconds, output: &mut Output) {
+        let is_over = |since: &mut Milliseconds| now.abs_diff(*since) >= PATIENCE_WITH_GROUPS * self.patience;
+        if self.expected_since.take_if(is_over).is_some() {
+            self.asks_another(now, output);
+        }
         if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage
             && now.abs_diff(self.heard) >= 3 * self.patience
         {

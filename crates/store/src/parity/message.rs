@@ -143,9 +143,9 @@ pub enum Message {
     },
     /// The sender asks for a promise, to get another view for its group.
     Ask {
-        /// The group.
-        group: Number,
-        /// The number of the view.
+        /// The view as far as the sender knows.
+        settled: View,
+        /// The number of the other view.
         number: Number,
     },
     /// The sender promises to record no view with a lower number.

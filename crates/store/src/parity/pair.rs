@@ -36,7 +36,7 @@ use crate::record::Milliseconds;
 
 /// Where there are other parity members, one that stands by waits this many times its patience before it founds a group: as long as a follower
 /// may take to notice that its lead is gone, to lead alone, and to have the group agree on a new follower; and as much again.
-const PATIENCE_WITH_GROUPS: Milliseconds = 6;
+pub(super) const PATIENCE_WITH_GROUPS: Milliseconds = 6;
 
 /// A parity member's standing in its group.
 #[derive(Debug)]
@@ -251,9 +251,9 @@ impl ParityMember {
                 self.stripes.make(stripe, request, &bytes);
                 output.send(from, Message::Stored(request));
             }
-            Message::Ask { group, number } => {
+            Message::Ask { settled, number } => {
                 let has_parity = self.has_parity();
-                match self.pair.views.ask(group, number) {
+                match self.pair.views.ask(settled.group, number) {
                     Some(Ok(view)) => output.send(from, Message::Granted { number, view, life: 0, has_parity }),
                     Some(Err(promised)) => output.send(from, Message::Refused { number, promised }),
                     None => {}

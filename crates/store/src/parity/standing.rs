@@ -38,12 +38,12 @@ impl ParityMember {
 
     /// Asks the members that have not answered yet.
     fn ask(&mut self, output: &mut Output) {
-        let Some(candidacy) = &self.pair.candidacy else { return };
-        let View { group, number, .. } = candidacy.view;
+        let (Some(candidacy), Some(settled)) = (&self.pair.candidacy, self.pair.views.settled) else { return };
+        let number = candidacy.view.number;
         for member in candidacy.silent().filter(|member| self.pair.links.contains(member)) {
             let message = match candidacy.is_recorded() {
                 true => Message::Record(candidacy.view),
-                false => Message::Ask { group, number },
+                false => Message::Ask { settled, number },
             };
             output.send(member, message);
         }

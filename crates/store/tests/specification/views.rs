@@ -147,7 +147,7 @@ fn a_candidate_without_parity_gives_up_its_view_for_the_one_that_has_it() {
     member.take(OTHER, granted, &mut Output::default());
     // The other one is granted precedence by a member that knows no later view, though all others have recorded one.
     let (mut output, later) = (Output::default(), Number(number.0 + 1, OTHER));
-    member.take(OTHER, Message::Ask { group: Number(1, OTHER), number: later }, &mut output);
+    member.take(OTHER, Message::Ask { settled: view, number: later }, &mut output);
     let grants =
         |(_, message): &(Identity, Message)| matches!(message, Message::Granted { view: known, .. } if *known == view);
     assert!(output.sends.iter().any(grants));
@@ -161,7 +161,8 @@ fn a_restarted_candidate_has_given_up_its_view() {
     let later = Number(number.0 + 1, OTHER);
     let view_granted_by = |member: &mut ParityMember| {
         let mut output = Output::default();
-        member.take(OTHER, Message::Ask { group: Number(1, OTHER), number: later }, &mut output);
+        let settled = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
+        member.take(OTHER, Message::Ask { settled, number: later }, &mut output);
         output.sends.into_iter().find_map(|(_, message)| match message {
             Message::Granted { view, .. } => Some(view.lead),
             _ => None,

@@ -7,6 +7,7 @@ use maquette_store::parity::Output;
 use maquette_store::parity::data::DataMember;
 use maquette_store::parity::facts::Facts;
 use maquette_store::parity::message::{Message, Wish};
+use maquette_store::parity::views::{Number, View};
 
 use super::disk::Disk;
 use super::{Machine, PATIENCE, Part, World};
@@ -206,4 +207,41 @@ fn a_member_that_had_no_room_in_a_group_asks_again_when_it_meets_the_parity_memb
     assert_eq!(meets(&mut member), []);
     member.loses(parity);
     assert_eq!(meets(&mut member), [asks(2)], "it may have been started again, and forgotten whom to tell of room");
+}
+
+#[test]
+fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group() {
+    let ([lead, follower, other], disk) = ([Identity(1), Identity(2), Identity(3)], Disk::default());
+    let view = View { group: Number(1, lead), number: Number(1, lead), lead, follower: Some(follower) };
+    let of_follower = View { number: Number(2, follower), lead: follower, follower: None, ..view };
+    let elsewhere = View { group: Number(1, other), number: Number(1, other), lead: other, follower: None };
+    let member = || {
+        let mut member = DataMember::new(&Facts::default(), PATIENCE, 0);
+        member.meets(0, lead, &mut Output::default());
+        member.loses(lead);
+        member
+    };
+    let takes = |member: &mut DataMember, from, message| {
+        let mut output = Output::default();
+        member.take(0, from, message, &disk, &mut output).unwrap();
+        output.sends
+    };
+    let joins = |to: Identity, sends: &[(Identity, Message)]| {
+        let joins = |message: &Message| matches!(message, Message::Hello { wish: Wish::Join, .. });
+        sends.iter().any(|(receiver, message)| *receiver == to && joins(message))
+    };
+    assert!(joins(other, &takes(&mut member(), other, Message::Leads(elsewhere))), "it knows of no place in a group");
+    let number = of_follower.number;
+    let granted = Message::Granted { number, view, life: 0, has_parity: false };
+    let mut is_asked = member();
+    assert_eq!(takes(&mut is_asked, follower, Message::Ask { settled: view, number }), [(follower, granted)]);
+    assert!(!joins(other, &takes(&mut is_asked, other, Message::Leads(elsewhere))));
+    assert!(joins(follower, &takes(&mut is_asked, follower, Message::Leads(of_follower))));
+    let (mut waits_in_vain, mut output) = (member(), Output::default());
+    takes(&mut waits_in_vain, follower, Message::Ask { settled: view, number });
+    waits_in_vain.meets(0, other, &mut output);
+    waits_in_vain.look(5 * PATIENCE, &mut output);
+    assert_eq!(output.sends, []);
+    waits_in_vain.look(6 * PATIENCE, &mut output);
+    assert!(joins(other, &output.sends));
 }
