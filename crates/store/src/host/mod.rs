@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::{Contents, Growth, Server};
+use programs::linear_hash::{Contents, Growth, Server, ToServer};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
@@ -28,7 +28,7 @@ use crate::commands::{Command, Context, Flag, dispatch, dispatch_known, find, re
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
-use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
+use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Sequenced, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, Requests};
@@ -197,6 +197,9 @@ impl Host {
     /// Whether a message of another member would take long to take at once: it has large values that will be stored on this one and are written to
     /// the journal in parts before, or changes some that others share and that are copied in parts before.
     pub fn takes_long(&mut self, message: &Message<Bucket>) -> bool {
+        if let Message::Sequenced(sequenced) = message {
+            return self.journal.is_some() && brings_large_values(sequenced);
+        }
         let Some((number, request)) = message.request() else { return false };
         let operation = &request.operation;
         let has_large = self.journal.is_some() && operation.large_values().next().is_some();
@@ -456,4 +459,9 @@ pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gath
     // A server refuses one that lacks a value.
     let is_whole = (arguments.len() - 1).is_multiple_of(step);
     is_whole.then(|| (gather, (1..arguments.len()).step_by(step).map(part).collect()))
+}
+/// Whether a message between servers brings records with large values.
+pub(crate) fn brings_large_values(sequenced: &Sequenced<Bucket>) -> bool {
+    let ToServer::Chunk { buckets, .. } = sequenced.message.get() else { return false };
+    buckets.iter().flatten().any(|record| record.number_of_large().is_some())
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 
 use programs::linear_hash::{Applied, ToServerOf};
@@ -34,13 +35,13 @@ pub struct Batch {
     is_broken: bool,
     /// The standing that was written last.
     standing: Option<Standing>,
-    /// The numbers of large values that are written to the current log in parts, before they are stored.
+    /// The numbers of large values that are written to the current log in parts, before they are stored, and of messages before they are taken.
     arriving: BTreeSet<u64>,
     /// The number that was given out last.
     arrived: u64,
 }
 
-/// How much of a large value is written at once. [B]
+/// How much of a large value or message is written at once. [B]
 const MOST_OF_PART: usize = 1 << 20;
 
 /// A batch, shared by all that write to it.
@@ -75,8 +76,25 @@ impl Batch {
     /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns whether nothing more is to be
     /// written in parts: the current log has all of these bytes, or other logs have begun too often meanwhile.
     pub(crate) fn write_part(&mut self, bytes: &[u8], journaled: &mut Journaled) -> bool {
-        if self.is_done_with(bytes, journaled) {
-            return true;
+        if let Some((number, part)) = self.next_part(bytes.len(), journaled) {
+            self.write(&Entry::Part(number, &bytes[part]));
+        }
+        self.is_done_with(bytes.len(), journaled)
+    }
+
+    /// The same of a message.
+    pub(crate) fn write_part_of_message(&mut self, message: &Pieces, journaled: &mut Journaled) -> bool {
+        if let Some((number, part)) = self.next_part(message.len(), journaled) {
+            let pieces = message.part(part).filter(|piece| !piece.is_empty());
+            pieces.for_each(|piece| self.write(&Entry::Part(number, piece)));
+        }
+        self.is_done_with(message.len(), journaled)
+    }
+
+    /// The number of what has `length` bytes, and the next part of it to be written; none, if nothing more is to be written in parts.
+    fn next_part(&mut self, length: usize, journaled: &mut Journaled) -> Option<(u64, Range<usize>)> {
+        if self.is_done_with(length, journaled) {
+            return None;
         }
         let number = self.number_of(journaled).unwrap_or_else(|| {
             self.arrived += 1;
@@ -84,15 +102,21 @@ impl Batch {
             journaled.begin(self.arrived);
             self.arrived
         });
-        self.write(&Entry::Part(number, journaled.next_part(bytes, MOST_OF_PART)));
-        journaled.written() == bytes.len()
+        Some((number, journaled.next_part(length, MOST_OF_PART)))
     }
 
-    /// Whether nothing of these bytes is to be written in parts any more.
-    pub(crate) fn is_done_with(&self, bytes: &[u8], journaled: &Journaled) -> bool {
+    /// Whether nothing of these `length` bytes is to be written in parts any more.
+    pub(crate) fn is_done_with(&self, length: usize, journaled: &Journaled) -> bool {
         match self.number_of(journaled) {
-            Some(_) => journaled.written() == bytes.len(),
+            Some(_) => journaled.written() == length,
             None => !journaled.may_begin(),
+        }
+    }
+
+    /// Nothing refers to the parts with this number, if nothing has by now: the value was not stored, or the message not taken.
+    pub(crate) fn give_up(&mut self, journaled: &Journaled) {
+        if let Some(number) = journaled.number() {
+            self.arriving.remove(&number);
         }
     }
 
@@ -177,10 +201,14 @@ impl Recorder<Bucket> for OfMember {
         }
     }
 
-    fn takes(&mut self, taken: Taken, message: Option<&ToServerOf<Bucket>>) {
+    fn takes(&mut self, taken: Taken, message: Option<(&ToServerOf<Bucket>, Option<u64>)>) {
         let mut batch = self.0.borrow_mut();
         batch.is_urgent |= taken.sequenced.is_some();
-        batch.write(&Entry::Taking(taken, message.map(Cow::Borrowed)));
+        let journaled = message.and_then(|(_, journaled)| journaled);
+        match journaled.filter(|number| batch.arriving.remove(number)) {
+            Some(number) => batch.write(&Entry::TakingArrived(taken, number)),
+            None => batch.write(&Entry::Taking(taken, message.map(|(message, _)| Cow::Borrowed(message)))),
+        }
     }
 
     fn begins(&mut self, begun: Begun) {

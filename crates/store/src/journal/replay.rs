@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::Contents;
+use programs::linear_hash::{Contents, ToServerOf};
 use quantities::Duration;
 
 use super::{Effect, Entry, Run};
 use crate::bucket::Bucket;
 use crate::large::MaybeShared;
+use crate::large::encoding::decode;
 use crate::member::{Durability, Member, Policy};
 use crate::record::Milliseconds;
 
@@ -28,7 +29,7 @@ pub struct Replay<'a> {
     member: &'a mut Member<Bucket>,
     run: Option<Run>,
     is_ended: bool,
-    /// By number, the parts so far of large values in the current file that have not been stored yet.
+    /// By number, the parts so far of large values in the current file that have not been stored yet, and of messages that have not been taken.
     arriving: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -113,6 +114,11 @@ impl<'a> Replay<'a> {
                     return false;
                 };
                 bucket.replay(Effect::Set { key, value: MaybeShared::Shared(bytes.into()), expiry }, now);
+            }
+            Entry::TakingArrived(taken, number) => {
+                let Some(bytes) = self.arriving.remove(&number) else { return false };
+                let message = decode(bytes, |bytes| postcard::from_bytes::<ToServerOf<Bucket>>(bytes).ok());
+                return message.is_some_and(|message| member.take_again(taken, Some(message)));
             }
         }
         true

@@ -1,10 +1,11 @@
 //! Large arguments that are arriving, and how far they were written to the journal.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::{Memory, SharedValue};
 
-/// How far a large value was written to the journal, in parts.
+/// How far a large value, or a message, was written to the journal, in parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Journaled {
     /// Its number in the log.
@@ -39,11 +40,11 @@ impl Journaled {
         self.begun < MOST_BEGUN
     }
 
-    /// The next part of its bytes so far, at most `most` of them. The caller writes it.
-    pub(crate) fn next_part<'a>(&mut self, bytes: &'a [u8], most: usize) -> &'a [u8] {
+    /// The next part of its `length` bytes so far, at most `most` of them. The caller writes it.
+    pub(crate) fn next_part(&mut self, length: usize, most: usize) -> Range<usize> {
         let begin = self.written;
-        self.written = bytes.len().min(begin + most);
-        &bytes[begin..self.written]
+        self.written = length.min(begin + most);
+        begin..self.written
     }
 
     /// Its number, if all its `length` bytes were written.

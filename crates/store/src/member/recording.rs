@@ -66,8 +66,9 @@ pub struct Begun {
 pub trait Recorder<C: Contents>: fmt::Debug {
     /// What the member knows of the pool, which may be the same as before.
     fn stands(&mut self, standing: Standing);
-    /// A server takes a message, which is passed if it is a sequenced one.
-    fn takes(&mut self, taken: Taken, message: Option<&ToServerOf<C>>);
+    /// A server takes a message, which is passed if it is a sequenced one, with the number under which the journal has all of it already, if it
+    /// does.
+    fn takes(&mut self, taken: Taken, message: Option<(&ToServerOf<C>, Option<u64>)>);
     /// A server has begun something on its own.
     fn begins(&mut self, begun: Begun);
     /// A server has answered a request that may have changed something.
@@ -122,7 +123,7 @@ impl<C: Contents> Member<C> {
         (sequenced, origin): (Option<(Identity, u64)>, Option<Identity>),
         from: u32,
         to: u32,
-        message: Option<&ToServerOf<C>>,
+        message: Option<(&ToServerOf<C>, Option<u64>)>,
     ) {
         self.record_standing();
         self.record_unwritten(to);

@@ -71,13 +71,16 @@ pub struct Sequenced<C: Contents> {
     pub placement: Option<Placement>,
     /// The host of the sender's server, if the message was for a server that has moved away from the member that passes it on.
     pub origin: Option<Identity>,
+    /// The number under which the receiver has written all of the message to its journal before it takes it, if it has.
+    #[serde(skip)]
+    pub journaled: Option<u64>,
 }
 
 impl<C: Contents> Clone for Sequenced<C> {
     fn clone(&self) -> Sequenced<C> {
-        let Sequenced { number, from, to, message, placement, origin } = self;
+        let Sequenced { number, from, to, message, placement, origin, journaled } = self;
         let (message, placement) = (message.clone(), placement.clone());
-        Sequenced { number: *number, from: *from, to: *to, message, placement, origin: *origin }
+        Sequenced { number: *number, from: *from, to: *to, message, placement, origin: *origin, journaled: *journaled }
     }
 }
 
@@ -113,8 +116,8 @@ impl<C: Contents> Reliable<C> {
     ) -> Sequenced<C> {
         let exchange = self.with(other);
         exchange.sent += 1;
-        let sequenced =
-            Sequenced { number: exchange.sent, from, to, message: Shared(Rc::new(message)), placement, origin };
+        let (number, message) = (exchange.sent, Shared(Rc::new(message)));
+        let sequenced = Sequenced { number, from, to, message, placement, origin, journaled: None };
         exchange.unacknowledged.push_back(sequenced.clone());
         sequenced
     }

@@ -158,7 +158,7 @@ impl<C: Contents> Member<C> {
 
     /// Takes a sequenced message, if it is the next one, and acknowledges the last that was taken.
     fn take_sequenced(&mut self, member: Identity, sequenced: Sequenced<C>, outputs: &mut Vec<Output<C>>) {
-        let Sequenced { number, from, to, message, placement, origin } = sequenced;
+        let Sequenced { number, from, to, message, placement, origin, journaled } = sequenced;
         if self.reliable.receives(member, number) {
             let host = origin.unwrap_or(member);
             if from == to {
@@ -168,7 +168,7 @@ impl<C: Contents> Member<C> {
                 self.hear_host(from, host);
                 placement.iter().for_each(|placement| self.learn(placement));
             }
-            self.record_taking((Some((member, number)), origin), from, to, Some(message.get()));
+            self.record_taking((Some((member, number)), origin), from, to, Some((message.get(), journaled)));
             self.deliver(host, from, to, message.into_inner(), outputs);
         }
         outputs.push(Output::Send(member, Message::Acknowledged(self.reliable.received(member))));

@@ -43,7 +43,7 @@ pub use group::Promise;
 use keeping::Keeper;
 pub use operating::Reread;
 use outbox::Outgoing;
-use passed_on::PassedOn;
+use passed_on::{PassedOn, Prepared};
 pub use peers::Tls;
 use peers::{Arrival, Peers};
 use told::{Others, Told};
@@ -485,8 +485,10 @@ impl Server {
         let mut batch = self.keeper.as_ref().map(Keeper::batch);
         let prepared = self.passed_on.prepare(&mut self.host, batch.as_deref_mut());
         drop(batch);
-        if let Some((from, message)) = prepared {
+        if let Some(Prepared { from, message, journaled }) = prepared {
             self.take_message(from, message);
+            let mut batch = self.keeper.as_ref().map(Keeper::batch);
+            journaled.iter().for_each(|one| batch.iter_mut().for_each(|batch| batch.give_up(one)));
         }
         self.report_differing_members()?;
         loop {
@@ -544,7 +546,11 @@ impl Server {
                 }
             }
             Arrival::Message(from, message) => match Told::read(message) {
-                Ok(Told::Message(message)) if self.host.takes_long(&message) => self.passed_on.push(from, message),
+                Ok(Told::Message(message))
+                    if self.host.takes_long(&message) || self.passed_on.holds_back(from, &message) =>
+                {
+                    self.passed_on.push(from, message);
+                }
                 Ok(Told::Message(message)) => self.take_message(from, message),
                 Ok(Told::Group(message)) => {
                     if let Some(keeper) = &mut self.keeper {

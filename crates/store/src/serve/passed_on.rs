@@ -1,52 +1,92 @@
-//! Requests that other members pass on and that take long, since they bring large values or change some that others share. Writing such a value to
-//! the log, or copying it, takes hundreds of milliseconds, for which all clients would wait: so it is done in parts, one in each turn of the loop, and
-//! the request is taken only then.
+//! Messages of other members that take long: requests that bring large values or change some that others share, and parts of a server that splits,
+//! merges or moves, if they have large values. Writing such a value to the log, or copying it, takes hundreds of milliseconds, for which all clients
+//! would wait: so it is done in parts, one in each turn of the loop, and the message is taken only then.
 //!
 //! That is as if the message had arrived later. Requests may overtake each other on their way, since those that must not are not under way at once.
+//! Messages between servers are numbered, and a later one of the same member waits for those before it.
 
 use std::collections::VecDeque;
 
 use crate::bucket::Bucket;
-use crate::host::Host;
+use crate::host::{Host, brings_large_values};
 use crate::journal::Batch;
-use crate::large::Journaled;
+use crate::large::encoding::encode;
+use crate::large::{Journaled, Pieces};
 use crate::member::{Identity, Message};
+
+/// What has to be written before a message is taken, and how far it was written.
+#[derive(Debug)]
+enum Written {
+    /// The large values of a request.
+    Values(Vec<Journaled>),
+    /// A message between servers, with its large values.
+    All(Pieces, Journaled),
+    /// Nothing.
+    Nothing,
+}
 
 /// A message whose large values are being prepared.
 #[derive(Debug)]
 struct Waiting {
     from: Identity,
     message: Message<Bucket>,
-    /// How far each of its large values was written.
-    journaled: Vec<Journaled>,
+    written: Written,
 }
 
 impl Waiting {
-    /// The client and the number of its request.
-    fn asked(&self) -> Option<(u64, u64)> {
-        asked(&self.message)
-    }
-
     /// Writes the next part. Returns whether the log has all values.
     fn write_part(&mut self, batch: &mut Batch) -> bool {
-        let Some((_, request)) = self.message.request() else { return true };
-        let mut values = request.operation.large_values().zip(&mut self.journaled);
-        // Another log may have begun: then a value that was written before is written again.
-        let next = values.find(|(value, journaled)| !batch.is_done_with(value, journaled));
-        next.is_none_or(|(value, journaled)| batch.write_part(value, journaled) && values.next().is_none())
+        match &mut self.written {
+            Written::Values(journaled) => {
+                let Some((_, request)) = self.message.request() else { return true };
+                let mut values = request.operation.large_values().zip(journaled);
+                // Another log may have begun: then a value that was written before is written again.
+                let next = values.find(|(value, journaled)| !batch.is_done_with(value.len(), journaled));
+                next.is_none_or(|(value, journaled)| batch.write_part(value, journaled) && values.next().is_none())
+            }
+            Written::All(pieces, journaled) => batch.write_part_of_message(pieces, journaled),
+            Written::Nothing => true,
+        }
     }
 
-    /// The message, whose values say how they were written.
-    fn into_message(mut self) -> Message<Bucket> {
-        let values = self.message.request_mut().into_iter().flat_map(|request| request.operation.large_values_mut());
-        values.zip(&self.journaled).for_each(|(value, journaled)| value.was_journaled(journaled));
-        self.message
+    /// Nothing more is to be written: the message says how it was.
+    fn into_prepared(mut self) -> Prepared {
+        let mut all = Vec::new();
+        match (self.written, &mut self.message) {
+            (Written::Values(journaled), message) => {
+                let request = message.request_mut().into_iter();
+                let values = request.flat_map(|request| request.operation.large_values_mut());
+                values.zip(&journaled).for_each(|(value, journaled)| value.was_journaled(journaled));
+                all = journaled;
+            }
+            (Written::All(pieces, journaled), Message::Sequenced(sequenced)) => {
+                sequenced.journaled = journaled.number_of_all(pieces.len());
+                all.push(journaled);
+            }
+            (Written::All(..) | Written::Nothing, _) => {}
+        }
+        Prepared { from: self.from, message: self.message, journaled: all }
     }
 }
 
-/// The client and the number of the request in a message.
-fn asked(message: &Message<Bucket>) -> Option<(u64, u64)> {
-    message.request().map(|(_, request)| (request.client, request.number))
+/// A message that can be taken.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The sender.
+    pub(super) from: Identity,
+    /// The message.
+    pub(super) message: Message<Bucket>,
+    /// What was written for it. What the message does not store is to be given up once it is taken.
+    pub(super) journaled: Vec<Journaled>,
+}
+
+/// Whether two messages of these members are the same, which was sent again. A client's request may come from another member then.
+fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): (Identity, &Message<Bucket>)) -> bool {
+    let asked = |message: &Message<Bucket>| message.request().map(|(_, request)| (request.client, request.number));
+    match (one, message) {
+        (Message::Sequenced(one), Message::Sequenced(message)) => one_from == from && one.number == message.number,
+        (one, message) => asked(one).is_some() && asked(one) == asked(message),
+    }
 }
 
 /// Messages that wait until their large values are prepared, in the order in which they came.
@@ -59,21 +99,36 @@ impl PassedOn {
         self.0.is_empty()
     }
 
-    /// Adds a message, unless its request waits already: its client has sent it again.
-    pub(super) fn push(&mut self, from: Identity, message: Message<Bucket>) {
-        if self.0.iter().all(|waiting| waiting.asked() != asked(&message)) {
-            let values = message.request().map_or(0, |(_, request)| request.operation.large_values().count());
-            self.0.push_back(Waiting { from, message, journaled: vec![Journaled::default(); values] });
-        }
+    /// Whether a message has to wait for one that came before it.
+    pub(super) fn holds_back(&self, from: Identity, message: &Message<Bucket>) -> bool {
+        let is_numbered = |message: &Message<Bucket>| matches!(message, Message::Sequenced(_));
+        is_numbered(message) && self.0.iter().any(|waiting| waiting.from == from && is_numbered(&waiting.message))
     }
 
-    /// Writes the next part of the large values of the first message to the log, if there is one, and copies the next part of those that it changes.
-    /// Returns the message, with its sender, once nothing is left to do.
-    pub(super) fn prepare(
-        &mut self,
-        host: &mut Host,
-        batch: Option<&mut Batch>,
-    ) -> Option<(Identity, Message<Bucket>)> {
+    /// Adds a message, unless it waits already: it was sent again.
+    pub(super) fn push(&mut self, from: Identity, message: Message<Bucket>) {
+        if self.0.iter().any(|waiting| are_the_same((waiting.from, &waiting.message), (from, &message))) {
+            return;
+        }
+        let written = match &message {
+            Message::Sequenced(sequenced) if brings_large_values(sequenced) => {
+                // Every message between members can be serialized.
+                let pieces = encode(sequenced.message.get(), Pieces::default());
+                pieces.map_or(Written::Nothing, |pieces| Written::All(pieces, Journaled::default()))
+            }
+            message => match message.request() {
+                Some((_, request)) => {
+                    Written::Values(vec![Journaled::default(); request.operation.large_values().count()])
+                }
+                None => Written::Nothing,
+            },
+        };
+        self.0.push_back(Waiting { from, message, written });
+    }
+
+    /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large values that it changes. Returns the
+    /// message once nothing is left to do.
+    pub(super) fn prepare(&mut self, host: &mut Host, batch: Option<&mut Batch>) -> Option<Prepared> {
         let first = self.0.front_mut()?;
         if batch.is_some_and(|batch| !first.write_part(batch)) {
             return None;
@@ -82,19 +137,20 @@ impl PassedOn {
         if operation.is_some_and(|operation| host.copies_first_for(operation)) {
             return None;
         }
-        let waiting = self.0.pop_front()?;
-        Some((waiting.from, waiting.into_message()))
+        self.0.pop_front().map(Waiting::into_prepared)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use programs::linear_hash::Request;
+    use programs::linear_hash::{Extent, Request, ToServer, ToServerOf};
 
     use super::*;
     use crate::connection::Connection;
     use crate::contents::Operation;
+    use crate::member::Placement;
     use crate::node::{Node, Settings};
+    use crate::record::Record;
     use crate::resp::{OwnedArguments, Version};
     use crate::slot::c_of;
 
@@ -135,6 +191,39 @@ mod tests {
             assert_eq!(waits, parts - 1, "each turn copies a mebibyte, and the message is taken in the last one");
             assert!(passed_on.is_empty());
         }
+    }
+
+    /// A message from server 0 to server 1.
+    fn sequenced(number: u64, message: &ToServerOf<Bucket>) -> Message<Bucket> {
+        let written = (number, 0_u32, 1_u32, message, None::<Placement>, None::<Identity>);
+        Message::Sequenced(postcard::from_bytes(&postcard::to_stdvec(&written).unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_large_value_that_moves_is_written_in_parts_and_later_messages_of_its_member_wait() {
+        let (mut host, mut passed_on, mut batch) = (host(), PassedOn::default(), Batch::default());
+        let record = Record::new(b"a", &vec![1; 3 << 20][..], None, 0);
+        let chunk = ToServer::Chunk { buckets: vec![vec![record]], applied: Vec::new(), last: true };
+        let [from, other] = [Identity(2), Identity(3)];
+        let token = |number| sequenced(number, &ToServer::Token(Extent::of(2)));
+        passed_on.push(from, sequenced(1, &chunk));
+        assert!(passed_on.holds_back(from, &token(2)) && !passed_on.holds_back(other, &token(2)));
+        assert!(!passed_on.holds_back(from, &message(1, Operation::Request(Version::Two, request("GET a")))));
+        passed_on.push(from, token(2));
+        // The link has broken, and all messages come again.
+        passed_on.push(from, sequenced(1, &chunk));
+        passed_on.push(from, token(2));
+        let mut prepared = Vec::new();
+        for _ in 0..100 {
+            prepared.extend(passed_on.prepare(&mut host, Some(&mut batch)));
+            assert!(batch.close(0, 0).unwrap().frame.len() < (1 << 20) + 100);
+            batch.begin();
+        }
+        let taken = prepared.into_iter().map(|Prepared { message, .. }| match message {
+            Message::Sequenced(sequenced) => (sequenced.number, sequenced.journaled),
+            message => panic!("{message:?}"),
+        });
+        assert_eq!(taken.collect::<Vec<_>>(), [(1, Some(1)), (2, None)]);
     }
 
     #[test]

@@ -51,12 +51,17 @@ impl Store {
     }
 
     fn serving(number: u64, data: Option<Data>, join: Vec<SocketAddr>, capacity: u64) -> Store {
+        Store::at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), number, data, join, capacity)
+    }
+
+    /// A member that others find at this address.
+    fn at(members: SocketAddr, number: u64, data: Option<Data>, join: Vec<SocketAddr>, capacity: u64) -> Store {
         let (sender, receiver) = channel();
         let ends = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&ends);
         let serves = thread::spawn(move || {
             let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let pool = Pool { join, data, ..pool(nowhere, capacity) };
+            let pool = Pool { members, join, data, ..pool(nowhere, capacity) };
             let mut server = Server::listen(&[nowhere], Settings::default(), pool, [number; 3]).unwrap();
             sender.send((server.addresses()[0], server.own().clients, server.own().address)).unwrap();
             server.serve(|| is_over.load(Ordering::Relaxed)).unwrap();
@@ -243,6 +248,23 @@ fn requests_that_follow_a_large_one_at_once_are_carried_out_in_order() {
     sends.join().unwrap();
 }
 
+/// The first line of the reply to STRLEN.
+fn length_of(client: &mut Client, key: &[u8]) -> Vec<u8> {
+    client.send(&[b"STRLEN", key]);
+    let mut reply = Vec::new();
+    while !reply.ends_with(b"\r\n") {
+        let mut byte = [0];
+        client.0.read_exact(&mut byte).unwrap();
+        reply.push(byte[0]);
+    }
+    reply
+}
+
+/// Whether another member has the key than the one that this client, which follows slots, asks.
+fn has_moved(follower: &mut Client, key: &[u8]) -> bool {
+    length_of(follower, key).starts_with(b"-MOVED")
+}
+
 #[test]
 fn large_values_are_the_same_whatever_member_is_asked_and_wherever_they_move() {
     let first = Store::member(1, Vec::new(), 10);
@@ -254,17 +276,7 @@ fn large_values_are_the_same_whatever_member_is_asked_and_wherever_they_move() {
         clients[0].says(&[b"SET", &key(number), value], b"+OK\r\n");
     }
     let mut follower = Client::of(first.followers);
-    let has_moved = |follower: &mut Client, number: usize| {
-        follower.send(&[b"STRLEN", &key(number)]);
-        let mut reply = Vec::new();
-        while !reply.ends_with(b"\r\n") {
-            let mut byte = [0];
-            follower.0.read_exact(&mut byte).unwrap();
-            reply.push(byte[0]);
-        }
-        reply.starts_with(b"-MOVED")
-    };
-    assert!((0..300_000).any(|asked| has_moved(&mut follower, asked % values.len())), "no server was split");
+    assert!((0..300_000).any(|asked| has_moved(&mut follower, &key(asked % values.len()))), "no server was split");
     for (number, value) in values.iter_mut().enumerate() {
         for client in &mut clients {
             client.send(&[b"GET", &key(number)]);
@@ -365,6 +377,55 @@ fn large_values_that_another_member_passes_on_are_kept_a_part_at_a_time() {
         // The second start reads everything from a snapshot.
         client.says(&[b"SAVE"], b"+OK\r\n");
     }
+    directories.iter().for_each(|directory| fs::remove_dir_all(directory).unwrap());
+}
+
+#[test]
+fn large_values_that_move_to_another_member_are_kept_a_part_at_a_time() {
+    let directories = ["splits", "new"].map(empty);
+    // All logs stay.
+    let data = directories.each_ref().map(|directory| Some(Data { has_parity: true, ..kept(directory, u64::MAX) }));
+    let start = |addresses: [SocketAddr; 2]| {
+        let [of_first, of_second] = data.clone();
+        let first = Store::at(addresses[0], 1, of_first, Vec::new(), 10);
+        let second = Store::at(addresses[1], 2, of_second, vec![first.members], 10);
+        (first, second)
+    };
+    let (first, second) = start([SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); 2]);
+    let addresses = [first.members, second.members];
+    let key = |number: usize| format!("key:{number}").into_bytes();
+    let values: Vec<Vec<u8>> = (0..24).map(|seed| value(seed, if seed % 3 == 0 { 5 << 20 } else { 100 })).collect();
+    // Both are in the pool before the first server is full.
+    second.connect().says(&[b"SET", b"other", b"value"], b"+OK\r\n");
+    let mut client = first.connect();
+    for (number, value) in values.iter().enumerate() {
+        client.says(&[b"SET", &key(number), value], b"+OK\r\n");
+    }
+    let mut follower = Client::of(first.followers);
+    let have_moved = |follower: &mut Client| (0..24).filter(|number| has_moved(follower, &key(*number))).count();
+    assert!((0..100_000).any(|_| have_moved(&mut follower) > 6), "half of the keys move");
+    let mut other = second.connect();
+    for (number, value) in values.iter().enumerate() {
+        other.send(&[b"GET", &key(number)]);
+        other.receives_value(value, "after the split");
+    }
+    let written = frames(&directories[1]);
+    let longest = written.into_iter().max().unwrap();
+    assert!((1 << 20..(1 << 20) + 10_000).contains(&longest), "{longest} bytes were written at once");
+    drop((client, other, follower, second, first));
+
+    let (first, second) = start(addresses);
+    for client in [&mut first.connect(), &mut second.connect()] {
+        // Until the two have met, keys of the other one can't be reached.
+        let mut can_be_read =
+            (0..24).map(|number| (0..1_000).any(|_| length_of(client, &key(number)).starts_with(b":")));
+        assert!(can_be_read.all(|can| can));
+        for (number, value) in values.iter().enumerate() {
+            client.send(&[b"GET", &key(number)]);
+            client.receives_value(value, "after a start");
+        }
+    }
+    drop((second, first));
     directories.iter().for_each(|directory| fs::remove_dir_all(directory).unwrap());
 }
 
