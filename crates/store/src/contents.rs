@@ -277,6 +277,18 @@ impl Contents for Bucket {
         }
     }
 
+    // A value that was read may be large.
+    fn may_repeat(operation: &Operation) -> bool {
+        let reads =
+            |request: &OwnedArguments| find(request.borrowed().get(0)).is_none_or(|command| !command.has(Flag::Write));
+        match operation {
+            Operation::Request(_, request) => reads(request),
+            Operation::Transaction(_, requests) => requests.iter().all(reads),
+            // What is watched is given a stamp, which is valid once.
+            Operation::Guarded(..) | Operation::Watch(_) | Operation::Clear => false,
+        }
+    }
+
     fn size(record: &Record) -> Bytes {
         Bytes((record.key().len() + record.value_length()) as u64)
     }

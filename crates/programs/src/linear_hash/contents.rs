@@ -42,6 +42,11 @@ pub trait Contents: fmt::Debug {
     /// Whether an operation may add entries: the file does not begin to shrink after such an operation.
     fn stores(operation: &Self::Operation) -> bool;
 
+    /// Whether an operation changes nothing, and may be carried out again if the request is repeated. Then its outcome is not remembered.
+    fn may_repeat(_operation: &Self::Operation) -> bool {
+        false
+    }
+
     /// The size of an entry in a chunk. [B]
     fn size(entry: &Self::Entry) -> Bytes;
 

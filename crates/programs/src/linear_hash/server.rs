@@ -178,20 +178,21 @@ impl<C: Contents> Server<C> {
         outputs.push(ServerOutput::Server(to, ToServer::Forward(request)));
     }
 
-    /// Applies a request, or returns its remembered outcome if it is repeated.
+    /// Applies a request, or returns its remembered outcome if it is repeated and must not be applied again.
     fn answer(&mut self, request: Request<C::Operation>, outputs: &mut Vec<OutputOf<C>>) {
         let Request { client, number, c, operation, forwards } = request;
-        let stores = C::stores(&operation);
+        let (stores, may_repeat) = (C::stores(&operation), C::may_repeat(&operation));
         let outcome = match self.applied.get_mut(&client) {
             Some(last) if last.number > number => return, // the client has its answer, and has moved on
             Some(last) if last.number == number => last.outcome.clone(),
             before => {
                 // A request that can't be carried out yet is repeated.
                 let outcome @ Some(_) = self.contents.apply(c, operation) else { return };
-                let applied = Applied { number, c, outcome: outcome.clone() };
+                let applied = |outcome: &Option<C::Outcome>| Applied { number, c, outcome: outcome.clone() };
                 match before {
-                    Some(last) => *last = applied,
-                    None => drop(self.applied.insert(client, applied)),
+                    _ if may_repeat => {}
+                    Some(last) => *last = applied(&outcome),
+                    None => drop(self.applied.insert(client, applied(&outcome))),
                 }
                 outcome
             }

@@ -28,6 +28,7 @@ use crate::commands::{Command, Context, Flag, dispatch, dispatch_known, find, re
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
+use crate::large::LARGE;
 use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Sequenced, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
@@ -460,8 +461,10 @@ pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gath
     let is_whole = (arguments.len() - 1).is_multiple_of(step);
     is_whole.then(|| (gather, (1..arguments.len()).step_by(step).map(part).collect()))
 }
-/// Whether a message between servers brings records with large values.
+/// Whether a message between servers brings records with large values, or large replies that had such a value.
 pub(crate) fn brings_large_values(sequenced: &Sequenced<Bucket>) -> bool {
-    let ToServer::Chunk { buckets, .. } = sequenced.message.get() else { return false };
+    let ToServer::Chunk { buckets, applied, .. } = sequenced.message.get() else { return false };
+    let is_large = |reply: &Outcome| reply.len() >= LARGE;
     buckets.iter().flatten().any(|record| record.number_of_large().is_some())
+        || applied.iter().any(|(_, applied)| applied.outcome.as_ref().is_some_and(is_large))
 }

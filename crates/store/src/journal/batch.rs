@@ -11,13 +11,11 @@ use programs::linear_hash::{Applied, ToServerOf};
 use super::frame::{self, FRAME_HEADER};
 use super::{Effect, Entry};
 use crate::bucket::Bucket;
-use crate::commands::{Flag, find};
-use crate::contents::{Operation, Outcome};
+use crate::contents::Outcome;
 use crate::large::encoding::encode;
 use crate::large::{Journaled, MaybeShared, Pieces};
 use crate::member::{Begun, Identity, Recorder, Standing, Taken};
 use crate::record::Milliseconds;
-use crate::resp::OwnedArguments;
 
 /// The size of the time, which stands before the entries of a batch. [B]
 const TIME: usize = 8;
@@ -217,19 +215,6 @@ impl Recorder<Bucket> for OfMember {
 
     fn answers(&mut self, server: u32, client: u64, applied: &Applied<Outcome>) {
         self.0.borrow_mut().write(&Entry::Answer(server, client, Cow::Borrowed(applied)));
-    }
-
-    fn changes(&self, operation: &Operation) -> bool {
-        let changes = |request: &OwnedArguments| {
-            let arguments = request.borrowed();
-            find(arguments.get(0)).is_some_and(|command| command.has(Flag::Write))
-        };
-        match operation {
-            Operation::Request(_, request) => changes(request),
-            Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests.iter().any(changes),
-            Operation::Clear => true,
-            Operation::Watch(_) => false,
-        }
     }
 
     fn sends_sequenced(&mut self) {

@@ -33,7 +33,7 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use programs::linear_hash::{Applied, Contents, Growth, Image, Server, ServerCounts, Span, ToClientOf, ToServerOf, h};
+use programs::linear_hash::{Contents, Growth, Image, Server, ServerCounts, Span, ToClientOf, ToServerOf, h};
 use quantities::{Duration, Time};
 
 pub use check::MOST_SERVERS;
@@ -115,8 +115,6 @@ pub struct Member<C: Contents> {
     reliable: Reliable<C>,
     make: Make<C>,
     recorder: Option<Box<dyn Recorder<C>>>,
-    /// By server and client, the outcomes of requests that are not recorded yet.
-    unwritten: BTreeMap<(u32, u64), Applied<C::Outcome>>,
 }
 
 /// Makes the contents of a new server, by its number.
@@ -162,7 +160,6 @@ impl<C: Contents> Member<C> {
             reliable: Reliable::new(),
             make: Make(Box::new(make)),
             recorder: None,
-            unwritten: BTreeMap::new(),
         }
     }
 

@@ -71,10 +71,8 @@ pub trait Recorder<C: Contents>: fmt::Debug {
     fn takes(&mut self, taken: Taken, message: Option<(&ToServerOf<C>, Option<u64>)>);
     /// A server has begun something on its own.
     fn begins(&mut self, begun: Begun);
-    /// A server has answered a request that may have changed something.
+    /// A server has answered a request that must not be carried out again.
     fn answers(&mut self, server: u32, client: u64, applied: &Applied<C::Outcome>);
-    /// Whether an operation may change something.
-    fn changes(&self, operation: &C::Operation) -> bool;
     /// A sequenced message is sent: it must not leave before everything so far is stored durably.
     fn sends_sequenced(&mut self);
     /// Another member has acknowledged all messages up to this one.
@@ -126,7 +124,6 @@ impl<C: Contents> Member<C> {
         message: Option<(&ToServerOf<C>, Option<u64>)>,
     ) {
         self.record_standing();
-        self.record_unwritten(to);
         let pace = self.servers.get(&to).map(Server::pace);
         if let Some(recorder) = &mut self.recorder {
             recorder.takes(Taken { sequenced, origin, from, to, pace }, message);
@@ -145,7 +142,6 @@ impl<C: Contents> Member<C> {
         let shrinks = sends(|message| matches!(message, ToServer::Shrink(_) | ToServer::Leave { .. }));
         let Some(pace) = pace.filter(|_| splits || shrinks) else { return };
         self.record_standing();
-        self.record_unwritten(number);
         if let Some(recorder) = &mut self.recorder {
             recorder.begins(Begun { server: number, pace, splits, shrinks, moves: false });
         }
@@ -154,21 +150,13 @@ impl<C: Contents> Member<C> {
     /// Records that a server begins to move.
     pub(super) fn record_moving(&mut self, number: u32, pace: Pace) {
         self.record_standing();
-        self.record_unwritten(number);
         if let Some(recorder) = &mut self.recorder {
             recorder.begins(Begun { server: number, pace, splits: false, shrinks: false, moves: true });
         }
     }
 
-    /// Records the outcome of a client's request, if this server has just answered it. If the request changes nothing, this can wait until other
-    /// servers learn its number: from then on they assume that this server knows its outcome.
-    pub(super) fn record_answer(
-        &mut self,
-        server: u32,
-        (client, number, c): (u64, u64, u64),
-        changes: bool,
-        sent: &[OutputOf<C>],
-    ) {
+    /// Records the outcome of a client's request, if this server has just answered it.
+    pub(super) fn record_answer(&mut self, server: u32, (client, number, c): (u64, u64, u64), sent: &[OutputOf<C>]) {
         let replied = sent.iter().find_map(|output| match output {
             ServerOutput::Client(to, ToClient::Reply { number: replied, outcome, .. })
                 if (*to, *replied) == (client, number) =>
@@ -177,22 +165,8 @@ impl<C: Contents> Member<C> {
             }
             _ => None,
         });
-        let (Some(recorder), Some(outcome)) = (&mut self.recorder, replied) else { return };
-        let applied = Applied { number, c, outcome: Some(outcome) };
-        if changes {
-            self.unwritten.remove(&(server, client));
-            recorder.answers(server, client, &applied);
-        } else {
-            self.unwritten.insert((server, client), applied);
+        if let (Some(recorder), Some(outcome)) = (&mut self.recorder, replied) {
+            recorder.answers(server, client, &Applied { number, c, outcome: Some(outcome) });
         }
-    }
-
-    /// Records the outcomes that have waited: now the server may tell others of them.
-    fn record_unwritten(&mut self, server: u32) {
-        let Some(recorder) = &mut self.recorder else { return };
-        let mut of_server = self.unwritten.split_off(&(server, 0));
-        let mut others = of_server.split_off(&(server + 1, 0));
-        self.unwritten.append(&mut others);
-        of_server.iter().for_each(|((_, client), applied)| recorder.answers(server, *client, applied));
     }
 }

@@ -177,14 +177,14 @@ impl<C: Contents> Member<C> {
     /// Has a server of this member carry out a request or forward it.
     fn request(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
         let Some(own) = self.servers.get_mut(&server) else { return };
-        let changes = self.recorder.as_ref().is_some_and(|recorder| recorder.changes(&request.operation));
+        let is_remembered = !C::may_repeat(&request.operation);
         let who = (request.client, request.number, request.c);
         let is_new = own.last_of(request.client).is_none_or(|last| last.number != request.number);
         let mut effects = Vec::new();
         own.request(request, &mut effects);
         let pace = own.pace();
-        if is_new {
-            self.record_answer(server, who, changes, &effects);
+        if is_new && is_remembered {
+            self.record_answer(server, who, &effects);
         }
         self.record_beginning(server, Some(pace), &effects);
         self.pass_on(server, effects, outputs);

@@ -4,13 +4,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use maquette_store::bucket::Bucket;
 use maquette_store::connection::Connection;
+use maquette_store::contents::Operation;
 use maquette_store::host::Host;
 use maquette_store::member::{
     Departure, Durability, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, SharedSettings,
     Stage,
 };
 use maquette_store::node::{Node, Settings};
-use programs::linear_hash::{Growth, ToClient};
+use maquette_store::resp::{OwnedArguments, Version};
+use maquette_store::slot::c_of;
+use programs::linear_hash::{Growth, Request, ToClient};
 use proptest::prelude::*;
 use quantities::Duration;
 
@@ -175,6 +178,39 @@ fn a_member_told_that_a_server_is_not_there_asks_there_again_if_no_other_host_is
     connection.turn(&mut host);
     let is_asked = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(1), Message::Request(..)));
     assert!(host.take_outputs().iter().any(is_asked));
+}
+
+#[test]
+fn a_repeated_request_is_carried_out_again_if_it_changes_nothing_and_is_answered_from_memory_otherwise() {
+    let mut host = host();
+    let reply = |host: &mut Host, number, line: &str| {
+        let arguments: OwnedArguments = line.split(' ').map(str::as_bytes).collect();
+        let operation = Operation::Request(Version::Two, arguments);
+        let request = Request { client: 2 << 32, number, c: c_of(b"{key:1}"), operation, forwards: 0 };
+        let answer = take(host, 2, Message::Request(0, request)).into_iter().find_map(|output| match output {
+            Output::Send(Identity(2), Message::ToClient { message: ToClient::Reply { outcome, .. }, .. }) => {
+                Some(String::from_utf8_lossy(&outcome.joined()).into_owned())
+            }
+            _ => None,
+        });
+        answer.unwrap_or_default()
+    };
+    assert_eq!(reply(&mut host, 1, "APPEND {key:1}2 abc"), ":3\r\n");
+    assert_eq!(reply(&mut host, 1, "APPEND {key:1}2 abc"), ":3\r\n");
+    let remembered = |host: &Host| {
+        let mut servers = host.member().servers();
+        servers.find_map(|(_, server)| server.last_of(2 << 32).map(|applied| applied.number))
+    };
+    assert_eq!(reply(&mut host, 2, "GET {key:1}2"), "$3\r\nabc\r\n");
+    assert_eq!(remembered(&host), Some(1));
+    let client = host.node().borrow_mut().connect("stranger".to_owned(), String::new(), 0);
+    let mut connection = Connection::new(client, &host.node().borrow());
+    connection.requests.feed(b"SET {key:1}2 new\r\n");
+    connection.turn(&mut host);
+    assert_eq!(reply(&mut host, 2, "GET {key:1}2"), "$3\r\nnew\r\n");
+    assert_eq!(reply(&mut host, 3, "DEL {key:1}2"), ":1\r\n");
+    assert_eq!(reply(&mut host, 2, "GET {key:1}2"), "", "its client has moved on");
+    assert_eq!(remembered(&host), Some(3));
 }
 
 #[test]
