@@ -109,6 +109,8 @@ pub struct DataMember {
     unacknowledged: VecDeque<Sent>,
     under_way: u64,
     acknowledged: Position,
+    /// The end of what it wrote first: there, its logs say that this run has begun.
+    begun: Option<Position>,
     /// The time until which nobody takes it for lost.
     lease: Milliseconds,
     sent: Milliseconds,
@@ -143,6 +145,7 @@ impl DataMember {
             unacknowledged: VecDeque::new(),
             under_way: 0,
             acknowledged: (0, 0),
+            begun: None,
             lease: 0,
             sent: 0,
             heard: 0,
@@ -181,9 +184,11 @@ impl DataMember {
         self.is_lost
     }
 
-    /// Leaves its group: nobody needs its records any more.
+    /// Leaves its group: nobody needs its records any more. If it may be rebuilt, the parity has to know of this run first. From then on nothing that
+    /// this member tells others is held back, and requests of this run have numbers that a later run must not use again.
     pub fn leave(&mut self, now: Milliseconds, output: &mut Output) {
-        if self.leaves {
+        let knows_run = self.begun.is_some_and(|begun| self.acknowledged >= begun);
+        if self.leaves || self.is_complete && !knows_run {
             return;
         }
         self.leaves = true;
@@ -262,6 +267,7 @@ impl DataMember {
     /// Its log has grown, or it has begun another one.
     pub fn has_written(&mut self, (log, bytes): Position) {
         self.own.insert(FileName::log(log), Extent { length: bytes, is_whole: false });
+        self.begun.get_or_insert((log, bytes));
     }
 
     /// Looks at the files on disk: there may be new ones, or a snapshot may be whole now.

@@ -22,3 +22,11 @@ pub struct Facts {
     #[serde(default)]
     pub views: Acceptor,
 }
+
+impl Facts {
+    /// The number before the first session of a run. Sessions have other numbers than those of all earlier runs, and of all earlier lives: the parity of
+    /// a member may not have known of its last run, so that a run of its next life has the same number.
+    pub fn sessions_before(&self, run: u64) -> u64 {
+        u64::from(self.life) << 48 | run << 16
+    }
+}

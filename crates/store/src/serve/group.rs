@@ -64,8 +64,7 @@ impl Group {
         Promise { k, patience }: Promise,
         now: Milliseconds,
     ) -> Group {
-        // Session numbers of one run differ from those of all earlier runs.
-        let first = run << 16;
+        let first = facts.sessions_before(run);
         let part = match own.role {
             Role::Data => Part::Data(Box::new(DataMember::new(&facts, patience, first))),
             Role::Parity => Part::Parity(Box::new(ParityMember::new(own.identity, k, &facts, patience, first))),

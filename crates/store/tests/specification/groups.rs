@@ -124,13 +124,10 @@ impl Machine {
             log.truncate(log.len() - (bytes.len() - length));
         }
         start(&mut host, &journal, run.as_ref(), own, policy(), place == 0);
-        let own = host.member().own().clone();
+        let (own, first) = (host.member().own().clone(), facts.sessions_before(u64::from(runs)));
         let part = match own.role {
-            Role::Data => Part::Data(Box::new(DataMember::new(&facts, PATIENCE, u64::from(runs) << 16))),
-            Role::Parity => {
-                let run = u64::from(runs) << 16;
-                Part::Parity(Box::new(ParityMember::new(own.identity, k, &facts, PATIENCE, run)))
-            }
+            Role::Data => Part::Data(Box::new(DataMember::new(&facts, PATIENCE, first))),
+            Role::Parity => Part::Parity(Box::new(ParityMember::new(own.identity, k, &facts, PATIENCE, first))),
             Role::Spare => Part::Spare(Spare::new(PATIENCE), Disk::default()),
         };
         Machine {

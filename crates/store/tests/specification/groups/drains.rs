@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use maquette_store::member::{Identity, Peer, Role};
 use maquette_store::parity::Output;
+use maquette_store::parity::column::{Extent, FileName};
 use maquette_store::parity::data::DataMember;
 use maquette_store::parity::facts::Facts;
 use maquette_store::parity::message::{Message, Wish};
@@ -244,4 +245,27 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     assert_eq!(output.sends, []);
     waits_in_vain.look(6 * PATIENCE, &mut output);
     assert!(joins(other, &output.sends));
+}
+
+#[test]
+fn a_member_leaves_once_the_parity_knows_of_its_run() {
+    let (lead, disk) = (Identity(1), Disk::default());
+    disk.write(FileName::log(1), &[0; 40]);
+    // The parity holds so much of a log that says after 40 bytes that the run has begun.
+    let leaves = |parity_has: u64| {
+        let facts = Facts { covered_by: Some(lead), ..Facts::default() };
+        let (mut member, mut output) = (DataMember::new(&facts, PATIENCE, 0), Output::default());
+        member.has_written((1, 40));
+        member.leave(0, &mut output);
+        assert!(!member.may_tell((1, 40), 0), "another process could begin a run with the same number");
+        member.meets(0, lead, &mut output);
+        let files = vec![(FileName::log(1), Extent { length: parity_has, is_whole: false })];
+        let stands = Message::Stands { session: 1, files, is_complete: true, leaves: false, view: None };
+        member.take(0, lead, stands, &disk, &mut output).unwrap();
+        member.leave(0, &mut output);
+        let is_told = |(_, message): &(Identity, Message)| matches!(message, Message::Hello { wish: Wish::Leave, .. });
+        (member.may_tell((1, 40), 0), output.sends.iter().any(is_told))
+    };
+    assert_eq!(leaves(0), (false, false));
+    assert_eq!(leaves(40), (true, true));
 }
