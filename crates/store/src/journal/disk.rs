@@ -68,6 +68,8 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
+/// So much is made durable sooner: otherwise all would be waited for when a message to another member must not leave before. [B]
+const MOST_AT_ONCE: u64 = 16 << 20;
 /// A snapshot is nevertheless begun no later than this after it was due. [ms]
 const LONGEST_DUE: Milliseconds = 10_000;
 /// After a failed snapshot, the next one is made no sooner than after this time. [ms]
@@ -232,7 +234,8 @@ impl Disk {
         if kept > 0 {
             self.former.clear();
         }
-        if self.data.fsync == Fsync::EverySecond && now.abs_diff(self.synced) >= SECOND {
+        let is_much = self.written.saturating_sub(self.asked) >= MOST_AT_ONCE;
+        if self.data.fsync == Fsync::EverySecond && (is_much || now.abs_diff(self.synced) >= SECOND) {
             self.keep_aside(kept)?;
             self.synced = now;
         }
