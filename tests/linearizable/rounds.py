@@ -152,15 +152,24 @@ class Member:
         self.arguments += ["--join", f"127.0.0.1:{other.members}"]
         self.start()
 
+    def information(self, section: str) -> dict[str, Any]:
+        """A section of its `INFO`. A spare that becomes a lost member ends all connections, and may do so once more to one that comes too early."""
+        end, is_connected = time.monotonic() + LIMIT, True
+        while True:
+            try:
+                if not is_connected:
+                    self.observer = self.client()
+                information: dict[str, Any] = self.observer.info(section)
+                return information
+            except redis.ConnectionError:
+                if time.monotonic() > end:
+                    raise
+                is_connected = False
+                time.sleep(0.05)
+
     def group(self) -> dict[str, Any]:
         """Its role and state in a group: `INFO parity`."""
-        try:
-            information: dict[str, Any] = self.observer.info("parity")
-        except redis.ConnectionError:
-            # A spare that becomes a lost member ends all connections.
-            self.observer = self.client()
-            information = self.observer.info("parity")
-        return information
+        return self.information("parity")
 
     def client(self) -> Any:
         """A connected client that never retries."""
@@ -169,8 +178,7 @@ class Member:
 
     def pool(self) -> dict[str, Any]:
         """What it knows about the pool: `INFO pool`."""
-        self.group()
-        information: dict[str, Any] = self.observer.info("pool")
+        information = self.information("pool")
         for each in ("pool_splits", "pool_merges"):
             self.total[each] += max(0, int(information[each]) - self.counted[each])
             self.counted[each] = int(information[each])
@@ -263,7 +271,9 @@ class Client(threading.Thread):
             reply = client.execute_command(*arguments)
         except redis.ResponseError as error:
             # It may have been carried out all the same.
-            self.refused[str(error)] += 1
+            # Clients that know this error leave its name out of the text.
+            name = "CLUSTERDOWN " if isinstance(error, redis.exceptions.ClusterDownError) else ""
+            self.refused[name + str(error).removeprefix(name)] += 1
             return False
         requested.answered = time.monotonic_ns()
         requested.result = None if reply is None else "OK" if reply is True else str(reply)
@@ -336,8 +346,9 @@ def play(members: list[Member], clients: list[Client], rounds: int, chance: rand
         if parity and chance.random() < LOST:
             lose(members, parity, chance, tally)
             continue
-        # A group does not reply while its only parity member is stopped. Of two, the other one continues.
-        others = [member for member in members if parity != 1 or member.group()["parity_role"] != "parity"]
+        # A group does not reply while the only member that has its parity is stopped. Of two that have it, the other one continues.
+        is_safe = parity == 0 or parity == 2 and is_whole(members, parity)
+        others = [member for member in members if is_safe or member.group()["parity_role"] != "parity"]
         stopped = [chance.choice(others)] if chance.random() < STOPPED and len(members) > 1 else []
         for member in stopped:
             member.process.send_signal(signal.SIGSTOP)
