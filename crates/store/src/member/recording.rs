@@ -35,7 +35,7 @@ pub struct Standing {
 /// A message that a server takes, and its state that changes with each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// The sender and the number of a sequenced message; none for the next of those two servers that waits within the member.
+    /// The sender and the number of a sequenced message; none for the next message between these two servers that waits within the member.
     pub sequenced: Option<(Identity, u64)>,
     /// The host of the server that has sent it, if another member has passed it on.
     pub origin: Option<Identity>,
@@ -155,8 +155,10 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Records the outcome of a client's request, if this server has just answered it.
+    /// Records the outcome of a client's request that this server has just answered. It is that of the reply: the server no longer has it if it has
+    /// begun to split since, and the key has left.
     pub(super) fn record_answer(&mut self, server: u32, (client, number, c): (u64, u64, u64), sent: &[OutputOf<C>]) {
+        let Some(recorder) = &mut self.recorder else { return };
         let replied = sent.iter().find_map(|output| match output {
             ServerOutput::Client(to, ToClient::Reply { number: replied, outcome, .. })
                 if (*to, *replied) == (client, number) =>
@@ -165,7 +167,7 @@ impl<C: Contents> Member<C> {
             }
             _ => None,
         });
-        if let (Some(recorder), Some(outcome)) = (&mut self.recorder, replied) {
+        if let Some(outcome) = replied {
             recorder.answers(server, client, &Applied { number, c, outcome: Some(outcome) });
         }
     }

@@ -177,14 +177,13 @@ impl<C: Contents> Member<C> {
     /// Has a server of this member carry out a request or forward it.
     fn request(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
         let Some(own) = self.servers.get_mut(&server) else { return };
-        let is_remembered = !C::may_repeat(&request.operation);
-        let who = (request.client, request.number, request.c);
-        let is_new = own.last_of(request.client).is_none_or(|last| last.number != request.number);
+        let client = request.client;
+        let before = own.last_of(client).map(|last| last.number);
         let mut effects = Vec::new();
         own.request(request, &mut effects);
-        let pace = own.pace();
-        if is_new && is_remembered {
-            self.record_answer(server, who, &effects);
+        let (pace, remembered) = (own.pace(), own.last_of(client).map(|last| (last.number, last.c)));
+        if let Some((number, c)) = remembered.filter(|(number, _)| before != Some(*number)) {
+            self.record_answer(server, (client, number, c), &effects);
         }
         self.record_beginning(server, Some(pace), &effects);
         self.pass_on(server, effects, outputs);
