@@ -461,6 +461,7 @@ pub(crate) fn parts(command: &Command, arguments: Arguments<'_>) -> Option<(Gath
     let is_whole = (arguments.len() - 1).is_multiple_of(step);
     is_whole.then(|| (gather, (1..arguments.len()).step_by(step).map(part).collect()))
 }
+
 /// Whether a message between servers brings records with large values, or large replies that had such a value.
 pub(crate) fn brings_large_values(sequenced: &Sequenced<Bucket>) -> bool {
     let ToServer::Chunk { buckets, applied, .. } = sequenced.message.get() else { return false };

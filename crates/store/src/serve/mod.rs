@@ -7,8 +7,8 @@ mod keeping;
 mod operating;
 mod outbox;
 mod parity;
-mod passed_on;
 mod peers;
+mod preparing;
 mod told;
 mod visitors;
 mod watch;
@@ -43,9 +43,9 @@ pub use group::Promise;
 use keeping::Keeper;
 pub use operating::Reread;
 use outbox::Outgoing;
-use passed_on::{PassedOn, Prepared};
 pub use peers::Tls;
 use peers::{Arrival, Peers};
+use preparing::{Prepared, Preparing};
 use told::{Others, Told};
 use visitors::Visitors;
 use watch::Watch;
@@ -178,7 +178,7 @@ pub struct Server {
     savers: Vec<usize>,
     arrivals: Vec<Arrival>,
     /// Messages of other members whose large values are being prepared.
-    passed_on: PassedOn,
+    preparing: Preparing,
     looked: Milliseconds,
     joined: Milliseconds,
     /// When it left its pool, if it has.
@@ -255,7 +255,7 @@ impl Server {
             tickets: BTreeMap::new(),
             savers: Vec::new(),
             arrivals: Vec::new(),
-            passed_on: PassedOn::default(),
+            preparing: Preparing::default(),
             looked: now,
             joined: 0,
             left: None,
@@ -298,7 +298,7 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let idle = self.queue.is_empty() && is_swept && self.passed_on.is_empty() && !self.members.has_more();
+            let idle = self.queue.is_empty() && is_swept && self.preparing.is_empty() && !self.members.has_more();
             let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -483,12 +483,13 @@ impl Server {
             self.arrive(arrival)?;
         }
         let mut batch = self.keeper.as_ref().map(Keeper::batch);
-        let prepared = self.passed_on.prepare(&mut self.host, batch.as_deref_mut());
+        let prepared = self.preparing.prepare(&mut self.host, batch.as_deref_mut());
         drop(batch);
         if let Some(Prepared { from, message, journaled }) = prepared {
             self.take_message(from, message);
-            let mut batch = self.keeper.as_ref().map(Keeper::batch);
-            journaled.iter().for_each(|one| batch.iter_mut().for_each(|batch| batch.give_up(one)));
+            if let Some(keeper) = &self.keeper {
+                journaled.iter().for_each(|one| keeper.batch().give_up(one));
+            }
         }
         self.report_differing_members()?;
         loop {
@@ -547,9 +548,9 @@ impl Server {
             }
             Arrival::Message(from, message) => match Told::read(message) {
                 Ok(Told::Message(message))
-                    if self.host.takes_long(&message) || self.passed_on.holds_back(from, &message) =>
+                    if self.host.takes_long(&message) || self.preparing.holds_back(from, &message) =>
                 {
-                    self.passed_on.push(from, message);
+                    self.preparing.push(from, message);
                 }
                 Ok(Told::Message(message)) => self.take_message(from, message),
                 Ok(Told::Group(message)) => {

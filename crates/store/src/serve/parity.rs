@@ -56,7 +56,7 @@ impl Server {
         let Some(data) = self.pool.data.clone() else { return Ok(()) };
         let clients: Vec<usize> = self.peers.keys().copied().collect();
         clients.into_iter().for_each(|token| self.end(token));
-        (self.queue, self.arrivals, self.passed_on) = Default::default();
+        (self.queue, self.arrivals, self.preparing) = Default::default();
         let chance = std::array::from_fn(|_| self.host.node().borrow_mut().draw());
         let node = Node::new(self.settings.clone(), self.host.node().borrow().port, chance, now);
         let own = Peer { identity: successor.identity, ..self.own().clone() };

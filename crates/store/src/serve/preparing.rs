@@ -91,9 +91,9 @@ fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): 
 
 /// Messages that wait until their large values are prepared, in the order in which they came.
 #[derive(Debug, Default)]
-pub(super) struct PassedOn(VecDeque<Waiting>);
+pub(super) struct Preparing(VecDeque<Waiting>);
 
-impl PassedOn {
+impl Preparing {
     /// Whether none waits.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -183,13 +183,13 @@ mod tests {
             (Operation::Transaction(Version::Two, requests.to_vec()), 10),
             (Operation::Guarded(Version::Two, Vec::new(), requests.to_vec()), 10),
         ] {
-            let (mut host, mut passed_on) = (host(), PassedOn::default());
+            let (mut host, mut preparing) = (host(), Preparing::default());
             let message = message(1, operation);
             assert!(host.takes_long(&message));
-            passed_on.push(Identity(2), message);
-            let waits = (0..100).take_while(|_| passed_on.prepare(&mut host, None).is_none()).count();
+            preparing.push(Identity(2), message);
+            let waits = (0..100).take_while(|_| preparing.prepare(&mut host, None).is_none()).count();
             assert_eq!(waits, parts - 1, "each turn copies a mebibyte, and the message is taken in the last one");
-            assert!(passed_on.is_empty());
+            assert!(preparing.is_empty());
         }
     }
 
@@ -201,21 +201,21 @@ mod tests {
 
     #[test]
     fn a_large_value_that_moves_is_written_in_parts_and_later_messages_of_its_member_wait() {
-        let (mut host, mut passed_on, mut batch) = (host(), PassedOn::default(), Batch::default());
+        let (mut host, mut preparing, mut batch) = (host(), Preparing::default(), Batch::default());
         let record = Record::new(b"a", &vec![1; 3 << 20][..], None, 0);
         let chunk = ToServer::Chunk { buckets: vec![vec![record]], applied: Vec::new(), last: true };
         let [from, other] = [Identity(2), Identity(3)];
         let token = |number| sequenced(number, &ToServer::Token(Extent::of(2)));
-        passed_on.push(from, sequenced(1, &chunk));
-        assert!(passed_on.holds_back(from, &token(2)) && !passed_on.holds_back(other, &token(2)));
-        assert!(!passed_on.holds_back(from, &message(1, Operation::Request(Version::Two, request("GET a")))));
-        passed_on.push(from, token(2));
+        preparing.push(from, sequenced(1, &chunk));
+        assert!(preparing.holds_back(from, &token(2)) && !preparing.holds_back(other, &token(2)));
+        assert!(!preparing.holds_back(from, &message(1, Operation::Request(Version::Two, request("GET a")))));
+        preparing.push(from, token(2));
         // The link has broken, and all messages come again.
-        passed_on.push(from, sequenced(1, &chunk));
-        passed_on.push(from, token(2));
+        preparing.push(from, sequenced(1, &chunk));
+        preparing.push(from, token(2));
         let mut prepared = Vec::new();
         for _ in 0..100 {
-            prepared.extend(passed_on.prepare(&mut host, Some(&mut batch)));
+            prepared.extend(preparing.prepare(&mut host, Some(&mut batch)));
             assert!(batch.close(0, 0).unwrap().frame.len() < (1 << 20) + 100);
             batch.begin();
         }
