@@ -68,7 +68,8 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// So much is made durable sooner: otherwise all would be waited for when a message to another member must not leave before. [B]
+/// So much is made durable sooner: otherwise all would be waited for when a message to another member must not leave before, 85 ms with 200 MB
+/// on a virtual disk. [B]
 const MOST_AT_ONCE: u64 = 16 << 20;
 /// A snapshot is nevertheless begun no later than this after it was due. [ms]
 const LONGEST_DUE: Milliseconds = 10_000;

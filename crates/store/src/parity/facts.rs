@@ -23,10 +23,14 @@ pub struct Facts {
     pub views: Acceptor,
 }
 
+/// The bits of a session's number that count the sessions of a run, and those that count the runs of a life; the rest count lives.
+const SESSION_BITS: u32 = 16;
+const RUN_BITS: u32 = 32;
+
 impl Facts {
     /// The number before the first session of a run. Sessions have other numbers than those of all earlier runs, and of all earlier lives: the parity of
     /// a member may not have known of its last run, so that a run of its next life has the same number.
     pub fn sessions_before(&self, run: u64) -> u64 {
-        u64::from(self.life) << 48 | run << 16
+        (u64::from(self.life) << RUN_BITS | run) << SESSION_BITS
     }
 }
