@@ -18,13 +18,14 @@ const DATA: [Identity; 3] = [Identity(11), Identity(12), Identity(13)];
 /// How often each of them has been rebuilt.
 const LIFE: u32 = 1;
 
+/// The view of a group that the other parity member leads.
+const LED_BY_OTHER: View = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
+
 /// A restarted parity member, which has nothing, in a group that another one leads.
 fn started_again() -> ParityMember {
-    let number = Number(5, OTHER);
-    let view = View { group: Number(1, OTHER), number, lead: OTHER, follower: Some(OWN) };
     let mut columns = [None; 4];
     DATA.iter().zip(&mut columns).for_each(|(member, column)| *column = Some((*member, LIFE)));
-    let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
+    let facts = Facts { columns, views: Acceptor::of(Some(LED_BY_OTHER)), ..Facts::default() };
     let mut member = ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16);
     DATA.iter().for_each(|data| member.meets(*data, Role::Data, &mut Output::default()));
     member
@@ -48,9 +49,8 @@ fn asks(member: &mut ParityMember) -> Number {
 
 /// A data member of this life grants that. Returns whether the parity member then asks others to record its view, or leads.
 fn is_granted(member: &mut ParityMember, from: Identity, number: Number, life: u32) -> bool {
-    let view = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
     let mut output = Output::default();
-    member.take(from, Message::Granted { number, view, life, has_parity: false }, &mut output);
+    member.take(from, Message::Granted { number, view: LED_BY_OTHER, life, has_parity: false }, &mut output);
     let records = output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)));
     records || member.leads()
 }
@@ -102,39 +102,40 @@ fn with_follower() -> (ParityMember, Number) {
     (lead, number)
 }
 
-#[test]
-fn a_view_that_its_candidate_has_given_up_is_in_nobodys_way() {
+/// A lead that asks for a view in which it leads alone, the number of that view, the group's view with its follower, and the one in which the
+/// follower leads alone, for which the follower has asked.
+fn both_ask_to_lead_alone() -> (ParityMember, Number, View, View) {
     let (mut lead, number) = with_follower();
     let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
     let of_follower = View { number: Number(number.0 + 1, OTHER), lead: OTHER, follower: None, ..settled };
     let alone = asks(&mut lead);
-    let mut is_granted = |from, view, has_parity| {
-        let mut output = Output::default();
-        lead.take(from, Message::Granted { number: alone, view, life: LIFE, has_parity }, &mut output);
-        output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
-    };
+    (lead, alone, settled, of_follower)
+}
+
+/// A member grants a candidate its view, and knows this one. Returns whether the candidate then asks others to record its own.
+fn has_enough(candidate: &mut ParityMember, number: Number, (from, view): (Identity, View), has_parity: bool) -> bool {
+    let mut output = Output::default();
+    candidate.take(from, Message::Granted { number, view, life: LIFE, has_parity }, &mut output);
+    output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
+}
+
+#[test]
+fn a_view_that_its_candidate_has_given_up_is_in_nobodys_way() {
+    let (mut lead, alone, settled, of_follower) = both_ask_to_lead_alone();
     // Both data members have recorded that the follower leads alone. It may have counted them, and lead.
-    assert!(!is_granted(DATA[0], of_follower, false));
-    assert!(!is_granted(DATA[1], of_follower, false));
-    assert!(!is_granted(OTHER, of_follower, true), "the follower may lead by now");
+    assert!(!has_enough(&mut lead, alone, (DATA[0], of_follower), false));
+    assert!(!has_enough(&mut lead, alone, (DATA[1], of_follower), false));
+    assert!(!has_enough(&mut lead, alone, (OTHER, of_follower), true), "the follower may lead by now");
     // Restarted, it knows that it does not, and no longer counts who has recorded its view.
-    assert!(is_granted(OTHER, settled, false));
+    assert!(has_enough(&mut lead, alone, (OTHER, settled), false));
 }
 
 #[test]
 fn a_view_that_half_of_the_group_has_recorded_is_in_nobodys_way_once_the_others_have_promised() {
-    let (mut lead, number) = with_follower();
-    let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
-    let of_follower = View { number: Number(number.0 + 1, OTHER), lead: OTHER, follower: None, ..settled };
-    let alone = asks(&mut lead);
-    let mut is_granted = |from, view| {
-        let mut output = Output::default();
-        lead.take(from, Message::Granted { number: alone, view, life: LIFE, has_parity: false }, &mut output);
-        output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
-    };
+    let (mut lead, alone, settled, of_follower) = both_ask_to_lead_alone();
     // Of the four in the group, the follower and one data member have recorded that the follower leads alone; it is gone for ever.
-    assert!(!is_granted(DATA[0], of_follower), "the other data member may have recorded it, too");
-    assert!(is_granted(DATA[1], settled), "it has not, and won't");
+    assert!(!has_enough(&mut lead, alone, (DATA[0], of_follower), false), "the other one may have recorded it, too");
+    assert!(has_enough(&mut lead, alone, (DATA[1], settled), false), "it has not, and won't");
 }
 
 #[test]
@@ -142,14 +143,12 @@ fn a_candidate_without_parity_gives_up_its_view_for_the_one_that_has_it() {
     let mut member = started_again();
     let number = asks(&mut member);
     assert!(DATA.iter().any(|from| is_granted(&mut member, *from, number, LIFE)), "it asks others to record its view");
-    let view = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
-    let granted = Message::Granted { number, view, life: 0, has_parity: true };
-    member.take(OTHER, granted, &mut Output::default());
+    assert!(!has_enough(&mut member, number, (OTHER, LED_BY_OTHER), true));
     // The other one is granted precedence by a member that knows no later view, though all others have recorded one.
     let (mut output, later) = (Output::default(), Number(number.0 + 1, OTHER));
-    member.take(OTHER, Message::Ask { settled: view, number: later }, &mut output);
+    member.take(OTHER, Message::Ask { settled: LED_BY_OTHER, number: later }, &mut output);
     let grants =
-        |(_, message): &(Identity, Message)| matches!(message, Message::Granted { view: known, .. } if *known == view);
+        |(_, message): &(Identity, Message)| matches!(message, Message::Granted { view, .. } if *view == LED_BY_OTHER);
     assert!(output.sends.iter().any(grants));
 }
 
@@ -161,8 +160,7 @@ fn a_restarted_candidate_has_given_up_its_view() {
     let later = Number(number.0 + 1, OTHER);
     let view_granted_by = |member: &mut ParityMember| {
         let mut output = Output::default();
-        let settled = View { group: Number(1, OTHER), number: Number(5, OTHER), lead: OTHER, follower: Some(OWN) };
-        member.take(OTHER, Message::Ask { settled, number: later }, &mut output);
+        member.take(OTHER, Message::Ask { settled: LED_BY_OTHER, number: later }, &mut output);
         output.sends.into_iter().find_map(|(_, message)| match message {
             Message::Granted { view, .. } => Some(view.lead),
             _ => None,
