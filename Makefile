@@ -7,6 +7,8 @@ SECONDS ?= 600
 # Simulations of the store follow from so many seeds, each kind of them, from this one on.
 SEEDS ?= 10000
 FIRST ?= 0
+# Otherwise pip lists all optional packages that are not asked for, as if something were wrong.
+export PIP_QUIET := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help try test docs bench beside hostile soak check fuzz format clean
