@@ -8,6 +8,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -167,6 +168,35 @@ def test_a_pool_whose_members_are_killed_keeps_everything_acknowledged(tmp_path:
     acknowledged, splits = rounds(tmp_path, 8, 3, 2, "--fsync", "every-second")
     assert acknowledged > 100
     assert splits > 0
+
+
+#: A disk that takes a second to make a log durable, as a busy one may.
+SLOW_DISK = """
+#include <unistd.h>
+int fdatasync(int file) { (void) file; sleep(1); return 0; }
+"""
+
+
+def test_clients_do_not_wait_while_the_disk_makes_splits_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no gcc")
+    library = tmp_path / "slow_disk.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=SLOW_DISK, text=True, check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    with stores(tmp_path, 2, "--capacity", "100", "--fsync", "every-second") as members:
+        client = members[0].client()
+        for key in range(150):
+            client.set(f"key {key}", "value")
+        longest, probes = 0.0, [member.client() for member in members]
+        end = time.monotonic() + LIMIT
+        while members[1].client().info("pool")["pool_servers_here"] == 0:
+            assert time.monotonic() < end, "nothing was split"
+            for probe in probes:
+                begun = time.monotonic()
+                probe.ping()
+                longest = max(longest, time.monotonic() - begun)
+        assert longest < 0.9, "a client has waited for the disk"
 
 
 def test_a_snapshot_replaces_logs(tmp_path: Path) -> None:

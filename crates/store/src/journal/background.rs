@@ -34,8 +34,8 @@ pub(super) enum Task {
     Begin(u64),
 }
 
-/// Does one task after another, until all senders are gone.
-pub(super) fn work(directory: &Path, tasks: &Receiver<Task>, kept: &Mutex<Kept>) {
+/// Does one task after another, until all senders are gone, and calls `wake` after each.
+pub(super) fn work(directory: &Path, tasks: &Receiver<Task>, kept: &Mutex<Kept>, wake: impl Fn()) {
     let sync = |file: &File, number| file.sync_data().map_err(system("sync", &log(directory, number)));
     for task in tasks {
         let (outcome, next) = match &task {
@@ -56,6 +56,8 @@ pub(super) fn work(directory: &Path, tasks: &Receiver<Task>, kept: &Mutex<Kept>)
             }
             (Ok(()), _) => {}
         }
+        drop(kept);
+        wake();
     }
 }
 

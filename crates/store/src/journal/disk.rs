@@ -30,7 +30,7 @@ use crate::record::Milliseconds;
 pub enum Fsync {
     /// Before anyone is told of it.
     Always,
-    /// Within about a second; but before other members are told of a split or a merge.
+    /// Within about a second; but before other members are told of a split or a merge: their messages wait, and nothing else does.
     #[default]
     EverySecond,
     /// When the system chooses.
@@ -68,7 +68,7 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// So much is made durable sooner: otherwise all would be waited for when a message to another member must not leave before, 85 ms with 200 MB
+/// So much is made durable sooner: otherwise a message to another member that must not leave before would wait for all of it, 85 ms with 200 MB
 /// on a virtual disk. [B]
 const MOST_AT_ONCE: u64 = 16 << 20;
 /// A snapshot is nevertheless begun no later than this after it was due. [ms]
@@ -94,6 +94,8 @@ pub struct Disk {
     synced: Milliseconds,
     /// How much of the log the thread was last asked to make durable. [B]
     asked: u64,
+    /// Messages to other members wait until the logs are durable up to this position.
+    urgent: Option<Position>,
     /// Since when a snapshot has been due, if one is.
     due: Option<Milliseconds>,
     /// The size of the logs since the last snapshot, without the one that is being written. [B]
@@ -129,11 +131,16 @@ pub struct State {
 }
 
 impl Disk {
-    /// Opens a directory and brings back the member that is kept there. From then on its changes are written to a new log.
+    /// Opens a directory and brings back the member that is kept there. From then on its changes are written to a new log. Its thread calls `wake`
+    /// each time it has done something.
     ///
     /// # Errors
     /// [`Error`]: then nothing was changed.
-    pub fn open(data: Data, member: &mut Member<Bucket>) -> Result<(Disk, Found), Error> {
+    pub fn open(
+        data: Data,
+        member: &mut Member<Bucket>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<(Disk, Found), Error> {
         let lock = lock(&data.directory)?;
         take_over(&data.directory)?;
         let found = recover(&data.directory, None, member)?;
@@ -150,7 +157,7 @@ impl Disk {
         let kept = Arc::new(Mutex::new(kept));
         let (thread, tasks) = mpsc::channel();
         let (shared, directory) = (Arc::clone(&kept), data.directory.clone());
-        thread::spawn(move || work(&directory, &tasks, &shared));
+        thread::spawn(move || work(&directory, &tasks, &shared, wake));
         let disk = Disk {
             data,
             _lock: lock,
@@ -163,6 +170,7 @@ impl Disk {
             asked_next: 0,
             synced: 0,
             asked: FILE_HEADER as u64,
+            urgent: None,
             due: None,
             logs: found.logs,
             snapshot: found.snapshot,
@@ -187,7 +195,7 @@ impl Disk {
         self.shared().bytes
     }
 
-    /// Writes a batch, and makes it durable if that is due now.
+    /// Writes a batch, and makes it durable if nobody may be told of it before.
     ///
     /// # Errors
     /// [`Error::System`]: then it is not known what the log holds, and nobody must be told of the batch.
@@ -198,9 +206,24 @@ impl Disk {
         self.written += batch.frame.len() as u64;
         match self.data.fsync {
             Fsync::Always => self.keep(),
-            Fsync::EverySecond if batch.is_urgent => self.keep(),
-            Fsync::EverySecond | Fsync::Never => Ok(()),
+            Fsync::EverySecond => {
+                self.urgent = if batch.is_urgent { Some(self.position().0) } else { self.urgent };
+                Ok(())
+            }
+            Fsync::Never => Ok(()),
         }
+    }
+
+    /// Messages to other members wait until the logs are durable up to this position; none, if they can leave at once.
+    pub const fn urgent(&self) -> Option<Position> {
+        self.urgent
+    }
+
+    /// Whether the logs are durable up to this position.
+    pub fn is_durable(&self, position: Position) -> bool {
+        let kept = self.shared();
+        // As long as nothing is durable of the log that is being written, those before it may not be either.
+        kept.bytes > 0 && (kept.log, kept.bytes) >= position
     }
 
     /// Makes all that was written durable, and waits for it.
@@ -235,8 +258,10 @@ impl Disk {
         if kept > 0 {
             self.former.clear();
         }
+        self.urgent = self.urgent.filter(|urgent| !self.is_durable(*urgent));
         let is_much = self.written.saturating_sub(self.asked) >= MOST_AT_ONCE;
-        if self.data.fsync == Fsync::EverySecond && (is_much || now.abs_diff(self.synced) >= SECOND) {
+        let is_due = is_much || self.urgent.is_some() || now.abs_diff(self.synced) >= SECOND;
+        if self.data.fsync == Fsync::EverySecond && is_due {
             self.keep_aside(kept)?;
             self.synced = now;
         }
@@ -364,13 +389,18 @@ fn keep_logs(directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes a snapshot of all that the logs before `log.end` hold, by bringing back a second member from them. Returns its size. [B]
-fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
+/// A member that nobody reaches, to be restored.
+fn nobody() -> Member<Bucket> {
     let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let nobody = Peer { identity: Identity(0), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
+    let own = Peer { identity: Identity(0), address: nowhere, clients: nowhere, role: Role::Data, life: 0 };
     let growth = Growth { capacity: 1, sensitivity: 1.0, shrink: None, apart: false, most_servers: 1, chunk: 1 };
     let policy = Policy { growth, servers_each: 1, patience: Duration::ZERO, durability: Durability::default() };
-    let mut member = Member::joining(nobody, policy, |_| Bucket::closed());
+    Member::joining(own, policy, |_| Bucket::closed())
+}
+
+/// Makes a snapshot of all that the logs before `log.end` hold, by bringing back a second member from them. Returns its size. [B]
+fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
+    let mut member = nobody();
     let found = recover(directory, Some(end), &mut member)?;
     let Some(run) = found.run else { return Err(Error::Missing(log(directory, end.saturating_sub(1)))) };
     let path = unfinished(directory);
@@ -399,4 +429,62 @@ fn remove_old(directory: &Path, last: Option<u64>) -> Result<(), Error> {
         fs::remove_file(&path).map_err(system("remove", &path))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::journal::Journal;
+    use crate::journal::batch::OfMember;
+    use crate::member::Recorder;
+
+    /// A disk in a directory of its own, and what its thread has done.
+    fn disk(fsync: Fsync, name: &str) -> (Disk, mpsc::Receiver<()>) {
+        let directory = std::env::temp_dir().join(format!("maquette-disk-{name}-{}", std::process::id()));
+        let (sender, woken) = mpsc::channel();
+        let data = Data { directory, fsync, least_logs: Data::LEAST_LOGS, has_parity: false };
+        let wake = move || {
+            let _ = sender.send(());
+        };
+        (Disk::open(data, &mut nobody(), wake).unwrap().0, woken)
+    }
+
+    /// Appends a batch that other members must not be told of before it is durable.
+    fn append_urgent(disk: &mut Disk) {
+        let journal = Journal::default();
+        let mut recorder = OfMember(Rc::clone(&journal));
+        recorder.is_acknowledged(Identity(1), 7);
+        recorder.sends_sequenced();
+        let mut batch = journal.borrow_mut();
+        disk.append(&batch.close(0, disk.kept()).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn what_is_urgent_is_made_durable_aside_and_tells_when_it_is() {
+        let (mut disk, woken) = disk(Fsync::EverySecond, "urgent");
+        assert_eq!(disk.urgent(), None);
+        append_urgent(&mut disk);
+        let urgent = disk.urgent().expect("messages wait");
+        assert_eq!(urgent, disk.position().0);
+        assert!(!disk.is_durable(urgent), "nobody has waited for it");
+        disk.look(0, false).unwrap();
+        while !disk.is_durable(urgent) {
+            woken.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+        }
+        disk.look(0, false).unwrap();
+        assert_eq!(disk.urgent(), None);
+        fs::remove_dir_all(&disk.data().directory).unwrap();
+    }
+
+    #[test]
+    fn nobody_waits_where_all_is_durable_before_or_nothing_ever_is() {
+        for (fsync, name, is_durable) in [(Fsync::Always, "always", true), (Fsync::Never, "never", false)] {
+            let (mut disk, _woken) = disk(fsync, name);
+            append_urgent(&mut disk);
+            assert_eq!((disk.urgent(), disk.is_durable(disk.position().0)), (None, is_durable), "{name}");
+            fs::remove_dir_all(&disk.data().directory).unwrap();
+        }
+    }
 }

@@ -226,6 +226,8 @@ pub(super) struct Turn {
     pub clients: Vec<(usize, Pause)>,
     /// Messages to other members.
     pub messages: Vec<(Identity, Outgoing)>,
+    /// The messages wait until the logs are durable up to this position, too.
+    after: Option<Position>,
 }
 
 impl Turn {
@@ -237,24 +239,74 @@ impl Turn {
 
 /// Turns whose replies and messages are held back, in order.
 #[derive(Debug, Default)]
-pub(super) struct Turns(VecDeque<Turn>);
+pub(super) struct Turns {
+    turns: VecDeque<Turn>,
+    /// The messages of turns whose replies may leave, each with the position up to which the logs have to be durable before.
+    messages: VecDeque<(Option<Position>, Identity, Outgoing)>,
+}
 
 impl Turns {
-    /// Adds a turn that has been written; its logs end at this position.
-    pub(super) fn push(&mut self, turn: Turn, position: Position, since: Milliseconds) {
+    /// Adds a turn that has been written; its logs end at this position. Its messages wait, too, until they are durable `after` another one.
+    pub(super) fn push(&mut self, turn: Turn, position: Position, after: Option<Position>, since: Milliseconds) {
         if !turn.clients.is_empty() || !turn.messages.is_empty() {
-            self.0.push_back(Turn { position, since, ..turn });
+            self.turns.push_back(Turn { position, since, after, ..turn });
         }
     }
 
-    /// The next turn whose replies may leave.
-    pub(super) fn pop(&mut self, may_tell: impl FnOnce(Position) -> bool) -> Option<Turn> {
-        let is_next = self.0.front().is_some_and(|turn| may_tell(turn.position));
-        if is_next { self.0.pop_front() } else { None }
+    /// The clients of the next turn whose replies may leave.
+    pub(super) fn pop(&mut self, may_tell: impl FnOnce(Position) -> bool) -> Option<Vec<(usize, Pause)>> {
+        self.turns.front().filter(|turn| may_tell(turn.position))?;
+        let turn = self.turns.pop_front()?;
+        self.messages.extend(turn.messages.into_iter().map(|(to, message)| (turn.after, to, message)));
+        Some(turn.clients)
+    }
+
+    /// The next message that may leave.
+    pub(super) fn pop_message(&mut self, is_durable: impl FnOnce(Position) -> bool) -> Option<(Identity, Outgoing)> {
+        self.messages.front().filter(|(after, ..)| after.is_none_or(is_durable))?;
+        self.messages.pop_front().map(|(_, to, message)| (to, message))
     }
 
     /// The turns that wait.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Turn> {
-        self.0.iter()
+        self.turns.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(client: usize, message: u8) -> Turn {
+        let messages = vec![(Identity(1), Outgoing::new(vec![message].into(), false))];
+        Turn { clients: vec![(client, Pause::Turn)], messages, ..Turn::default() }
+    }
+
+    #[test]
+    fn messages_wait_in_order_until_the_log_is_durable_and_clients_do_not() {
+        let mut turns = Turns::default();
+        turns.push(turn(1, 1), (1, 100), None, 0);
+        turns.push(turn(2, 2), (1, 200), Some((1, 200)), 0);
+        turns.push(turn(3, 3), (1, 300), Some((1, 200)), 0);
+        let clients = std::iter::from_fn(|| turns.pop(|_| true)).flatten().map(|(client, _)| client);
+        assert_eq!(clients.collect::<Vec<_>>(), [1, 2, 3]);
+        let mut leaving = |durable: u64| {
+            let mut next = || turns.pop_message(|position| position <= (1, durable));
+            std::iter::from_fn(|| next().map(|(_, message)| message.pieces.joined()[0])).collect::<Vec<u8>>()
+        };
+        assert_eq!(leaving(199), [1]);
+        assert_eq!(leaving(200), [2, 3]);
+    }
+
+    #[test]
+    fn both_wait_until_others_may_be_told_of_the_turn() {
+        let mut turns = Turns::default();
+        turns.push(turn(1, 1), (1, 100), None, 0);
+        turns.push(turn(2, 2), (1, 200), None, 0);
+        let mut told = |to: u64| (turns.pop(|position| position <= (1, to)), turns.pop_message(|_| true).is_some());
+        assert!(matches!(told(99), (None, false)));
+        assert!(matches!(told(100), (Some(_), true)));
+        assert!(matches!(told(199), (None, false)));
+        assert!(matches!(told(200), (Some(_), true)));
     }
 }

@@ -1,22 +1,27 @@
 //! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk and, in a group, in the
-//! parity too.
+//! parity too. Messages about splits and merges, and those after them, wait until it is durable, unless the disk never has to be asked for that. Clients
+//! don't.
 
 use std::cell::RefMut;
 use std::rc::Rc;
+use std::sync::Arc;
+
+use mio::Waker;
 
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
 use crate::journal::disk::{Data, Disk, Error, Found, State};
 use crate::journal::{Batch, Journal, start};
-use crate::member::{Identity, Peer, Policy};
+use crate::member::{Identity, Peer};
 use crate::node::Node;
 use crate::parity::facts::Facts;
 use crate::parity::message::Message as GroupMessage;
 use crate::record::Milliseconds;
 
-use super::Server;
-use super::group::{Group, Promise, Turn, Turns};
+use super::group::{Group, Turn, Turns};
+use super::outbox::Outgoing;
+use super::{Pool, Server};
 
 /// The state of a node that keeps its data on disk.
 #[derive(Debug)]
@@ -36,19 +41,23 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be let in.
+    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be let in. The loop is woken when the
+    /// disk has done something.
     pub(super) fn begin(
         data: Data,
+        pool: &Pool,
         node: Node,
         own: Peer,
-        policy: Policy,
         founds: bool,
-        parity: Option<Promise>,
         at: Milliseconds,
+        waker: &Arc<Waker>,
     ) -> Result<(Host, Keeper), Error> {
+        let (policy, parity) = (pool.policy, pool.parity);
         let (journal, directory, now) = (Journal::default(), data.directory.clone(), node.now);
         let mut host = Host::kept_by(node, own.clone(), policy, Some(Rc::clone(&journal)));
-        let (disk, found) = Disk::open(data, host.member_mut())?;
+        let waker = Arc::clone(waker);
+        // If it can't be woken, the loop looks again in a tenth of a second.
+        let (disk, found) = Disk::open(data, host.member_mut(), move || drop(waker.wake()))?;
         let directory_of_group = Directory::new(directory.clone());
         if found.run.is_some() && founds && !host.member().is_welcome() {
             return Err(Error::NotWelcome(directory));
@@ -82,7 +91,8 @@ impl Keeper {
         if self.disk.look(now, has_begun_values)? {
             self.journal.borrow_mut().begin_log();
         }
-        self.turns.push(std::mem::take(&mut self.turn), self.disk.position().0, self.at);
+        let (turn, after) = (std::mem::take(&mut self.turn), self.disk.urgent());
+        self.turns.push(turn, self.disk.position().0, after, self.at);
         match &mut self.group {
             Some(group) => group.has_written(self.at, &self.disk),
             None => Ok(()),
@@ -105,10 +115,16 @@ impl Keeper {
         self.journal.borrow_mut()
     }
 
-    /// The next turn whose replies and messages may leave.
-    pub(super) fn next_to_tell(&mut self) -> Option<Turn> {
+    /// The clients of the next turn whose replies may leave, and how each goes on.
+    pub(super) fn next_to_tell(&mut self) -> Option<Vec<(usize, Pause)>> {
         let (group, at) = (self.group.as_ref(), self.at);
         self.turns.pop(|position| group.is_none_or(|group| group.may_tell(position, at)))
+    }
+
+    /// The next message to another member that may leave.
+    pub(super) fn next_to_send(&mut self) -> Option<(Identity, Outgoing)> {
+        let disk = &self.disk;
+        self.turns.pop_message(|position| disk.is_durable(position))
     }
 
     /// The turns held back.

@@ -17,10 +17,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll, Token, Waker};
 
 use crate::bucket::Bucket;
 use crate::connection::Pause;
@@ -52,6 +53,8 @@ use watch::Watch;
 
 /// The most ready sockets that one poll reports.
 const EVENTS: usize = 1_024;
+/// The event that the disk has done something.
+const DISK: Token = Token(usize::MAX);
 /// The longest that the loop waits before it checks whether it is to end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// How many expired records are swept out before clients are served again: a few hundred microseconds' work.
@@ -157,6 +160,8 @@ const TIME_TO_SAY_SO: Milliseconds = 1_000;
 /// A node that listens.
 pub struct Server {
     poll: Poll,
+    /// Wakes the loop when the disk has done something.
+    waker: Arc<Waker>,
     listeners: Vec<(TcpListener, Callers)>,
     peers: BTreeMap<usize, Peer<TcpStream>>,
     /// Accepts TLS of clients and visitors, if they use it.
@@ -205,6 +210,7 @@ impl Server {
         chance: [u64; 3],
     ) -> Result<Server, Error> {
         let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), DISK)?);
         let mut listeners = Vec::new();
         let clients = addresses.iter().map(|address| (*address, Callers::Clients));
         let all = clients.chain([(pool.followers, Callers::Followers), (pool.members, Callers::Members)]);
@@ -234,13 +240,13 @@ impl Server {
         let (host, keeper) = match pool.data.clone() {
             None => (Host::new(node, own, pool.policy, founds), None),
             Some(data) => {
-                let (policy, parity) = (pool.policy, pool.parity);
-                let (host, keeper) = Keeper::begin(data, node, own, policy, founds, parity, 0).map_err(Error::Data)?;
+                let (host, keeper) = Keeper::begin(data, &pool, node, own, founds, 0, &waker).map_err(Error::Data)?;
                 (host, Some(keeper))
             }
         };
         Ok(Server {
             poll,
+            waker,
             listeners,
             peers: BTreeMap::new(),
             acceptor: None,
@@ -317,7 +323,7 @@ impl Server {
             // One server after the other.
             is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
             let mut unread = self.members.take_unread();
-            for event in &events {
+            for event in events.iter().filter(|event| event.token() != DISK) {
                 let token = event.token().0;
                 if token < self.listeners.len() {
                     self.let_in(token, now);
@@ -441,11 +447,8 @@ impl Server {
 
     /// Sends the replies and messages that were held back until their effects were stored.
     fn send_held(&mut self) {
-        while let Some(turn) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
-            for (to, message) in turn.messages {
-                self.members.send(to, message);
-            }
-            for (token, pause) in turn.clients {
+        while let Some(clients) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
+            for (token, pause) in clients {
                 let Some(peer) = self.peers.get_mut(&token) else { continue };
                 peer.held -= 1;
                 if peer.held == 0 {
@@ -453,6 +456,9 @@ impl Server {
                     self.finish_turn(token, outcome);
                 }
             }
+        }
+        while let Some((to, message)) = self.keeper.as_mut().and_then(Keeper::next_to_send) {
+            self.members.send(to, message);
         }
     }
 

@@ -62,8 +62,7 @@ impl Server {
         let own = Peer { identity: successor.identity, ..self.own().clone() };
         // The former keeper holds the lock on the directory, and is dropped here.
         let at = self.keeper.take().map_or(0, |keeper| keeper.at);
-        let (policy, parity) = (self.pool.policy, self.pool.parity);
-        let (host, keeper) = Keeper::begin(data, node, own, policy, false, parity, at).map_err(Error::Data)?;
+        let (host, keeper) = Keeper::begin(data, &self.pool, node, own, false, at, &self.waker).map_err(Error::Data)?;
         self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone(), self.pool.tls.clone());
         (self.host, self.keeper) = (host, Some(keeper));
         self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);

@@ -3,7 +3,7 @@
 //! Hosts are joined by slow links that break. A member that dies leaves at most a part of its last batch on disk, or garbage in its
 //! place; nobody was told of that batch. `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
@@ -94,6 +94,10 @@ struct Machine {
     disk: Vec<u8>,
     /// How much of the disk survives a power failure. [B]
     kept: usize,
+    /// Messages to other machines wait until so much does. [B]
+    urgent: usize,
+    /// Messages that wait, each with how much must survive before: the receiver, and the bytes.
+    waiting: VecDeque<(usize, usize, Vec<u8>)>,
     clients: Clients<Asked>,
     runs: u16,
 }
@@ -111,7 +115,7 @@ impl Machine {
         let disk = disk[..whole].to_vec();
         start(&mut host, &journal, run.as_ref(), own, policy(), founds);
         let clients = Clients::connect(&host, now);
-        Machine { host, journal, kept: disk.len(), disk, clients, runs }
+        Machine { host, journal, kept: disk.len(), urgent: 0, waiting: VecDeque::new(), disk, clients, runs }
     }
 }
 
@@ -120,6 +124,8 @@ pub struct World {
     /// Messages in flight: by time of arrival and a number that keeps their order; the sender, the receiver, and the bytes.
     links: BTreeMap<(u64, u64), (usize, usize, Vec<u8>)>,
     last: BTreeMap<(usize, usize), u64>,
+    /// What disks are making durable, at most once each at a time: by the time when it is, the machine, and how much of its disk. [B]
+    syncs: BTreeMap<(u64, usize), usize>,
     pub draws: Draws,
     delay: u64,
     now: u64,
@@ -149,6 +155,7 @@ impl World {
             machines: vec![Machine::start(0, Vec::new(), true, BEGIN, 1)],
             links: BTreeMap::new(),
             last: BTreeMap::new(),
+            syncs: BTreeMap::new(),
             draws,
             delay,
             now: BEGIN,
@@ -199,16 +206,48 @@ impl World {
                 return self.crash(number);
             }
             machine.disk.extend_from_slice(&ready.frame.joined());
-            if ready.is_urgent || !self.loses_power {
+            if ready.is_urgent {
+                machine.urgent = machine.disk.len();
+            }
+            if !self.loses_power {
                 machine.kept = machine.disk.len();
             }
             batch.begin();
         }
         drop(batch);
-        for (to, message) in sends {
-            self.deliver(number, to.0 as usize - 100, message);
-        }
+        let urgent = machine.urgent;
+        machine.waiting.extend(sends.into_iter().map(|(to, message)| (urgent, to.0 as usize - 100, message)));
+        self.begin_sync(number);
+        self.send_waiting(number);
         self.hear(number);
+    }
+
+    /// A machine's disk begins to make durable what messages wait for, unless it is making something durable already.
+    fn begin_sync(&mut self, number: usize) {
+        let machine = &self.machines[number];
+        if machine.urgent > machine.kept && self.syncs.keys().all(|(_, other)| *other != number) {
+            let at = self.now + self.draws.below(self.delay);
+            self.syncs.insert((at, number), machine.disk.len());
+        }
+    }
+
+    /// Messages that waited for a machine's disk leave.
+    fn send_waiting(&mut self, number: usize) {
+        let kept = self.machines[number].kept;
+        while self.machines[number].waiting.front().is_some_and(|(urgent, ..)| *urgent <= kept) {
+            let Some((_, to, message)) = self.machines[number].waiting.pop_front() else { return };
+            self.deliver(number, to, message);
+        }
+    }
+
+    /// The next of the disks has made something durable.
+    fn end_sync(&mut self) {
+        let Some(((at, number), length)) = self.syncs.pop_first() else { return };
+        self.set_time(at);
+        let machine = &mut self.machines[number];
+        machine.kept = machine.kept.max(length);
+        self.begin_sync(number);
+        self.send_waiting(number);
     }
 
     /// The clients of a machine receive their replies.
@@ -250,6 +289,7 @@ impl World {
         }
         let others: Vec<usize> = (0..self.machines.len()).filter(|other| *other != number).collect();
         others.iter().for_each(|other| self.break_link(number, *other));
+        self.syncs.retain(|(_, of), _| *of != number);
         let Machine { disk, kept, runs, .. } = &mut self.machines[number];
         let (mut disk, kept, runs) = (std::mem::take(disk), *kept, *runs + 1);
         if self.loses_power {
@@ -308,6 +348,11 @@ impl World {
         };
         let woken = self.machines.iter().enumerate().filter_map(|(number, it)| Some((deadline(it)?, number))).min();
         let comes = self.links.first_key_value().map(|((at, _), _)| *at);
+        let next = comes.into_iter().chain(woken.map(|(deadline, _)| deadline)).min();
+        if self.syncs.first_key_value().is_some_and(|((at, _), _)| next.is_none_or(|next| *at <= next)) {
+            self.end_sync();
+            return true;
+        }
         let number = match (comes, woken) {
             (Some(at), woken) if woken.is_none_or(|(deadline, _)| at <= deadline) => {
                 let Some((_, (from, to, message))) = self.links.pop_first() else { return false };
