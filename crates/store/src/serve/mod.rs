@@ -233,7 +233,6 @@ impl Server {
         let clock = Clock::set();
         let now = clock.at(clock::instant());
         let node = Node::new(settings.clone(), port, chance, now);
-        let next_token = listeners.len();
         pool.join.retain(|address| *address != own.address);
         pool.policy.durability = pool.durability();
         let founds = pool.join.is_empty();
@@ -247,12 +246,12 @@ impl Server {
         Ok(Server {
             poll,
             waker,
+            next_token: listeners.len(),
             listeners,
             peers: BTreeMap::new(),
             acceptor: None,
             rereads: None,
             queue: VecDeque::new(),
-            next_token,
             members: Peers::new(host.member().own().clone(), pool.secret.clone(), pool.tls.clone()),
             host,
             keeper,
