@@ -226,7 +226,7 @@ pub(super) struct Turn {
     pub clients: Vec<(usize, Pause)>,
     /// Messages to other members.
     pub messages: Vec<(Identity, Outgoing)>,
-    /// The messages wait until the logs are durable up to this position, too.
+    /// The messages also wait until the logs are durable up to this position.
     after: Option<Position>,
 }
 
@@ -246,7 +246,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Adds a turn that has been written; its logs end at this position. Its messages wait, too, until they are durable `after` another one.
+    /// Adds a turn that has been written; its logs end at `position`. Its messages also wait until the logs are durable up to `after`.
     pub(super) fn push(&mut self, turn: Turn, position: Position, after: Option<Position>, since: Milliseconds) {
         if !turn.clients.is_empty() || !turn.messages.is_empty() {
             self.turns.push_back(Turn { position, since, after, ..turn });
@@ -265,6 +265,11 @@ impl Turns {
     pub(super) fn pop_message(&mut self, is_durable: impl FnOnce(Position) -> bool) -> Option<(Identity, Outgoing)> {
         self.messages.front().filter(|(after, ..)| after.is_none_or(is_durable))?;
         self.messages.pop_front().map(|(_, to, message)| (to, message))
+    }
+
+    /// Whether messages wait for the disk alone.
+    pub(super) fn waits_for_disk(&self) -> bool {
+        !self.messages.is_empty()
     }
 
     /// The turns that wait.

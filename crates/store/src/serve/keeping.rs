@@ -127,6 +127,11 @@ impl Keeper {
         self.turns.pop_message(|position| disk.is_durable(position))
     }
 
+    /// Whether messages to other members wait for the disk alone.
+    pub(super) fn waits_for_disk(&self) -> bool {
+        self.turns.waits_for_disk()
+    }
+
     /// The turns held back.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Turn> {
         self.turns.iter()

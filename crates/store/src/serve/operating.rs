@@ -8,6 +8,7 @@ use mio::net::TcpStream;
 
 use super::clients::Gone;
 use super::clock::instant;
+use super::keeping::Keeper;
 use super::outbox::Outgoing;
 use super::told::Told;
 use super::watch::Watch;
@@ -68,7 +69,9 @@ impl Server {
     pub(super) fn has_left_for_long(&mut self) -> bool {
         let is_in_group =
             self.keeper.as_ref().and_then(|keeper| keeper.group.as_ref()).is_some_and(|group| !group.has_left());
-        if !self.host.member().has_left() || is_in_group {
+        // The last messages, which say that it has left, may still wait for the disk.
+        let waits_for_disk = self.keeper.as_ref().is_some_and(Keeper::waits_for_disk);
+        if !self.host.member().has_left() || is_in_group || waits_for_disk {
             return false;
         }
         let now = self.host.node().borrow().now;
