@@ -58,15 +58,15 @@ pub async fn segmented<E: Endpoint>(
     // An empty message is one segment too.
     for number in 0..size.0.div_ceil(segment.0).max(1) {
         let start = number * segment.0;
-        let here_it_is = match links.parent {
+        let payload = match links.parent {
             Some(parent) => endpoint.receive(group.rank_at(parent)).await?,
             None => piece(message, start..size.0.min(start.saturating_add(segment.0))),
         };
         for &child in &links.children {
-            endpoint.send(group.rank_at(child), here_it_is.clone()).await?;
+            endpoint.send(group.rank_at(child), payload.clone()).await?;
         }
         // Segments arrive in order, which a stable sort by place keeps.
-        received.put(0, here_it_is);
+        received.put(0, payload);
     }
     if links.parent.is_some() {
         *message = received.joined();

@@ -278,8 +278,8 @@ impl<C: Contents> Member<C> {
     fn is_ahead(&self, from: u32, to: u32, message: &ToServerOf<C>) -> bool {
         let is_for_one_at_rest =
             matches!(message, ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_) | ToServer::Leave { .. });
-        let was_here = || self.departure().is_some_and(|own| own.moved.contains_key(&to));
-        is_for_one_at_rest && from != to && !self.servers.contains_key(&to) && !was_here()
+        let has_moved_away = || self.departure().is_some_and(|own| own.moved.contains_key(&to));
+        is_for_one_at_rest && from != to && !self.servers.contains_key(&to) && !has_moved_away()
     }
 
     /// Delivers another server's message to a server of this member, which the message may open.
