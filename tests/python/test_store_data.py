@@ -8,7 +8,6 @@ import json
 import os
 import random
 import resource
-import shutil
 import signal
 import socket
 import struct
@@ -30,6 +29,7 @@ redis = pytest.importorskip("redis", reason="redis-py is not installed: make tes
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pools import COMMAND, LIMIT, wait_until
+from slow_disk import slow_disk
 from stores import free_port, running
 
 #: The capacity of a server in these pools, in records.
@@ -171,35 +171,17 @@ def test_a_pool_whose_members_are_killed_keeps_everything_acknowledged(tmp_path:
     assert splits > 0
 
 
-#: A disk that makes no log durable as long as the file BLOCKED exists; half a minute at most.
-BLOCKED_DISK = """
-#include <stdlib.h>
-#include <unistd.h>
-int fdatasync(int file) {
-    (void) file;
-    for (int tries = 0; tries < 3000 && access(getenv("BLOCKED"), F_OK) == 0; ++tries) usleep(10000);
-    return 0;
-}
-"""
-
-
 def test_clients_do_not_wait_while_the_disk_makes_splits_durable_and_other_members_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiler = shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no gcc")
-    library, blocked = tmp_path / "blocked_disk.so", tmp_path / "blocked"
-    subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=BLOCKED_DISK, text=True, check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
-    monkeypatch.setenv("BLOCKED", str(blocked))
+    slow = slow_disk(monkeypatch, tmp_path, 2 * LIMIT)
     with stores(tmp_path, 2, "--capacity", "100", "--fsync", "every-second") as members:
         founder, other = (member.client() for member in members)
 
         def commands() -> int:
             return int(founder.info("stats")["total_commands_processed"])
 
-        blocked.touch()
+        slow.touch()
         before = commands()
         with socket.create_connection(("127.0.0.1", members[0].port)) as writer:
             # Replies about records that are on their way wait for the other member.
@@ -207,7 +189,7 @@ def test_clients_do_not_wait_while_the_disk_makes_splits_durable_and_other_membe
             wait_until(lambda: commands() >= before + 150, "the founder has so many records that it splits")
             assert founder.ping() and other.ping()
             assert other.info("pool")["pool_servers_here"] == 0, "it has heard of a split that can be lost"
-            blocked.unlink()
+            slow.unlink()
             wait_until(lambda: other.info("pool")["pool_servers_here"] > 0, "the split goes on")
 
 

@@ -6,8 +6,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from maquette.store import Client
 from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, server_count, wait_until
+from slow_disk import slow_disk
 
 
 def resize(command: str, member: Member, by: int, *options: str) -> tuple[int, str]:
@@ -113,7 +116,9 @@ def test_a_member_leaves_while_clients_write() -> None:
         wait_until(lambda: all(member.pool()["pool_members"] == 3 for member in members[1:]), "all know the new one")
 
 
-def test_a_member_that_is_killed_while_it_leaves_resumes_leaving(tmp_path: Path) -> None:
+def test_a_member_that_is_killed_while_it_leaves_resumes_leaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = slow_disk(monkeypatch, tmp_path, 0.1)
+
     def start(number: int, *options: str) -> Member:
         return Member("--servers", "32", "--data", str(tmp_path / str(number)), *options)
 
@@ -124,10 +129,13 @@ def test_a_member_that_is_killed_while_it_leaves_resumes_leaving(tmp_path: Path)
         with members[0].client() as store:
             for first in range(0, 8_000, 1_000):
                 store.mset({f"key:{number}": number for number in range(first, first + 1_000)})
-            # The command does not wait, and the member is killed as soon as it has begun.
+            # The command does not wait, and the member is killed as soon as it has begun. It has to wait for the disk for each of its servers.
+            slow.touch()
             drain(members[1], "--wait", "0")
+            assert members[1].pool()["pool_servers_here"] > 0, "it has left already"
             members[1].process.kill()
             members[1].process.communicate(timeout=LIMIT)
+            slow.unlink()
             members[1] = start(1)
             assert members[1].process.wait(timeout=LIMIT) == 0
             wait_until(lambda: all(member.pool()["pool_members"] == 2 for member in (members[0], members[2])), "it has left")
