@@ -30,7 +30,7 @@ impl Late {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        let waiting = io::stderr().is_terminal().then(|| {
+        let show_later = || {
             let (shown, (over, ended)) = (bar.clone(), mpsc::channel());
             let wait = move || {
                 if ended.recv_timeout(UNSHOWN) == Err(RecvTimeoutError::Timeout) {
@@ -38,8 +38,10 @@ impl Late {
                     shown.enable_steady_tick(TICK);
                 }
             };
-            (over, thread::spawn(wait))
-        });
+            // Without a thread, nothing is shown.
+            Some((over, thread::Builder::new().spawn(wait).ok()?))
+        };
+        let waiting = if io::stderr().is_terminal() { show_later() } else { None };
         Late { bar, waiting }
     }
 }

@@ -35,9 +35,11 @@ pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) 
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..watch.threads.clamp(1, pieces.len().max(1)) {
-            scope.spawn(worker);
+        // This thread works as well. Where the system can't start as many others, there are fewer.
+        for _ in 1..watch.threads.min(pieces.len()) {
+            let _ = std::thread::Builder::new().spawn_scoped(scope, worker);
         }
+        worker();
     });
     answers.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use std::{fs, io};
 
@@ -109,6 +109,25 @@ pub fn flag() -> &'static AtomicBool {
 /// How often a waiting thread checks whether it was asked to end.
 pub const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
+/// Starts `work` on a thread of its own. Where the system cannot start one, as memory is short, it is done before this returns.
+pub fn start(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    let kept = Arc::new(Mutex::new(Some(work)));
+    let given = Arc::clone(&kept);
+    let thread = thread::Builder::new().spawn(move || do_once(&given)).ok();
+    if thread.is_none() {
+        do_once(&kept);
+    }
+    thread
+}
+
+/// Does the work, unless it was taken before.
+fn do_once<W: FnOnce()>(kept: &Mutex<Option<W>>) {
+    let work = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(work) = work {
+        work();
+    }
+}
+
 /// Does `work` on a thread of its own and returns its result, or nothing if the process was asked to end first.
 ///
 /// In that case the thread is abandoned: the process is about to end.
@@ -123,14 +142,14 @@ pub fn unless_requested_while<T: Send + 'static>(
 ) -> Option<T> {
     let (done, result) = mpsc::channel();
     // If the thread was abandoned, nobody waits for the result.
-    let worker = thread::spawn(move || drop(done.send(work())));
+    let worker = start(move || drop(done.send(work())));
     loop {
         match result.recv_timeout(CHECK_INTERVAL) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if requested() => return None,
             Err(RecvTimeoutError::Timeout) => look(),
             // The thread ended without a result: it panicked.
-            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+            Err(RecvTimeoutError::Disconnected) => match worker.map_or(Ok(()), JoinHandle::join) {
                 Ok(()) => return None,
                 Err(panic) => resume_unwind(panic),
             },

@@ -185,11 +185,12 @@ impl RunningLaunch<'_> {
 
     /// The next message, if it comes soon; also accepts connections.
     fn next(&mut self) -> Result<Option<CallerMessage>, LaunchError> {
-        let system = |cause| LaunchError::System { what: "the control socket", cause };
+        let system = |what| move |cause| LaunchError::System { what, cause };
         let ranks = self.callers.as_mut().map(|callers| callers.ranks(now(), &self.secret));
-        for caller in ranks.transpose().map_err(system)?.into_iter().flatten() {
+        for caller in ranks.transpose().map_err(system("the control socket"))?.into_iter().flatten() {
             let sender = self.sender.clone();
-            thread::spawn(move || drop(listen(caller, &sender)));
+            let listens = move || drop(listen(caller, &sender));
+            thread::Builder::new().spawn(listens).map_err(system("a thread"))?;
         }
         match self.messages.recv_timeout(CHECK_INTERVAL) {
             Ok(message) => Ok(Some(message)),

@@ -65,15 +65,16 @@ impl Process {
             // the terminal, where it may ask for a password.
             command.process_group(0);
         }
-        let mut child = command.spawn()?;
+        let mut process = Process { child: command.spawn()? };
+        let child = &mut process.child;
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        out.into_iter().for_each(|out| pass_on(name.to_owned(), out));
-        err.into_iter().for_each(|err| pass_on(name.to_owned(), err));
+        out.map_or(Ok(()), |out| pass_on(name.to_owned(), out))?;
+        err.map_or(Ok(()), |err| pass_on(name.to_owned(), err))?;
         if let Some(mut input) = child.stdin.take() {
             // The status of a process that has ended already tells why.
             let _ = input.write_all(format!("{secret}\n").as_bytes());
         }
-        Ok(Process { child })
+        Ok(process)
     }
 
     /// How it has ended, if it has.
@@ -94,8 +95,8 @@ impl Drop for Process {
 }
 
 /// Prints a rank's output line by line on standard error, from its own thread.
-fn pass_on(name: String, from: impl Read + Send + 'static) {
-    thread::spawn(move || {
+fn pass_on(name: String, from: impl Read + Send + 'static) -> io::Result<()> {
+    let passes = move || {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
         while matches!(from.by_ref().take(LONGEST).read_until(b'\n', &mut line), Ok(1..)) {
@@ -103,7 +104,8 @@ fn pass_on(name: String, from: impl Read + Send + 'static) {
             let _ = writeln!(anstream::stderr(), "[{name}] {}", String::from_utf8_lossy(&line).trim_end());
             line.clear();
         }
-    });
+    };
+    thread::Builder::new().spawn(passes).map(drop)
 }
 
 #[cfg(test)]

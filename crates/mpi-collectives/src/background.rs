@@ -98,13 +98,16 @@ impl Communicator {
         let beginning = Beginning { process, duplicates };
         let (tasks, receiver) = channel();
         let handle = self.handle;
-        let thread = thread::spawn(move || {
+        let works = move || {
             if let Err(error) = work(beginning, &receiver) {
                 eprintln!("maquette: {error}");
                 // SAFETY: MPI has begun; no rank could wait for the remaining collectives.
                 unsafe { functions::abort(handle, 1) };
             }
-        });
+        };
+        let thread = thread::Builder::new()
+            .spawn(works)
+            .map_err(|cause| MpiError { call: "a thread", text: cause.to_string() })?;
         Ok(Background { tasks, thread })
     }
 }

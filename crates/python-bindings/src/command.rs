@@ -10,7 +10,7 @@ use command_line::{OwnProgram, OwnProgramFailure, OwnPrograms};
 use formats::interrupt;
 use launch::rank::Running;
 use launch::wire::Record;
-use pyo3::exceptions::{PyRuntimeError, PySystemExit};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
 
 use crate::launch::run_as_rank;
@@ -33,12 +33,18 @@ fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
     }
 }
 
-/// Runs a command line, with the program's name first, and returns the exit status.
+/// Runs a command line, with the program's name first, and returns the exit status, 1 if the system can't start a thread for it.
 #[pyfunction]
 pub fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
     interrupt::forget();
     let work = || command_line::run_with(arguments, Some(&ProgramsInPython));
-    on_a_thread(py, work, |error| interrupt::request(signal_of(py, &error)))
+    match on_a_thread(py, work, |error| interrupt::request(signal_of(py, &error))) {
+        Err(error) if error.is_instance_of::<PyOSError>(py) => {
+            eprintln!("error: can't start a thread: {}", error.value(py));
+            Ok(1)
+        }
+        ended => ended,
+    }
 }
 
 /// Programs in Python files, through `maquette.own_programs`.
@@ -77,7 +83,7 @@ fn program_failure(py: Python<'_>, error: PyErr) -> OwnProgramFailure {
 /// Does `work`, which checks whether it is asked to stop; returns its result, unless a signal came first.
 ///
 /// # Errors
-/// What the handler of the signal raised.
+/// What the handler of the signal raised; `OSError` if the system can't start a thread.
 pub fn unless_interrupted<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let mut raised = None;
     let done = on_a_thread(py, work, |error| {
@@ -90,14 +96,17 @@ pub fn unless_interrupted<T: Send + 'static>(py: Python<'_>, work: impl FnOnce()
 }
 
 /// Does `work` on a thread of its own, so that this one can pass signals to Python; what a handler raises goes to `signalled`.
+///
+/// # Errors
+/// `OSError` if the system can't start the thread.
 fn on_a_thread<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
     mut signalled: impl FnMut(PyErr),
 ) -> PyResult<T> {
     let (done, mut result) = mpsc::channel();
-    // The receiver may have stopped waiting.
-    thread::spawn(move || drop(done.send(work())));
+    // The receiver may have stopped waiting. Without this thread, no signal could end the work.
+    thread::Builder::new().spawn(move || drop(done.send(work())))?;
     loop {
         let come;
         (result, come) = py.detach(move || {

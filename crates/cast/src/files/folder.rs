@@ -151,7 +151,7 @@ impl Transfer {
         let record = self.unfinished.record(&lock(&self.shared).has)?;
         let writing = Writing::new(manifest, into, wishes, &self.unfinished, record, self.shared.clone());
         let (give, work) = sync_channel(BEHIND);
-        let thread = thread::spawn(move || writing.run(&work));
+        let thread = thread::Builder::new().spawn(move || writing.run(&work)).map_err(FileError::io(into))?;
         self.opened = Some(manifest.clone());
         self.writer = Some(Writer { give, thread, asked: false });
         Ok(())

@@ -34,7 +34,8 @@ impl Reader {
         let (give, read) = sync_channel(AHEAD);
         let listing = Arc::new(listing);
         let reading = Reading { places: listing.manifest.places(), listing: listing.clone(), file: None };
-        thread::spawn(move || reading.run(&asked, &give));
+        // If the system can't start the thread, the next piece reports it.
+        let _ = thread::Builder::new().spawn(move || reading.run(&asked, &give));
         Reader { listing, turn: 0, wanted, read }
     }
 }

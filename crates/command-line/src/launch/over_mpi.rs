@@ -7,11 +7,11 @@ use std::cell::RefCell;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::rc::Rc;
-use std::{process, thread};
+use std::{io, process, thread};
 
-use launch::all_gather;
 use launch::rank::Running;
 use launch::wire::Record;
+use launch::{LaunchError, all_gather};
 use quantities::Rank;
 use real_worlds::MpiWorld;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ pub(super) fn execute(
 pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     refuse_others(options)?;
     let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
-    end_on_signal();
+    end_on_signal().map_err(|cause| Failure::Launch(LaunchError::System { what: "a thread", cause }))?;
     options.patience.into_iter().for_each(|patience| world.set_patience(patience));
     Ok(world)
 }
@@ -132,14 +132,15 @@ pub(crate) fn end_all(world: &MpiWorld, failure: &Failure) -> ! {
 }
 
 /// Ends this process on a signal to stop: nothing is left half done, and mpiexec ends the others.
-fn end_on_signal() {
-    thread::spawn(|| {
+fn end_on_signal() -> io::Result<()> {
+    let ends = || {
         while !interrupt::requested() {
             thread::sleep(interrupt::CHECK_INTERVAL);
         }
         interrupt::remove_unfinished();
         process::exit(interrupt::status());
-    });
+    };
+    thread::Builder::new().spawn(ends).map(drop)
 }
 
 /// The provenance of a launch of the program that `provenance` describes.

@@ -48,7 +48,7 @@ impl RankArguments {
         let met = self.meet(&hello).map_err(system("the launcher"))?;
         // A launcher that gives up sends nothing more.
         let Some((roster, mut launcher, lines)) = met else { return Ok(CommandOutput::default()) };
-        thread::spawn(move || end_with(lines));
+        thread::Builder::new().spawn(move || end_with(lines)).map_err(system("a thread"))?;
         let ended = run(Rank(self.rank), &roster, socket, &secret, own);
         write_line(&mut launcher, &ended).map_err(system("the launcher"))?;
         Ok(CommandOutput::default())

@@ -1,7 +1,7 @@
 //! The files in which a member keeps its data: logs that grow, are made durable, and are replaced by a snapshot when they have grown large.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
@@ -104,7 +104,7 @@ pub struct Disk {
     snapshot: u64,
     /// When that was finished.
     saved: Option<Milliseconds>,
-    saving: Option<JoinHandle<Result<u64, Error>>>,
+    saving: Option<io::Result<JoinHandle<Result<u64, Error>>>>,
     /// When the last one failed.
     failed: Option<Milliseconds>,
     /// How often files were added since it was opened.
@@ -157,7 +157,8 @@ impl Disk {
         let kept = Arc::new(Mutex::new(kept));
         let (thread, tasks) = mpsc::channel();
         let (shared, directory) = (Arc::clone(&kept), data.directory.clone());
-        thread::spawn(move || work(&directory, &tasks, &shared, wake));
+        let works = move || work(&directory, &tasks, &shared, wake);
+        thread::Builder::new().spawn(works).map_err(system("start a thread for", &data.directory))?;
         let disk = Disk {
             data,
             _lock: lock,
@@ -265,9 +266,10 @@ impl Disk {
             self.keep_aside(kept)?;
             self.synced = now;
         }
-        if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
-            match saving.join() {
-                Ok(Ok(bytes)) => {
+        let is_over = |saving: &mut io::Result<JoinHandle<_>>| saving.as_ref().map_or(true, JoinHandle::is_finished);
+        if let Some(saving) = self.saving.take_if(is_over) {
+            match saving.map(JoinHandle::join) {
+                Ok(Ok(Ok(bytes))) => {
                     (self.snapshot, self.saved, self.logs, self.failed) = (bytes, Some(now), 0, None);
                     self.added += 1;
                     if self.data.fsync == Fsync::Never {
@@ -275,7 +277,7 @@ impl Disk {
                         self.former.clear();
                     }
                 }
-                Ok(Err(_)) | Err(_) => self.failed = Some(now),
+                Ok(Ok(Err(_)) | Err(_)) | Err(_) => self.failed = Some(now),
             }
         }
         let may_save = self.failed.is_none_or(|failed| now.abs_diff(failed) >= TIME_TO_TRY_AGAIN);
@@ -346,13 +348,14 @@ impl Disk {
         }
         self.added += 1;
         let has_parity = self.data.has_parity;
-        self.saving = Some(thread::spawn(move || {
+        let saves = move || {
             let bytes = save_before(&directory, end)?;
             if !has_parity {
                 remove_old(&directory, Some(end))?;
             }
             Ok(bytes)
-        }));
+        };
+        self.saving = Some(thread::Builder::new().spawn(saves));
         Ok(true)
     }
 

@@ -167,20 +167,23 @@ impl Runner<'_> {
         let rates: Vec<f64> = rates.iter().filter(new).copied().collect();
         let next = AtomicUsize::new(0);
         let found = Mutex::new(search);
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads.min(rates.len()) {
-                scope.spawn(|| {
-                    while let Some(&rate) = rates.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let outcome = self.one::<E>(rate, self.windows);
-                        let mut search = found.lock().unwrap_or_else(PoisonError::into_inner);
-                        match outcome {
-                            Some(outcome) => search.add(Point { rate, outcome }),
-                            None => search.interrupted = true,
-                        }
-                        (self.report)(Known { runs: search.points.len(), span: search.span });
-                    }
-                });
+        let worker = || {
+            while let Some(&rate) = rates.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let outcome = self.one::<E>(rate, self.windows);
+                let mut search = found.lock().unwrap_or_else(PoisonError::into_inner);
+                match outcome {
+                    Some(outcome) => search.add(Point { rate, outcome }),
+                    None => search.interrupted = true,
+                }
+                (self.report)(Known { runs: search.points.len(), span: search.span });
             }
+        };
+        std::thread::scope(|scope| {
+            // This thread works as well. Where the system can't start as many others, there are fewer.
+            for _ in 1..self.threads.min(rates.len()) {
+                let _ = std::thread::Builder::new().spawn_scoped(scope, worker);
+            }
+            worker();
         });
     }
 
