@@ -47,7 +47,7 @@ impl Serialize for MaybeShared<'_> {
     }
 }
 
-/// The bytes are shared if they are most of a large message that [`decode`] decodes. A smaller part would keep all of it in memory.
+/// Large bytes are shared with the message that [`decode`] decodes.
 impl<'de: 'a, 'a> Deserialize<'de> for MaybeShared<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MaybeShared<'a>, D::Error> {
         <&[u8]>::deserialize(deserializer).map(decoded)
@@ -117,7 +117,7 @@ fn registered(bytes: &[u8]) -> Option<Registered> {
     })
 }
 
-/// Decodes a message. A large value that is most of it shares its memory.
+/// Decodes a message. Large values share its memory.
 pub(crate) fn decode<R>(message: Vec<u8>, decodes: impl FnOnce(&[u8]) -> R) -> R {
     if message.len() < LARGE {
         return decodes(&message);
@@ -134,7 +134,7 @@ fn decoded(bytes: &[u8]) -> MaybeShared<'_> {
         return MaybeShared::Borrowed(bytes);
     }
     let shared = DECODED.with_borrow(|message| {
-        let message = message.as_ref().filter(|message| bytes.len() >= message.len() / 2)?;
+        let message = message.as_ref()?;
         let start = bytes.as_ptr().addr().checked_sub(message.as_ptr().addr())?;
         let end = start.checked_add(bytes.len()).filter(|end| *end <= message.len())?;
         Some(message.part(start..end))
@@ -174,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn most_of_a_message_is_shared_with_it_and_a_smaller_part_is_not() {
-        for (length, is_shared) in [(LARGE - 1, false), (LARGE, true), (3 * LARGE, true)] {
+    fn large_parts_of_a_message_are_shared_with_it_and_others_are_not() {
+        for (length, is_shared) in [(LARGE - 1, false), (LARGE, true), (3 * LARGE, true), (4 * LARGE, true)] {
             let value = SharedValue::from(vec![7; length]);
             let message = Whole(77, value.into(), pieces(&SharedValue::from(vec![8; length / 4])), 5);
             let bytes = postcard::to_stdvec(&message).unwrap();
@@ -183,9 +183,10 @@ mod tests {
             decode(bytes, |bytes| {
                 let Read(first, value, smaller, last): Read<'_> = postcard::from_bytes(bytes).unwrap();
                 assert_eq!((first, last, smaller.len()), (77, 5, length / 4 + 11));
-                assert!(matches!(smaller, MaybeShared::Borrowed(_)));
+                assert_eq!(matches!(smaller, MaybeShared::Shared(_)), smaller.len() >= LARGE);
                 assert_eq!(matches!(value, MaybeShared::Shared(_)), is_shared);
-                assert!(*value == vec![7; length] && (place..place + bytes.len()).contains(&value.as_ptr().addr()));
+                assert!(*value == vec![7; length] && smaller[6] == 8);
+                assert!([value, smaller].iter().all(|it| (place..place + bytes.len()).contains(&it.as_ptr().addr())));
             });
             assert!(DECODED.with_borrow(Option::is_none));
         }

@@ -1,6 +1,7 @@
 //! Large values. They are shared and not copied: copying the largest takes hundreds of milliseconds, for which clients would wait. Freeing them takes
 //! milliseconds, too, so a thread of its own does that.
 
+mod apart;
 mod arriving;
 pub(crate) mod encoding;
 mod pieces;
@@ -218,17 +219,28 @@ struct Values {
     values: BTreeMap<u64, SharedValue>,
 }
 
+impl Values {
+    /// Adds a value. Returns its number.
+    fn add(&mut self, value: SharedValue) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.values.insert(number, value);
+        number
+    }
+}
+
 fn values() -> MutexGuard<'static, Values> {
     static VALUES: Mutex<Values> = Mutex::new(Values { next: 0, values: BTreeMap::new() });
     VALUES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a value until it is taken out. Returns its number, which is never given to another value.
+/// Keeps a value until it is taken out. Returns its number, which is never given to another value. A part of something larger is soon copied.
 pub(crate) fn keep(value: SharedValue) -> u64 {
-    let mut values = values();
-    let number = values.next;
-    values.next += 1;
-    values.values.insert(number, value);
+    let is_smaller_part = value.is_smaller_part();
+    let number = values().add(value);
+    if is_smaller_part {
+        apart::copy_later(number);
+    }
     number
 }
 
