@@ -11,7 +11,7 @@ FIRST ?= 0
 export PIP_QUIET := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help try test docs bench beside hostile soak check fuzz format clean
+.PHONY: help try test test-package test-others docs bench beside hostile soak check fuzz format clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -29,7 +29,15 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	cargo test --workspace --locked --no-fail-fast
 	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
-	$(BIN)/python -m pytest tests/python tests/browser tests/network tests/hostile tests/linearizable
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync test-package test-others
+
+# The tests of the installed package and all others take about as long, and wait much: side by side, they take five minutes in place
+# of eight on two cores. Those in a browser come last, as the report that they need is being made meanwhile.
+test-package:
+	$(BIN)/python -m pytest tests/python
+
+test-others:
+	$(BIN)/python -m pytest tests/network tests/hostile tests/linearizable tests/browser
 
 docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; every example is run
 	@scripts/preloaded-libraries debug
