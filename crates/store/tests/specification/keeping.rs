@@ -304,6 +304,10 @@ impl World {
         self.machines[number] = Machine::start(number, disk, false, self.now, runs);
         self.begin(number);
         self.meet_all(number);
+        if self.leaving.contains(&number) && self.machines[number].host.member().departure().is_none() {
+            // It was asked, but its log had not been made durable: it is asked again.
+            self.ask_to_leave(number, 0);
+        }
     }
 
     /// Of the messages in flight between two machines, each receiver gets a prefix.
@@ -389,9 +393,13 @@ impl World {
         self.leaving.insert(number);
         // A machine that dies before it has recorded the request was never asked.
         while self.machines[number].host.member().departure().is_none() {
-            self.machines[number].host.with_member(|member, now, outputs| member.leave(now, outputs));
-            self.commit(number, 20);
+            self.ask_to_leave(number, 20);
         }
+    }
+
+    fn ask_to_leave(&mut self, number: usize, dies: u64) {
+        self.machines[number].host.with_member(|member, now, outputs| member.leave(now, outputs));
+        self.commit(number, dies);
     }
 
     /// Checks that all members that were asked to leave have left, and that no other member knows them any more.
