@@ -3,7 +3,9 @@
     .venv/bin/python tests/bench/store_pool.py [COMMAND]
 
 Values of 64 bytes. Nothing fails where a figure is missed; the table says so. COMMAND is the `maquette` to measure; by default the
-installed one. The clients of the growing pool are those of redis-py, each a process of its own, and ask any member.
+installed one. The clients of the growing pool are those of redis-py, each a process of its own, and ask any member. It grows and shrinks twice:
+by itself, as members join it and as it is emptied, where starting the members and emptying it take the same processors; and with members that stand
+by, and all items, as an operator asks for it.
 """
 
 import json
@@ -180,12 +182,12 @@ def value(number: int) -> str:
     return f"{number}.".ljust(64, "x")
 
 
-def use(name: int, ports: Any, items: Any, is_over: Event, results: "Queue[Results]") -> None:
+def use(name: int, ports: Any, members: Any, items: Any, is_over: Event, results: "Queue[Results]") -> None:
     """A client that reads two items and writes one, again and again, each at any member."""
     chance, clients = random.Random(name), dict[int, Any]()
     times, failures = list[tuple[float, float]](), list[str]()
     while not is_over.is_set():
-        port = chance.choice(list(ports))
+        port = ports[chance.randrange(members.value)]
         client = clients.get(port) or clients.setdefault(port, redis.Redis(port=port, socket_timeout=LIMIT))
         number = chance.randrange(items.value)
         begun = time.monotonic()
@@ -207,14 +209,22 @@ class Load:
 
     def __init__(self, pool: Pool) -> None:
         context = multiprocessing.get_context("spawn")
-        self.manager = context.Manager()
-        self.ports, self.items = self.manager.list([pool.ports[0][0]]), context.Value("l", ITEMS)
+        self.pool, self.ports = pool, context.Array("l", MEMBERS, lock=False)
+        #: How many members they ask, and how many items.
+        self.members, self.items = context.Value("l", 0), context.Value("l", ITEMS)
+        self.ask_all()
         self.is_over, self.results = context.Event(), context.Queue()
-        shared = (self.ports, self.items, self.is_over, self.results)
+        shared = (self.ports, self.members, self.items, self.is_over, self.results)
         self.clients = [context.Process(target=use, args=(name, *shared)) for name in range(CLIENTS)]
         #: When each request was answered, and how long that took; known once all have ended.
         self.times: list[tuple[float, float]] = []
         self.failures: list[str] = []
+
+    def ask_all(self) -> None:
+        """From now on, ask all members that there are."""
+        for number, (port, _, _) in enumerate(self.pool.ports):
+            self.ports[number] = port
+        self.members.value = len(self.pool.ports)
 
     def __enter__(self) -> "Load":
         for client in self.clients:
@@ -229,7 +239,6 @@ class Load:
             self.failures += failures
         for client in self.clients:
             client.join(LIMIT)
-        self.manager.shutdown()
 
 
 def fill(port: int, items: int) -> None:
@@ -302,7 +311,7 @@ def grow_and_shrink(command: str) -> None:
             print(f"1 to {MEMBERS} servers with {ITEMS:,} items: {grown - begun:.1f} s, of which {ready - begun:.1f} s to start the members")
             report_keys(pool, ITEMS)
             # From now on they ask every member, since the figures before shrinking are those of a table on eight.
-            load.ports.extend([port for port, _, _ in pool.ports[1:]])
+            load.ask_all()
             load.items.value = LEFT
             time.sleep(BEFORE)
             emptied = time.monotonic()
@@ -315,6 +324,36 @@ def grow_and_shrink(command: str) -> None:
             report_keys(pool, LEFT)
         report_change(f"1 to {MEMBERS}", load.times, begun, grown)
         report_change(f"{MEMBERS} to {FEW}", load.times, emptied, shrunk)
+        print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
+        print("\n".join(load.failures[:10]))
+    finally:
+        stop(pool.processes)
+
+
+def grow_and_shrink_as_asked(command: str) -> None:
+    """Let a pool whose members stand by grow to eight servers and shrink to one, while clients use it, as an operator asks for it."""
+    pool = Pool(command, capacity=2 * ITEMS)
+    try:
+        fill(pool.ports[0][0], ITEMS)
+        while len(pool.ports) < MEMBERS:
+            pool.add()
+
+        def ask(change: str) -> None:
+            arguments = [command, "store", change, f"127.0.0.1:{pool.ports[0][0]}", str(MEMBERS - 1), "--wait", str(LIMIT)]
+            subprocess.run(arguments, stdout=subprocess.DEVNULL, check=True, timeout=LIMIT)
+
+        times = []
+        with Load(pool) as load:
+            for change in ("grow", "shrink"):
+                time.sleep(BEFORE)
+                begun = time.monotonic()
+                ask(change)
+                times.append((change, begun, time.monotonic()))
+            time.sleep(BEFORE / 2)
+            print(f"{MEMBERS} members that stand by, {ITEMS:,} items, as asked: " + ", ".join(f"{name} {end - begun:.1f} s" for name, begun, end in times))
+            report_keys(pool, ITEMS)
+        for change, begun, end in times:
+            report_change(change, load.times, begun, end)
         print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
         print("\n".join(load.failures[:10]))
     finally:
@@ -354,6 +393,7 @@ def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else str(Path(sys.executable).with_name("maquette"))
     move(command)
     grow_and_shrink(command)
+    grow_and_shrink_as_asked(command)
     compare_with_redis_cluster(command)
 
 

@@ -6,6 +6,7 @@ mod group;
 mod keeping;
 mod operating;
 mod outbox;
+mod pace;
 mod parity;
 mod peers;
 mod preparing;
@@ -303,8 +304,9 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let idle = self.queue.is_empty() && is_swept && self.preparing.is_empty() && !self.members.has_more();
-            let wait = if idle { LONGEST_WAIT } else { Duration::ZERO };
+            let idle = self.queue.is_empty() && is_swept && !self.members.has_more();
+            let longest = self.preparing.pause(&self.host).unwrap_or(LONGEST_WAIT);
+            let wait = if idle { longest } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 outcome => outcome?,
@@ -511,6 +513,7 @@ impl Server {
             self.send_held();
         }
         self.members.flush();
+        self.preparing.pace.end(&self.host);
         if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
@@ -553,7 +556,7 @@ impl Server {
             }
             Arrival::Message(from, message) => match Told::read(message) {
                 Ok(Told::Message(message))
-                    if self.host.takes_long(&message) || self.preparing.holds_back(from, &message) =>
+                    if self.host.takes_long(&message) || self.preparing.holds_back(from, &message, &self.host) =>
                 {
                     self.preparing.push(from, message);
                 }
@@ -587,6 +590,7 @@ impl Server {
     }
 
     fn take_message(&mut self, from: Identity, message: Message<Bucket>) {
+        self.preparing.pace.begin(&message);
         self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
     }
 

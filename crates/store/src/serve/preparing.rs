@@ -1,12 +1,15 @@
 //! Messages of other members that take long: requests that bring large values or change some that others share, and parts of a server that splits,
 //! merges or moves, if they have large values. Writing such a value to the log, or copying it, takes hundreds of milliseconds, for which all clients
-//! would wait: so it is done in parts, one in each turn of the loop, and the message is taken only then.
+//! would wait: so it is done in parts, one in each turn of the loop, and the message is taken only then. And the steps of a transfer wait until
+//! clients have had their share of the time.
 //!
 //! That is as if the message had arrived later. Requests may overtake each other on their way, since those that must not are not under way at once.
 //! Messages between servers are numbered, and a later one of the same member waits for those before it.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
+use super::pace::Pace;
 use crate::bucket::Bucket;
 use crate::host::{Host, brings_large_values};
 use crate::journal::Batch;
@@ -89,25 +92,34 @@ fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): 
     }
 }
 
-/// Messages that wait until their large values are prepared, in the order in which they came.
+/// Messages that wait until their large values are prepared, or until clients have had their share, in the order in which they came.
 #[derive(Debug, Default)]
-pub(super) struct Preparing(VecDeque<Waiting>);
+pub(super) struct Preparing {
+    waiting: VecDeque<Waiting>,
+    /// When the next step of a transfer may be taken.
+    pub(super) pace: Pace,
+}
 
 impl Preparing {
-    /// Whether none waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// How long nothing can be done for the first one; none if nothing waits.
+    pub(super) fn pause(&self, host: &Host) -> Option<Duration> {
+        self.waiting.front().map(|first| self.pause_before(&first.message, host))
     }
 
-    /// Whether a message has to wait for one that came before it.
-    pub(super) fn holds_back(&self, from: Identity, message: &Message<Bucket>) -> bool {
+    fn pause_before(&self, message: &Message<Bucket>, host: &Host) -> Duration {
+        if Pace::applies_to(message) { self.pace.pause(host) } else { Duration::ZERO }
+    }
+
+    /// Whether a message has to wait: for one that came before it, or for clients.
+    pub(super) fn holds_back(&self, from: Identity, message: &Message<Bucket>, host: &Host) -> bool {
         let is_numbered = |message: &Message<Bucket>| matches!(message, Message::Sequenced(_));
-        is_numbered(message) && self.0.iter().any(|waiting| waiting.from == from && is_numbered(&waiting.message))
+        let follows = |waiting: &Waiting| waiting.from == from && is_numbered(&waiting.message);
+        is_numbered(message) && self.waiting.iter().any(follows) || self.pause_before(message, host) > Duration::ZERO
     }
 
     /// Adds a message, unless it waits already: it was sent again.
     pub(super) fn push(&mut self, from: Identity, message: Message<Bucket>) {
-        if self.0.iter().any(|waiting| are_the_same((waiting.from, &waiting.message), (from, &message))) {
+        if self.waiting.iter().any(|waiting| are_the_same((waiting.from, &waiting.message), (from, &message))) {
             return;
         }
         let written = match &message {
@@ -123,13 +135,13 @@ impl Preparing {
                 None => Written::Nothing,
             },
         };
-        self.0.push_back(Waiting { from, message, written });
+        self.waiting.push_back(Waiting { from, message, written });
     }
 
     /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large values that it changes. Returns the
-    /// message once nothing is left to do.
+    /// message once nothing is left to do, and it does not have to wait for clients.
     pub(super) fn prepare(&mut self, host: &mut Host, batch: Option<&mut Batch>) -> Option<Prepared> {
-        let first = self.0.front_mut()?;
+        let first = self.waiting.front_mut()?;
         if batch.is_some_and(|batch| !first.write_part(batch)) {
             return None;
         }
@@ -137,7 +149,10 @@ impl Preparing {
         if operation.is_some_and(|operation| host.copies_first_for(operation)) {
             return None;
         }
-        self.0.pop_front().map(Waiting::into_prepared)
+        if self.pause(host)? > Duration::ZERO {
+            return None;
+        }
+        self.waiting.pop_front().map(Waiting::into_prepared)
     }
 }
 
@@ -189,7 +204,7 @@ mod tests {
             preparing.push(Identity(2), message);
             let waits = (0..100).take_while(|_| preparing.prepare(&mut host, None).is_none()).count();
             assert_eq!(waits, parts - 1, "each turn copies a mebibyte, and the message is taken in the last one");
-            assert!(preparing.is_empty());
+            assert!(preparing.pause(&host).is_none());
         }
     }
 
@@ -207,8 +222,9 @@ mod tests {
         let [from, other] = [Identity(2), Identity(3)];
         let token = |number| sequenced(number, &ToServer::Token(Extent::of(2)));
         preparing.push(from, sequenced(1, &chunk));
-        assert!(preparing.holds_back(from, &token(2)) && !preparing.holds_back(other, &token(2)));
-        assert!(!preparing.holds_back(from, &message(1, Operation::Request(Version::Two, request("GET a")))));
+        assert!(preparing.holds_back(from, &token(2), &host) && !preparing.holds_back(other, &token(2), &host));
+        let asked = message(1, Operation::Request(Version::Two, request("GET a")));
+        assert!(!preparing.holds_back(from, &asked, &host));
         preparing.push(from, token(2));
         // The link has broken, and all messages come again.
         preparing.push(from, sequenced(1, &chunk));
