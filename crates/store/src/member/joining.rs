@@ -43,6 +43,8 @@ impl<C: Contents> Member<C> {
         self.hear_of(identity, new, outputs);
         self.relays.insert(identity);
         self.record_standing();
+        // It does not ask again once it is let in. If this member forgot it then, as the power fails, nobody might know it.
+        self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }
 
     pub(super) fn be_welcomed(

@@ -629,6 +629,22 @@ fn members_without_power_lose_the_end_of_their_logs_and_still_agree() {
     simulate(true);
 }
 
+#[test]
+fn a_member_that_loses_its_power_after_it_let_others_in_knows_them() {
+    of_each_seed("let_in_without_power", 300, |seed| {
+        let mut world = World::new(seed, true);
+        for _ in 0..world.draws.below(20) {
+            world.step(0);
+        }
+        world.crash(0);
+        world.until_nothing_is_under_way();
+        for machine in &world.machines {
+            let member = machine.host.member();
+            assert!(member.is_welcome() && member.peers().count() == 3, "{}", world.how_it_stands());
+        }
+    });
+}
+
 fn simulate_leaving(loses_power: bool) {
     let (mut moved, mut crashes, mut during_changes) = (0, 0, 0);
     let name = if loses_power { "leave_without_power" } else { "leave_and_die" };
