@@ -111,6 +111,8 @@ pub struct Member<C: Contents> {
     to_servers: VecDeque<(u32, u32, ToServerOf<C>)>,
     /// Messages from its servers to its clients: receiver and message.
     to_clients: VecDeque<(u64, ToClientOf<C>)>,
+    /// Since when scans of its own servers have waited, if they have: others have their turn between their parts.
+    goes_on: Option<Time>,
     /// Messages to servers of other members.
     reliable: Reliable<C>,
     make: Make<C>,
@@ -157,6 +159,7 @@ impl<C: Contents> Member<C> {
             image: Image::default(),
             to_servers: VecDeque::new(),
             to_clients: VecDeque::new(),
+            goes_on: None,
             reliable: Reliable::new(),
             make: Make(Box::new(make)),
             recorder: None,
@@ -304,7 +307,12 @@ impl<C: Contents> Member<C> {
 
     /// When it has to be woken, if no message arrives before.
     pub fn deadline(&self) -> Option<Time> {
-        self.requests.deadline()
+        self.goes_on.into_iter().chain(self.requests.deadline()).min()
+    }
+
+    /// Whether it has to be woken at once.
+    pub const fn goes_on(&self) -> bool {
+        self.goes_on.is_some()
     }
 
     /// Learns a server's host from the server itself; or its present host, if it has moved since.

@@ -16,6 +16,8 @@ use super::{Identity, Member, Message, Output, Sequenced, Ticket};
 const MOST_HOPS: u32 = 8;
 /// The bound on rounds of messages within a member: what one message causes ends after far fewer.
 const MOST_ROUNDS: usize = 100_000;
+/// The most parts of scans of its own servers at a time: each has a chunk of entries, some ten microseconds' work.
+const MOST_PARTS: usize = 8;
 
 impl<C: Contents> Member<C> {
     /// Asks for an operation on the key with hash C, wherever it is.
@@ -247,6 +249,8 @@ impl<C: Contents> Member<C> {
 
     /// Delivers the messages among this member's servers and clients until there are none.
     pub(super) fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+        let mut parts = 0;
+        self.goes_on = None;
         for _ in 0..MOST_ROUNDS {
             if let Some((from, to, message)) = self.next_between_servers() {
                 if !matches!(message, ToServer::Forward(_)) {
@@ -254,6 +258,12 @@ impl<C: Contents> Member<C> {
                 }
                 self.deliver(self.own.identity, from, to, message, outputs);
             } else if let Some((client, message)) = self.to_clients.pop_front() {
+                parts += usize::from(matches!(message, ToClient::Scanned { .. }));
+                if parts > MOST_PARTS {
+                    self.to_clients.push_front((client, message));
+                    self.goes_on = Some(now);
+                    return;
+                }
                 let (sending, answers) = self.requests.take(now, place_of(client).1, message, &mut self.image);
                 outputs.extend(answers.into_iter().map(|(ticket, answer)| Output::Done(ticket, answer)));
                 self.send_all(sending, outputs);

@@ -304,7 +304,8 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let idle = self.queue.is_empty() && is_swept && !self.members.has_more();
+            let has_more = self.members.has_more() || self.host.member().goes_on();
+            let idle = self.queue.is_empty() && is_swept && !has_more;
             let longest = self.preparing.pause(&self.host).unwrap_or(LONGEST_WAIT);
             let wait = if idle { longest } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {

@@ -407,6 +407,45 @@ fn an_unanswered_request_is_given_up() {
 }
 
 #[test]
+fn a_scan_of_its_own_servers_leaves_others_their_turn_between_its_parts() {
+    const KEYS: u64 = 1_000;
+    let mut pool = Pool::new(1);
+    let member = &mut pool.members[0];
+    for number in 0..KEYS {
+        member.ask(
+            time(0),
+            c_of(number),
+            Operation::Put(key(number), Body::from(number.to_le_bytes().to_vec())),
+            &mut Vec::new(),
+        );
+    }
+    let (now, mut outputs, mut found) = (time(7), Vec::new(), BTreeSet::new());
+    let (mut most, mut turns, mut counted) = (0, 0, None);
+    member.scan(now, false, &mut outputs);
+    while counted.is_none() {
+        let mut parts = 0;
+        for output in outputs.drain(..) {
+            match output {
+                Output::Done(_, Answer::Found(part)) => {
+                    parts += 1;
+                    found.extend(part.into_iter().map(|(key, _)| key));
+                }
+                Output::Done(_, Answer::Count(count)) => counted = Some(count),
+                output => panic!("{output:?}"),
+            }
+        }
+        (most, turns) = (parts.max(most), turns + 1);
+        assert_eq!(member.goes_on(), counted.is_none());
+        if member.goes_on() {
+            assert_eq!(member.deadline(), Some(now));
+            member.wake(now, &mut outputs);
+        }
+    }
+    assert_eq!((found.len() as u64, counted), (KEYS, Some(KEYS)));
+    assert!(most <= 8 && turns > 10, "{turns} turns, at most {most} parts in one");
+}
+
+#[test]
 fn a_large_request_is_sent_again_later_than_others_unless_a_link_was_renewed() {
     let mut pool = Pool::new(1);
     pool.add();
