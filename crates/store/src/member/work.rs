@@ -247,7 +247,7 @@ impl<C: Contents> Member<C> {
         level.is_some_and(|level| child.checked_ilog2().is_some_and(|split| level <= split))
     }
 
-    /// Delivers the messages among this member's servers and clients until there are none.
+    /// Delivers the messages among this member's servers and clients until there are none, or only parts of scans that have to wait.
     pub(super) fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         let mut parts = 0;
         self.goes_on = None;

@@ -19,7 +19,7 @@ use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -306,7 +306,7 @@ impl Server {
         while !ends() && !self.has_left_for_long() {
             let has_more = self.members.has_more() || self.host.member().goes_on();
             let idle = self.queue.is_empty() && is_swept && !has_more;
-            let longest = self.preparing.pause(&self.host).unwrap_or(LONGEST_WAIT);
+            let longest = self.preparing.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
             let wait = if idle { longest } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -347,7 +347,7 @@ impl Server {
             if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
                 self.look(now)?;
             }
-            self.work_of_member(now)?;
+            self.work_of_member(now, begun)?;
             self.has_turned(begun);
             self.become_another(now)?;
         }
@@ -480,18 +480,18 @@ impl Server {
         let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
     }
 
-    /// Handles messages from other members, and sends this member's messages.
-    fn work_of_member(&mut self, now: Milliseconds) -> Result<(), Error> {
+    /// Handles messages from other members, and sends this member's messages, in the turn that began at `begun`.
+    fn work_of_member(&mut self, now: Milliseconds, begun: Instant) -> Result<(), Error> {
         self.host.with_member(|member, at, outputs| {
             if member.deadline().is_some_and(|deadline| deadline <= at) {
                 member.wake(at, outputs);
             }
         });
         for arrival in std::mem::take(&mut self.arrivals) {
-            self.arrive(arrival)?;
+            self.arrive(arrival, begun)?;
         }
         let mut batch = self.keeper.as_ref().map(Keeper::batch);
-        let prepared = self.preparing.prepare(&mut self.host, batch.as_deref_mut());
+        let prepared = self.preparing.prepare(&mut self.host, batch.as_deref_mut(), begun);
         drop(batch);
         if let Some(Prepared { from, message, journaled }) = prepared {
             self.take_message(from, message);
@@ -514,7 +514,7 @@ impl Server {
             self.send_held();
         }
         self.members.flush();
-        self.preparing.pace.end(&self.host);
+        self.preparing.pace.end(&self.host, clock::instant);
         if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
@@ -528,7 +528,7 @@ impl Server {
         Ok(())
     }
 
-    fn arrive(&mut self, arrival: Arrival) -> Result<(), Error> {
+    fn arrive(&mut self, arrival: Arrival, begun: Instant) -> Result<(), Error> {
         match arrival {
             Arrival::Met(peer) => {
                 if let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper {
@@ -557,7 +557,8 @@ impl Server {
             }
             Arrival::Message(from, message) => match Told::read(message) {
                 Ok(Told::Message(message))
-                    if self.host.takes_long(&message) || self.preparing.holds_back(from, &message, &self.host) =>
+                    if self.host.takes_long(&message)
+                        || self.preparing.holds_back(from, &message, &self.host, begun) =>
                 {
                     self.preparing.push(from, message);
                 }
@@ -591,7 +592,7 @@ impl Server {
     }
 
     fn take_message(&mut self, from: Identity, message: Message<Bucket>) {
-        self.preparing.pace.begin(&message);
+        self.preparing.pace.begin(&message, clock::instant);
         self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
     }
 

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use programs::linear_hash::ToServer;
 
-use super::clock::instant;
 use crate::bucket::Bucket;
 use crate::host::Host;
 use crate::member::Message;
@@ -31,31 +30,31 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Whether a message is a step of a transfer: records, or the word that more may come.
+    /// Whether a message is a step of a transfer: it brings records, or asks for more.
     pub(super) fn applies_to(message: &Message<Bucket>) -> bool {
         let Message::Sequenced(sequenced) = message else { return false };
         matches!(sequenced.message.get(), ToServer::Chunk { .. } | ToServer::Received)
     }
 
-    /// How long the next step has to wait. It does not wait if no client has asked for anything since the last.
-    pub(super) fn pause(&self, host: &Host) -> Duration {
+    /// How long the next step still has to wait. It does not wait if no client has asked for anything since the last.
+    pub(super) fn pause(&self, host: &Host, now: Instant) -> Duration {
         let Some(next) = self.next.filter(|_| host.node().borrow().counts.commands != self.requests) else {
             return Duration::ZERO;
         };
-        next.saturating_duration_since(instant())
+        next.saturating_duration_since(now)
     }
 
     /// A message is taken in this turn of the loop.
-    pub(super) fn begin(&mut self, message: &Message<Bucket>) {
+    pub(super) fn begin(&mut self, message: &Message<Bucket>, now: impl FnOnce() -> Instant) {
         if Pace::applies_to(message) {
-            self.begun.get_or_insert_with(instant);
+            self.begun.get_or_insert_with(now);
         }
     }
 
     /// All that follows from this turn's messages was sent.
-    pub(super) fn end(&mut self, host: &Host) {
+    pub(super) fn end(&mut self, host: &Host, now: impl FnOnce() -> Instant) {
         if let Some(begun) = self.begun.take() {
-            let now = instant();
+            let now = now();
             self.next = Some(now + LONGEST_PAUSE.min(PAUSE * now.duration_since(begun)));
             self.requests = host.node().borrow().counts.commands;
         }
@@ -64,42 +63,36 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use programs::linear_hash::{Extent, ToServerOf};
+    use programs::linear_hash::Extent;
 
+    use super::super::clock::instant;
+    use super::super::preparing::tests::sequenced;
     use super::*;
     use crate::connection::Connection;
-    use crate::member::{Identity, Placement};
     use crate::node::{Node, Settings};
-
-    /// A message from server 0 to server 1.
-    fn sequenced(message: &ToServerOf<Bucket>) -> Message<Bucket> {
-        let written = (1_u64, 0_u32, 1_u32, message, None::<Placement>, None::<Identity>);
-        Message::Sequenced(postcard::from_bytes(&postcard::to_stdvec(&written).unwrap()).unwrap())
-    }
 
     #[test]
     fn the_next_step_waits_only_if_clients_were_served_since_the_last_and_never_long() {
         let mut host = Host::alone(Node::new(Settings::default(), 6379, [1; 3], 0));
         let client = host.node().borrow_mut().connect("client".to_owned(), String::new(), 0);
         let mut connection = Connection::new(client, &host.node().borrow());
-        let (chunk, mut pace) = (ToServer::Chunk { buckets: vec![], applied: vec![], last: false }, Pace::default());
-        for message in [chunk, ToServer::Received] {
-            assert_eq!(pace.pause(&host), Duration::ZERO);
-            pace.begin(&sequenced(&message));
-            pace.begun = Some(instant() - Duration::from_secs(1));
-            pace.end(&host);
-            assert_eq!(pace.pause(&host), Duration::ZERO, "no client was served");
+        let begun = instant();
+        let at = |microseconds| begun + Duration::from_micros(microseconds);
+        let chunk = ToServer::Chunk { buckets: vec![], applied: vec![], last: false };
+        for (step, took, pause) in [(&chunk, 200, 600), (&ToServer::Received, 70, 210), (&chunk, 9_000, 3_000)] {
+            let mut pace = Pace::default();
+            assert_eq!(pace.pause(&host, at(0)), Duration::ZERO);
+            pace.begin(&sequenced(1, step), || at(0));
+            pace.end(&host, || at(took));
+            assert_eq!(pace.pause(&host, at(took)), Duration::ZERO, "no client was served");
             connection.requests.feed(b"PING\r\n");
             connection.turn(&mut host);
-            let before = instant();
-            assert!(
-                (Duration::from_nanos(1)..=LONGEST_PAUSE).contains(&pace.pause(&host))
-                    || before.elapsed() > LONGEST_PAUSE
-            );
-            pace = Pace::default();
+            assert_eq!(pace.pause(&host, at(took)), Duration::from_micros(pause));
+            assert_eq!(pace.pause(&host, at(took + pause)), Duration::ZERO);
         }
-        pace.begin(&sequenced(&ToServer::Token(Extent::of(2))));
-        pace.end(&host);
+        let mut pace = Pace::default();
+        pace.begin(&sequenced(1, &ToServer::Token(Extent::of(2))), || at(0));
+        pace.end(&host, || at(100));
         assert!(pace.next.is_none(), "the token is no step");
     }
 }

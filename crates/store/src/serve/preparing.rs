@@ -7,7 +7,7 @@
 //! Messages between servers are numbered, and a later one of the same member waits for those before it.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::pace::Pace;
 use crate::bucket::Bucket;
@@ -102,19 +102,20 @@ pub(super) struct Preparing {
 
 impl Preparing {
     /// How long nothing can be done for the first one; none if nothing waits.
-    pub(super) fn pause(&self, host: &Host) -> Option<Duration> {
-        self.waiting.front().map(|first| self.pause_before(&first.message, host))
+    pub(super) fn pause(&self, host: &Host, now: Instant) -> Option<Duration> {
+        self.waiting.front().map(|first| self.pause_before(&first.message, host, now))
     }
 
-    fn pause_before(&self, message: &Message<Bucket>, host: &Host) -> Duration {
-        if Pace::applies_to(message) { self.pace.pause(host) } else { Duration::ZERO }
+    fn pause_before(&self, message: &Message<Bucket>, host: &Host, now: Instant) -> Duration {
+        if Pace::applies_to(message) { self.pace.pause(host, now) } else { Duration::ZERO }
     }
 
     /// Whether a message has to wait: for one that came before it, or for clients.
-    pub(super) fn holds_back(&self, from: Identity, message: &Message<Bucket>, host: &Host) -> bool {
+    pub(super) fn holds_back(&self, from: Identity, message: &Message<Bucket>, host: &Host, now: Instant) -> bool {
         let is_numbered = |message: &Message<Bucket>| matches!(message, Message::Sequenced(_));
         let follows = |waiting: &Waiting| waiting.from == from && is_numbered(&waiting.message);
-        is_numbered(message) && self.waiting.iter().any(follows) || self.pause_before(message, host) > Duration::ZERO
+        is_numbered(message) && self.waiting.iter().any(follows)
+            || self.pause_before(message, host, now) > Duration::ZERO
     }
 
     /// Adds a message, unless it waits already: it was sent again.
@@ -140,7 +141,7 @@ impl Preparing {
 
     /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large values that it changes. Returns the
     /// message once nothing is left to do, and it does not have to wait for clients.
-    pub(super) fn prepare(&mut self, host: &mut Host, batch: Option<&mut Batch>) -> Option<Prepared> {
+    pub(super) fn prepare(&mut self, host: &mut Host, batch: Option<&mut Batch>, now: Instant) -> Option<Prepared> {
         let first = self.waiting.front_mut()?;
         if batch.is_some_and(|batch| !first.write_part(batch)) {
             return None;
@@ -149,7 +150,7 @@ impl Preparing {
         if operation.is_some_and(|operation| host.copies_first_for(operation)) {
             return None;
         }
-        if self.pause(host)? > Duration::ZERO {
+        if self.pause(host, now)? > Duration::ZERO {
             return None;
         }
         self.waiting.pop_front().map(Waiting::into_prepared)
@@ -157,9 +158,10 @@ impl Preparing {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use programs::linear_hash::{Extent, Request, ToServer, ToServerOf};
 
+    use super::super::clock::instant;
     use super::*;
     use crate::connection::Connection;
     use crate::contents::Operation;
@@ -202,14 +204,14 @@ mod tests {
             let message = message(1, operation);
             assert!(host.takes_long(&message));
             preparing.push(Identity(2), message);
-            let waits = (0..100).take_while(|_| preparing.prepare(&mut host, None).is_none()).count();
+            let waits = (0..100).take_while(|_| preparing.prepare(&mut host, None, instant()).is_none()).count();
             assert_eq!(waits, parts - 1, "each turn copies a mebibyte, and the message is taken in the last one");
-            assert!(preparing.pause(&host).is_none());
+            assert!(preparing.pause(&host, instant()).is_none());
         }
     }
 
     /// A message from server 0 to server 1.
-    fn sequenced(number: u64, message: &ToServerOf<Bucket>) -> Message<Bucket> {
+    pub(in crate::serve) fn sequenced(number: u64, message: &ToServerOf<Bucket>) -> Message<Bucket> {
         let written = (number, 0_u32, 1_u32, message, None::<Placement>, None::<Identity>);
         Message::Sequenced(postcard::from_bytes(&postcard::to_stdvec(&written).unwrap()).unwrap())
     }
@@ -222,16 +224,18 @@ mod tests {
         let [from, other] = [Identity(2), Identity(3)];
         let token = |number| sequenced(number, &ToServer::Token(Extent::of(2)));
         preparing.push(from, sequenced(1, &chunk));
-        assert!(preparing.holds_back(from, &token(2), &host) && !preparing.holds_back(other, &token(2), &host));
+        let now = instant();
+        assert!(preparing.holds_back(from, &token(2), &host, now));
+        assert!(!preparing.holds_back(other, &token(2), &host, now));
         let asked = message(1, Operation::Request(Version::Two, request("GET a")));
-        assert!(!preparing.holds_back(from, &asked, &host));
+        assert!(!preparing.holds_back(from, &asked, &host, now));
         preparing.push(from, token(2));
         // The link has broken, and all messages come again.
         preparing.push(from, sequenced(1, &chunk));
         preparing.push(from, token(2));
         let mut prepared = Vec::new();
         for _ in 0..100 {
-            prepared.extend(preparing.prepare(&mut host, Some(&mut batch)));
+            prepared.extend(preparing.prepare(&mut host, Some(&mut batch), now));
             assert!(batch.close(0, 0).unwrap().frame.len() < (1 << 20) + 100);
             batch.begin();
         }
