@@ -70,7 +70,7 @@ check: $(VENV)/ready ## format, lints as errors, types, licences, size limits
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/stores.py tests/pools.py tests/slow_disk.py tests/bench tests/browser tests/network tests/hostile tests/linearizable scripts
+	$(BIN)/mypy --strict python/maquette examples docs/conf.py docs/generate.py tests/python tests/stores.py tests/pools.py tests/preloaded.py tests/bench tests/browser tests/network tests/hostile tests/linearizable scripts
 	$(BIN)/python scripts/licences.py
 	cargo test --locked -p maquette-command-line --test house_rules
 

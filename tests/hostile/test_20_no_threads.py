@@ -2,28 +2,13 @@
 output, or says what is missing: it never panics."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from command import COMMAND
+from preloaded import FEW_THREADS, built, few_threads
 
-#: Refuses threads after as many as `THREADS` says.
-SOURCE = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-typedef int Create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument) {
-    static atomic_int started;
-    if (atomic_fetch_add(&started, 1) >= atoi(getenv("THREADS"))) return EAGAIN;
-    return ((Create *) dlsym(RTLD_NEXT, "pthread_create"))(thread, attributes, begin, argument);
-}
-"""
 #: What a command says that can't do without.
 REFUSAL = "Resource temporarily unavailable (os error 11)\n"
 #: Each is refused the first thread that it wants, or the second, and so on.
@@ -41,12 +26,7 @@ WORK_WITHOUT = {
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is preloaded."""
-    compiler = shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no gcc")
-    library = tmp_path_factory.mktemp("threads") / "threads.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=SOURCE, text=True, check=True)
-    return library
+    return built(FEW_THREADS, tmp_path_factory.mktemp("threads"))
 
 
 def run(command: str, preloaded: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -55,17 +35,12 @@ def run(command: str, preloaded: dict[str, str]) -> subprocess.CompletedProcess[
     return subprocess.run(arguments, capture_output=True, text=True, timeout=120, check=False, env=os.environ | preloaded)
 
 
-def allowed(library: Path, threads: int) -> dict[str, str]:
-    """What lets a command start so many threads."""
-    return {"LD_PRELOAD": str(library), "THREADS": str(threads)}
-
-
 @pytest.mark.parametrize("command", WORK_WITHOUT.values(), ids=WORK_WITHOUT.keys())
 def test_a_run_is_the_same_with_any_number_of_threads(library: Path, command: str) -> None:
     expected = run(command, {})
     assert expected.returncode == 0, expected.stderr
     for threads in ALLOWED:
-        completed = run(command, allowed(library, threads))
+        completed = run(command, few_threads(library, threads))
         if threads == 0:
             assert (completed.returncode, completed.stderr) == (1, f"error: can't start a thread: {REFUSAL}")
         else:
@@ -75,7 +50,7 @@ def test_a_run_is_the_same_with_any_number_of_threads(library: Path, command: st
 def test_a_launch_and_its_ranks_say_what_is_missing(library: Path) -> None:
     statuses = set()
     for threads in ALLOWED:
-        completed = run("launch broadcast --local 2 --bytes 1KiB --json", allowed(library, threads))
+        completed = run("launch broadcast --local 2 --bytes 1KiB --json", few_threads(library, threads))
         statuses.add(completed.returncode)
         assert completed.returncode == 0 or completed.stderr.endswith(REFUSAL), completed.stderr
         assert "panicked" not in completed.stderr
@@ -84,6 +59,6 @@ def test_a_launch_and_its_ranks_say_what_is_missing(library: Path) -> None:
 
 def test_a_store_says_that_it_can_keep_nothing(library: Path, tmp_path: Path) -> None:
     """The thread that makes its log durable is the first that it wants, beside the one that hears of signals."""
-    completed = run(f"store serve --port 0 --data {tmp_path}", allowed(library, 1))
+    completed = run(f"store serve --port 0 --data {tmp_path}", few_threads(library, 1))
     assert completed.returncode == 2
     assert completed.stderr == f"error: can't start a thread for `{tmp_path}`: {REFUSAL}"

@@ -29,7 +29,7 @@ redis = pytest.importorskip("redis", reason="redis-py is not installed: make tes
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pools import COMMAND, LIMIT, wait_until
-from slow_disk import slow_disk
+from preloaded import slow_disk
 from stores import free_port, running
 
 #: The capacity of a server in these pools, in records.

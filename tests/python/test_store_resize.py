@@ -10,7 +10,7 @@ import pytest
 
 from maquette.store import Client
 from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, redis, server_count, wait_until
-from slow_disk import slow_disk
+from preloaded import slow_disk
 
 
 def resize(command: str, member: Member, by: int, *options: str) -> tuple[int, str]:
