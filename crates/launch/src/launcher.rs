@@ -98,6 +98,13 @@ pub enum LaunchError {
     },
 }
 
+impl LaunchError {
+    /// `what` is not available, for the reason that the system gives.
+    pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> LaunchError {
+        move |cause| LaunchError::System { what, cause }
+    }
+}
+
 /// A message from a caller.
 enum CallerMessage {
     Hello(Hello, TcpStream),
@@ -123,9 +130,8 @@ struct RunningLaunch<'a> {
 /// # Errors
 /// [`LaunchError`]; no rank is left running then.
 pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, LaunchError> {
-    let system = |what| move |cause| LaunchError::System { what, cause };
-    let callers = Some(Callers::new(launch.control).map_err(system("the control socket"))?);
-    let secret = Secret::random().map_err(system("random numbers"))?;
+    let callers = Some(Callers::new(launch.control).map_err(LaunchError::system("the control socket"))?);
+    let secret = Secret::random().map_err(LaunchError::system("random numbers"))?;
     let places: Vec<&Host> =
         launch.hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.ranks as usize)).collect();
     let (sender, messages) = mpsc::channel();
@@ -135,7 +141,7 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
     launched.start()?;
     let (hellos, mut streams) = launched.gather(progress)?;
     launched.callers = None;
-    let roster = launched.roster(&hellos).map_err(system("random numbers"))?;
+    let roster = launched.roster(&hellos).map_err(LaunchError::system("random numbers"))?;
     for stream in &mut streams {
         // A rank that is gone is noticed when its process ends.
         let _ = write_line(stream, &roster);
@@ -146,9 +152,8 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
 impl RunningLaunch<'_> {
     /// Starts a process for each rank.
     fn start(&mut self) -> Result<(), LaunchError> {
-        let system = |cause| LaunchError::System { what: "the control socket", cause };
         let Some(control) = self.callers.as_ref().map(Callers::address) else { return Ok(()) };
-        let control = control.map_err(system)?;
+        let control = control.map_err(LaunchError::system("the control socket"))?;
         for (rank, host) in (0..).zip(&self.places) {
             let mut command = self.launch.command.clone();
             let own = ["launch-rank", "--control", &control.to_string(), "--rank", &rank.to_string()];
@@ -185,12 +190,11 @@ impl RunningLaunch<'_> {
 
     /// The next message, if it comes soon; also accepts connections.
     fn next(&mut self) -> Result<Option<CallerMessage>, LaunchError> {
-        let system = |what| move |cause| LaunchError::System { what, cause };
         let ranks = self.callers.as_mut().map(|callers| callers.ranks(now(), &self.secret));
-        for caller in ranks.transpose().map_err(system("the control socket"))?.into_iter().flatten() {
+        for caller in ranks.transpose().map_err(LaunchError::system("the control socket"))?.into_iter().flatten() {
             let sender = self.sender.clone();
             let listens = move || drop(listen(caller, &sender));
-            thread::Builder::new().spawn(listens).map_err(system("a thread"))?;
+            thread::Builder::new().spawn(listens).map_err(LaunchError::system("can't start a thread"))?;
         }
         match self.messages.recv_timeout(CHECK_INTERVAL) {
             Ok(message) => Ok(Some(message)),

@@ -107,7 +107,7 @@ impl Communicator {
         };
         let thread = thread::Builder::new()
             .spawn(works)
-            .map_err(|cause| MpiError { call: "a thread", text: cause.to_string() })?;
+            .map_err(|cause| MpiError { call: "can't start a thread", text: cause.to_string() })?;
         Ok(Background { tasks, thread })
     }
 }

@@ -326,8 +326,8 @@ impl Options {
         if self.no_multicast {
             return Ok(None);
         }
-        let random = |cause| Failure::Launch(LaunchError::System { what: "random numbers", cause });
-        let group = self.group.map_or_else(|| random_group().map_err(random), Ok)?;
+        let random = || random_group().map_err(LaunchError::system("random numbers")).map_err(Failure::Launch);
+        let group = self.group.map_or_else(random, Ok)?;
         if all_local && let Err(refused) = hears_multicast(*group.ip(), self.interface) {
             warn(&format!(
                 "broadcasts are sent to one rank after another, as multicast is not available here: {refused}"

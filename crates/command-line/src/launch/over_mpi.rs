@@ -75,7 +75,7 @@ pub(super) fn execute(
 pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     refuse_others(options)?;
     let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
-    end_on_signal().map_err(|cause| Failure::Launch(LaunchError::System { what: "a thread", cause }))?;
+    end_on_signal().map_err(LaunchError::system("can't start a thread")).map_err(Failure::Launch)?;
     options.patience.into_iter().for_each(|patience| world.set_patience(patience));
     Ok(world)
 }

@@ -40,7 +40,7 @@ pub(crate) struct RankArguments {
 
 impl RankArguments {
     pub(crate) fn execute(self, own: Option<&dyn OwnPrograms>) -> Result<CommandOutput, Failure> {
-        let system = |what| move |cause| Failure::Launch(LaunchError::System { what, cause });
+        let system = |what| move |cause| Failure::Launch(LaunchError::system(what)(cause));
         let secret = secret().map_err(system("the secret"))?;
         let socket = UdpSocket::bind((self.bind, 0)).map_err(system("the UDP socket"))?;
         let address = socket.local_addr().map_err(system("the UDP socket"))?;
@@ -48,7 +48,7 @@ impl RankArguments {
         let met = self.meet(&hello).map_err(system("the launcher"))?;
         // A launcher that gives up sends nothing more.
         let Some((roster, mut launcher, lines)) = met else { return Ok(CommandOutput::default()) };
-        thread::Builder::new().spawn(move || end_with(lines)).map_err(system("a thread"))?;
+        thread::Builder::new().spawn(move || end_with(lines)).map_err(system("can't start a thread"))?;
         let ended = run(Rank(self.rank), &roster, socket, &secret, own);
         write_line(&mut launcher, &ended).map_err(system("the launcher"))?;
         Ok(CommandOutput::default())
