@@ -294,6 +294,12 @@ def report_change(name: str, times: list[tuple[float, float]], begun: float, end
     )
 
 
+def report_failures(load: Load) -> None:
+    """Report how many requests failed, and the first of those."""
+    print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
+    print("\n".join(load.failures[:10]))
+
+
 def grow_and_shrink(command: str) -> None:
     """Let a pool grow from one server to eight and shrink to a few, while clients use it."""
     pool = Pool(command, capacity=ITEMS // 10)
@@ -324,8 +330,7 @@ def grow_and_shrink(command: str) -> None:
             report_keys(pool, LEFT)
         report_change(f"1 to {MEMBERS}", load.times, begun, grown)
         report_change(f"{MEMBERS} to {FEW}", load.times, emptied, shrunk)
-        print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
-        print("\n".join(load.failures[:10]))
+        report_failures(load)
     finally:
         stop(pool.processes)
 
@@ -354,8 +359,7 @@ def grow_and_shrink_as_asked(command: str) -> None:
             report_keys(pool, ITEMS)
         for change, begun, end in times:
             report_change(change, load.times, begun, end)
-        print(f"  {len(load.failures)} errors of {len(load.times):,} requests: {verdict(not load.failures)}")
-        print("\n".join(load.failures[:10]))
+        report_failures(load)
     finally:
         stop(pool.processes)
 

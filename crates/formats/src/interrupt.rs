@@ -109,8 +109,8 @@ pub fn flag() -> &'static AtomicBool {
 /// How often a waiting thread checks whether it was asked to end.
 pub const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Starts `work` on a thread of its own. Where the system cannot start one, as memory is short, it is done before this returns.
-pub fn start(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+/// Starts `work` on a thread of its own. Where the system can't start one, it is done before this returns.
+fn start(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     let kept = Arc::new(Mutex::new(Some(work)));
     let given = Arc::clone(&kept);
     let thread = thread::Builder::new().spawn(move || do_once(&given)).ok();
