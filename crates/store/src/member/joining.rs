@@ -25,7 +25,7 @@ impl<C: Contents> Member<C> {
     }
 
     pub(super) fn welcome(&mut self, new: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
-        if self.departures.contains_key(&self.own.identity) || self.departures.contains_key(&new.identity) {
+        if !self.lets_in(&new) || self.departures.contains_key(&new.identity) {
             return;
         }
         if let Some(waiting) = &mut self.waiting {
@@ -47,6 +47,14 @@ impl<C: Contents> Member<C> {
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }
 
+    /// Whether it lets a member in. While it leaves, it does so only if its own servers may move there: if it has let that one in before, which may not
+    /// have heard of that, or if there is no other host.
+    fn lets_in(&self, new: &Peer) -> bool {
+        let Some(departure) = self.departure() else { return true };
+        let may_move_there = || self.peers.contains_key(&new.identity) || self.hosts().next().is_none();
+        departure.stage == Stage::Moving && may_move_there()
+    }
+
     pub(super) fn be_welcomed(
         &mut self,
         by: Identity,
@@ -56,6 +64,7 @@ impl<C: Contents> Member<C> {
         outputs: &mut Vec<Output<C>>,
     ) {
         self.relays.insert(by);
+        let told: Vec<Identity> = self.departures.keys().copied().collect();
         for (who, departure) in departures {
             self.departures.entry(who).or_insert(departure);
         }
@@ -73,6 +82,8 @@ impl<C: Contents> Member<C> {
         self.look_who_is_away();
         self.record_standing();
         self.reconsider(outputs);
+        // Those were waiting for this.
+        told.into_iter().for_each(|who| self.note(who, outputs));
         for (new, settings) in waiting.into_iter().flatten() {
             self.welcome(new, settings, outputs);
         }

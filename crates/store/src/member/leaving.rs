@@ -301,9 +301,11 @@ impl<C: Contents> Member<C> {
         self.heard.forget_all(who);
     }
 
-    /// Tells a leaving member what this one has noted.
-    fn note(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
-        let Some(Departure { stage, moved, .. }) = self.departures.get(&who) else { return };
+    /// Tells a leaving member what this one has noted. One that is not let in yet notes nothing: if only the leaving member can let it in, that must not
+    /// leave before.
+    pub(super) fn note(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
+        let departure = self.departures.get(&who).filter(|_| self.is_welcome());
+        let Some(Departure { stage, moved, .. }) = departure else { return };
         let is_quiet = self.reliable.unacknowledged(who).next().is_none();
         let peers = self.peers.values().filter(|peer| peer.identity != who).cloned().collect();
         let hosts = self.placement.iter().map(|(_, host)| host).collect();

@@ -90,7 +90,10 @@ impl<C: Contents> Member<C> {
         };
         for (server, host) in placement.iter().filter(|(server, _)| *server != number) {
             let is_known_best = parent(server) == number || asks == Some(server);
-            if self.placement.host(server).is_none() || is_known_best && !self.servers.contains_key(&server) {
+            // The host of a server's parent knows best whether there still is such a server: it may have taken it over meanwhile.
+            let knows_best =
+                self.servers.contains_key(&server) || !is_known_best && self.servers.contains_key(&parent(server));
+            if !knows_best && (is_known_best || self.placement.host(server).is_none()) {
                 self.learn_host(server, host);
             }
         }

@@ -142,9 +142,15 @@ impl<C: Contents> Member<C> {
                 server.into_iter().for_each(|server| self.hear_host(server, from));
                 self.to_clients.push_back((client, message));
             }
-            // This member hosts the server's parent, so it has opened the server and knows better: the message may be from before that.
-            Message::NotHere(server) if !self.servers.contains_key(&parent(server)) => self.forget_hint(server, from),
-            Message::NotHere(_) => {}
+            Message::NotHere(server) => {
+                // The host of a server's parent has opened the server and knows better: the message may be from before that. Unless it has taken the
+                // server over since, and a reply that was on its way then has named the former host again.
+                let knows_better =
+                    self.servers.contains_key(&parent(server)) && self.placement.host(server) == Some(from);
+                if !knows_better {
+                    self.forget_hint(server, from);
+                }
+            }
             Message::Back(back, settings) => self.be_told_of(back, settings, outputs),
             Message::There(there, departures) => {
                 departures.into_iter().for_each(|(who, departure)| self.hear_of_leaving(who, departure, outputs));

@@ -7,13 +7,13 @@ use maquette_store::connection::Connection;
 use maquette_store::contents::Operation;
 use maquette_store::host::Host;
 use maquette_store::member::{
-    Departure, Durability, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, SharedSettings,
-    Stage,
+    Departure, Durability, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, Sequenced,
+    SharedSettings, Stage,
 };
 use maquette_store::node::{Node, Settings};
 use maquette_store::resp::{OwnedArguments, Version};
 use maquette_store::slot::c_of;
-use programs::linear_hash::{Growth, Request, ToClient};
+use programs::linear_hash::{Growth, Request, ToClient, ToServerOf};
 use proptest::prelude::*;
 use quantities::Duration;
 
@@ -262,4 +262,78 @@ fn a_new_member_learns_of_departures_unknown_to_the_member_that_let_it_in() {
     let outputs = take(&mut host, 1, Message::Member(peer(8)));
     let is_told = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(8), Message::There(_, over)) if *over == [gone(7)]);
     assert!(outputs.iter().any(is_told), "the member that let it in may not know either");
+}
+
+#[test]
+fn a_member_whose_reply_comes_after_its_server_was_taken_over_is_not_asked_again() {
+    let mut host = host();
+    let names = |host: &Host, server| host.member().hints().host(server);
+    let child = names(&host, 1).expect("another member has been told to open server 1");
+    take(&mut host, child.0, Message::NotHere(1));
+    assert_eq!(names(&host, 1), Some(child), "this member has opened the server, and knows better");
+    let late = Message::ToClient { server: Some(8), client: 0, message: ToClient::Again { number: 0 } };
+    take(&mut host, 2, late);
+    assert_eq!(names(&host, 8), Some(Identity(2)));
+    take(&mut host, 2, Message::NotHere(8));
+    assert_eq!(names(&host, 8), None);
+}
+
+#[test]
+fn a_member_to_which_a_server_moves_knows_best_which_servers_were_split_off_from_its_own() {
+    let mut host = host();
+    let mut placement = Placement::default();
+    [(8, 2), (14, 3), (15, 2)].into_iter().for_each(|(server, host)| placement.learn(server, Identity(host)));
+    let moved = ToServerOf::<Bucket>::Moved { token: None, leave: None };
+    let message = postcard::from_bytes(&postcard::to_stdvec(&moved).unwrap()).unwrap();
+    let (placement, journaled) = (Some(placement), None);
+    let sequenced = Sequenced { number: 1, from: 7, to: 7, message, placement, origin: None, journaled };
+    take(&mut host, 2, Message::Sequenced(sequenced));
+    let named = [8, 14, 15].map(|server| host.member().hints().host(server));
+    // Server 8 would have been split off from server 0 here, which has taken it over if it ever existed; server 15, from the one that moves.
+    assert_eq!(named, [None, Some(Identity(3)), Some(Identity(2))]);
+}
+
+/// Whether a member is let in by these outputs.
+fn is_let_in(member: u32, outputs: &[Output<Bucket>]) -> bool {
+    let is_it =
+        |output: &Output<Bucket>| matches!(output, Output::Send(to, Message::Welcome(..)) if *to == Identity(member));
+    outputs.iter().any(is_it)
+}
+
+#[test]
+fn a_leaving_member_lets_in_only_those_to_which_its_servers_may_move() {
+    let mut host = host();
+    let settings = host.member().settings();
+    host.with_member(|member, now, outputs| member.leave(now, outputs));
+    let outputs = take(&mut host, 9, Message::Join(peer(9), settings));
+    assert!(!is_let_in(9, &outputs), "others let it in");
+    let outputs = take(&mut host, 2, Message::Join(peer(2), settings));
+    assert!(is_let_in(2, &outputs), "it has not heard that it was let in before");
+    let node = Node::new(Settings::default(), 6379, [1; 3], 0);
+    let mut alone = Host::new(node, peer(1), *host.member().policy(), true);
+    alone.with_member(|member, now, outputs| member.leave(now, outputs));
+    let outputs = take(&mut alone, 2, Message::Join(peer(2), settings));
+    assert!(is_let_in(2, &outputs), "its server can move nowhere else");
+}
+
+#[test]
+fn a_member_notes_a_departure_once_it_is_let_in() {
+    let (mut first, node) = (host(), Node::new(Settings::default(), 6380, [1; 3], 0));
+    let settings = first.member().settings();
+    let mut second = Host::new(node, peer(2), *first.member().policy(), false);
+    let notes = |outputs: &[Output<Bucket>]| {
+        outputs.iter().any(|output| matches!(output, Output::Send(Identity(1), Message::Noted(_))))
+    };
+    assert!(
+        !notes(&take(&mut second, 1, Message::Leaving(Departure::default()))),
+        "nobody else may be able to let it in"
+    );
+    first.with_member(|member, now, outputs| member.leave(now, outputs));
+    let mut outputs = Vec::new();
+    for output in take(&mut first, 2, Message::Join(peer(2), settings)) {
+        if let Output::Send(Identity(2), message) = output {
+            outputs.extend(take(&mut second, 1, message));
+        }
+    }
+    assert!(notes(&outputs));
 }
