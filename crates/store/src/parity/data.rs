@@ -99,6 +99,10 @@ pub struct DataMember {
     life: u32,
     /// Whether it may be rebuilt, and so must hold back its messages.
     is_complete: bool,
+    /// Whether its group has confirmed that it can be rebuilt.
+    is_covered: bool,
+    /// The number of the beat with which it has told its group that the parity is complete, while that is not confirmed.
+    completed: Option<u64>,
     stage: Stage,
     session: u64,
     number: u64,
@@ -137,6 +141,8 @@ impl DataMember {
             covered_by: facts.covered_by,
             life: facts.life,
             is_complete: facts.covered_by.is_some(),
+            is_covered: false,
+            completed: None,
             stage: Stage::Apart,
             session,
             number: 0,
@@ -174,9 +180,10 @@ impl DataMember {
         self.views.settled
     }
 
-    /// Whether it can be rebuilt. Then it holds back its messages until the parity holds what they tell.
-    pub const fn is_complete(&self) -> bool {
-        self.is_complete
+    /// Whether its group has confirmed that it can be rebuilt. From shortly before that on, it holds back its messages until the parity holds what they
+    /// tell.
+    pub const fn is_covered(&self) -> bool {
+        self.is_covered
     }
 
     /// Whether it was taken for lost, and another process is this member now.
@@ -260,6 +267,7 @@ impl DataMember {
     }
 
     fn forget_what_was_sent(&mut self) {
+        self.completed = None;
         self.unacknowledged.clear();
         self.under_way = 0;
     }
@@ -321,7 +329,8 @@ impl DataMember {
             }
             Message::Room => self.is_invited(now, from, output),
             Message::Left(session) if self.session == session && self.is_with(from) => {
-                (self.covered_by, self.is_complete, self.stage) = (None, false, Stage::Apart);
+                (self.covered_by, self.is_complete, self.is_covered) = (None, false, false);
+                self.stage = Stage::Apart;
             }
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
             Message::Ask { .. } | Message::Record(_) => self.is_asked(now, from, &message, output),
@@ -329,6 +338,9 @@ impl DataMember {
             Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
                 self.was_acknowledged(number, files)?;
+                if self.completed.take_if(|beat| *beat <= number).is_some() {
+                    self.is_covered_by(from, output);
+                }
             }
             // All of a group's members are rebuilt by the one parity member that covers them.
             Message::Read { request, piece } if self.covered_by == Some(from) => {
@@ -379,8 +391,14 @@ impl DataMember {
             Message::Ask { settled, number } => {
                 let life = self.life;
                 let granted = |view| Message::Granted { number, view, life, has_parity: false };
-                if self.stage == Stage::Apart && self.covered_by.is_none() && self.view().is_none() {
-                    // It has a place in the group, so its vote is needed; but the lead was lost before it could tell this member.
+                let awaits_its_answer = match self.stage {
+                    Stage::Apart => true,
+                    Stage::Greeting(parity) => settled.has(parity),
+                    Stage::Open(_) => false,
+                };
+                if awaits_its_answer && self.covered_by.is_none() && self.view().is_none() {
+                    // It has a place in the group, so its vote is needed; but the lead could not tell this member, as it was lost before, or as its
+                    // follower was.
                     (self.views, self.expected_since) = (Acceptor::of(Some(settled)), Some(now));
                 }
                 (number, self.views.ask(settled.group, number).map(|answer| answer.map(granted)))
@@ -424,6 +442,10 @@ impl DataMember {
         }
         (self.covered_by, self.is_complete, self.stage) = (Some(parity), is_complete, Stage::Open(parity));
         self.expected_since = None;
+        match is_complete {
+            true => self.is_covered_by(parity, output),
+            false => self.is_covered = false,
+        }
         self.theirs = theirs.into_iter().collect();
         let logs = self.theirs.iter().filter(|(file, _)| file.kind == Kind::Log);
         self.acknowledged = logs.map(|(file, extent)| (file.number, extent.length)).max().unwrap_or((0, 0));
@@ -469,10 +491,16 @@ impl DataMember {
         }
         if !self.is_complete {
             self.is_complete = true;
-            output.events.push(Event::Covered { by: parity.to_string() });
             self.beat(now, parity, output);
+            self.completed = Some(self.number);
         }
         Ok(())
+    }
+
+    fn is_covered_by(&mut self, parity: Identity, output: &mut Output) {
+        if !std::mem::replace(&mut self.is_covered, true) {
+            output.events.push(Event::Covered { by: parity.to_string() });
+        }
     }
 
     /// Accounts for a change that is being sent, which the parity will have. Returns its number.

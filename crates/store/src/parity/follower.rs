@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Output;
+use super::code::COLUMNS;
 use super::message::{Message, Step, Successor};
 use super::views::{Number, View};
 use crate::member::Identity;
@@ -26,6 +27,8 @@ pub(super) struct Follower {
     made: Option<u64>,
     /// The place after the last step with which a member has left the group.
     left: u64,
+    /// For each column, the place after the step which says that the parity is complete for its member, or that the member leaves.
+    settled: [u64; COLUMNS],
     /// For how long nothing has been heard from it. [ms]
     pub(super) silent: Milliseconds,
 }
@@ -42,6 +45,7 @@ impl Follower {
             is_reached: false,
             made: None,
             left: 1,
+            settled: [1; COLUMNS],
             silent: 0,
         }
     }
@@ -61,6 +65,16 @@ impl Follower {
         self.left <= self.first
     }
 
+    /// Whether it knows as well as the lead that the parity is complete for a column's member, or that the member leaves.
+    pub(super) const fn knows_of(&self, column: usize) -> bool {
+        self.settled[column] <= self.first
+    }
+
+    /// The next step says that the parity is complete for a column's member, or that the member leaves.
+    pub(super) fn is_told_of(&mut self, column: usize) {
+        self.settled[column] = self.next() + 1;
+    }
+
     /// Whether its parity has yet to be made.
     pub(super) const fn is_to_be_made(&self) -> bool {
         self.made.is_none()
@@ -69,7 +83,7 @@ impl Follower {
     /// Adds a step.
     pub(super) fn push(&mut self, step: Step, output: &mut Output) {
         match step {
-            Step::Anew { .. } => self.made = None,
+            Step::Anew { .. } => (self.made, self.settled) = (None, [self.next() + 1; COLUMNS]),
             Step::Made => self.made = Some(self.next()),
             Step::Left { .. } => self.left = self.next() + 1,
             _ => {}
@@ -120,6 +134,7 @@ impl Follower {
         self.steps = VecDeque::from([first]);
         self.waiting.iter_mut().for_each(|(place, ..)| *place = self.first + 1);
         (self.is_reached, self.made, self.left) = (true, None, self.first + 1);
+        self.settled = [self.first + 1; COLUMNS];
         self.send_all(output);
     }
 

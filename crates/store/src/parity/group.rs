@@ -118,6 +118,7 @@ impl ParityMember {
         let of_seat = |(column, seat): (usize, &Option<Seat>)| {
             let Seat { identity, is_complete, silent, leaves, .. } = *seat.as_ref()?;
             let (member, is_being_rebuilt) = (identity.to_string(), rebuilt == Some(column));
+            let is_complete = is_complete && self.is_known_to_both(column);
             Some(SeatState { member, is_complete, is_being_rebuilt, leaves, silent })
         };
         let of_rebuilding = |rebuilding: &Rebuilding| {
@@ -184,7 +185,7 @@ impl ParityMember {
             Message::Change { session, number, change } => self.changed(column, session, number, change, output),
             Message::Beat { session, number, is_complete } => {
                 if let Some(column) = self.in_session(column, session, output) {
-                    self.seats[column].iter_mut().for_each(|seat| seat.is_complete |= is_complete);
+                    self.has_all_of(column, is_complete);
                     self.step(Step::Beat { column, is_complete }, output);
                     self.tell(from, Message::Acknowledged { session, number }, output);
                 }
@@ -216,6 +217,14 @@ impl ParityMember {
             output.send(seat.identity, Message::Anew);
         }
         None
+    }
+
+    /// A member says whether the parity has everything that is needed to rebuild it.
+    fn has_all_of(&mut self, column: usize, is_complete: bool) {
+        if let Some(seat) = self.seats[column].as_mut().filter(|seat| is_complete && !seat.is_complete) {
+            seat.is_complete = true;
+            self.pair.follower_mut().into_iter().for_each(|follower| follower.is_told_of(column));
+        }
     }
 
     fn changed(&mut self, column: Option<usize>, session: u64, number: u64, change: Change, output: &mut Output) {
@@ -287,6 +296,7 @@ impl ParityMember {
             self.step(Step::Seat { column, identity: from, life }, output);
         }
         if begins_to_leave {
+            self.pair.follower_mut().into_iter().for_each(|follower| follower.is_told_of(column));
             self.step(Step::Leaves { column }, output);
         }
         let files = self.stripes.column(column).files().collect();
@@ -349,6 +359,12 @@ impl ParityMember {
         self.pair.is_backed()
     }
 
+    /// Whether a follower, if there is one that has all of its parity, knows as well that a column's member can be rebuilt, or leaves: this parity member
+    /// may be lost, too.
+    fn is_known_to_both(&self, column: usize) -> bool {
+        self.pair.follower().is_none_or(|follower| !follower.is_made() || follower.knows_of(column))
+    }
+
     /// Whether it leads its group. The only parity member of a group always does.
     pub const fn leads(&self) -> bool {
         self.pair.leads()
@@ -359,11 +375,19 @@ impl ParityMember {
         self.pair.view().and_then(|view| view.other_than(self.own))
     }
 
-    /// How many members of the group may be lost now. Once members were asked to let it lead alone, the follower may no longer be of use.
+    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know what the lead knows of a member;
+    /// nor may it be, once members were asked to let this one lead alone.
     pub fn survives(&self) -> usize {
-        let mut seats = self.seats.iter().flatten().peekable();
-        let is_complete = seats.peek().is_some() && seats.all(|seat| seat.is_complete || seat.leaves);
+        let mut seats = (0..COLUMNS).filter_map(|column| Some((column, self.seats[column].as_ref()?))).peekable();
+        if !self.pair.leads() || seats.peek().is_none() {
+            return 0;
+        }
+        let [mut is_complete, mut is_known] = [true, self.pair.knows_who_left()];
+        for (column, seat) in seats {
+            is_complete &= seat.is_complete || seat.leaves;
+            is_known &= self.is_known_to_both(column);
+        }
         let is_backed = self.pair.is_backed() && !self.pair.insists;
-        if self.pair.leads() && is_complete { 1 + usize::from(is_backed) } else { 0 }
+        if is_complete { 1 + usize::from(is_backed && is_known) } else { 0 }
     }
 }

@@ -123,7 +123,7 @@ impl Pair {
         }
     }
 
-    const fn follower(&self) -> Option<&Follower> {
+    pub(super) const fn follower(&self) -> Option<&Follower> {
         match &self.standing {
             Standing::Leads(Some(follower)) => Some(follower),
             _ => None,

@@ -208,7 +208,7 @@ impl Group {
         match &self.part {
             Part::Data(data) => {
                 let covered_by = data.covered_by().map(|by| by.to_string());
-                GroupState::Data { covered_by, is_covered: data.is_complete() }
+                GroupState::Data { covered_by, is_covered: data.is_covered() }
             }
             Part::Parity(parity) => GroupState::Parity(parity.state()),
             Part::Spare(spare) => GroupState::Spare { is_given: spare.is_given() },

@@ -38,6 +38,8 @@ use disk::Disk;
 const PATIENCE: u64 = 300;
 /// The interval at which members do what is due by time. [ms]
 const TICK: u64 = 20;
+/// The interval at which members look whether what they wait for has come about. [ms]
+const LOOK: u64 = 1_000;
 /// The number of members that host servers. They keep their identities however often they are rebuilt.
 const DATA: usize = 4;
 /// The place of the first parity member.
@@ -104,6 +106,8 @@ struct Machine {
     lives: BTreeMap<Identity, u32>,
     runs: u16,
     looked: u64,
+    /// When it last looked whether what it waits for has come about.
+    looked_at_all: u64,
     becomes: Option<(Identity, Successor)>,
 }
 
@@ -144,6 +148,7 @@ impl Machine {
             lives: BTreeMap::from([(own.identity, own.life)]),
             runs,
             looked: now,
+            looked_at_all: now,
             becomes: None,
         }
     }
@@ -471,7 +476,10 @@ impl World {
         self.part(place);
         self.machines[place] = Some(Machine::start(place, self.k, Role::Data, disk, facts, self.now, runs));
         assert_eq!(self.machines[place].as_ref().unwrap().own().identity, successor.identity);
-        (self.rebuilt, _) = (self.rebuilt + 1, self.lives.insert(successor.identity, life));
+        self.rebuilt += 1;
+        // A spare that became the member in an earlier life can hear of that late.
+        let last = self.lives.entry(successor.identity).or_default();
+        *last = life.max(*last);
         self.meet_all(place);
     }
 
@@ -567,6 +575,10 @@ impl World {
         }
         let Some(machine) = &mut self.machines[place] else { return };
         machine.host.with_member(|member, now, outputs| member.wake(now, outputs));
+        if now.saturating_sub(machine.looked_at_all) >= LOOK {
+            machine.looked_at_all = now;
+            machine.host.with_member(|member, now, outputs| member.look(now, outputs));
+        }
         let passed = now.saturating_sub(std::mem::replace(&mut machine.looked, now));
         machine.go_on_leaving(now);
         if machine.has_left() {
@@ -615,11 +627,27 @@ impl World {
         let covers = |machine: &Machine| {
             let Part::Parity(parity) = &machine.part else { return false };
             let is_linked = parity.members().all(|member| machine.links.contains_key(&member));
-            parity.members().count() == DATA && parity.survives() == self.k && is_linked
+            let is_covered = parity.survives() == self.k;
+            assert!(!is_covered || self.covers_as_well(parity.other()), "{}", self.how_it_stands());
+            parity.members().count() == DATA && is_covered && is_linked
         };
         let is_covered = self.machines.iter().flatten().any(covers);
         let has_spares = self.members(Role::Spare).len() >= self.k;
         is_covered && has_spares && self.cut_off.is_empty() && self.split.is_none() && self.harm.is_none()
+    }
+
+    /// Whether the other parity member of a group, if there is one and it has any parity, can have each member rebuilt, too. The lead may not have heard
+    /// yet that it was restarted.
+    fn covers_as_well(&self, other: Option<Identity>) -> bool {
+        let of_other = self.machines.iter().flatten().filter(|machine| Some(machine.own().identity) == other);
+        let covers = |machine: &Machine| match &machine.part {
+            Part::Parity(parity) => {
+                let state = parity.state();
+                state.bytes == 0 || state.columns.iter().all(|it| it.is_complete || it.leaves)
+            }
+            _ => false,
+        };
+        of_other.into_iter().all(covers)
     }
 
     fn members(&self, role: Role) -> Vec<usize> {
@@ -693,7 +721,7 @@ impl World {
             let asked: Vec<u64> =
                 machine.clients.each.iter().filter_map(|(_, asked)| Some(asked.as_ref()?.key)).collect();
             let part = match &machine.part {
-                Part::Data(data) => format!("covered {}, lost {}", data.is_complete(), data.is_lost()),
+                Part::Data(data) => format!("covered {}, lost {}", data.is_covered(), data.is_lost()),
                 Part::Parity(parity) => {
                     let (leads, survives) = (parity.leads(), parity.survives());
                     format!("leads {leads}, survives {survives}, {:?}", parity.state())

@@ -235,7 +235,11 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     let number = of_follower.number;
     let granted = Message::Granted { number, view, life: 0, has_parity: false };
     let mut is_asked = member();
-    assert_eq!(takes(&mut is_asked, follower, Message::Ask { settled: view, number }), [(follower, granted)]);
+    assert_eq!(takes(&mut is_asked, follower, Message::Ask { settled: view, number }), [(follower, granted.clone())]);
+    // The lead has given it a place, and can't say so before its follower, which is lost, has confirmed that.
+    let mut awaits_the_answer = DataMember::new(&Facts::default(), PATIENCE, 0);
+    awaits_the_answer.meets(0, lead, &mut Output::default());
+    assert_eq!(takes(&mut awaits_the_answer, lead, Message::Ask { settled: view, number }), [(lead, granted)]);
     assert!(!joins(other, &takes(&mut is_asked, other, Message::Leads(elsewhere))));
     assert!(joins(follower, &takes(&mut is_asked, follower, Message::Leads(of_follower))));
     let (mut waits_in_vain, mut output) = (member(), Output::default());
@@ -245,6 +249,26 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     assert_eq!(output.sends, []);
     waits_in_vain.look(6 * PATIENCE, &mut output);
     assert!(joins(other, &output.sends));
+}
+
+#[test]
+fn a_member_is_covered_once_its_group_has_confirmed_that() {
+    let (lead, disk) = (Identity(1), Disk::default());
+    let (mut member, mut output) = (DataMember::new(&Facts::default(), PATIENCE, 0), Output::default());
+    member.meets(0, lead, &mut output);
+    let stands = Message::Stands { session: 1, files: Vec::new(), is_complete: false, leaves: false, view: None };
+    member.take(0, lead, stands, &disk, &mut output).unwrap();
+    let completes = output.sends.iter().find_map(|(_, message)| match message {
+        Message::Beat { number, is_complete: true, .. } => Some(*number),
+        _ => None,
+    });
+    let number = completes.expect("there is nothing to send");
+    assert!(!member.may_tell((1, 40), 0), "it holds back what the parity may not hold, in case it is rebuilt");
+    assert!(!member.is_covered(), "the beat may be lost together with the member");
+    member.take(0, lead, Message::Acknowledged { session: 1, number: number - 1 }, &disk, &mut output).unwrap();
+    assert!(!member.is_covered());
+    member.take(0, lead, Message::Acknowledged { session: 1, number }, &disk, &mut output).unwrap();
+    assert!(member.is_covered());
 }
 
 #[test]
