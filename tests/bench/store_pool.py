@@ -3,9 +3,9 @@
     .venv/bin/python tests/bench/store_pool.py [COMMAND]
 
 Values of 64 bytes. Nothing fails where a figure is missed; the table says so. COMMAND is the `maquette` to measure; by default the
-installed one. The clients of the growing pool are those of redis-py, each a process of its own, and ask any member. It grows and shrinks twice:
-by itself, as members join it and as it is emptied, where starting the members and emptying it take the same processors; and with members that stand
-by, and all items, as an operator asks for it.
+installed one. The clients of the growing pool are those of redis-py, each a process of its own: plain ones that ask any member, and those for a
+cluster, which follow the slots. For each kind it grows and shrinks twice: by itself, as members join it and as it is emptied, where starting the
+members and emptying it take the same processors; and with members that stand by, and all items, as an operator asks for it.
 """
 
 import json
@@ -28,6 +28,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import redis
+from redis.cluster import RedisCluster
 
 from stores import benchmark, percentile, verdict, wait_for_listener
 
@@ -182,13 +183,15 @@ def value(number: int) -> str:
     return f"{number}.".ljust(64, "x")
 
 
-def use(name: int, ports: Any, members: Any, items: Any, is_over: Event, results: "Queue[Results]") -> None:
-    """A client that reads two items and writes one, again and again, each at any member."""
+def use(name: int, slots: int, ports: Any, members: Any, items: Any, is_over: Event, results: "Queue[Results]") -> None:
+    """A client that reads two items and writes one, again and again: each at any member; or, if given a port for clients that follow slots, at the
+    member that has the item's slot."""
     chance, clients = random.Random(name), dict[int, Any]()
     times, failures = list[tuple[float, float]](), list[str]()
+    of_cluster = RedisCluster(host="127.0.0.1", port=slots, socket_timeout=LIMIT) if slots else None
     while not is_over.is_set():
         port = ports[chance.randrange(members.value)]
-        client = clients.get(port) or clients.setdefault(port, redis.Redis(port=port, socket_timeout=LIMIT))
+        client = of_cluster or clients.get(port) or clients.setdefault(port, redis.Redis(port=port, socket_timeout=LIMIT))
         number = chance.randrange(items.value)
         begun = time.monotonic()
         try:
@@ -207,14 +210,15 @@ def use(name: int, ports: Any, members: Any, items: Any, is_over: Event, results
 class Load:
     """Clients that use a pool until the block is left, each a process of its own."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, follow_slots: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.pool, self.ports = pool, context.Array("l", MEMBERS, lock=False)
         #: How many members they ask, and how many items.
         self.members, self.items = context.Value("l", 0), context.Value("l", ITEMS)
         self.ask_all()
         self.is_over, self.results = context.Event(), context.Queue()
-        shared = (self.ports, self.members, self.items, self.is_over, self.results)
+        slots = pool.ports[0][1] if follow_slots else 0
+        shared = (slots, self.ports, self.members, self.items, self.is_over, self.results)
         self.clients = [context.Process(target=use, args=(name, *shared)) for name in range(CLIENTS)]
         #: When each request was answered, and how long that took; known once all have ended.
         self.times: list[tuple[float, float]] = []
@@ -300,12 +304,12 @@ def report_failures(load: Load) -> None:
     print("\n".join(load.failures[:10]))
 
 
-def grow_and_shrink(command: str) -> None:
+def grow_and_shrink(command: str, follow_slots: bool) -> None:
     """Let a pool grow from one server to eight and shrink to a few, while clients use it."""
     pool = Pool(command, capacity=ITEMS // 10)
     try:
         fill(pool.ports[0][0], ITEMS)
-        with Load(pool) as load:
+        with Load(pool, follow_slots) as load:
             time.sleep(BEFORE)
             begun = time.monotonic()
             while len(pool.ports) < MEMBERS:
@@ -335,7 +339,7 @@ def grow_and_shrink(command: str) -> None:
         stop(pool.processes)
 
 
-def grow_and_shrink_as_asked(command: str) -> None:
+def grow_and_shrink_as_asked(command: str, follow_slots: bool) -> None:
     """Let a pool whose members stand by grow to eight servers and shrink to one, while clients use it, as an operator asks for it."""
     pool = Pool(command, capacity=2 * ITEMS)
     try:
@@ -348,7 +352,7 @@ def grow_and_shrink_as_asked(command: str) -> None:
             subprocess.run(arguments, stdout=subprocess.DEVNULL, check=True, timeout=LIMIT)
 
         times = []
-        with Load(pool) as load:
+        with Load(pool, follow_slots) as load:
             for change in ("grow", "shrink"):
                 time.sleep(BEFORE)
                 begun = time.monotonic()
@@ -396,8 +400,10 @@ def main() -> None:
         return
     command = sys.argv[1] if len(sys.argv) > 1 else str(Path(sys.executable).with_name("maquette"))
     move(command)
-    grow_and_shrink(command)
-    grow_and_shrink_as_asked(command)
+    for follow_slots in (False, True):
+        print(f"{CLIENTS} clients of redis-py that " + ("follow the slots" if follow_slots else "ask any member"))
+        grow_and_shrink(command, follow_slots)
+        grow_and_shrink_as_asked(command, follow_slots)
     compare_with_redis_cluster(command)
 
 

@@ -6,7 +6,7 @@ use quantities::{Duration, Rank, Time};
 use super::program::{misdirected, next, send};
 use super::{
     Client, ClientEnd, ClientOutput, ClientPhase, Envelope, Insert, Key, LinearHash, Operation, Outcome, Phase, Scan,
-    ScanOutput, ToClient,
+    ScanKind, ScanOutput, ToClient,
 };
 
 /// A client on a reliable network is never woken, so its patience does not matter.
@@ -79,7 +79,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         match phase {
             Phase::Forget => self.client.forget(),
             Phase::Scan | Phase::Count if scans => {
-                found = self.scan(phase == Phase::Count).await?;
+                found = self.scan(if phase == Phase::Count { ScanKind::Count } else { ScanKind::Entries }).await?;
                 (operations, longest) = (1, self.since(begun));
             }
             Phase::Scan | Phase::Count => {}
@@ -119,9 +119,9 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
     }
 
     /// Scans or counts all servers, and returns how many entries there are.
-    async fn scan(&mut self, counting: bool) -> Result<u64> {
+    async fn scan(&mut self, kind: ScanKind) -> Result<u64> {
         let (image, now) = (self.client.image(), self.endpoint.now());
-        let (mut scan, mut outputs) = Scan::begin((self.number.into(), self.scans), image, counting, PATIENCE, now);
+        let (mut scan, mut outputs) = Scan::begin((self.number.into(), self.scans), image, kind, PATIENCE, now);
         self.scans += 1;
         let mut found = 0;
         loop {
@@ -132,7 +132,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
                         send(self.endpoint, Rank(server), &Envelope::Scan(request)).await?;
                     }
                     ScanOutput::Found(entries) => found += entries.len() as u64,
-                    ScanOutput::Done(count) => return Ok(if counting { count } else { found }),
+                    ScanOutput::Done(count) => return Ok(if kind == ScanKind::Count { count } else { found }),
                 }
             }
             let message = self.next().await?;

@@ -113,8 +113,19 @@ pub struct ScanRequest {
     pub number: u64,
     /// The keys to scan.
     pub span: Span,
-    /// Whether only their number is wanted.
-    pub counting: bool,
+    /// What is to be found out about them.
+    pub kind: ScanKind,
+}
+
+/// What a scan finds out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ScanKind {
+    /// The entries.
+    Entries,
+    /// How many entries there are.
+    Count,
+    /// Which servers there are, and their levels. Nothing is read for that, so it waits for no keys that are moving.
+    Levels,
 }
 
 /// A server's answer to a part of a scan. `F` is what it finds.

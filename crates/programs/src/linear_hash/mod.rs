@@ -49,7 +49,9 @@ pub use growth::{Bounds, Growth};
 pub use image::Image;
 pub use kept::{Control, Pace};
 pub use key_hash::KeyHash;
-pub use message::{Applied, Body, Key, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
+pub use message::{
+    Applied, Body, Key, Operation, Outcome, Request, ScanAnswer, ScanKind, ScanRequest, ToClient, ToServer,
+};
 pub use phase::{ClientPhase, Phase, ServerPhase};
 pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};
 pub use scan::{Scan, ScanOutput};

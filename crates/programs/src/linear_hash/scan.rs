@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quantities::{Duration, Time};
 
 use super::client::longer;
-use super::message::{Body, Key, ScanAnswer, ScanRequest};
+use super::message::{Body, Key, ScanAnswer, ScanKind, ScanRequest};
 use super::{Image, Span, ToClient};
 
 /// The most open spans, whatever servers claim about their number: one more covers all that remains.
@@ -18,7 +18,7 @@ pub enum ScanOutput<F = (Key, Body)> {
     Send(u32, ScanRequest),
     /// Has found these entries.
     Found(Vec<F>),
-    /// Is over, with the number of keys. Every server has answered.
+    /// Is over, with the number of keys, unless it asks for levels only. Every server has answered.
     Done(u64),
 }
 
@@ -47,7 +47,7 @@ pub enum ScanOutput<F = (Key, Body)> {
 pub struct Scan {
     client: u64,
     number: u64,
-    counting: bool,
+    kind: ScanKind,
     image: Image,
     patience: Duration,
     open: BTreeMap<Span, Asked>,
@@ -64,15 +64,15 @@ struct Asked {
 }
 
 impl Scan {
-    /// Begins a client's scan with this number, for all entries or only for their number.
+    /// Begins a client's scan with this number.
     pub fn begin<F>(
         (client, number): (u64, u64),
         image: Image,
-        counting: bool,
+        kind: ScanKind,
         patience: Duration,
         now: Time,
     ) -> (Scan, Vec<ScanOutput<F>>) {
-        let mut scan = Scan { client, number, counting, image, patience, open: BTreeMap::new(), count: 0 };
+        let mut scan = Scan { client, number, kind, image, patience, open: BTreeMap::new(), count: 0 };
         let outputs = scan.ask(Span::ALL, now);
         (scan, outputs)
     }
@@ -85,7 +85,8 @@ impl Scan {
         patience: Duration,
         now: Time,
     ) -> (Scan, Vec<ScanOutput<F>>) {
-        let mut scan = Scan { client, number, counting: false, image, patience, open: BTreeMap::new(), count: 0 };
+        let mut scan =
+            Scan { client, number, kind: ScanKind::Entries, image, patience, open: BTreeMap::new(), count: 0 };
         let rest = Span { first: place, last: u64::MAX };
         let own = rest.within(image.extent().level(image.address(rest.c())));
         let output = scan.send(own, patience, now);
@@ -128,7 +129,7 @@ impl Scan {
     fn send<F>(&mut self, span: Span, patience: Duration, now: Time) -> ScanOutput<F> {
         let server = self.image.address(span.c());
         self.open.insert(span, Asked { server, again: now + patience, patience });
-        let request = ScanRequest { client: self.client, number: self.number, span, counting: self.counting };
+        let request = ScanRequest { client: self.client, number: self.number, span, kind: self.kind };
         ScanOutput::Send(server, request)
     }
 

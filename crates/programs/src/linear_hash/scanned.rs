@@ -2,11 +2,11 @@
 
 use super::contents::{Contents, OutputOf};
 use super::growth::Chunk;
-use super::message::{ScanAnswer, ScanRequest};
+use super::message::{ScanAnswer, ScanKind, ScanRequest};
 use super::{Hashed, Server, ServerOutput, Span, ToClient, forward};
 
 impl<C: Contents> Server<C> {
-    /// Takes a part of a scan. One that begins with a key that is moving to another server, or has not arrived yet, waits until
+    /// Takes a part of a scan. One that would read a key that is moving to another server, or has not arrived yet, as its first, waits until
     /// that is over; repeated requests for the same part are remembered once.
     pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<OutputOf<C>>) {
         if let Some(answer) = self.scanned(&request) {
@@ -33,11 +33,16 @@ impl<C: Contents> Server<C> {
             return Some(ScanAnswer::Elsewhere { server, level });
         }
         let own = request.span.within(level);
-        if request.counting && table.is_whole() && own == Span::of_bucket(u64::from(server), level) {
-            let (last, count, entries) = (own.last, table.len(), Vec::new());
-            return Some(ScanAnswer::Part { server, level, last, count, entries });
+        let is_all = table.is_whole() && own == Span::of_bucket(u64::from(server), level);
+        let count = match request.kind {
+            ScanKind::Levels => Some(0),
+            ScanKind::Count if is_all => Some(table.len()),
+            ScanKind::Count | ScanKind::Entries => None,
+        };
+        if let Some(count) = count {
+            return Some(ScanAnswer::Part { server, level, last: own.last, count, entries: Vec::new() });
         }
-        let Read { last, count, entries } = read(&self.contents, own, request.counting, self.growth.new_chunk())?;
+        let Read { last, count, entries } = read(&self.contents, own, request.kind, self.growth.new_chunk())?;
         Some(ScanAnswer::Part { server, level, last, count, entries })
     }
 }
@@ -51,7 +56,7 @@ struct Read<F> {
 
 /// Reads a span one local bucket at a time, until it has a chunk or reaches keys that are moving; none if it begins with such keys.
 /// Entries that are only counted also fill chunks, since counting takes time.
-fn read<C: Contents>(contents: &C, span: Span, counting: bool, mut chunk: Chunk) -> Option<Read<C::Found>> {
+fn read<C: Contents>(contents: &C, span: Span, kind: ScanKind, mut chunk: Chunk) -> Option<Read<C::Found>> {
     let table = contents.table()?;
     let (mut read, mut rest): (Option<Read<C::Found>>, _) = (None, Some(span));
     while let Some(span) = rest.filter(|_| !chunk.is_full()) {
@@ -62,7 +67,7 @@ fn read<C: Contents>(contents: &C, span: Span, counting: bool, mut chunk: Chunk)
         let so_far = read.get_or_insert(Read { last: part.last, count: 0, entries: Vec::new() });
         so_far.last = part.last;
         so_far.count += found.clone().count() as u64;
-        if !counting {
+        if kind == ScanKind::Entries {
             so_far.entries.extend(found.filter_map(|entry| contents.found(entry)));
         }
         rest = span.after(part.last);

@@ -4,7 +4,7 @@
 use endpoint::Message;
 use maquette_programs::linear_hash::{
     Applied, Client, ClientOutput, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request,
-    Scan, ScanAnswer, ScanOutput, ScanRequest, Server, Span, ToClient, ToServer,
+    Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, Server, Span, ToClient, ToServer,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -60,6 +60,10 @@ fn chunk() -> impl Strategy<Value = ToServer> {
         .prop_map(|(buckets, applied, last)| ToServer::Chunk { buckets, applied, last })
 }
 
+fn scan_kind() -> impl Strategy<Value = ScanKind> {
+    prop::sample::select(&[ScanKind::Entries, ScanKind::Count, ScanKind::Levels])
+}
+
 /// A span, and a place in it.
 fn span() -> impl Strategy<Value = (Span, u64)> {
     any::<[u64; 3]>().prop_map(|mut places| {
@@ -105,8 +109,8 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         }),
         (0..1_u32 << 31, 0..=31_u32).prop_map(|(server, level)| Envelope::ToClient(ToClient::Adjust { server, level })),
         any::<u64>().prop_map(|number| Envelope::ToClient(ToClient::Again { number })),
-        (any::<u64>(), any::<u64>(), span(), any::<bool>()).prop_map(|(client, number, (span, _), counting)| {
-            Envelope::Scan(ScanRequest { client, number, span, counting })
+        (any::<u64>(), any::<u64>(), span(), scan_kind()).prop_map(|(client, number, (span, _), kind)| {
+            Envelope::Scan(ScanRequest { client, number, span, kind })
         }),
         (any::<u64>(), scan_answer())
             .prop_map(|(number, (span, answer))| { Envelope::ToClient(ToClient::Scanned { number, span, answer }) }),
@@ -131,7 +135,8 @@ impl Ends {
     fn new() -> Ends {
         let mut client = Client::new(0, Duration::ZERO);
         let _: ClientOutput = client.ask(Time::ZERO, 5, Operation::Get(Key::from(&b"a"[..])));
-        let (scan, _): (Scan, Vec<ScanOutput>) = Scan::begin((0, 0), client.image(), false, Duration::ZERO, Time::ZERO);
+        let (scan, _): (Scan, Vec<ScanOutput>) =
+            Scan::begin((0, 0), client.image(), ScanKind::Entries, Duration::ZERO, Time::ZERO);
         Ends { server: Server::new(0, GROWTH), client, scan }
     }
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::{Contents, Growth, Server, ToServer};
+use programs::linear_hash::{Contents, Growth, ScanKind, Server, ToServer};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
@@ -271,7 +271,9 @@ impl Host {
             self.draw_map();
             return self.carry_out_on_keys(session, reply, arguments);
         }
-        let ticket = self.member.scan(time(&self.node.borrow()), true, &mut self.outputs);
+        // How far the table is spread when it has so many records, depends on their number.
+        let kind = if resizes { ScanKind::Count } else { ScanKind::Levels };
+        let ticket = self.member.scan(time(&self.node.borrow()), kind, &mut self.outputs);
         Some(Waiting::Map(ticket, arguments.into()))
     }
 

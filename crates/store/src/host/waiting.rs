@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use programs::linear_hash::ScanKind;
+
 use super::watching::begins_to_watch;
 use super::{Host, dispatch_on, is_order, time};
 use crate::bucket::Bucket;
@@ -101,9 +103,9 @@ impl Host {
     ) -> Option<Waiting> {
         let now = time(&self.node.borrow());
         match command.name {
-            "dbsize" => Some(Waiting::Size(self.member.scan(now, true, &mut self.outputs))),
+            "dbsize" => Some(Waiting::Size(self.member.scan(now, ScanKind::Count, &mut self.outputs))),
             "keys" => {
-                let ticket = self.member.scan(now, false, &mut self.outputs);
+                let ticket = self.member.scan(now, ScanKind::Entries, &mut self.outputs);
                 Some(Waiting::Keys(ticket, arguments.get(1).to_vec(), Vec::new()))
             }
             "scan" => match Wanted::read(arguments) {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{
-    Client, ClientOutput, Contents, Image, Request, Scan, ScanAnswer, ScanOutput, ScanRequest, ToClient, ToClientOf,
+    Client, ClientOutput, Contents, Image, Request, Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, ToClient,
+    ToClientOf,
 };
 use quantities::{Duration, Time};
 
@@ -145,12 +146,12 @@ impl<C: Contents> Requests<C> {
         (ticket, sending)
     }
 
-    /// Begins a scan of all servers, for all entries or only for their number.
-    pub(super) fn scan(&mut self, now: Time, counting: bool, image: Image) -> (Ticket, Vec<Sending<C>>) {
+    /// Begins a scan of all servers.
+    pub(super) fn scan(&mut self, now: Time, kind: ScanKind, image: Image) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
         self.scans += 1;
         let asking = (self.number(place), self.scans);
-        let (scan, outputs) = Scan::begin::<C::Found>(asking, image, counting, self.patience, now);
+        let (scan, outputs) = Scan::begin::<C::Found>(asking, image, kind, self.patience, now);
         self.places[place as usize].scan = Some(scan);
         self.keep(place);
         (ticket, to_send(outputs))

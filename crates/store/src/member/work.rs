@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use programs::linear_hash::{
-    Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanRequest, Server, ServerOutput, ToClient, ToClientOf,
-    ToServer, ToServerOf,
+    Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanKind, ScanRequest, Server, ServerOutput, ToClient,
+    ToClientOf, ToServer, ToServerOf,
 };
 use quantities::{Duration, Time};
 
@@ -48,9 +48,9 @@ impl<C: Contents> Member<C> {
         ticket
     }
 
-    /// Asks all servers for their entries, or only for their numbers of entries.
-    pub fn scan(&mut self, now: Time, counting: bool, outputs: &mut Vec<Output<C>>) -> Ticket {
-        let (ticket, sending) = self.requests.scan(now, counting, self.image);
+    /// Asks all servers for their entries, their numbers of entries, or only their levels.
+    pub fn scan(&mut self, now: Time, kind: ScanKind, outputs: &mut Vec<Output<C>>) -> Ticket {
+        let (ticket, sending) = self.requests.scan(now, kind, self.image);
         self.send_all(sending, outputs);
         self.settle(now, outputs);
         ticket

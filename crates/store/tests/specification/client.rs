@@ -372,6 +372,35 @@ fn clients_are_not_redirected_to_a_member_that_has_not_heard_of_its_server_yet()
     assert!(routes.is_done() && routes.counts().adjustments == 1, "{:?}", routes.counts());
 }
 
+/// All slots are told, as soon as the servers have said which there are: nothing waits for the keys that a split moves.
+#[test]
+fn slots_are_told_at_once_while_a_server_splits() {
+    let mut world = World::of(Draws(1), 3, 1, false);
+    world.add_client(0);
+    world.clients[0].routes = Routes::new(vec![address(2)], Options::default(), world.elapsed()).unwrap();
+    world.run(10, 1, true);
+    let is_split = |world: &World| world.hosts.iter().all(|host| host.member().servers().all(|(_, it)| it.is_steady()));
+    while world.changes() == 0 {
+        world.run(1, 1, true);
+    }
+    // Some keys have moved, and the new server confirms no more.
+    while world.hosts[1].member().servers().all(|(_, server)| server.contents().len() == 0) {
+        world.step();
+    }
+    world.held = Some((1, 0));
+    // The last map of slots is old by then.
+    (0..5_000).for_each(|_| world.step());
+    assert!(!is_split(&world));
+    let Ok(Value::List(ranges)) = world.say(&["CLUSTER", "SLOTS"]) else { panic!("a list of ranges is due") };
+    // The server that splits has them all until its other half is complete.
+    let of_one =
+        |range: &Value| matches!(range, Value::List(it) if it[..2] == [Value::Integer(0), Value::Integer(16_383)]);
+    assert!(ranges.len() == 1 && of_one(&ranges[0]) && !is_split(&world), "{ranges:?}");
+    world.held = None;
+    (0..5_000).for_each(|_| world.step());
+    assert!(is_split(&world));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
     #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use maquette_store::member::{Answer, Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
-use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, h};
+use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, ScanKind, h};
 use quantities::{Duration, Time, splitmix64};
 
 use crate::seeds::of_each_seed;
@@ -317,7 +317,7 @@ impl Pool {
     /// The keys that a member finds by a scan.
     fn scan(&mut self, member: usize) -> Vec<Key> {
         let mut outputs = Vec::new();
-        let ticket = self.members[member].scan(time(self.now), false, &mut outputs);
+        let ticket = self.members[member].scan(time(self.now), ScanKind::Entries, &mut outputs);
         self.scans.insert((member, ticket), Vec::new());
         self.counted = None;
         self.carry(member, outputs);
@@ -421,7 +421,7 @@ fn a_scan_of_its_own_servers_leaves_others_their_turn_between_its_parts() {
     }
     let (now, mut outputs, mut found) = (time(7), Vec::new(), BTreeSet::new());
     let (mut most, mut turns, mut counted) = (0, 0, None);
-    member.scan(now, false, &mut outputs);
+    member.scan(now, ScanKind::Entries, &mut outputs);
     while counted.is_none() {
         let mut parts = 0;
         for output in outputs.drain(..) {

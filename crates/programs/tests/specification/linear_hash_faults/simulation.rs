@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Body, Client, ClientOutput, Entry, Growth, Key, Operation, Outcome, Request, Scan, ScanOutput, ScanRequest, Server,
-    ServerOutput, Table, ToClient, ToServer, h,
+    Body, Client, ClientOutput, Entry, Growth, Key, Operation, Outcome, Request, Scan, ScanKind, ScanOutput,
+    ScanRequest, Server, ServerOutput, Table, ToClient, ToServer, h,
 };
 use quantities::splitmix64::Draws;
 use quantities::{Duration, Time};
@@ -203,8 +203,9 @@ impl Simulation {
         }
         self.scans = if idle { MOST_SCANS + 1 } else { self.scans + 1 };
         let image = self.clients[0].image();
+        let kind = if idle { ScanKind::Count } else { ScanKind::Entries };
         let patience = Duration::from_picoseconds(1 + self.draws.below(3 * self.case.faults.delay));
-        let (scan, outputs) = Scan::begin((self.scanner(), self.scans), image, idle, patience, self.time());
+        let (scan, outputs) = Scan::begin((self.scanner(), self.scans), image, kind, patience, self.time());
         self.scan = Some(Scanning { since: self.instant(), scan, found: Vec::new() });
         self.scan_does(outputs);
     }

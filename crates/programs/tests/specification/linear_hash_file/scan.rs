@@ -3,7 +3,7 @@
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Body, Extent, Growth, Image, Key, Operation, Scan, ScanAnswer, ScanOutput, ScanRequest, Server, ToClient,
+    Body, Extent, Growth, Image, Key, Operation, Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, Server, ToClient,
 };
 use proptest::prelude::*;
 use quantities::{Duration, Time};
@@ -34,9 +34,9 @@ struct Scanning {
 }
 
 impl Scanning {
-    fn begin(image: u32, counting: bool) -> Scanning {
+    fn begin(image: u32, kind: ScanKind) -> Scanning {
         let image = Image::of(Extent::of(image));
-        let (scan, outputs) = Scan::begin((0, 0), image, counting, Duration::ZERO, Time::ZERO);
+        let (scan, outputs) = Scan::begin((0, 0), image, kind, Duration::ZERO, Time::ZERO);
         let (to_send, found, parts) = (Vec::new(), Vec::new(), Vec::new());
         let mut scanning = Scanning { scan, to_send, found, over: None, sent: 0, parts, rounds: 0 };
         scanning.does(outputs);
@@ -105,15 +105,18 @@ proptest! {
     fn every_entry_comes_once_whatever_the_image(
         (keys, capacity, chunk) in (0..600_u64, 1..30_u64, 1..40_u64),
         (most_servers, image) in (1..40_u32, 1..80_u32),
-        (counting, few) in (any::<bool>(), any::<bool>()),
+        (kind, few) in (prop::sample::select(&[ScanKind::Entries, ScanKind::Count, ScanKind::Levels]), any::<bool>()),
     ) {
         let growth = Growth { capacity, chunk, most_servers, ..GROWTH };
         let (mut file, _) = filled(growth, keys, if few { few_hashes } else { uniform });
-        let mut scanning = Scanning::begin(image, counting);
+        let mut scanning = Scanning::begin(image, kind);
         scanning.run(&mut file);
-        prop_assert_eq!(scanning.over, Some(keys));
+        prop_assert_eq!(scanning.over, Some(if kind == ScanKind::Levels { 0 } else { keys }));
         scanning.found.sort_unstable();
-        prop_assert_eq!(scanning.found, if counting { Vec::new() } else { (0..keys).collect() });
+        prop_assert_eq!(scanning.found, if kind == ScanKind::Entries { (0..keys).collect() } else { Vec::new() });
+        if kind == ScanKind::Levels {
+            prop_assert_eq!(scanning.scan.image().extent().buckets(), file.size());
+        }
         prop_assert!(scanning.scan.is_over());
     }
 
@@ -126,7 +129,7 @@ proptest! {
     ) {
         let growth = Growth { capacity, chunk, ..GROWTH };
         let (mut file, buckets) = filled(growth, keys, uniform);
-        let mut scanning = Scanning::begin(file.size(), false);
+        let mut scanning = Scanning::begin(file.size(), ScanKind::Entries);
         scanning.run(&mut file);
         prop_assert_eq!(scanning.found.len() as u64, keys);
         let largest_bucket = 30;
@@ -142,11 +145,11 @@ fn all_servers_are_asked_at_once() {
     let (mut file, _) = filled(Growth { chunk: 100, ..GROWTH }, 500, uniform);
     let servers = file.size();
     assert!(servers >= 32, "{servers}");
-    let mut scanning = Scanning::begin(servers, false);
+    let mut scanning = Scanning::begin(servers, ScanKind::Entries);
     scanning.run(&mut file);
     assert_eq!((scanning.rounds, scanning.sent), (1, servers as usize));
     // A client that knows one server learns from it how many there are at least.
-    let mut scanning = Scanning::begin(1, false);
+    let mut scanning = Scanning::begin(1, ScanKind::Entries);
     scanning.run(&mut file);
     assert!(scanning.rounds <= 3, "{} rounds", scanning.rounds);
     assert_eq!((scanning.over, scanning.found.len()), (Some(500), 500));
@@ -156,7 +159,7 @@ fn all_servers_are_asked_at_once() {
 #[test]
 fn an_image_far_ahead_of_the_file_does_not_flood_it() {
     let (mut file, _) = filled(GROWTH, 50, uniform);
-    let mut scanning = Scanning::begin(Extent::MOST_BUCKETS, false);
+    let mut scanning = Scanning::begin(Extent::MOST_BUCKETS, ScanKind::Entries);
     assert_eq!(scanning.to_send.len(), (1 << 16) + 1);
     while scanning.over.is_none() {
         scanning.round(&mut file);
@@ -167,11 +170,14 @@ fn an_image_far_ahead_of_the_file_does_not_flood_it() {
 }
 
 /// In every state during a change of the file, a server answers at once for the keys that stay with it, and for the rest once they have
-/// moved. The file is in the state after `steps` messages between servers.
+/// moved; and for its level at once. The file is in the state after `steps` messages between servers.
 fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(&mut File)) -> bool {
     begin(file);
     let busy = (0..steps).all(|_| file.step());
-    let mut scanning = Scanning::begin(file.size(), false);
+    let mut levels = Scanning::begin(file.size(), ScanKind::Levels);
+    levels.run(file);
+    assert_eq!(levels.over, Some(0), "nothing is read, so there is nothing to wait for");
+    let mut scanning = Scanning::begin(file.size(), ScanKind::Entries);
     scanning.run(file);
     let before = scanning.found.len();
     let waited = scanning.over.is_none();
@@ -229,7 +235,7 @@ fn scans_go_on_while_two_servers_become_one() {
 #[test]
 fn repeated_answers_find_their_part_struck_out() {
     let (mut file, _) = filled(GROWTH, 100, uniform);
-    let mut scanning = Scanning::begin(3, false);
+    let mut scanning = Scanning::begin(3, ScanKind::Entries);
     let mut messages = Vec::new();
     while scanning.over.is_none() {
         for (to, request) in std::mem::take(&mut scanning.to_send) {
