@@ -68,6 +68,7 @@ class Pool:
     def __init__(self, command: str, capacity: int) -> None:
         self.arguments = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(capacity)]
         self.processes: list[subprocess.Popen[str]] = []
+        self.clients = dict[int, Any]()
         #: The addresses of each member: the port for clients, that for clients that follow slots, and the address for members.
         self.ports: list[tuple[int, int, str]] = []
         self.add()
@@ -84,7 +85,9 @@ class Pool:
 
     def server_count(self) -> int:
         """The number of servers."""
-        return sum(int(redis.Redis(port=port).info("pool")["pool_servers_here"]) for port, _, _ in self.ports)
+        # Connections are kept: opening eight of them ten times a second would disturb the measurement.
+        clients = [self.clients.setdefault(port, redis.Redis(port=port)) for port, _, _ in self.ports]
+        return sum(int(client.info("pool")["pool_servers_here"]) for client in clients)
 
     def wait_for_servers(self, count: int, at_most: bool = False) -> None:
         """Wait until there are at least, or at most, this many servers."""

@@ -124,7 +124,8 @@ pub enum ScanKind {
     Entries,
     /// How many entries there are.
     Count,
-    /// Which servers there are, and their levels. Nothing is read for that, so it waits for no keys that are moving.
+    /// Which servers there are, and their levels. Nothing is read for that, so it waits for no keys that are moving. A server counts from the end of
+    /// the split that creates it to the end of the merge that ends it.
     Levels,
 }
 

@@ -36,8 +36,9 @@ pub enum ScanOutput<F = (Key, Body)> {
 ///
 /// At the end the answered spans cover all keys, and no key is in two of them: a key that exists all the while is found once. For a key
 /// that is stored or removed meanwhile, the scan sees one of its states. A server that splits or merges answers at once for the keys that
-/// stay, and for those that move once they have moved; one that has left says so, and the span is requested from the server that took
-/// over. A duplicate answer finds its span already struck out.
+/// stay, for those that move once they have moved, and for its level, which is the one before until the split or the merge is over, at
+/// once. One that has left says so, and the span is requested from the server that took over. A duplicate answer finds its span
+/// already struck out.
 ///
 /// Cost: 2 M messages with a correct image, and 2 for each further chunk, in as many rounds as the largest server has chunks;
 /// a round or two more with an outdated image. As many chunks are under way at a time as there are servers.

@@ -33,14 +33,15 @@ impl<C: Contents> Server<C> {
             return Some(ScanAnswer::Elsewhere { server, level });
         }
         let own = request.span.within(level);
-        let is_all = table.is_whole() && own == Span::of_bucket(u64::from(server), level);
-        let count = match request.kind {
-            ScanKind::Levels => Some(0),
-            ScanKind::Count if is_all => Some(table.len()),
-            ScanKind::Count | ScanKind::Entries => None,
+        let of_all = |(server, level): (u32, u32), count| {
+            Some(ScanAnswer::Part { server, level, last: own.last, count, entries: Vec::new() })
         };
-        if let Some(count) = count {
-            return Some(ScanAnswer::Part { server, level, last: own.last, count, entries: Vec::new() });
+        match request.kind {
+            ScanKind::Levels => return of_all(table.counted(server), 0),
+            ScanKind::Count if table.is_whole() && own == Span::of_bucket(u64::from(server), level) => {
+                return of_all((server, level), table.len());
+            }
+            ScanKind::Count | ScanKind::Entries => {}
         }
         let Read { last, count, entries } = read(&self.contents, own, request.kind, self.growth.new_chunk())?;
         Some(ScanAnswer::Part { server, level, last, count, entries })

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use serde::{Deserialize, Serialize};
 
 use super::buckets::Buckets;
-use super::{Bucket, Entry, Extent, Hashed, Keyed, Split};
+use super::{Bucket, Entry, Extent, Hashed, Keyed, Split, h};
 
 /// The table merges two buckets when the buckets hold on average less than the maximum divided by this.
 const LEAST_SHARE: u64 = 4;
@@ -137,6 +137,16 @@ impl<E: Hashed> Table<E> {
     /// The level j of its server.
     pub const fn level(&self) -> u32 {
         self.level
+    }
+
+    /// The server that it makes known, by number and level: its own, `server`; or the one that is being split, as long as this table is being filled. So a
+    /// server counts from the end of the split that creates it to the end of the merge that ends it.
+    pub fn counted(&self, server: u32) -> (u32, u32) {
+        match self.phase {
+            Phase::Filling => (h(self.level - 1, server.into()), self.level - 1),
+            Phase::Joining { .. } => (server, self.level + 1),
+            _ => (server, self.level),
+        }
     }
 
     /// How far it has grown.

@@ -384,7 +384,7 @@ fn slots_are_told_at_once_while_a_server_splits() {
         world.run(1, 1, true);
     }
     // Some keys have moved, and the new server confirms no more.
-    while world.hosts[1].member().servers().all(|(_, server)| server.contents().len() == 0) {
+    while world.hosts[1].member().servers().all(|(_, server)| server.contents().is_empty()) {
         world.step();
     }
     world.held = Some((1, 0));

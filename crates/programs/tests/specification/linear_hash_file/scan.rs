@@ -170,13 +170,17 @@ fn an_image_far_ahead_of_the_file_does_not_flood_it() {
 }
 
 /// In every state during a change of the file, a server answers at once for the keys that stay with it, and for the rest once they have
-/// moved; and for its level at once. The file is in the state after `steps` messages between servers.
-fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(&mut File)) -> bool {
+/// moved; and for its level at once. The file is in the state after `steps` messages between servers. Returns whether it is still changing then,
+/// and how many servers it has by these levels, to a client that knows of one and to one that knows of two.
+fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(&mut File)) -> (bool, [u32; 2]) {
     begin(file);
     let busy = (0..steps).all(|_| file.step());
-    let mut levels = Scanning::begin(file.size(), ScanKind::Levels);
-    levels.run(file);
-    assert_eq!(levels.over, Some(0), "nothing is read, so there is nothing to wait for");
+    let servers: [u32; 2] = [1, 2].map(|image| {
+        let mut levels = Scanning::begin(image, ScanKind::Levels);
+        levels.run(file);
+        assert_eq!(levels.over, Some(0), "nothing is read, so there is nothing to wait for");
+        levels.scan.image().extent().buckets()
+    });
     let mut scanning = Scanning::begin(file.size(), ScanKind::Entries);
     scanning.run(file);
     let before = scanning.found.len();
@@ -189,24 +193,37 @@ fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(
     assert_eq!((scanning.over, &scanning.found[..]), (Some(keys.len() as u64), keys));
     // One of two servers is moving half or all of its keys, never more.
     assert!(!waited || before > 0, "nothing came before the end of the change");
-    busy
+    (busy, servers)
+}
+
+/// The number of servers changes once, when the change is over; to both clients at the same time, or one step apart, while the last chunk is on its way.
+fn change_once(servers: &[[u32; 2]], [before, after]: [u32; 2]) {
+    let at = [0, 1].map(|client| {
+        let at = servers.iter().position(|counts| counts[client] == after).expect("it changes");
+        let is_right = |(step, counts): (usize, &[u32; 2])| counts[client] == if step < at { before } else { after };
+        assert!(servers.iter().enumerate().all(is_right), "{servers:?}");
+        at
+    });
+    assert!(at[0].min(at[1]) > servers.len() / 2 && at[0].abs_diff(at[1]) <= 1, "{servers:?}");
 }
 
 #[test]
 fn scans_go_on_while_a_server_splits() {
     // The 65th key is one too many for a server of 80 that may be filled to 0.8.
     let growth = Growth { capacity: 80, chunk: 2, ..GROWTH };
-    let (keys, mut states): (Vec<u64>, _) = ((0..65).collect(), 0);
+    let (keys, mut states, mut servers): (Vec<u64>, _, _) = ((0..65).collect(), 0, Vec::new());
     while {
         let (mut file, _) = filled(growth, 64, uniform);
         assert_eq!(file.size(), 1);
-        let busy = while_it_changes(&mut file, states, &keys, |file| drop(file.ask(64, insert)));
+        let (busy, count) = while_it_changes(&mut file, states, &keys, |file| drop(file.ask(64, insert)));
         assert_eq!(file.size(), 2);
+        servers.push(count);
         busy
     } {
         states += 1;
     }
     assert!(states > 10, "{states} states of a split");
+    change_once(&servers, [1, 2]);
 }
 
 #[test]
@@ -219,16 +236,18 @@ fn scans_go_on_while_two_servers_become_one() {
     };
     // The first key whose removal makes the file shrink.
     let last = (0..65).find(|&key| without(key + 1).merges() > 0).unwrap();
-    let (left, mut states): (Vec<u64>, _) = ((last + 1..65).collect(), 0);
+    let (left, mut states, mut servers): (Vec<u64>, _, _) = ((last + 1..65).collect(), 0, Vec::new());
     while {
         let mut file = without(last);
-        let busy = while_it_changes(&mut file, states, &left, |file| drop(file.ask(last, Operation::Remove)));
+        let (busy, count) = while_it_changes(&mut file, states, &left, |file| drop(file.ask(last, Operation::Remove)));
         assert_eq!((file.size(), file.merges()), (1, 1));
+        servers.push(count);
         busy
     } {
         states += 1;
     }
     assert!(states > 10, "{states} states of a merge");
+    change_once(&servers, [2, 1]);
 }
 
 /// All earlier answers arrive again with each new one.
