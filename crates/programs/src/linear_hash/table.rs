@@ -143,7 +143,10 @@ impl<E: Hashed> Table<E> {
     /// server counts from the end of the split that creates it to the end of the merge that ends it.
     pub fn counted(&self, server: u32) -> (u32, u32) {
         match self.phase {
-            Phase::Filling => (h(self.level - 1, server.into()), self.level - 1),
+            Phase::Filling => {
+                let before = self.level.saturating_sub(1);
+                (h(before, server.into()), before)
+            }
             Phase::Joining { .. } => (server, self.level + 1),
             _ => (server, self.level),
         }

@@ -271,7 +271,7 @@ impl Host {
             self.draw_map();
             return self.carry_out_on_keys(session, reply, arguments);
         }
-        // How far the table is spread when it has so many records, depends on their number.
+        // How few servers there may be depends on the number of records.
         let kind = if resizes { ScanKind::Count } else { ScanKind::Levels };
         let ticket = self.member.scan(time(&self.node.borrow()), kind, &mut self.outputs);
         Some(Waiting::Map(ticket, arguments.into()))
