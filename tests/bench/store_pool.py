@@ -191,7 +191,7 @@ def use(name: int, slots: int, ports: Any, members: Any, items: Any, is_over: Ev
     member that has the item's slot."""
     chance, clients = random.Random(name), dict[int, Any]()
     times, failures = list[tuple[float, float]](), list[str]()
-    of_cluster = RedisCluster(host="127.0.0.1", port=slots, socket_timeout=LIMIT) if slots else None
+    of_cluster: Any = RedisCluster(host="127.0.0.1", port=slots, socket_timeout=LIMIT) if slots else None
     while not is_over.is_set():
         port = ports[chance.randrange(members.value)]
         client = of_cluster or clients.get(port) or clients.setdefault(port, redis.Redis(port=port, socket_timeout=LIMIT))
