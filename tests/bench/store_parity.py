@@ -97,7 +97,7 @@ def measure(members: list[Member], lost: Member) -> None:
     clients = [context.Process(target=use, args=(others[number % 3].port, number, is_over, results)) for number in range(CLIENTS)]
     for client in clients:
         client.start()
-    servers = {name: server["records"] for name, server in lost.information("pool").items() if isinstance(server, dict)}
+    servers = {name: server["records"] for name, server in servers_of(lost).items()}
     time.sleep(BEFORE)
     shutil.rmtree(lost.directory)
     lost.process.kill()
@@ -125,10 +125,14 @@ def windows(killed: float, answered: float) -> list[tuple[float, float]]:
     return [(killed - BEFORE, BEFORE), (killed, answered - killed), (answered, AFTER)]
 
 
+def servers_of(member: Member) -> dict[str, dict[str, Any]]:
+    """The servers of a member, by name: `server0`, for example. The members that it knows, `pool_member0` and so on, are not among them."""
+    return {name: about for name, about in member.information("pool").items() if name.startswith("server")}
+
+
 def has_its_share(member: Member) -> bool:
     """Whether a member has a server with nearly all of its items that neither splits nor merges."""
-    servers = [server for server in member.information("pool").values() if isinstance(server, dict)]
-    return any(server["steady"] and server["records"] > 0.9 * ITEMS for server in servers)
+    return any(server["steady"] and server["records"] > 0.9 * ITEMS for server in servers_of(member).values())
 
 
 def main() -> None:
