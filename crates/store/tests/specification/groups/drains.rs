@@ -176,6 +176,36 @@ fn a_leaving_member_lost_while_the_second_parity_is_made_is_taken_out_first() {
 }
 
 #[test]
+fn two_may_be_lost_only_once_both_parity_members_know_who_has_left() {
+    let mut world = World::new(1, 2);
+    world.run(30, true);
+    let leaver = world.members(Role::Data)[0];
+    let identity = world.machines[leaver].as_ref().unwrap().own().identity;
+    world.begin_to_leave(leaver);
+    // What the parity members survive: the one that leads, and whether each still knows the member.
+    let stand = |world: &World| {
+        let mut parities = world.machines.iter().flatten().filter_map(|machine| match &machine.part {
+            Part::Parity(parity) => {
+                Some((parity.leads(), parity.survives(), parity.members().any(|it| it == identity)))
+            }
+            _ => None,
+        });
+        let lead = parities.clone().find(|(leads, ..)| *leads);
+        (lead.map(|(_, survives, knows)| (survives, knows)), parities.any(|(leads, _, knows)| !leads && knows))
+    };
+    let until = world.now + 20 * PATIENCE;
+    while world.now < until && !matches!(stand(&world), (Some((_, false)), _)) {
+        world.step(0);
+    }
+    assert_eq!(stand(&world), (Some((1, false)), true), "the other one has yet to hear that it has left");
+    while world.now < until && stand(&world).1 {
+        world.step(0);
+    }
+    (0..100).for_each(|_| world.step(0));
+    assert_eq!(stand(&world), (Some((2, false)), false));
+}
+
+#[test]
 fn two_halted_members_with_open_links_are_rebuilt() {
     let mut world = World::new(1, 2);
     world.run(60, true);
