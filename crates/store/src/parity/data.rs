@@ -442,9 +442,10 @@ impl DataMember {
         }
         (self.covered_by, self.is_complete, self.stage) = (Some(parity), is_complete, Stage::Open(parity));
         self.expected_since = None;
-        match is_complete {
-            true => self.is_covered_by(parity, output),
-            false => self.is_covered = false,
+        if is_complete {
+            self.is_covered_by(parity, output);
+        } else {
+            self.is_covered = false;
         }
         self.theirs = theirs.into_iter().collect();
         let logs = self.theirs.iter().filter(|(file, _)| file.kind == Kind::Log);

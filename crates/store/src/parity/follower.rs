@@ -70,9 +70,10 @@ impl Follower {
         self.settled[column] <= self.first
     }
 
-    /// The next step says that the parity is complete for a column's member, or that the member leaves.
-    pub(super) fn is_told_of(&mut self, column: usize) {
+    /// Adds the step which says that the parity is complete for a column's member, or that the member leaves.
+    pub(super) fn push_settling(&mut self, column: usize, step: Step, output: &mut Output) {
         self.settled[column] = self.next() + 1;
+        self.push(step, output);
     }
 
     /// Whether its parity has yet to be made.

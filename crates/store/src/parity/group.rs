@@ -185,8 +185,7 @@ impl ParityMember {
             Message::Change { session, number, change } => self.changed(column, session, number, change, output),
             Message::Beat { session, number, is_complete } => {
                 if let Some(column) = self.in_session(column, session, output) {
-                    self.has_all_of(column, is_complete);
-                    self.step(Step::Beat { column, is_complete }, output);
+                    self.beats(column, is_complete, output);
                     self.tell(from, Message::Acknowledged { session, number }, output);
                 }
             }
@@ -219,11 +218,15 @@ impl ParityMember {
         None
     }
 
-    /// A member says whether the parity has everything that is needed to rebuild it.
-    fn has_all_of(&mut self, column: usize, is_complete: bool) {
-        if let Some(seat) = self.seats[column].as_mut().filter(|seat| is_complete && !seat.is_complete) {
-            seat.is_complete = true;
-            self.pair.follower_mut().into_iter().for_each(|follower| follower.is_told_of(column));
+    /// A member is there, and says whether the parity has everything that is needed to rebuild it.
+    fn beats(&mut self, column: usize, is_complete: bool, output: &mut Output) {
+        let step = Step::Beat { column, is_complete };
+        match &mut self.seats[column] {
+            Some(seat) if is_complete && !seat.is_complete => {
+                seat.is_complete = true;
+                self.settling_step(column, step, output);
+            }
+            _ => self.step(step, output),
         }
     }
 
@@ -296,8 +299,7 @@ impl ParityMember {
             self.step(Step::Seat { column, identity: from, life }, output);
         }
         if begins_to_leave {
-            self.pair.follower_mut().into_iter().for_each(|follower| follower.is_told_of(column));
-            self.step(Step::Leaves { column }, output);
+            self.settling_step(column, Step::Leaves { column }, output);
         }
         let files = self.stripes.column(column).files().collect();
         let view = self.pair.view();

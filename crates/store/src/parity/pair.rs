@@ -178,6 +178,13 @@ impl ParityMember {
         }
     }
 
+    /// The same, if the step decides whether a column's member can be rebuilt, or need not be.
+    pub(super) fn settling_step(&mut self, column: usize, step: Step, output: &mut Output) {
+        if let Some(follower) = self.pair.follower_mut() {
+            follower.push_settling(column, step, output);
+        }
+    }
+
     /// Sends a message as soon as the follower has all steps so far.
     pub(super) fn tell(&mut self, to: Identity, message: Message, output: &mut Output) {
         match self.pair.follower_mut() {
