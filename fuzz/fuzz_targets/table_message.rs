@@ -24,10 +24,13 @@ fn messages(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
 fuzz_target!(|bytes: &[u8]| {
     let (mut server, mut client, mut outputs) = (Server::new(0, GROWTH), Client::new(0, Duration::ZERO), Vec::new());
     client.ask::<Outcome>(Time::ZERO, 5, Operation::Get(Key::from(*b"a")));
-    let (mut scan, _) = Scan::begin::<(Key, Body)>((0, 0), client.image(), ScanKind::Entries, Duration::ZERO, Time::ZERO);
+    let (mut scan, _) =
+        Scan::begin::<(Key, Body)>((0, 0), client.image(), ScanKind::Entries, Duration::ZERO, Time::ZERO);
     for (from, message) in messages(bytes) {
         let size = Bytes(message.len() as u64);
-        let Ok(envelope) = Envelope::decode(&endpoint::Message::beginning_with(message.to_vec(), size)) else { continue };
+        let Ok(envelope) = Envelope::decode(&endpoint::Message::beginning_with(message.to_vec(), size)) else {
+            continue;
+        };
         let written = envelope.encode().expect("what was read is written");
         assert_eq!(Envelope::decode(&written).as_ref(), Ok(&envelope));
         match envelope {

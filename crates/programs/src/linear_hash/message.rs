@@ -129,6 +129,11 @@ pub enum ScanKind {
     Levels,
 }
 
+impl ScanKind {
+    /// All of them.
+    pub const ALL: [ScanKind; 3] = [ScanKind::Entries, ScanKind::Count, ScanKind::Levels];
+}
+
 /// A server's answer to a part of a scan. `F` is what it finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScanAnswer<F = (Key, Body)> {

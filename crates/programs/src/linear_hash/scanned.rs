@@ -6,7 +6,7 @@ use super::message::{ScanAnswer, ScanKind, ScanRequest};
 use super::{Hashed, Server, ServerOutput, Span, ToClient, forward};
 
 impl<C: Contents> Server<C> {
-    /// Takes a part of a scan. One that would read a key that is moving to another server, or has not arrived yet, as its first, waits until
+    /// Takes a part of a scan. If the first key that has to be read is moving to another server, or has not arrived yet, it waits until
     /// that is over; repeated requests for the same part are remembered once.
     pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<OutputOf<C>>) {
         if let Some(answer) = self.scanned(&request) {

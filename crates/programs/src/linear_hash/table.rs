@@ -139,8 +139,8 @@ impl<E: Hashed> Table<E> {
         self.level
     }
 
-    /// The server that it makes known, by number and level: its own, `server`; or the one that is being split, as long as this table is being filled. So a
-    /// server counts from the end of the split that creates it to the end of the merge that ends it.
+    /// The number and the level from which clients are to learn how many servers there are: those of its own server, `server`; or of the one that is being
+    /// split, while this table is being filled. So a server counts from the end of the split that creates it to the end of the merge that ends it.
     pub fn counted(&self, server: u32) -> (u32, u32) {
         match self.phase {
             Phase::Filling => {

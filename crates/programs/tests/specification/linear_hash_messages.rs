@@ -60,10 +60,6 @@ fn chunk() -> impl Strategy<Value = ToServer> {
         .prop_map(|(buckets, applied, last)| ToServer::Chunk { buckets, applied, last })
 }
 
-fn scan_kind() -> impl Strategy<Value = ScanKind> {
-    prop::sample::select(&[ScanKind::Entries, ScanKind::Count, ScanKind::Levels])
-}
-
 /// A span, and a place in it.
 fn span() -> impl Strategy<Value = (Span, u64)> {
     any::<[u64; 3]>().prop_map(|mut places| {
@@ -109,9 +105,9 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         }),
         (0..1_u32 << 31, 0..=31_u32).prop_map(|(server, level)| Envelope::ToClient(ToClient::Adjust { server, level })),
         any::<u64>().prop_map(|number| Envelope::ToClient(ToClient::Again { number })),
-        (any::<u64>(), any::<u64>(), span(), scan_kind()).prop_map(|(client, number, (span, _), kind)| {
-            Envelope::Scan(ScanRequest { client, number, span, kind })
-        }),
+        (any::<u64>(), any::<u64>(), span(), prop::sample::select(&ScanKind::ALL)).prop_map(
+            |(client, number, (span, _), kind)| { Envelope::Scan(ScanRequest { client, number, span, kind }) }
+        ),
         (any::<u64>(), scan_answer())
             .prop_map(|(number, (span, answer))| { Envelope::ToClient(ToClient::Scanned { number, span, answer }) }),
         Just(Envelope::Goodbye),

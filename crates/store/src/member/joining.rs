@@ -51,8 +51,8 @@ impl<C: Contents> Member<C> {
     /// have heard of that, or if there is no other host.
     fn lets_in(&self, new: &Peer) -> bool {
         let Some(departure) = self.departure() else { return true };
-        let may_move_there = || self.peers.contains_key(&new.identity) || self.hosts().next().is_none();
-        departure.stage == Stage::Moving && may_move_there()
+        let is_moving = departure.stage == Stage::Moving;
+        is_moving && (self.peers.contains_key(&new.identity) || self.hosts().next().is_none())
     }
 
     pub(super) fn be_welcomed(

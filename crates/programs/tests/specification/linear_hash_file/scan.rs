@@ -105,7 +105,7 @@ proptest! {
     fn every_entry_comes_once_whatever_the_image(
         (keys, capacity, chunk) in (0..600_u64, 1..30_u64, 1..40_u64),
         (most_servers, image) in (1..40_u32, 1..80_u32),
-        (kind, few) in (prop::sample::select(&[ScanKind::Entries, ScanKind::Count, ScanKind::Levels]), any::<bool>()),
+        (kind, few) in (prop::sample::select(&ScanKind::ALL), any::<bool>()),
     ) {
         let growth = Growth { capacity, chunk, most_servers, ..GROWTH };
         let (mut file, _) = filled(growth, keys, if few { few_hashes } else { uniform });
