@@ -68,7 +68,8 @@ class Pool:
     def __init__(self, command: str, capacity: int) -> None:
         self.arguments = [command, "store", "serve", "--json", "--log-level", "error", "--port", "0", "--capacity", str(capacity)]
         self.processes: list[subprocess.Popen[str]] = []
-        self.clients = dict[int, Any]()
+        #: A client of each member. Opening eight connections ten times a second would disturb the measurement.
+        self.clients: list[redis.Redis] = []
         #: The addresses of each member: the port for clients, that for clients that follow slots, and the address for members.
         self.ports: list[tuple[int, int, str]] = []
         self.add()
@@ -82,12 +83,11 @@ class Pool:
         startup = json.loads(process.stdout.readline())
         port, slots = (int(address.rpartition(":")[2]) for address in (startup["listening"][0], startup["slots"]))
         self.ports.append((port, slots, startup["members"]))
+        self.clients.append(redis.Redis(port=port))
 
     def server_count(self) -> int:
         """The number of servers."""
-        # Connections are kept: opening eight of them ten times a second would disturb the measurement.
-        clients = [self.clients.setdefault(port, redis.Redis(port=port)) for port, _, _ in self.ports]
-        return sum(int(client.info("pool")["pool_servers_here"]) for client in clients)
+        return sum(int(client.info("pool")["pool_servers_here"]) for client in self.clients)
 
     def wait_for_servers(self, count: int, at_most: bool = False) -> None:
         """Wait until there are at least, or at most, this many servers."""
