@@ -29,8 +29,8 @@ impl Pace {
         start
     }
 
-    /// How many datagrams of this size may be sent together. [B]
-    pub(super) fn together(&self, size: usize) -> usize {
+    /// How many datagrams of this size make a burst that may be sent at once. [B]
+    pub(super) fn burst(&self, size: usize) -> usize {
         let one = self.rate.time_of(Bytes(on_the_wire(size))).picoseconds().max(1);
         usize::try_from(LAG.picoseconds() / one).unwrap_or(usize::MAX).max(1)
     }
@@ -55,7 +55,7 @@ mod tests {
         }
         let took = now.since(first).microseconds();
         assert!((123_040.0 - 1_200.0..123_040.0).contains(&took), "{took} us");
-        assert_eq!(pace.together(1_472), 8);
+        assert_eq!(pace.burst(1_472), 8);
     }
 
     #[test]

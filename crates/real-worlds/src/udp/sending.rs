@@ -13,7 +13,7 @@ use super::UdpPort;
 use super::receiving::forget_errors;
 
 /// The most datagrams into which the kernel splits one piece.
-const MOST_TOGETHER: usize = 64;
+const MOST_IN_A_BURST: usize = 64;
 /// The most bytes of such a piece. [B]
 const MOST_BYTES: usize = 65_000;
 /// How long to wait for an interface to make room before trying again.
@@ -61,9 +61,9 @@ impl UdpPort {
         let address = SockaddrStorage::from(to);
         let mut rest = pieces;
         while !rest.is_empty() {
-            let (together, after) = rest.split_at(self.together(rest));
-            self.keep_pace(together);
-            match self.hand_over(&address, together)? {
+            let (burst, after) = rest.split_at(self.burst(rest));
+            self.keep_pace(burst);
+            match self.hand_over(&address, burst)? {
                 SendProgress::Over => rest = after,
                 SendProgress::NotCut => self.cuts.set(false),
             }
@@ -71,14 +71,14 @@ impl UdpPort {
         Ok(())
     }
 
-    /// How many of `pieces` can be handed over at once: all must have the size of the first, and only the last may be shorter.
-    fn together(&self, pieces: &[Piece<'_>]) -> usize {
+    /// How many of `pieces` make a burst that can be handed over at once: all must have the size of the first, and only the last may be shorter.
+    fn burst(&self, pieces: &[Piece<'_>]) -> usize {
         let Some(size) = pieces.first().map(Piece::size) else { return 0 };
         if !self.cuts.get() || size == 0 {
             return 1;
         }
-        let paced = self.pace.get().map_or(usize::MAX, |pace| pace.together(size));
-        let most = MOST_TOGETHER.min(MOST_BYTES / size).min(paced).max(1);
+        let paced = self.pace.get().map_or(usize::MAX, |pace| pace.burst(size));
+        let most = MOST_IN_A_BURST.min(MOST_BYTES / size).min(paced).max(1);
         let same = pieces.iter().take(most).take_while(|piece| piece.size() == size).count();
         let shorter = pieces.get(same).is_some_and(|piece| (1..size).contains(&piece.size()));
         if same < most && shorter { same + 1 } else { same }

@@ -51,15 +51,15 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Broken`], [`Error::Silent`], [`Error::Refused`]
-    pub fn ask(&mut self, words: &[&[u8]]) -> Result<Value, Error> {
+    pub fn ask(&mut self, arguments: &[&[u8]]) -> Result<Value, Error> {
         let mut request = Vec::new();
-        encode(words.iter().copied(), &mut request);
+        encode(arguments.iter().copied(), &mut request);
         let reply = self.stream.write_all(&request).and_then(|()| self.stream.flush()).and_then(|()| self.reply());
         let address = self.address;
         let failed = |cause: io::Error| match cause.kind() {
             // Which of the two a read that waited too long ends with depends on the system.
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                Error::Silent { address, command: name_of(words), patience: self.patience }
+                Error::Silent { address, command: name_of(arguments), patience: self.patience }
             }
             _ => Error::Broken { address, cause },
         };
@@ -86,8 +86,8 @@ impl Client {
 }
 
 /// The name of a command, with that of its subcommand.
-fn name_of(words: &[&[u8]]) -> String {
-    let has_subcommands = words.first().is_some_and(|name| name.eq_ignore_ascii_case(b"CLUSTER"));
-    let names = words.iter().take(if has_subcommands { 2 } else { 1 });
+fn name_of(arguments: &[&[u8]]) -> String {
+    let has_subcommands = arguments.first().is_some_and(|name| name.eq_ignore_ascii_case(b"CLUSTER"));
+    let names = arguments.iter().take(if has_subcommands { 2 } else { 1 });
     names.map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(" ")
 }

@@ -116,12 +116,12 @@ impl Pool {
         Ok(self.execute(&[b"DEL", key])?.integer() == Some(1))
     }
 
-    /// Carries out a command, given by its words. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH` may have keys of several members.
+    /// Carries out a command, given by its name and its arguments. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH` may have keys of several members.
     ///
     /// # Errors
     /// [`Error`]
-    pub fn execute(&mut self, words: &[&[u8]]) -> Result<Value, Error> {
-        let mut answers = self.pipeline().ask(words).execute()?;
+    pub fn execute(&mut self, arguments: &[&[u8]]) -> Result<Value, Error> {
+        let mut answers = self.pipeline().ask(arguments).execute()?;
         answers.pop().unwrap_or(Err(Error::Empty))
     }
 
@@ -312,9 +312,9 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// Adds a command, given by its words.
-    pub fn ask(&mut self, words: &[&[u8]]) -> &mut Self {
-        self.batch.ask(words);
+    /// Adds a command, given by its name and its arguments.
+    pub fn ask(&mut self, arguments: &[&[u8]]) -> &mut Self {
+        self.batch.ask(arguments);
         self
     }
 

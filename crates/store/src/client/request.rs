@@ -29,16 +29,16 @@ const OF_A_CONNECTION: [&str; 18] = [
 ];
 
 /// Encodes a request.
-pub(super) fn encode<'a>(words: impl ExactSizeIterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
+pub(super) fn encode<'a>(arguments: impl ExactSizeIterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
     let header = |bytes: &mut Vec<u8>, kind: u8, number: usize| {
         bytes.push(kind);
         bytes.extend_from_slice(Written::of(number as i64).as_bytes());
         bytes.extend_from_slice(b"\r\n");
     };
-    header(bytes, b'*', words.len());
-    for word in words {
-        header(bytes, b'$', word.len());
-        bytes.extend_from_slice(word);
+    header(bytes, b'*', arguments.len());
+    for argument in arguments {
+        header(bytes, b'$', argument.len());
+        bytes.extend_from_slice(argument);
         bytes.extend_from_slice(b"\r\n");
     }
 }
@@ -84,30 +84,31 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Adds a command.
-    pub(super) fn ask(&mut self, words: &[&[u8]]) {
-        let question = self.add(words).unwrap_or_else(Question::Refused);
+    pub(super) fn ask(&mut self, arguments: &[&[u8]]) {
+        let question = self.add(arguments).unwrap_or_else(Question::Refused);
         self.questions.push(question);
     }
 
-    fn add(&mut self, words: &[&[u8]]) -> Result<Question, Error> {
-        let Some(&name) = words.first() else { return Err(Error::Empty) };
+    fn add(&mut self, arguments: &[&[u8]]) -> Result<Question, Error> {
+        let Some(&name) = arguments.first() else { return Err(Error::Empty) };
         if let Some(command) = OF_A_CONNECTION.iter().find(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
             return Err(Error::OfOneConnection((*command).to_owned()));
         }
         // A command that the client does not know may be known to members; it goes to any of them.
         let Some(command) = find(name) else {
-            self.push(words.iter().copied(), None, false);
+            self.push(arguments.iter().copied(), None, false);
             return Ok(Question::One);
         };
-        let command = words.get(1).and_then(|name| command.subcommand(name)).unwrap_or(command);
-        let mut slots = command.keys.places(words.len()).map(|place| slot_of(words[place]));
+        let command = arguments.get(1).and_then(|name| command.subcommand(name)).unwrap_or(command);
+        let mut slots = command.keys.places(arguments.len()).map(|place| slot_of(arguments[place]));
         let slot = slots.next();
         if slot.is_some_and(|first| slots.any(|other| other != first))
-            && let Some((gather, parts)) = parts(command, words.iter().copied().collect::<OwnedArguments>().borrowed())
+            && let Some((gather, parts)) =
+                parts(command, arguments.iter().copied().collect::<OwnedArguments>().borrowed())
         {
             return Ok(self.add_parts(gather, command, &parts));
         }
-        self.push(words.iter().copied(), slot, command.has(Flag::ReadOnly));
+        self.push(arguments.iter().copied(), slot, command.has(Flag::ReadOnly));
         Ok(Question::One)
     }
 
@@ -119,9 +120,9 @@ impl Batch {
         Question::Parts(gather, parts.len())
     }
 
-    fn push<'a>(&mut self, words: impl ExactSizeIterator<Item = &'a [u8]>, slot: Option<u16>, is_read: bool) {
+    fn push<'a>(&mut self, arguments: impl ExactSizeIterator<Item = &'a [u8]>, slot: Option<u16>, is_read: bool) {
         let start = self.bytes.len();
-        encode(words, &mut self.bytes);
+        encode(arguments, &mut self.bytes);
         let end = self.bytes.len();
         self.requests.push(Request {
             start,

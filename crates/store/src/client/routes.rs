@@ -164,10 +164,10 @@ impl Routes {
         }
     }
 
-    /// Sends some commands together, each given by its words: what [`Pool`](super::Pool) does for its callers.
+    /// Sends some commands together, each given by its name and its arguments: what [`Pool`](super::Pool) does for its callers.
     pub fn ask<'a>(&mut self, now: Duration, commands: impl IntoIterator<Item = &'a [&'a [u8]]>) {
         let mut batch = Batch::default();
-        commands.into_iter().for_each(|words| batch.ask(words));
+        commands.into_iter().for_each(|arguments| batch.ask(arguments));
         self.begin(now, batch);
     }
 

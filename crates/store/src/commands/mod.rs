@@ -204,9 +204,9 @@ fn integer(text: &[u8]) -> Result<i64, Failure> {
     number::integer(text).ok_or(Failure::NotAnInteger)
 }
 
-/// Whether an argument is a word, in any case.
-fn is(argument: &[u8], word: &str) -> bool {
-    argument.eq_ignore_ascii_case(word.as_bytes())
+/// Whether an argument is a keyword, in any case.
+fn is(argument: &[u8], keyword: &str) -> bool {
+    argument.eq_ignore_ascii_case(keyword.as_bytes())
 }
 
 fn lossy(bytes: &[u8]) -> String {
