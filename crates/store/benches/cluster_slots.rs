@@ -69,7 +69,7 @@ fn member_of(servers: u32) -> Host {
 }
 
 fn connect(host: &Host) -> Connection {
-    let client = host.node().borrow_mut().connect("here:1".to_owned(), String::new(), 50);
+    let client = host.node().borrow_mut().connect("localhost:1".to_owned(), String::new(), 50);
     Connection::new(client, &host.node().borrow())
 }
 

@@ -20,7 +20,7 @@ pub struct Clients<A> {
 impl<A> Clients<A> {
     pub fn connect(host: &Host, now: u64) -> Clients<A> {
         let connect = |number: usize| {
-            let client = host.node().borrow_mut().connect(format!("here:{number}"), String::new(), now);
+            let client = host.node().borrow_mut().connect(format!("localhost:{number}"), String::new(), now);
             (Connection::new(client, &host.node().borrow()), None)
         };
         Clients { each: (0..=TALKER).map(connect).collect(), tickets: BTreeMap::new() }

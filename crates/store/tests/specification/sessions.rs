@@ -16,7 +16,7 @@ impl World {
         let now = 1_700_000_000_000;
         let mut node = Node::new(settings, 6379, [1, 2, 3], now);
         let connect =
-            |number: usize| Connection::new(node.connect(format!("here:{number}"), String::new(), now), &node);
+            |number: usize| Connection::new(node.connect(format!("localhost:{number}"), String::new(), now), &node);
         let clients = (0..clients).map(connect).collect();
         World { host: Host::alone(node), now, clients }
     }
@@ -196,7 +196,7 @@ fn clients_know_of_each_other() {
     let mut world = World::new(Settings::default(), 2);
     assert_eq!(world.send(0, "CLIENT SETNAME one\r\nCLIENT GETNAME\r\n"), "+OK\r\n$3\r\none\r\n");
     let list = world.say(1, "CLIENT LIST");
-    assert!(list.contains("id=1 addr=here:0") && list.contains("name=one") && list.contains("id=2"), "{list}");
+    assert!(list.contains("id=1 addr=localhost:0") && list.contains("name=one") && list.contains("id=2"), "{list}");
     assert_eq!(world.say(1, "CLIENT KILL ID 1"), ":1\r\n");
     assert_eq!(world.say(1, "CLIENT KILL 9.9.9.9:1"), "-ERR No such client\r\n");
     assert_eq!(world.clients[0].turn(&mut world.host), Pause::Leave);

@@ -77,7 +77,7 @@ impl World {
         let wire = Socket::default();
         let server = Socket { reads: Rc::clone(&wire.writes), writes: Rc::clone(&wire.reads) };
         let mut node = Node::new(settings, 6379, [1, 2, 3], NOW);
-        let client = node.connect("here:1".to_owned(), String::new(), NOW);
+        let client = node.connect("localhost:1".to_owned(), String::new(), NOW);
         let stream = Stream::accepted(server, acceptor).unwrap();
         let peer = Peer::new(stream, client, &node, false);
         let client = Stream::connected(wire.clone(), connector, ADDRESS).unwrap();
