@@ -405,15 +405,14 @@ impl Bucket {
         records.clone().nth((drawn.rotate_left(32) % count.max(1)) as usize)
     }
 
-    /// The local buckets of a span: the last place of each, and its records.
+    /// The local buckets of a span: the last place of each, and its records; none of those that have moved away or have not arrived yet.
     fn read(&self, span: Span) -> impl Iterator<Item = (u64, impl Iterator<Item = &Record> + Clone)> {
         let mut rest = Some(span);
         std::iter::from_fn(move || {
             let span = rest?;
-            let (level, records) = self.table.settled(span.c())?;
-            let last = span.within(level).last;
+            let last = span.within(self.table.bucket_level(span.c())).last;
             rest = span.after(last);
-            Some((last, records))
+            Some((last, self.table.entries_beside(span.c()).into_iter().flatten()))
         })
     }
 

@@ -2,7 +2,9 @@
 
 use super::extent::MOST_LEVELS;
 use super::server::MOST_FORWARDS;
-use super::{EncodingError, Extent, Request, ScanAnswer, ScanRequest, Span, ToClient, ToServer};
+use super::{
+    BucketRange, EncodingError, Extent, LeftOut, Request, ScanAnswer, ScanPart, ScanRequest, ToClient, ToServer,
+};
 
 /// The most entries that a server may report.
 const MOST_ENTRIES: u64 = 1 << 48;
@@ -23,7 +25,7 @@ impl ScanRequest {
     /// # Errors
     /// [`EncodingError::Beyond`]
     pub fn check(&self) -> Result<(), EncodingError> {
-        check_span(self.span)
+        check_part(&self.part)
     }
 }
 
@@ -61,9 +63,9 @@ impl<R, F> ToClient<R, F> {
     pub fn check(&self) -> Result<(), EncodingError> {
         match *self {
             ToClient::Adjust { server, level } => check_server(server, level),
-            ToClient::Scanned { span, ref answer, .. } => {
-                check_span(span)?;
-                check_answer(span, answer)
+            ToClient::Scanned { ref part, ref answer, .. } => {
+                check_part(part)?;
+                check_answer(part, answer)
             }
             ToClient::Gone { server, .. } => at_most("a server", server, Extent::MOST_BUCKETS),
             ToClient::Reply { .. } | ToClient::Again { .. } => Ok(()),
@@ -71,8 +73,15 @@ impl<R, F> ToClient<R, F> {
     }
 }
 
-fn check_span(span: Span) -> Result<(), EncodingError> {
-    at_most("the first place", span.first, span.last)
+fn check_part(part: &ScanPart) -> Result<(), EncodingError> {
+    at_most("the first place", part.span.first, part.span.last)?;
+    part.buckets.as_ref().map_or(Ok(()), check_buckets)
+}
+
+fn check_buckets(buckets: &BucketRange) -> Result<(), EncodingError> {
+    at_most("a level", buckets.level, MOST_LEVELS + 1)?;
+    at_most("the first bucket", buckets.first, buckets.end)?;
+    at_most("buckets", buckets.end, buckets.extent.buckets())
 }
 
 fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
@@ -80,12 +89,16 @@ fn check_server(server: u32, level: u32) -> Result<(), EncodingError> {
     at_most("a server", server, Extent::MOST_BUCKETS)
 }
 
-fn check_answer<F>(span: Span, answer: &ScanAnswer<F>) -> Result<(), EncodingError> {
+fn check_answer<F>(part: &ScanPart, answer: &ScanAnswer<F>) -> Result<(), EncodingError> {
     match *answer {
-        ScanAnswer::Part { server, level, last, count, .. } => {
-            at_most("the first place", span.first, last)?;
-            at_most("the last place", last, span.last)?;
+        ScanAnswer::Part { server, level, last, count, left_out, .. } => {
+            at_most("the first place", part.span.first, last)?;
+            at_most("the last place", last, part.span.last)?;
             at_most("entries", count, MOST_ENTRIES)?;
+            if let Some(LeftOut { server, buckets }) = left_out {
+                at_most("a server", server, Extent::MOST_BUCKETS)?;
+                check_buckets(&buckets)?;
+            }
             check_server(server, level)
         }
         ScanAnswer::Elsewhere { server, level } => check_server(server, level),

@@ -102,7 +102,12 @@ pub(super) struct Chunk {
 impl Growth {
     /// An empty chunk.
     pub(super) fn new_chunk(&self) -> Chunk {
-        Chunk { room: self.chunk.max(1), size: 0 }
+        self.chunk_of(1)
+    }
+
+    /// An empty chunk with so many times as much room.
+    pub(super) fn chunk_of(&self, times: u64) -> Chunk {
+        Chunk { room: self.chunk.max(1).saturating_mul(times), size: 0 }
     }
 }
 

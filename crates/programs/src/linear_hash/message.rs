@@ -3,7 +3,7 @@
 use endpoint::Message;
 use serde::{Deserialize, Serialize};
 
-use super::{Bucket, Entry, Extent, Span};
+use super::{Bucket, BucketRange, Entry, Extent, Span};
 
 /// A key: any bytes.
 pub type Key = Box<[u8]>;
@@ -98,10 +98,26 @@ pub enum ToClient<R = Outcome, F = (Key, Body)> {
         /// The number of the client's scan.
         number: u64,
         /// The part that was asked for.
-        span: Span,
+        part: ScanPart,
         /// The server's answer.
         answer: ScanAnswer<F>,
     },
+}
+
+/// A part of a scan: some of the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ScanPart {
+    /// Keys of this span.
+    pub span: Span,
+    /// Only those in these local buckets, if there are any: the others of the span are in other parts.
+    pub buckets: Option<BucketRange>,
+}
+
+impl ScanPart {
+    /// Whether it has the key C.
+    pub fn contains(&self, c: u64) -> bool {
+        self.span.contains(c) && self.buckets.is_none_or(|buckets| buckets.contains(c))
+    }
 }
 
 /// A part of a scan, as sent from a client to a server.
@@ -112,7 +128,7 @@ pub struct ScanRequest {
     /// The number of the client's scan.
     pub number: u64,
     /// The keys to scan.
-    pub span: Span,
+    pub part: ScanPart,
     /// What is to be found out about them.
     pub kind: ScanKind,
 }
@@ -134,6 +150,15 @@ impl ScanKind {
     pub const ALL: [ScanKind; 3] = [ScanKind::Entries, ScanKind::Count, ScanKind::Levels];
 }
 
+/// Keys that a server has left out of its answer to a part of a scan, since they are moving and it does not have them: another server is to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The server between which and the answering one they move.
+    pub server: u32,
+    /// Their local buckets.
+    pub buckets: BucketRange,
+}
+
 /// A server's answer to a part of a scan. `F` is what it finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScanAnswer<F = (Key, Body)> {
@@ -149,6 +174,8 @@ pub enum ScanAnswer<F = (Key, Body)> {
         count: u64,
         /// The entries, if requested.
         entries: Vec<F>,
+        /// Keys up to there that it has left out, if there may be any.
+        left_out: Option<LeftOut>,
     },
     /// The span begins with keys that server a of level j does not have.
     Elsewhere {

@@ -11,6 +11,7 @@
 //! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,
 //! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
 
+mod bucket_range;
 mod buckets;
 pub mod build;
 mod check;
@@ -38,6 +39,7 @@ mod span;
 mod table;
 mod words;
 
+pub use bucket_range::BucketRange;
 pub use buckets::{Bucket, Entry, Hashed, Keyed};
 pub use check::at_most;
 pub use client::{Client, ClientCounts, ClientOutput};
@@ -50,7 +52,8 @@ pub use image::Image;
 pub use kept::{Control, Pace};
 pub use key_hash::KeyHash;
 pub use message::{
-    Applied, Body, Key, Operation, Outcome, Request, ScanAnswer, ScanKind, ScanRequest, ToClient, ToServer,
+    Applied, Body, Key, LeftOut, Operation, Outcome, Request, ScanAnswer, ScanKind, ScanPart, ScanRequest, ToClient,
+    ToServer,
 };
 pub use phase::{ClientPhase, Phase, ServerPhase};
 pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};

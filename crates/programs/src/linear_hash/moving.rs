@@ -18,7 +18,7 @@
 
 use super::contents::{Contents, OutputOf};
 use super::reorganisation::Change;
-use super::{Extent, Place, Server, ServerOutput, Table, ToServer};
+use super::{Extent, Server, ServerOutput, Table, ToServer};
 
 impl<C: Contents> Server<C> {
     /// Begins to move, if it is not busy with something else.
@@ -43,11 +43,6 @@ impl<C: Contents> Server<C> {
     /// Whether it is moving, away or here.
     pub(super) fn moves(&self) -> bool {
         self.moves_away() || self.change == Some(Change::Arrives)
-    }
-
-    /// Whether it is moving away, and the key C has already moved.
-    pub fn has_gone(&self, c: u64) -> bool {
-        self.moves_away() && self.table().is_some_and(|table| table.place(c) == Place::Shipped)
     }
 
     /// It moves here, with a table whose buckets will arrive.

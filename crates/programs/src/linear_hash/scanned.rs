@@ -1,17 +1,20 @@
 //! How a server answers a scan.
 
 use super::contents::{Contents, OutputOf};
-use super::growth::Chunk;
-use super::message::{ScanAnswer, ScanKind, ScanRequest};
-use super::{Hashed, Server, ServerOutput, Span, ToClient, forward};
+use super::message::{LeftOut, ScanAnswer, ScanKind, ScanPart, ScanRequest};
+use super::reorganisation::Change;
+use super::{BucketRange, Hashed, Place, Server, ServerOutput, Span, Table, ToClient, forward, h};
+
+/// How many times as many local buckets are counted at a time as are sent.
+const COUNTED: u64 = 16;
 
 impl<C: Contents> Server<C> {
-    /// Takes a part of a scan. If the first key that has to be read is moving to another server, or has not arrived yet, it waits until
-    /// that is over; repeated requests for the same part are remembered once.
+    /// Takes a part of a scan. It waits only for keys that another server has left out, as they were on their way here; repeated requests for the same
+    /// part are remembered once.
     pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<OutputOf<C>>) {
         if let Some(answer) = self.scanned(&request) {
-            let ScanRequest { client, number, span, .. } = request;
-            outputs.push(ServerOutput::Client(client, ToClient::Scanned { number, span, answer }));
+            let ScanRequest { client, number, part, .. } = request;
+            outputs.push(ServerOutput::Client(client, ToClient::Scanned { number, part, answer }));
         } else if !self.scans.contains(&request) {
             self.scans.push(request);
         }
@@ -24,54 +27,110 @@ impl<C: Contents> Server<C> {
         }
     }
 
+    /// Whether it is moving away, and the other half of it has everything that is asked for.
+    pub fn has_sent(&self, part: &ScanPart) -> bool {
+        let gone = || self.table().and_then(Table::absent);
+        let has_gone = |asked: BucketRange| gone().and_then(|gone| asked.and(gone)) == Some(asked);
+        self.moves_away() && part.buckets.is_some_and(has_gone)
+    }
+
+    /// Whether it is moving here, and the other half of it is to be asked first.
+    pub fn answers_second(&self, request: &ScanRequest) -> bool {
+        let is_arriving = self.change == Some(Change::Arrives) && self.table().is_some_and(|table| !table.is_whole());
+        is_arriving && request.part.buckets.is_none() && request.kind != ScanKind::Levels
+    }
+
     /// The answer, unless the request has to wait.
     fn scanned(&self, request: &ScanRequest) -> Option<ScanAnswer<C::Found>> {
         let server = self.number;
         let Some(table) = self.table() else { return Some(ScanAnswer::Gone { server }) };
-        let level = table.level();
-        if forward(server, level, request.span.c()).is_some() {
+        let (level, span) = (table.level(), request.part.span);
+        if forward(server, level, span.c()).is_some() {
             return Some(ScanAnswer::Elsewhere { server, level });
         }
-        let own = request.span.within(level);
+        let own = span.within(level);
         let of_all = |(server, level): (u32, u32), count| {
-            Some(ScanAnswer::Part { server, level, last: own.last, count, entries: Vec::new() })
+            Some(ScanAnswer::Part { server, level, last: own.last, count, entries: Vec::new(), left_out: None })
         };
+        let is_all = request.part.buckets.is_none() && own == Span::of_bucket(u64::from(server), level);
         match request.kind {
             ScanKind::Levels => return of_all(table.counted(server), 0),
-            ScanKind::Count if table.is_whole() && own == Span::of_bucket(u64::from(server), level) => {
-                return of_all((server, level), table.len());
-            }
+            ScanKind::Count if table.is_whole() && is_all => return of_all((server, level), table.len()),
             ScanKind::Count | ScanKind::Entries => {}
         }
-        let Read { last, count, entries } = read(&self.contents, own, request.kind, self.growth.new_chunk())?;
-        Some(ScanAnswer::Part { server, level, last, count, entries })
+        // Keys that move are in parts of their own.
+        let own = own.within(table.absent().map_or(level, |absent| absent.level));
+        let part = ScanPart { span: own, ..request.part };
+        let Read { last, count, entries, left_out } = self.read(table, part, request.kind)?;
+        let left_out = left_out.map(|buckets| LeftOut { server: self.other(level), buckets });
+        Some(ScanAnswer::Part { server, level, last, count, entries, left_out })
+    }
+
+    /// The server between which and this one keys are moving.
+    fn other(&self, level: u32) -> u32 {
+        match self.change {
+            Some(Change::SplitsTo(other) | Change::LeavesFor(other) | Change::TakesOver(other)) => other,
+            Some(Change::MovesAway | Change::Arrives) => self.number,
+            // A split is creating it.
+            None => h(level.saturating_sub(1), self.number.into()),
+        }
+    }
+
+    /// Reads a part one local bucket at a time, until it has a chunk or reaches keys that it has to wait for; none if it begins with such keys.
+    /// Entries that are only counted don't fill chunks, but their buckets do, since looking at them takes time.
+    ///
+    /// ```text
+    ///   of the keys that are moving, the server that they leave reads what it still has, and leaves out what it has sent;
+    ///   the server that they come to reads what has arrived, and leaves out the rest, unless that was left out by the other one
+    /// ```
+    fn read(&self, table: &Table<C::Entry>, part: ScanPart, kind: ScanKind) -> Option<Read<C::Found>> {
+        let absent = table.absent();
+        let asked = absent.and_then(|absent| part.buckets.map_or(Some(absent), |buckets| buckets.and(absent)));
+        let has_all_beside = |c| part.buckets.is_none_or(|buckets| asked.is_some() && buckets.contains(c));
+        let times = if kind == ScanKind::Count { COUNTED } else { 1 };
+        let (mut chunk, mut read, mut rest) = (self.growth.chunk_of(times), None, Some(part.span));
+        while let Some(span) = rest.filter(|_| !chunk.is_full()) {
+            let (c, level) = (span.c(), table.bucket_level(span.c()));
+            let local = span.within(level);
+            let is_left_out = match (table.place(c), asked) {
+                (Place::Held, _) => false,
+                // A bucket of which nothing was asked for.
+                (_, Some(asked)) if !asked.contains(c) => false,
+                (Place::Awaited, _) if part.buckets.is_some() => break,
+                (_, Some(_)) => true,
+                (_, None) => break,
+            };
+            let so_far: &mut Read<C::Found> = read.get_or_insert_default();
+            so_far.last = local.last;
+            if is_left_out {
+                so_far.left_out = asked;
+            }
+            let is_whole = local.is_bucket(level) && has_all_beside(c);
+            let beside = table.entries_beside(c).into_iter().flatten();
+            let found = beside.filter(|entry| is_whole || local.contains(entry.c()) && part.contains(entry.c()));
+            so_far.count += found.clone().count() as u64;
+            if kind == ScanKind::Entries {
+                chunk.add(found.clone().map(C::size));
+                so_far.entries.extend(found.filter_map(|entry| self.contents.found(entry)));
+            } else {
+                chunk.add([]);
+            }
+            rest = span.after(local.last);
+        }
+        read
     }
 }
 
-/// What was read of a span.
+/// What was read of a part.
 struct Read<F> {
     last: u64,
     count: u64,
     entries: Vec<F>,
+    left_out: Option<BucketRange>,
 }
 
-/// Reads a span one local bucket at a time, until it has a chunk or reaches keys that are moving; none if it begins with such keys.
-/// Entries that are only counted also fill chunks, since counting takes time.
-fn read<C: Contents>(contents: &C, span: Span, kind: ScanKind, mut chunk: Chunk) -> Option<Read<C::Found>> {
-    let table = contents.table()?;
-    let (mut read, mut rest): (Option<Read<C::Found>>, _) = (None, Some(span));
-    while let Some(span) = rest.filter(|_| !chunk.is_full()) {
-        let Some((level, bucket)) = table.settled(span.c()) else { break };
-        let part = span.within(level);
-        let found = bucket.filter(|entry| part.contains(entry.c()));
-        chunk.add(found.clone().map(C::size));
-        let so_far = read.get_or_insert(Read { last: part.last, count: 0, entries: Vec::new() });
-        so_far.last = part.last;
-        so_far.count += found.clone().count() as u64;
-        if kind == ScanKind::Entries {
-            so_far.entries.extend(found.filter_map(|entry| contents.found(entry)));
-        }
-        rest = span.after(part.last);
+impl<F> Default for Read<F> {
+    fn default() -> Read<F> {
+        Read { last: 0, count: 0, entries: Vec::new(), left_out: None }
     }
-    read
 }

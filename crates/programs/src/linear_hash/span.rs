@@ -45,6 +45,11 @@ impl Span {
         Span { last: self.last.min(end(self.first, level)), ..self }
     }
 
+    /// Whether it is all of a bucket of this level.
+    pub fn is_bucket(self, level: u32) -> bool {
+        self == Span::of_bucket(self.c() & !u64::MAX.checked_shl(level).unwrap_or(0), level)
+    }
+
     /// The part of it after `place`; none if that is its last place.
     pub const fn after(self, place: u64) -> Option<Span> {
         if place < self.last { Some(Span { first: place + 1, last: self.last }) } else { None }
@@ -82,6 +87,8 @@ mod tests {
             while let Some(span) = rest {
                 let bucket = extent.index(span.c());
                 let part = span.within(extent.level(bucket));
+                assert!(part.is_bucket(extent.level(bucket)) && !part.is_bucket(extent.level(bucket) + 1));
+                assert!(!Span { first: part.first + 1, ..part }.is_bucket(extent.level(bucket)));
                 assert_eq!(part, Span::of_bucket(u64::from(bucket), extent.level(bucket)));
                 seen.push(bucket);
                 rest = span.after(part.last);
@@ -96,5 +103,6 @@ mod tests {
         let span = Span::of_bucket(u64::MAX, 64);
         assert_eq!((span.first, span.last, span.after(span.last)), (u64::MAX, u64::MAX, None));
         assert_eq!(Span::ALL.within(64), Span { first: 0, last: 0 });
+        assert!(span.is_bucket(64) && !span.is_bucket(63) && Span::ALL.is_bucket(0));
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use serde::{Deserialize, Serialize};
 
 use super::buckets::Buckets;
-use super::{Bucket, Entry, Extent, Hashed, Keyed, Split, h};
+use super::{Bucket, BucketRange, Entry, Extent, Hashed, Keyed, Split, h};
 
 /// The table merges two buckets when the buckets hold on average less than the maximum divided by this.
 const LEAST_SHARE: u64 = 4;
@@ -202,19 +202,29 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// The local bucket of a key, and the level l that a server with just this bucket would have: it has the table's keys with the same
-    /// h_l(C). None if its entries are moving to another table or from one.
-    pub fn settled(&self, c: u64) -> Option<(u32, impl Iterator<Item = &E> + Clone)> {
-        let index = self.index(c);
-        let moves = match self.phase {
-            Phase::Steady | Phase::Still => false,
-            // A bucket can be read until it leaves, and as soon as it has arrived.
-            Phase::Departing { .. } | Phase::Settling => false,
-            Phase::Halving { .. } | Phase::Joining { .. } => index % 2 == 1,
-            Phase::Filling | Phase::Leaving { .. } => true,
-        };
-        let position = self.position(c).filter(|_| !moves)?;
-        Some((self.level + self.extent.level(index), self.buckets.entries_of(position)?))
+    /// The level l that a server with just the local bucket of this key would have: that bucket has the table's keys with the same h_l(C).
+    pub const fn bucket_level(&self, c: u64) -> u32 {
+        self.level + self.extent.level(self.index(c))
+    }
+
+    /// The entries of the local bucket of a key; none if it is not in this table now.
+    pub fn entries_beside(&self, c: u64) -> Option<impl Iterator<Item = &E> + Clone> {
+        self.position(c).and_then(|position| self.buckets.entries_of(position))
+    }
+
+    /// The buckets that move between this table and another, and are not in this one now: they have left it already, or have yet to arrive.
+    pub fn absent(&self) -> Option<BucketRange> {
+        let (all, half) = (self.extent.buckets(), Extent::of(self.extent.buckets() / 2));
+        let of_all = |first, end| Some(BucketRange { level: self.level, extent: self.extent, first, end });
+        let of_half = |end| Some(BucketRange { level: self.level + 1, extent: half, first: 0, end });
+        match self.phase {
+            Phase::Steady | Phase::Still => None,
+            Phase::Halving { done } => of_half(done),
+            Phase::Joining { left } => of_half(left),
+            Phase::Filling | Phase::Settling => of_all(self.buckets.len(), all),
+            Phase::Leaving { left } => of_all(left, all),
+            Phase::Departing { gone } => of_all(0, gone),
+        }
     }
 
     /// The entry of a key; nothing if the key's place is not in this table.

@@ -3,8 +3,9 @@
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Applied, Client, ClientOutput, EncodingError, Entry, Envelope, Extent, Growth, Key, Operation, Outcome, Request,
-    Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, Server, Span, ToClient, ToServer,
+    Applied, BucketRange, Client, ClientOutput, EncodingError, Entry, Envelope, Extent, Growth, Key, LeftOut,
+    Operation, Outcome, Request, Scan, ScanAnswer, ScanKind, ScanOutput, ScanPart, ScanRequest, Server, Span, ToClient,
+    ToServer,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -60,25 +61,34 @@ fn chunk() -> impl Strategy<Value = ToServer> {
         .prop_map(|(buckets, applied, last)| ToServer::Chunk { buckets, applied, last })
 }
 
-/// A span, and a place in it.
-fn span() -> impl Strategy<Value = (Span, u64)> {
-    any::<[u64; 3]>().prop_map(|mut places| {
-        places.sort_unstable();
-        (Span { first: places[0], last: places[2] }, places[1])
+fn bucket_range() -> impl Strategy<Value = BucketRange> {
+    (0..=31_u32, extent(), any::<[u32; 2]>()).prop_map(|(level, extent, mut ends)| {
+        ends = ends.map(|end| end % (extent.buckets() + 1));
+        ends.sort_unstable();
+        BucketRange { level, extent, first: ends[0], end: ends[1] }
     })
 }
 
-fn scan_answer() -> impl Strategy<Value = (Span, ScanAnswer)> {
+/// A part, and a place in it.
+fn scan_part() -> impl Strategy<Value = (ScanPart, u64)> {
+    (any::<[u64; 3]>(), prop::option::of(bucket_range())).prop_map(|(mut places, buckets)| {
+        places.sort_unstable();
+        (ScanPart { span: Span { first: places[0], last: places[2] }, buckets }, places[1])
+    })
+}
+
+fn scan_answer() -> impl Strategy<Value = (ScanPart, ScanAnswer)> {
     let (server, level) = (0..1_u32 << 31, 0..=31_u32);
     let entries = prop::collection::vec((key(), body()), 0..4);
-    let part = (server.clone(), level.clone(), 0..1_u64 << 48, entries, span());
+    let left_out = (server.clone(), bucket_range()).prop_map(|(server, buckets)| LeftOut { server, buckets });
+    let answer = (server.clone(), level.clone(), 0..1_u64 << 48, entries, prop::option::of(left_out));
     prop_oneof![
-        part.prop_map(|(server, level, count, entries, (span, last))| {
-            (span, ScanAnswer::Part { server, level, last, count, entries })
+        (answer, scan_part()).prop_map(|((server, level, count, entries, left_out), (part, last))| {
+            (part, ScanAnswer::Part { server, level, last, count, entries, left_out })
         }),
-        (server.clone(), level, span())
-            .prop_map(|(server, level, (span, _))| (span, ScanAnswer::Elsewhere { server, level })),
-        (server, span()).prop_map(|(server, (span, _))| (span, ScanAnswer::Gone { server })),
+        (server.clone(), level, scan_part())
+            .prop_map(|(server, level, (part, _))| (part, ScanAnswer::Elsewhere { server, level })),
+        (server, scan_part()).prop_map(|(server, (part, _))| (part, ScanAnswer::Gone { server })),
     ]
 }
 
@@ -105,11 +115,11 @@ fn envelope() -> impl Strategy<Value = Envelope> {
         }),
         (0..1_u32 << 31, 0..=31_u32).prop_map(|(server, level)| Envelope::ToClient(ToClient::Adjust { server, level })),
         any::<u64>().prop_map(|number| Envelope::ToClient(ToClient::Again { number })),
-        (any::<u64>(), any::<u64>(), span(), prop::sample::select(&ScanKind::ALL)).prop_map(
-            |(client, number, (span, _), kind)| { Envelope::Scan(ScanRequest { client, number, span, kind }) }
+        (any::<u64>(), any::<u64>(), scan_part(), prop::sample::select(&ScanKind::ALL)).prop_map(
+            |(client, number, (part, _), kind)| { Envelope::Scan(ScanRequest { client, number, part, kind }) }
         ),
         (any::<u64>(), scan_answer())
-            .prop_map(|(number, (span, answer))| { Envelope::ToClient(ToClient::Scanned { number, span, answer }) }),
+            .prop_map(|(number, (part, answer))| { Envelope::ToClient(ToClient::Scanned { number, part, answer }) }),
         Just(Envelope::Goodbye),
         Just(Envelope::Next),
         extent().prop_map(Envelope::Over),

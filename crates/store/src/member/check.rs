@@ -115,11 +115,13 @@ fn check_to_server<C: Contents>(message: &ToServerOf<C>, to: u32) -> Result<(), 
 fn check_to_client<C: Contents>(message: &ToClientOf<C>) -> Result<(), EncodingError> {
     message.check()?;
     match message {
+        ToClient::Scanned { answer: ScanAnswer::Part { server, level, left_out, .. }, .. } => {
+            left_out.iter().try_for_each(|left_out| check_server(left_out.server))?;
+            check_server(*server)?;
+            check_level(*level)
+        }
         ToClient::Adjust { server, level }
-        | ToClient::Scanned {
-            answer: ScanAnswer::Part { server, level, .. } | ScanAnswer::Elsewhere { server, level },
-            ..
-        } => {
+        | ToClient::Scanned { answer: ScanAnswer::Elsewhere { server, level }, .. } => {
             check_server(*server)?;
             check_level(*level)
         }

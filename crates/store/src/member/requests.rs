@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{
-    Client, ClientOutput, Contents, Image, Request, Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, ToClient,
-    ToClientOf,
+    Client, ClientOutput, Contents, Image, Request, Scan, ScanKind, ScanOutput, ScanRequest, ToClientOf,
 };
 use quantities::{Duration, Time};
 
@@ -60,8 +59,8 @@ struct Place<C: Contents> {
     client: Client<C::Operation>,
     ticket: Ticket,
     scan: Option<Scan>,
-    /// Whether the scan is over after its first part.
-    is_reading: bool,
+    /// What was found so far, if that is all given at once at the end.
+    read: Option<Vec<C::Found>>,
     deadline: Option<Time>,
     /// How much later than others its request is sent again, since it is large.
     extra: Duration,
@@ -121,7 +120,7 @@ impl<C: Contents> Requests<C> {
         self.by_ticket.insert(ticket, place);
         let client = Client::new(self.number(place), self.patience).from_request(self.first);
         let (extra, is_hurried) = (Duration::ZERO, false);
-        self.places.push(Place { client, ticket, scan: None, is_reading: false, deadline: None, extra, is_hurried });
+        self.places.push(Place { client, ticket, scan: None, read: None, deadline: None, extra, is_hurried });
         (place, ticket)
     }
 
@@ -164,25 +163,18 @@ impl<C: Contents> Requests<C> {
         let asking = (self.number(place), self.scans);
         let (scan, outputs) = Scan::begin_at::<C::Found>(asking, from, image, self.patience, now);
         let reading = &mut self.places[place as usize];
-        (reading.scan, reading.is_reading) = (Some(scan), true);
+        (reading.scan, reading.read) = (Some(scan), Some(Vec::new()));
         self.keep(place);
         (ticket, to_send(outputs))
     }
 
     /// Takes a message from a server to a client. The image is the shared one.
     pub(super) fn take(&mut self, now: Time, place: u32, message: ToClientOf<C>, image: &mut Image) -> Taken<C> {
-        let Some(Place { client, ticket, scan, is_reading, .. }) = self.places.get_mut(place as usize) else {
+        let Some(Place { client, ticket, scan, read, .. }) = self.places.get_mut(place as usize) else {
             return Default::default();
         };
         let ticket = *ticket;
         let (sending, answers, is_over) = match (scan, message) {
-            (
-                Some(scan),
-                ToClient::Scanned { number, span, answer: ScanAnswer::Part { server, level, last, entries, .. } },
-            ) if *is_reading && scan.waits_for(number, span) => {
-                image.adjust(server, level);
-                (Vec::new(), vec![(ticket, Answer::Read(entries, last.checked_add(1)))], true)
-            }
             (Some(scan), message) => {
                 let outputs = scan.take(now, message);
                 *image = scan.image();
@@ -190,9 +182,13 @@ impl<C: Contents> Requests<C> {
                 for output in outputs {
                     match output {
                         ScanOutput::Send(server, request) => sending.push(Sending::Scan(server, request)),
-                        ScanOutput::Found(entries) => answers.push((ticket, Answer::Found(entries))),
+                        ScanOutput::Found(entries) => match read {
+                            Some(read) => read.extend(entries),
+                            None => answers.push((ticket, Answer::Found(entries))),
+                        },
                         ScanOutput::Done(count) => {
-                            answers.push((ticket, Answer::Count(count)));
+                            let read = read.take().map(|read| Answer::Read(read, scan.next_place()));
+                            answers.push((ticket, read.unwrap_or(Answer::Count(count))));
                             is_over = true;
                         }
                     }
@@ -221,7 +217,7 @@ impl<C: Contents> Requests<C> {
 
     fn end(&mut self, ticket: Ticket, place: u32) {
         let over = &mut self.places[place as usize];
-        (over.scan, over.is_reading) = (None, false);
+        (over.scan, over.read) = (None, None);
         self.free.push(place);
         self.by_ticket.remove(&ticket);
     }

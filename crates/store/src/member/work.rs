@@ -221,8 +221,10 @@ impl<C: Contents> Member<C> {
     /// Asks a server for a part of a scan. Servers do not forward these, so members do, to the host of the nearest server they know of.
     fn scan_server(&mut self, server: u32, request: ScanRequest, hops: u32, outputs: &mut Vec<Output<C>>) {
         if let Some(own) = self.servers.get_mut(&server) {
-            if let Some(&host) = self.moves.get(&server).filter(|_| own.has_gone(request.span.c())) {
-                return outputs.push(Output::Send(host, Message::Scan { server, request, hops }));
+            let other_half =
+                self.moves.get(&server).filter(|_| own.has_sent(&request.part) || own.answers_second(&request));
+            if let Some(&host) = other_half.filter(|_| hops < MOST_HOPS) {
+                return outputs.push(Output::Send(host, Message::Scan { server, request, hops: hops + 1 }));
             }
             let mut effects = Vec::new();
             own.scan(request, &mut effects);
@@ -234,9 +236,9 @@ impl<C: Contents> Member<C> {
                 outputs.push(Output::Send(host, Message::Scan { server, request, hops: hops + 1 }));
             }
             None if self.is_not_in_the_file(server) => {
-                let ScanRequest { client, number, span, .. } = request;
+                let ScanRequest { client, number, part, .. } = request;
                 let answer = ScanAnswer::Gone { server };
-                self.tell_client(None, client, ToClient::Scanned { number, span, answer }, outputs);
+                self.tell_client(None, client, ToClient::Scanned { number, part, answer }, outputs);
             }
             // It is asked for again after its timeout.
             None | Some(_) => {}

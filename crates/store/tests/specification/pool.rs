@@ -67,6 +67,10 @@ struct Pool {
     leaving: BTreeSet<usize>,
     /// Members that are not there: what is sent to them is lost.
     down: BTreeSet<usize>,
+    /// A member that nothing reaches that must not be lost.
+    held_of: Option<usize>,
+    /// What has been sent to it, and by whom.
+    held: Vec<(usize, Message<Pairs>)>,
 }
 
 impl Pool {
@@ -89,6 +93,8 @@ impl Pool {
             model: BTreeMap::new(),
             leaving: BTreeSet::new(),
             down: BTreeSet::new(),
+            held_of: None,
+            held: Vec::new(),
         };
         pool.add();
         pool
@@ -195,6 +201,9 @@ impl Pool {
         let is_down = self.down.contains(&from) || self.down.contains(&to);
         if is_down || message.may_be_lost() && self.draws.percent(self.lost) {
             return;
+        }
+        if self.held_of == Some(to) && !message.may_be_lost() {
+            return self.held.push((from, message));
         }
         self.sent += 1;
         let at = self.now + 1 + self.draws.below(self.delay);
@@ -314,6 +323,13 @@ impl Pool {
         assert!(self.asked.is_empty());
     }
 
+    fn until(&mut self, is_over: impl Fn(&Pool) -> bool) {
+        let mut steps = 0..100_000;
+        while !is_over(self) {
+            assert!(steps.next().is_some() && self.step(), "it is never over");
+        }
+    }
+
     /// The keys that a member finds by a scan.
     fn scan(&mut self, member: usize) -> Vec<Key> {
         let mut outputs = Vec::new();
@@ -321,22 +337,22 @@ impl Pool {
         self.scans.insert((member, ticket), Vec::new());
         self.counted = None;
         self.carry(member, outputs);
-        self.until_nothing_is_under_way();
-        assert!(self.counted.is_some());
+        self.until(|pool| pool.counted.is_some());
         let mut found = self.scans.remove(&(member, ticket)).unwrap();
         found.sort_unstable();
         found
     }
 
-    /// The keys that a member finds by reading part by part.
-    fn read(&mut self, member: usize) -> Vec<Key> {
+    /// The keys that are found by reading part by part, each through another member, which knows little of the table.
+    fn read(&mut self) -> Vec<Key> {
         let (mut keys, mut place) = (Vec::new(), Some(0));
         while let Some(from) = place {
+            let member = self.some_member();
             let mut outputs = Vec::new();
             self.members[member].read(time(self.now), from, &mut outputs);
             self.carry(member, outputs);
-            self.until_nothing_is_under_way();
-            let (found, next) = self.read.take().unwrap();
+            self.until(|pool| pool.read.is_some());
+            let (found, next) = self.read.take().expect("it is over");
             keys.extend(found);
             place = next;
         }
@@ -361,7 +377,8 @@ impl Pool {
         keys.sort_unstable();
         let member = self.some_member();
         assert_eq!(self.scan(member), keys);
-        assert_eq!(self.read(member), keys);
+        assert_eq!(self.read(), keys);
+        self.until_nothing_is_under_way();
         let entries: u64 =
             self.members.iter().flat_map(Member::servers).filter_map(|(_, server)| Some(server.table()?.len())).sum();
         assert_eq!(entries, keys.len() as u64);
@@ -613,6 +630,33 @@ fn a_scan_finds_every_key_once_while_servers_move() {
             pool.step();
         }
         pool.check();
+        assert!(pool.members[leaver].has_left());
+    });
+}
+
+#[test]
+fn a_scan_does_not_wait_until_a_server_has_moved() {
+    of_each_seed("a_scan_does_not_wait", 300, |seed| {
+        let (mut pool, keys) = (standing_by(seed, 3), 0..8);
+        keys.clone().for_each(|number| pool.change(number, Some(number)));
+        pool.until_nothing_is_under_way();
+        let leaver = pool.servers()[&0];
+        pool.leave(leaver);
+        let moves = |pool: &Pool| pool.members[leaver].servers().any(|(_, server)| server.moves_away());
+        pool.until(moves);
+        // The receiver of the server does not get to ask for another chunk.
+        pool.held_of = Some(leaver);
+        (0..pool.draws.below(10)).for_each(|_| {
+            pool.step();
+        });
+        let member = pool.draws.below(3) as usize;
+        let found = if seed % 2 == 0 { pool.read() } else { pool.scan(member) };
+        assert_eq!(found, keys.map(key).collect::<Vec<Key>>());
+        assert!(moves(&pool), "it still moves");
+        pool.held_of = None;
+        let held = std::mem::take(&mut pool.held);
+        held.into_iter().for_each(|(from, message)| pool.send(from, leaver, message));
+        pool.until_nothing_is_under_way();
         assert!(pool.members[leaver].has_left());
     });
 }

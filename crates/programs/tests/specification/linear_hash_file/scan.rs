@@ -36,7 +36,16 @@ struct Scanning {
 impl Scanning {
     fn begin(image: u32, kind: ScanKind) -> Scanning {
         let image = Image::of(Extent::of(image));
-        let (scan, outputs) = Scan::begin((0, 0), image, kind, Duration::ZERO, Time::ZERO);
+        Scanning::of(Scan::begin((0, 0), image, kind, Duration::ZERO, Time::ZERO))
+    }
+
+    /// Reads from a place on what a server reads in one go.
+    fn begin_at(image: u32, place: u64) -> Scanning {
+        let image = Image::of(Extent::of(image));
+        Scanning::of(Scan::begin_at((0, 0), place, image, Duration::ZERO, Time::ZERO))
+    }
+
+    fn of((scan, outputs): (Scan, Vec<ScanOutput>)) -> Scanning {
         let (to_send, found, parts) = (Vec::new(), Vec::new(), Vec::new());
         let mut scanning = Scanning { scan, to_send, found, over: None, sent: 0, parts, rounds: 0 };
         scanning.does(outputs);
@@ -66,8 +75,8 @@ impl Scanning {
                 file.scan(to, request);
             } else {
                 // A server that is not in the file says so.
-                let ScanRequest { number, span, .. } = request;
-                file.messages.push(ToClient::Scanned { number, span, answer: ScanAnswer::Gone { server: to } });
+                let ScanRequest { number, part, .. } = request;
+                file.messages.push(ToClient::Scanned { number, part, answer: ScanAnswer::Gone { server: to } });
             }
         }
         for message in std::mem::take(&mut file.messages) {
@@ -81,10 +90,47 @@ impl Scanning {
 
     /// Runs until no server has anything to answer.
     fn run(&mut self, file: &mut File) {
+        let mut rounds = 0..1_000;
         while !self.to_send.is_empty() || !file.messages.is_empty() {
+            rounds.next().expect("it does not go on without end");
             self.round(file);
         }
     }
+
+    /// Has all open parts requested again, and runs.
+    fn wake(&mut self, file: &mut File) {
+        let outputs = self.scan.wake(Time::ZERO);
+        self.does(outputs);
+        self.run(file);
+    }
+
+    /// Runs to its end while messages between servers arrive, which it must not have to wait for more than `most` times; if it wakes, it also requests
+    /// its open parts again each time.
+    fn complete(&mut self, file: &mut File, most: usize, wakes: bool) {
+        self.run(file);
+        let mut waits = 0..most;
+        while self.over.is_none() {
+            waits.next().expect("it does not wait for any more messages");
+            assert!(file.step(), "nothing is moving, so there is nothing to wait for");
+            self.run(file);
+            if wakes {
+                self.wake(file);
+            }
+        }
+    }
+}
+
+/// The keys that are found from the first place to the last, with an image that is always outdated.
+fn read_all(file: &mut File) -> Vec<u64> {
+    let (mut found, mut place) = (Vec::new(), Some(0));
+    while let Some(from) = place {
+        let mut reading = Scanning::begin_at(1, from);
+        reading.complete(file, 1, false);
+        found.append(&mut reading.found);
+        place = reading.scan.next_place();
+    }
+    found.sort_unstable();
+    found
 }
 
 /// A file of the keys from 0 to `keys`, and how many local buckets all its servers have.
@@ -118,6 +164,7 @@ proptest! {
             prop_assert_eq!(scanning.scan.image().extent().buckets(), file.size());
         }
         prop_assert!(scanning.scan.is_over());
+        prop_assert_eq!(read_all(&mut file), (0..keys).collect::<Vec<u64>>());
     }
 
     /// The cost given in the documentation: a chunk exceeds its size by at most a local bucket, and each chunk of a server except the
@@ -169,31 +216,23 @@ fn an_image_far_ahead_of_the_file_does_not_flood_it() {
     assert_eq!(scanning.found, (0..50).collect::<Vec<u64>>());
 }
 
-/// In every state during a change of the file, a server answers at once for the keys that stay with it, and for the rest once they have
-/// moved; and for its level at once. The file is in the state after `steps` messages between servers. Returns whether it is still changing then,
-/// and how many servers it has by these levels, to a client that knows of one and to one that knows of two.
-fn while_it_changes(file: &mut File, steps: usize, keys: &[u64], begin: impl Fn(&mut File)) -> (bool, [u32; 2]) {
-    begin(file);
+/// In every state during a change of the file, a scan finds all keys without waiting for the end of the change: at most for the chunk that is on its way,
+/// and for the news of the split before that. Servers answer for their level at once. The client knows of `image` servers, and the file is in the state
+/// after `steps` messages between servers. Returns whether it is still changing then, and how many servers it has by these levels.
+fn while_it_changes(file: &mut File, (steps, image): (usize, u32), keys: &[u64]) -> (bool, u32) {
     let busy = (0..steps).all(|_| file.step());
-    let servers: [u32; 2] = [1, 2].map(|image| {
-        let mut levels = Scanning::begin(image, ScanKind::Levels);
-        levels.run(file);
-        assert_eq!(levels.over, Some(0), "nothing is read, so there is nothing to wait for");
-        levels.scan.image().extent().buckets()
-    });
-    let mut scanning = Scanning::begin(file.size(), ScanKind::Entries);
-    scanning.run(file);
-    let before = scanning.found.len();
-    let waited = scanning.over.is_none();
-    while file.step() {
-        scanning.run(file);
-    }
-    scanning.run(file);
+    let mut levels = Scanning::begin(image, ScanKind::Levels);
+    levels.run(file);
+    assert_eq!(levels.over, Some(0), "nothing is read, so there is nothing to wait for");
+    let mut scanning = Scanning::begin(image, ScanKind::Entries);
+    // Before the new server knows of the split, what has been sent to it is asked for in vain, and later again.
+    let (most, wakes) = if steps == 0 { (2, true) } else { (1, false) };
+    scanning.complete(file, most, wakes);
     scanning.found.sort_unstable();
     assert_eq!((scanning.over, &scanning.found[..]), (Some(keys.len() as u64), keys));
-    // One of two servers is moving half or all of its keys, never more.
-    assert!(!waited || before > 0, "nothing came before the end of the change");
-    (busy, servers)
+    assert_eq!(read_all(file), keys);
+    while file.step() {}
+    (busy, levels.scan.image().extent().buckets())
 }
 
 /// The number of servers changes once, when the change is over; to both clients at the same time, or one step apart, while the last chunk is on its way.
@@ -213,12 +252,16 @@ fn scans_go_on_while_a_server_splits() {
     let growth = Growth { capacity: 80, chunk: 2, ..GROWTH };
     let (keys, mut states, mut servers): (Vec<u64>, _, _) = ((0..65).collect(), 0, Vec::new());
     while {
-        let (mut file, _) = filled(growth, 64, uniform);
-        assert_eq!(file.size(), 1);
-        let (busy, count) = while_it_changes(&mut file, states, &keys, |file| drop(file.ask(64, insert)));
-        assert_eq!(file.size(), 2);
-        servers.push(count);
-        busy
+        let clients = [1, 2].map(|image| {
+            let (mut file, _) = filled(growth, 64, uniform);
+            assert_eq!(file.size(), 1);
+            file.ask(64, insert);
+            let counted = while_it_changes(&mut file, (states, image), &keys);
+            assert_eq!(file.size(), 2);
+            counted
+        });
+        servers.push(clients.map(|(_, count)| count));
+        clients[0].0
     } {
         states += 1;
     }
@@ -238,11 +281,15 @@ fn scans_go_on_while_two_servers_become_one() {
     let last = (0..65).find(|&key| without(key + 1).merges() > 0).unwrap();
     let (left, mut states, mut servers): (Vec<u64>, _, _) = ((last + 1..65).collect(), 0, Vec::new());
     while {
-        let mut file = without(last);
-        let (busy, count) = while_it_changes(&mut file, states, &left, |file| drop(file.ask(last, Operation::Remove)));
-        assert_eq!((file.size(), file.merges()), (1, 1));
-        servers.push(count);
-        busy
+        let clients = [1, 2].map(|image| {
+            let mut file = without(last);
+            file.ask(last, Operation::Remove);
+            let counted = while_it_changes(&mut file, (states, image), &left);
+            assert_eq!((file.size(), file.merges()), (1, 1));
+            counted
+        });
+        servers.push(clients.map(|(_, count)| count));
+        clients[0].0
     } {
         states += 1;
     }
