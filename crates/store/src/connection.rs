@@ -4,6 +4,8 @@ mod under_way;
 
 use std::rc::Rc;
 
+use programs::linear_hash::AT_ONCE;
+
 use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
 use crate::contents::Watched;
@@ -179,7 +181,11 @@ impl Connection {
     /// Carries out requests that were received, up to the limit of one turn.
     pub fn turn(&mut self, host: &mut Host) -> Pause {
         let mut limits = self.limits(host);
-        for _ in 0..MOST_IN_TURN {
+        for number in 0..MOST_IN_TURN {
+            // A client that does not pipeline is not at a second request.
+            if number % AT_ONCE == 1 && self.session.is_authenticated {
+                host.look_ahead(self.requests.upcoming());
+            }
             if self.session.client.is_killed.get() || self.session.is_leaving && self.under_way.is_empty() {
                 return Pause::Leave;
             }

@@ -296,6 +296,11 @@ impl Hashed for Record {
     fn c(&self) -> u64 {
         c_of(self.key())
     }
+
+    #[inline]
+    fn fetch(&self) {
+        std::hint::black_box(self.key().first());
+    }
 }
 
 impl Keyed<[u8]> for Record {

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thin_vec::ThinVec;
 
+use super::crowd::{Crowd, Leaf};
 use super::segments::Segments;
+use super::tags::Tags;
 
 /// A key and the value stored under it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +33,9 @@ pub trait Hashed {
 
     /// C, the hash of its key.
     fn c(&self) -> u64;
+
+    /// Has it fetched from memory, if it is not where the table has it.
+    fn fetch(&self) {}
 }
 
 /// An entry that can be looked up by a key of this type.
@@ -57,7 +62,7 @@ impl<K: Borrow<Q>, V, Q: Eq + ?Sized> Keyed<Q> for Entry<K, V> {
 pub type Bucket<E> = Vec<E>;
 
 /// How many entries are in the bucket itself.
-const SLOTS: usize = 8;
+const SLOTS: usize = Tags::SLOTS;
 
 /// All buckets.
 ///
@@ -71,21 +76,14 @@ const SLOTS: usize = 8;
 ///           entry 2
 ///           ...
 ///           beyond: overflow entries, for which there is no slot
-///   crowds  the overflow of buckets with much of it, in the order in which splits divide it
+///   crowds  the overflow of buckets with much of it
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<E> {
     tags: Segments<Tags, 2_048>,
     slots: Segments<Slots<E>, 32>,
+    /// A bucket that has a crowd has no free slot and nothing in `beyond`.
     crowds: BTreeMap<u32, Crowd<E>>,
-}
-
-/// Entries ordered by C with its bits reversed, so that a split divides them at one point. A bucket that has a crowd has no free slot
-/// and nothing in `beyond`.
-type Crowd<E> = BTreeMap<u64, ThinVec<E>>;
-
-const fn place(c: u64) -> u64 {
-    c.reverse_bits()
 }
 
 #[derive(Clone, Debug)]
@@ -98,6 +96,16 @@ impl<E> Default for Slots<E> {
     fn default() -> Slots<E> {
         Slots { near: [const { None }; SLOTS], beyond: ThinVec::new() }
     }
+}
+
+/// How many entries are fetched at the same time: about as many as a processor can wait for.
+pub const AT_ONCE: usize = 16;
+
+/// Where an entry probably is, by its tag.
+enum Spot<'a, E> {
+    Nowhere,
+    Slot(&'a Slots<E>, usize),
+    Leaf(&'a Leaf<E>, u8),
 }
 
 /// Where an entry is in its bucket.
@@ -114,7 +122,7 @@ impl<E> Slots<E> {
         E: Keyed<Q>,
     {
         let has_it = |entry: &E| entry.has(c, key);
-        let mut alike = tags.places(tag(c));
+        let mut alike = tags.places(Tags::of(c));
         match alike.find(|&slot| self.near[slot].as_ref().is_some_and(has_it)) {
             Some(slot) => Some(Found::Near(slot)),
             None if tags.are_full() => self.beyond.iter().position(has_it).map(Found::Beyond),
@@ -142,12 +150,12 @@ impl<E: Hashed> Buckets<E> {
 
     /// All entries, bucket by bucket.
     pub(super) fn entries(&self) -> impl Iterator<Item = &E> {
-        self.slots.iter().flat_map(Slots::iter).chain(self.crowds.values().flat_map(BTreeMap::values).flatten())
+        self.slots.iter().flat_map(Slots::iter).chain(self.crowds.values().flat_map(Crowd::iter))
     }
 
     /// The entries of one bucket.
     pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &E> + Clone> {
-        let crowd = self.crowds.get(&bucket).into_iter().flat_map(BTreeMap::values).flatten();
+        let crowd = self.crowds.get(&bucket).into_iter().flat_map(Crowd::iter);
         self.slots.get(bucket).map(|slots| slots.iter().chain(crowd))
     }
 
@@ -191,7 +199,7 @@ impl<E: Hashed> Buckets<E> {
             Some(Found::Near(slot)) => slots.near[slot].as_ref(),
             Some(Found::Beyond(place)) => slots.beyond.get(place),
             None if self.crowds.is_empty() => None,
-            None => self.crowds.get(&bucket)?.get(&place(c))?.iter().find(|entry| entry.has(c, key)),
+            None => self.crowds.get(&bucket)?.get(c, key),
         }
     }
 
@@ -205,20 +213,45 @@ impl<E: Hashed> Buckets<E> {
             Some(Found::Near(slot)) => slots.near[slot].as_mut(),
             Some(Found::Beyond(place)) => slots.beyond.get_mut(place),
             None if self.crowds.is_empty() => None,
-            None => self.crowds.get_mut(&bucket)?.get_mut(&place(c))?.iter_mut().find(|entry| entry.has(c, key)),
+            None => self.crowds.get_mut(&bucket)?.get_mut(c, key),
         }
+    }
+
+    /// Has the entries fetched from memory that keys with these hashes may have, each in a bucket: at most [`AT_ONCE`], all at the same time. So there are
+    /// three steps, each of which needs for each key what the one before has fetched, and nothing of other keys.
+    pub(super) fn fetch(&self, keys: impl IntoIterator<Item = (u32, u64)>) {
+        let mut spots = [const { Spot::Nowhere }; AT_ONCE];
+        for ((bucket, c), spot) in keys.into_iter().zip(&mut spots) {
+            *spot = self.spot(bucket, c);
+        }
+        let entries = spots.map(|spot| match spot {
+            Spot::Nowhere => None,
+            Spot::Slot(slots, slot) => slots.near[slot].as_ref(),
+            Spot::Leaf(leaf, tag) => leaf.first_alike(tag),
+        });
+        entries.into_iter().flatten().for_each(E::fetch);
+    }
+
+    /// Where a key's entry probably is.
+    fn spot(&self, bucket: u32, c: u64) -> Spot<'_, E> {
+        let (Some(tags), Some(slots)) = (self.tags.get(bucket), self.slots.get(bucket)) else { return Spot::Nowhere };
+        if let Some(slot) = tags.places(Tags::of(c)).next() {
+            return Spot::Slot(slots, slot);
+        }
+        let crowd = if self.crowds.is_empty() { None } else { self.crowds.get(&bucket) };
+        crowd.and_then(|crowd| crowd.leaf(c)).map_or(Spot::Nowhere, |leaf| Spot::Leaf(leaf, Tags::of(c)))
     }
 
     /// Adds an entry, whose key must be absent, to an existing bucket.
     pub(super) fn add(&mut self, bucket: u32, entry: E) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
-        match tags.places(FREE).next() {
+        match tags.places(Tags::FREE).next() {
             Some(slot) => {
-                tags.0[slot] = tag(entry.c());
+                tags.set(slot, Tags::of(entry.c()));
                 slots.near[slot] = Some(entry);
             }
             None => match self.crowds.get_mut(&bucket) {
-                Some(crowd) => crowd.entry(place(entry.c())).or_default().push(entry),
+                Some(crowd) => crowd.add(entry),
                 None => {
                     slots.beyond.reserve_exact(1); // there is rarely more than one
                     slots.beyond.push(entry);
@@ -239,17 +272,13 @@ impl<E: Hashed> Buckets<E> {
         match slots.find(*tags, c, key) {
             Some(Found::Near(slot)) => {
                 let next = slots.beyond.pop().or_else(|| uncrowd(&mut self.crowds, bucket));
-                tags.0[slot] = next.as_ref().map_or(FREE, |next| tag(next.c()));
+                tags.set(slot, next.as_ref().map_or(Tags::FREE, |next| Tags::of(next.c())));
                 std::mem::replace(&mut slots.near[slot], next)
             }
             Some(Found::Beyond(place)) => Some(slots.beyond.swap_remove(place)),
             None => {
                 let crowd = self.crowds.get_mut(&bucket)?;
-                let alike = crowd.get_mut(&place(c))?;
-                let entry = alike.swap_remove(alike.iter().position(|entry| entry.has(c, key))?);
-                if alike.is_empty() {
-                    crowd.remove(&place(c));
-                }
+                let entry = crowd.remove(c, key)?;
                 if crowd.is_empty() {
                     self.crowds.remove(&bucket);
                 }
@@ -258,27 +287,25 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Turns the overflow entries of a bucket into a crowd, adds the entries `more`, whose hashes must not be in its crowd, and fills free
+    /// Turns the overflow entries of a bucket into a crowd, takes in the crowd `more`, whose hashes must not be in its own, and fills free
     /// slots.
     fn crowd(&mut self, bucket: u32, mut more: Crowd<E>) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
-        for entry in std::mem::take(&mut slots.beyond) {
-            more.entry(place(entry.c())).or_default().push(entry);
-        }
-        self.crowds.entry(bucket).or_default().append(&mut more);
-        while let Some(slot) = tags.places(FREE).next() {
+        std::mem::take(&mut slots.beyond).into_iter().for_each(|entry| more.add(entry));
+        self.crowds.entry(bucket).or_insert_with(Crowd::new).append(more);
+        while let Some(slot) = tags.places(Tags::FREE).next() {
             let Some(entry) = uncrowd(&mut self.crowds, bucket) else { break };
-            tags.0[slot] = tag(entry.c());
+            tags.set(slot, Tags::of(entry.c()));
             slots.near[slot] = Some(entry);
         }
-        if self.crowds.get(&bucket).is_some_and(BTreeMap::is_empty) {
+        if self.crowds.get(&bucket).is_some_and(Crowd::is_empty) {
             self.crowds.remove(&bucket);
         }
     }
 
     /// Takes all entries of a bucket.
     pub(super) fn take(&mut self, bucket: u32) -> Bucket<E> {
-        let crowd = self.crowds.remove(&bucket).into_iter().flat_map(BTreeMap::into_values).flatten();
+        let crowd = self.crowds.remove(&bucket).into_iter().flat_map(Crowd::into_entries);
         self.empty(bucket).into_iter().flat_map(Slots::into_entries).chain(crowd).collect()
     }
 
@@ -289,9 +316,7 @@ impl<E: Hashed> Buckets<E> {
             self.add(if entry.c() >> bit & 1 == 1 { to } else { from }, entry);
         }
         let Some(mut staying) = staying else { return };
-        let Some((&first, _)) = staying.first_key_value() else { return };
-        let parting = place(1 << bit);
-        let leaving = staying.split_off(&((first | parting) & !(parting - 1)));
+        let leaving = staying.part(bit);
         self.crowd(from, staying);
         self.crowd(to, leaving);
     }
@@ -329,94 +354,66 @@ impl<E: Hashed> Buckets<E> {
 }
 
 /// Takes one entry from a bucket's crowd, if it has one; removes the crowd when it becomes empty.
-fn uncrowd<E>(crowds: &mut BTreeMap<u32, Crowd<E>>, bucket: u32) -> Option<E> {
+fn uncrowd<E: Hashed>(crowds: &mut BTreeMap<u32, Crowd<E>>, bucket: u32) -> Option<E> {
     let crowd = crowds.get_mut(&bucket)?;
-    let mut last = crowd.last_entry()?;
-    let entry = last.get_mut().pop();
-    if last.get().is_empty() {
-        last.remove();
-    }
+    let entry = crowd.pop();
     if crowd.is_empty() {
         crowds.remove(&bucket);
     }
     entry
 }
 
-/// The tag of a free slot.
-const FREE: u8 = 0;
-
-/// A byte that differs between the keys of one bucket: its bits depend on all of C.
-const fn tag(c: u64) -> u8 {
-    match (c.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 {
-        FREE => 1,
-        tag => tag,
-    }
-}
-
-/// The tags of a bucket's slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(align(8))]
-struct Tags([u8; SLOTS]);
-
-impl Tags {
-    const ONES: u64 = u64::from_le_bytes([1; SLOTS]);
-    const HIGHEST: u64 = Tags::ONES << 7;
-
-    /// Sets the highest bit of each byte that equals this tag, all bytes at once.
-    ///
-    /// A byte of `other` is 0 where the tags are equal. Subtracting 1 sets the highest bit only there, or above such a byte: the
-    /// first match is always a true one.
-    const fn alike(self, tag: u8) -> u64 {
-        let other = u64::from_le_bytes(self.0) ^ (Tags::ONES * tag as u64);
-        other.wrapping_sub(Tags::ONES) & !other & Tags::HIGHEST
-    }
-
-    const fn are_full(self) -> bool {
-        self.alike(FREE) == 0
-    }
-
-    /// The slots with this tag, and perhaps some above them.
-    fn places(self, tag: u8) -> impl Iterator<Item = usize> {
-        let mut alike = self.alike(tag);
-        std::iter::from_fn(move || {
-            let place = (alike != 0).then(|| (alike.trailing_zeros() / 8) as usize);
-            alike &= alike.wrapping_sub(1);
-            place
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::cell::Cell;
+
     use proptest::prelude::*;
+
+    use super::super::crowd::tests::Crowded;
+    use super::*;
 
     /// Whether the tags of a bucket match the entries in its slots, and nothing overflows while there is room.
     fn in_order<E: Hashed>(buckets: &Buckets<E>, bucket: u32) -> bool {
         let (tags, slots) = (buckets.tags.get(bucket).unwrap(), buckets.slots.get(bucket).unwrap());
-        let due = slots.near.each_ref().map(|entry| entry.as_ref().map_or(FREE, |entry| tag(entry.c())));
+        let due = |slot: usize| slots.near[slot].as_ref().map_or(Tags::FREE, |entry| Tags::of(entry.c()));
         let crowd = buckets.crowds.get(&bucket);
-        tags.0 == due
+        (0..SLOTS).all(|slot| tags.get(slot) == due(slot))
             && (slots.beyond.is_empty() || tags.are_full() && crowd.is_none())
-            && crowd.is_none_or(|crowd| tags.are_full() && !crowd.is_empty())
+            && crowd.is_none_or(|crowd| tags.are_full() && !crowd.is_empty() && crowd.is_in_order())
     }
 
-    /// An entry of a table that allows for crowds.
-    #[derive(Debug, PartialEq, Eq)]
-    struct Crowded(u64, u32);
+    /// An entry that counts how often it was fetched.
+    #[derive(Debug)]
+    struct Fetched(u64, Cell<u32>);
 
-    impl Hashed for Crowded {
+    impl Hashed for Fetched {
         const MOST_BEYOND: usize = 3;
 
         fn c(&self) -> u64 {
             self.0
         }
+
+        fn fetch(&self) {
+            self.1.set(self.1.get() + 1);
+        }
     }
 
-    impl Keyed<u32> for Crowded {
-        fn has(&self, c: u64, key: &u32) -> bool {
-            self.0 == c && self.1 == *key
-        }
+    #[test]
+    fn entries_are_fetched_wherever_they_are() {
+        let mut buckets = Buckets::new();
+        (0..2).for_each(|_| buckets.push());
+        // Five in the slots of bucket 0, and hundreds in the crowd of bucket 1.
+        let hashes = || (0..5).map(|number| (0, number * 7_919)).chain((0..500).map(|number| (1, number << 20 | 1)));
+        hashes().for_each(|(bucket, c)| buckets.add(bucket, Fetched(c, Cell::new(0))));
+        let all: Vec<(u32, u64)> = hashes().collect();
+        all.chunks(AT_ONCE).for_each(|some| buckets.fetch(some.iter().copied()));
+        let fetched = buckets.entries().filter(|entry| entry.1.get() > 0).count();
+        // Another one that has the same tag may be fetched instead.
+        assert!(
+            fetched > 430 && buckets.slots.get(0).unwrap().near.iter().flatten().all(|entry| entry.1.get() == 1),
+            "{fetched}"
+        );
+        buckets.fetch([(7, 3)]);
     }
 
     proptest! {

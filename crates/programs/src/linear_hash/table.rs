@@ -227,6 +227,11 @@ impl<E: Hashed> Table<E> {
         }
     }
 
+    /// Has the entries fetched from memory that keys with these hashes may have: at most [`super::AT_ONCE`], all at the same time.
+    pub fn fetch(&self, keys: impl IntoIterator<Item = u64>) {
+        self.buckets.fetch(keys.into_iter().filter_map(|c| Some((self.position(c)?, c))));
+    }
+
     /// The entry of a key; nothing if the key's place is not in this table.
     #[inline]
     pub fn find<Q: ?Sized>(&self, c: u64, key: &Q) -> Option<&E>

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::{Contents, Growth, ScanKind, Server, ToServer};
+use programs::linear_hash::{AT_ONCE, Contents, Growth, ScanKind, Server, ToServer};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
@@ -32,7 +32,7 @@ use crate::large::LARGE;
 use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Sequenced, Ticket};
 use crate::node::Node;
 use crate::record::Milliseconds;
-use crate::resp::{Arguments, OwnedArguments, Reply, Requests};
+use crate::resp::{Arguments, OwnedArguments, Reply, Requests, Upcoming};
 use crate::slot::{c_of, slot_of};
 use copying::Copying;
 pub use waiting::{Gather, Waiting};
@@ -223,6 +223,21 @@ impl Host {
             return Some(Waiting::Snapshot);
         }
         self.carry_out_on_keys(session, reply, arguments)
+    }
+
+    /// Has the records of a client's next requests fetched from memory: all at the same time, rather than one after another as they are carried out.
+    pub fn look_ahead(&self, keys: Upcoming<'_>) {
+        let (mut hashes, mut count) = ([0; AT_ONCE], 0);
+        for (c, key) in hashes.iter_mut().zip(keys) {
+            *c = c_of(key);
+            count += 1;
+        }
+        if count > 1 {
+            for (_, server) in self.member.servers() {
+                let held = hashes[..count].iter().copied().filter(|c| server.holds(*c));
+                server.contents().table.fetch(held);
+            }
+        }
     }
 
     /// Requests a snapshot for which a client waits, unless there is a reason to refuse it.

@@ -1,6 +1,7 @@
 //! Decodes requests, however their bytes are cut.
 
 use super::arguments::{Arguments, OwnedArguments, Range};
+use super::upcoming::Upcoming;
 use crate::large::{self, Arriving, LARGE, SharedValue};
 
 /// The most that a client may send.
@@ -210,6 +211,11 @@ impl Requests {
         }
         self.given = true;
         Ok(Some(self.read()))
+    }
+
+    /// The requests after the one that was returned last.
+    pub fn upcoming(&self) -> Upcoming<'_> {
+        Upcoming::of(&self.buffer[self.at..self.filled])
     }
 
     /// The request that was read.
