@@ -119,7 +119,7 @@ def free_ports(count: int) -> list[int]:
     """Free ports of the loopback for Redis Cluster nodes, whose bus ports, 10,000 above, are free, too."""
     ports: list[int] = []
     while len(ports) < count:
-        port = random.randrange(20_000, 30_000)
+        port = random.choice([port for port in range(20_000, 30_000) if port not in ports])
         with socket.socket() as listener, socket.socket() as bus:
             try:
                 listener.bind(("127.0.0.1", port))
