@@ -89,10 +89,7 @@ impl Scan {
         patience: Duration,
         now: Time,
     ) -> (Scan, Vec<ScanOutput<F>>) {
-        let (open, count, reach) = (BTreeMap::new(), 0, Reach::All);
-        let mut scan = Scan { client, number, kind, image, patience, open, count, reach };
-        let outputs = scan.ask(ScanPart { span: Span::ALL, buckets: None }, None, now);
-        (scan, outputs)
+        Scan::from((client, number), 0, (kind, Reach::All), image, (patience, now))
     }
 
     /// Begins a scan that reads entries from `place` on, as many as the server of this place reads in one go.
@@ -103,10 +100,18 @@ impl Scan {
         patience: Duration,
         now: Time,
     ) -> (Scan, Vec<ScanOutput<F>>) {
-        let (kind, open, count, reach) = (ScanKind::Entries, BTreeMap::new(), 0, Reach::OneGo);
-        let mut scan = Scan { client, number, kind, image, patience, open, count, reach };
-        let span = Span { first: place, last: u64::MAX };
-        let outputs = scan.ask(ScanPart { span, buckets: None }, None, now);
+        Scan::from((client, number), place, (ScanKind::Entries, Reach::OneGo), image, (patience, now))
+    }
+
+    fn from<F>(
+        (client, number): (u64, u64),
+        first: u64,
+        (kind, reach): (ScanKind, Reach),
+        image: Image,
+        (patience, now): (Duration, Time),
+    ) -> (Scan, Vec<ScanOutput<F>>) {
+        let mut scan = Scan { client, number, kind, image, patience, open: BTreeMap::new(), count: 0, reach };
+        let outputs = scan.ask(ScanPart { span: Span { first, last: u64::MAX }, buckets: None }, None, now);
         (scan, outputs)
     }
 
