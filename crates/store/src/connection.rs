@@ -4,7 +4,7 @@ mod under_way;
 
 use std::rc::Rc;
 
-use programs::linear_hash::AT_ONCE;
+use programs::linear_hash::FETCHED_AT_ONCE;
 
 use crate::bucket::Bucket;
 use crate::commands::{Flag, find};
@@ -183,7 +183,7 @@ impl Connection {
         let mut limits = self.limits(host);
         for number in 0..MOST_IN_TURN {
             // A client that does not pipeline is not at a second request.
-            if number % AT_ONCE == 1 && self.session.is_authenticated {
+            if number % FETCHED_AT_ONCE == 1 && self.session.is_authenticated {
                 host.look_ahead(self.requests.upcoming());
             }
             if self.session.client.is_killed.get() || self.session.is_leaving && self.under_way.is_empty() {

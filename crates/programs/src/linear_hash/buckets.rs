@@ -99,7 +99,7 @@ impl<E> Default for Slots<E> {
 }
 
 /// How many entries are fetched at the same time: about as many as a processor can wait for.
-pub const AT_ONCE: usize = 16;
+pub const FETCHED_AT_ONCE: usize = 16;
 
 /// Where an entry probably is, by its tag.
 enum Spot<'a, E> {
@@ -217,10 +217,10 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Has the entries fetched from memory that keys with these hashes may have, each in a bucket: at most [`AT_ONCE`], all at the same time. So there are
+    /// Has the entries fetched from memory that keys with these hashes may have, each in a bucket: at most [`FETCHED_AT_ONCE`], all at the same time. So there are
     /// three steps, each of which needs for each key what the one before has fetched, and nothing of other keys.
     pub(super) fn fetch(&self, keys: impl IntoIterator<Item = (u32, u64)>) {
-        let mut spots = [const { Spot::Nowhere }; AT_ONCE];
+        let mut spots = [const { Spot::Nowhere }; FETCHED_AT_ONCE];
         for ((bucket, c), spot) in keys.into_iter().zip(&mut spots) {
             *spot = self.spot(bucket, c);
         }
@@ -406,9 +406,9 @@ mod tests {
         let hashes = || (0..5).map(|number| (0, number * 7_919)).chain((0..500).map(|number| (1, number << 20 | 1)));
         hashes().for_each(|(bucket, c)| buckets.add(bucket, Fetched(c, Cell::new(0))));
         let all: Vec<(u32, u64)> = hashes().collect();
-        all.chunks(AT_ONCE).for_each(|some| buckets.fetch(some.iter().copied()));
+        all.chunks(FETCHED_AT_ONCE).for_each(|some| buckets.fetch(some.iter().copied()));
         let fetched = buckets.entries().filter(|entry| entry.1.get() > 0).count();
-        // Another one that has the same tag may be fetched instead.
+        // Of the 63 others in a leaf some 32 come before it, and one of these has the same tag, and is fetched instead, with a chance of an eighth.
         assert!(
             fetched > 430 && buckets.slots.get(0).unwrap().near.iter().flatten().all(|entry| entry.1.get() == 1),
             "{fetched}"

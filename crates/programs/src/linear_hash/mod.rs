@@ -42,7 +42,7 @@ mod tags;
 mod words;
 
 pub use bucket_range::BucketRange;
-pub use buckets::{AT_ONCE, Bucket, Entry, Hashed, Keyed};
+pub use buckets::{Bucket, Entry, FETCHED_AT_ONCE, Hashed, Keyed};
 pub use check::at_most;
 pub use client::{Client, ClientCounts, ClientOutput};
 pub use contents::{Contents, OutputOf, Pairs, ToClientOf, ToServerOf};

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::{AT_ONCE, Contents, Growth, ScanKind, Server, ToServer};
+use programs::linear_hash::{Contents, FETCHED_AT_ONCE, Growth, ScanKind, Server, ToServer};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
@@ -227,7 +227,7 @@ impl Host {
 
     /// Has the records of a client's next requests fetched from memory: all at the same time, rather than one after another as they are carried out.
     pub fn look_ahead(&self, keys: Upcoming<'_>) {
-        let (mut hashes, mut count) = ([0; AT_ONCE], 0);
+        let (mut hashes, mut count) = ([0; FETCHED_AT_ONCE], 0);
         for (c, key) in hashes.iter_mut().zip(keys) {
             *c = c_of(key);
             count += 1;
