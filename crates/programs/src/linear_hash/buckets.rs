@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thin_vec::ThinVec;
 
-use super::crowd::{Crowd, Leaf};
+use super::overflow_tree::{Leaf, OverflowTree};
 use super::segments::Segments;
 use super::tags::Tags;
 
@@ -76,14 +76,14 @@ const SLOTS: usize = Tags::SLOTS;
 ///           entry 2
 ///           ...
 ///           beyond: overflow entries, for which there is no slot
-///   crowds  the overflow of buckets with much of it
+///   trees   the overflow of buckets with much of it
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<E> {
     tags: Segments<Tags, 2_048>,
     slots: Segments<Slots<E>, 32>,
-    /// A bucket that has a crowd has no free slot and nothing in `beyond`.
-    crowds: BTreeMap<u32, Crowd<E>>,
+    /// A bucket that has a tree has no free slot and nothing in `beyond`.
+    overflow_trees: BTreeMap<u32, OverflowTree<E>>,
 }
 
 #[derive(Clone, Debug)]
@@ -141,7 +141,7 @@ impl<E> Slots<E> {
 
 impl<E: Hashed> Buckets<E> {
     pub(super) const fn new() -> Buckets<E> {
-        Buckets { tags: Segments::new(), slots: Segments::new(), crowds: BTreeMap::new() }
+        Buckets { tags: Segments::new(), slots: Segments::new(), overflow_trees: BTreeMap::new() }
     }
 
     pub(super) const fn len(&self) -> u32 {
@@ -150,13 +150,13 @@ impl<E: Hashed> Buckets<E> {
 
     /// All entries, bucket by bucket.
     pub(super) fn entries(&self) -> impl Iterator<Item = &E> {
-        self.slots.iter().flat_map(Slots::iter).chain(self.crowds.values().flat_map(Crowd::iter))
+        self.slots.iter().flat_map(Slots::iter).chain(self.overflow_trees.values().flat_map(OverflowTree::iter))
     }
 
     /// The entries of one bucket.
     pub(super) fn entries_of(&self, bucket: u32) -> Option<impl Iterator<Item = &E> + Clone> {
-        let crowd = self.crowds.get(&bucket).into_iter().flat_map(Crowd::iter);
-        self.slots.get(bucket).map(|slots| slots.iter().chain(crowd))
+        let tree = self.overflow_trees.get(&bucket).into_iter().flat_map(OverflowTree::iter);
+        self.slots.get(bucket).map(|slots| slots.iter().chain(tree))
     }
 
     /// Adds an empty bucket.
@@ -169,14 +169,14 @@ impl<E: Hashed> Buckets<E> {
     pub(super) fn pop(&mut self) {
         self.tags.pop();
         self.slots.pop();
-        self.crowds.remove(&self.len());
+        self.overflow_trees.remove(&self.len());
     }
 
     /// Drops about `entries` of the last entries, and the buckets that become empty. Returns whether no bucket is left.
     pub(super) fn drop_some(&mut self, entries: usize) -> bool {
         let mut rest = entries;
         while let Some(last) = self.len().checked_sub(1) {
-            while rest > 0 && uncrowd(&mut self.crowds, last).is_some() {
+            while rest > 0 && pop_overflow(&mut self.overflow_trees, last).is_some() {
                 rest -= 1;
             }
             if rest == 0 {
@@ -198,8 +198,8 @@ impl<E: Hashed> Buckets<E> {
         match slots.find(*self.tags.get(bucket)?, c, key) {
             Some(Found::Near(slot)) => slots.near[slot].as_ref(),
             Some(Found::Beyond(place)) => slots.beyond.get(place),
-            None if self.crowds.is_empty() => None,
-            None => self.crowds.get(&bucket)?.get(c, key),
+            None if self.overflow_trees.is_empty() => None,
+            None => self.overflow_trees.get(&bucket)?.get(c, key),
         }
     }
 
@@ -212,8 +212,8 @@ impl<E: Hashed> Buckets<E> {
         match slots.find(*self.tags.get(bucket)?, c, key) {
             Some(Found::Near(slot)) => slots.near[slot].as_mut(),
             Some(Found::Beyond(place)) => slots.beyond.get_mut(place),
-            None if self.crowds.is_empty() => None,
-            None => self.crowds.get_mut(&bucket)?.get_mut(c, key),
+            None if self.overflow_trees.is_empty() => None,
+            None => self.overflow_trees.get_mut(&bucket)?.get_mut(c, key),
         }
     }
 
@@ -238,8 +238,8 @@ impl<E: Hashed> Buckets<E> {
         if let Some(slot) = tags.places(Tags::of(c)).next() {
             return Spot::Slot(slots, slot);
         }
-        let crowd = if self.crowds.is_empty() { None } else { self.crowds.get(&bucket) };
-        crowd.and_then(|crowd| crowd.leaf(c)).map_or(Spot::Nowhere, |leaf| Spot::Leaf(leaf, Tags::of(c)))
+        let tree = if self.overflow_trees.is_empty() { None } else { self.overflow_trees.get(&bucket) };
+        tree.and_then(|tree| tree.leaf(c)).map_or(Spot::Nowhere, |leaf| Spot::Leaf(leaf, Tags::of(c)))
     }
 
     /// Adds an entry, whose key must be absent, to an existing bucket.
@@ -250,13 +250,13 @@ impl<E: Hashed> Buckets<E> {
                 tags.set(slot, Tags::of(entry.c()));
                 slots.near[slot] = Some(entry);
             }
-            None => match self.crowds.get_mut(&bucket) {
-                Some(crowd) => crowd.add(entry),
+            None => match self.overflow_trees.get_mut(&bucket) {
+                Some(tree) => tree.add(entry),
                 None => {
                     slots.beyond.reserve_exact(1); // there is rarely more than one
                     slots.beyond.push(entry);
                     if slots.beyond.len() > E::MOST_BEYOND {
-                        self.crowd(bucket, Crowd::new());
+                        self.overflow_into_tree(bucket, OverflowTree::new());
                     }
                 }
             },
@@ -271,61 +271,61 @@ impl<E: Hashed> Buckets<E> {
         let (tags, slots) = (self.tags.get_mut(bucket)?, self.slots.get_mut(bucket)?);
         match slots.find(*tags, c, key) {
             Some(Found::Near(slot)) => {
-                let next = slots.beyond.pop().or_else(|| uncrowd(&mut self.crowds, bucket));
+                let next = slots.beyond.pop().or_else(|| pop_overflow(&mut self.overflow_trees, bucket));
                 tags.set(slot, next.as_ref().map_or(Tags::FREE, |next| Tags::of(next.c())));
                 std::mem::replace(&mut slots.near[slot], next)
             }
             Some(Found::Beyond(place)) => Some(slots.beyond.swap_remove(place)),
             None => {
-                let crowd = self.crowds.get_mut(&bucket)?;
-                let entry = crowd.remove(c, key)?;
-                if crowd.is_empty() {
-                    self.crowds.remove(&bucket);
+                let tree = self.overflow_trees.get_mut(&bucket)?;
+                let entry = tree.remove(c, key)?;
+                if tree.is_empty() {
+                    self.overflow_trees.remove(&bucket);
                 }
                 Some(entry)
             }
         }
     }
 
-    /// Turns the overflow entries of a bucket into a crowd, takes in the crowd `more`, whose hashes must not be in its own, and fills free
+    /// Turns the overflow entries of a bucket into a tree, takes in the tree `more`, whose hashes must not be in its own, and fills free
     /// slots.
-    fn crowd(&mut self, bucket: u32, mut more: Crowd<E>) {
+    fn overflow_into_tree(&mut self, bucket: u32, mut more: OverflowTree<E>) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
         std::mem::take(&mut slots.beyond).into_iter().for_each(|entry| more.add(entry));
-        self.crowds.entry(bucket).or_insert_with(Crowd::new).append(more);
+        self.overflow_trees.entry(bucket).or_insert_with(OverflowTree::new).append(more);
         while let Some(slot) = tags.places(Tags::FREE).next() {
-            let Some(entry) = uncrowd(&mut self.crowds, bucket) else { break };
+            let Some(entry) = pop_overflow(&mut self.overflow_trees, bucket) else { break };
             tags.set(slot, Tags::of(entry.c()));
             slots.near[slot] = Some(entry);
         }
-        if self.crowds.get(&bucket).is_some_and(Crowd::is_empty) {
-            self.crowds.remove(&bucket);
+        if self.overflow_trees.get(&bucket).is_some_and(OverflowTree::is_empty) {
+            self.overflow_trees.remove(&bucket);
         }
     }
 
     /// Takes all entries of a bucket.
     pub(super) fn take(&mut self, bucket: u32) -> Bucket<E> {
-        let crowd = self.crowds.remove(&bucket).into_iter().flat_map(Crowd::into_entries);
-        self.empty(bucket).into_iter().flat_map(Slots::into_entries).chain(crowd).collect()
+        let tree = self.overflow_trees.remove(&bucket).into_iter().flat_map(OverflowTree::into_entries);
+        self.empty(bucket).into_iter().flat_map(Slots::into_entries).chain(tree).collect()
     }
 
     /// Moves the entries of one bucket whose C has this bit to another. They have all lower bits in common.
     pub(super) fn part(&mut self, from: u32, to: u32, bit: u32) {
-        let staying = self.crowds.remove(&from);
+        let staying = self.overflow_trees.remove(&from);
         for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
             self.add(if entry.c() >> bit & 1 == 1 { to } else { from }, entry);
         }
         let Some(mut staying) = staying else { return };
         let leaving = staying.part(bit);
-        self.crowd(from, staying);
-        self.crowd(to, leaving);
+        self.overflow_into_tree(from, staying);
+        self.overflow_into_tree(to, leaving);
     }
 
     /// Moves all entries of one bucket to another.
     pub(super) fn join(&mut self, from: u32, to: u32) {
-        // The crowds first: those of different buckets have no hash in common.
-        if let Some(crowd) = self.crowds.remove(&from) {
-            self.crowd(to, crowd);
+        // The trees first: those of different buckets have no hash in common.
+        if let Some(tree) = self.overflow_trees.remove(&from) {
+            self.overflow_into_tree(to, tree);
         }
         for entry in self.empty(from).into_iter().flat_map(Slots::into_entries) {
             self.add(to, entry);
@@ -337,8 +337,8 @@ impl<E: Hashed> Buckets<E> {
         if from == to {
             return;
         }
-        if let Some(crowd) = self.crowds.remove(&from) {
-            self.crowds.insert(to, crowd);
+        if let Some(tree) = self.overflow_trees.remove(&from) {
+            self.overflow_trees.insert(to, tree);
         }
         let tags = self.tags.get(from).copied().unwrap_or_default();
         let slots = self.empty(from);
@@ -353,12 +353,12 @@ impl<E: Hashed> Buckets<E> {
     }
 }
 
-/// Takes one entry from a bucket's crowd, if it has one; removes the crowd when it becomes empty.
-fn uncrowd<E: Hashed>(crowds: &mut BTreeMap<u32, Crowd<E>>, bucket: u32) -> Option<E> {
-    let crowd = crowds.get_mut(&bucket)?;
-    let entry = crowd.pop();
-    if crowd.is_empty() {
-        crowds.remove(&bucket);
+/// Takes one entry from a bucket's tree, if it has one; removes the tree when it becomes empty.
+fn pop_overflow<E: Hashed>(overflow_trees: &mut BTreeMap<u32, OverflowTree<E>>, bucket: u32) -> Option<E> {
+    let tree = overflow_trees.get_mut(&bucket)?;
+    let entry = tree.pop();
+    if tree.is_empty() {
+        overflow_trees.remove(&bucket);
     }
     entry
 }
@@ -369,17 +369,17 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::crowd::tests::Crowded;
+    use super::super::overflow_tree::tests::Overflowing;
     use super::*;
 
     /// Whether the tags of a bucket match the entries in its slots, and nothing overflows while there is room.
     fn in_order<E: Hashed>(buckets: &Buckets<E>, bucket: u32) -> bool {
         let (tags, slots) = (buckets.tags.get(bucket).unwrap(), buckets.slots.get(bucket).unwrap());
         let due = |slot: usize| slots.near[slot].as_ref().map_or(Tags::FREE, |entry| Tags::of(entry.c()));
-        let crowd = buckets.crowds.get(&bucket);
+        let tree = buckets.overflow_trees.get(&bucket);
         (0..SLOTS).all(|slot| tags.get(slot) == due(slot))
-            && (slots.beyond.is_empty() || tags.are_full() && crowd.is_none())
-            && crowd.is_none_or(|crowd| tags.are_full() && !crowd.is_empty() && crowd.is_in_order())
+            && (slots.beyond.is_empty() || tags.are_full() && tree.is_none())
+            && tree.is_none_or(|tree| tags.are_full() && !tree.is_empty() && tree.is_in_order())
     }
 
     /// An entry that counts how often it was fetched.
@@ -402,7 +402,7 @@ mod tests {
     fn entries_are_fetched_wherever_they_are() {
         let mut buckets = Buckets::new();
         (0..2).for_each(|_| buckets.push());
-        // Five in the slots of bucket 0, and hundreds in the crowd of bucket 1.
+        // Five in the slots of bucket 0, and hundreds in the tree of bucket 1.
         let hashes = || (0..5).map(|number| (0, number * 7_919)).chain((0..500).map(|number| (1, number << 20 | 1)));
         hashes().for_each(|(bucket, c)| buckets.add(bucket, Fetched(c, Cell::new(0))));
         let all: Vec<(u32, u64)> = hashes().collect();
@@ -445,17 +445,17 @@ mod tests {
 
         /// The same with many keys in one bucket, which is split and joined again.
         #[test]
-        fn finds_what_is_in_a_crowd(steps in prop::collection::vec((0u8..4, 0u64..12, 0u32..4), 0..120)) {
+        fn finds_what_is_in_an_overflow_tree(steps in prop::collection::vec((0u8..4, 0u64..12, 0u32..4), 0..120)) {
             let mut buckets = Buckets::new();
             (0..4).for_each(|_| buckets.push());
             let mut model = Vec::new();
             for (step, c, key) in steps {
                 let there = model.contains(&(c, key));
                 if step > 0 && !there {
-                    buckets.add(0, Crowded(c, key));
+                    buckets.add(0, Overflowing(c, key));
                     model.push((c, key));
                 } else if step == 0 {
-                    prop_assert_eq!(buckets.remove(0, c, &key), there.then_some(Crowded(c, key)));
+                    prop_assert_eq!(buckets.remove(0, c, &key), there.then_some(Overflowing(c, key)));
                     model.retain(|&one| one != (c, key));
                 }
                 prop_assert!(in_order(&buckets, 0));

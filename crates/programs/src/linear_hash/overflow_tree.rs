@@ -27,14 +27,14 @@ const fn place(c: u64) -> u64 {
 /// Cost of n entries: log2(n / 48) comparisons of places and 64 tags to find one, of which usually just one is that of the key; half a leaf is hashed again
 /// for each 32 that are added, and the list of leaves is moved.
 #[derive(Clone, Debug)]
-pub(super) struct Crowd<E> {
+pub(super) struct OverflowTree<E> {
     /// A place for each leaf: its own entries are there or later, those of all leaves before it earlier.
     firsts: Vec<u64>,
     #[allow(clippy::vec_box)] // a new leaf moves all later ones: 8 bytes each in place of 88
     leaves: Vec<Box<Leaf<E>>>,
 }
 
-/// Some entries of a crowd.
+/// Some entries of a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf<E> {
     /// Those of the first entries.
@@ -122,9 +122,9 @@ impl<E: Hashed> Leaf<E> {
     }
 }
 
-impl<E: Hashed> Crowd<E> {
-    pub(super) const fn new() -> Crowd<E> {
-        Crowd { firsts: Vec::new(), leaves: Vec::new() }
+impl<E: Hashed> OverflowTree<E> {
+    pub(super) const fn new() -> OverflowTree<E> {
+        OverflowTree { firsts: Vec::new(), leaves: Vec::new() }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -237,12 +237,12 @@ impl<E: Hashed> Crowd<E> {
     }
 
     /// Takes out the entries whose C has this bit. All have the lower bits in common.
-    pub(super) fn part(&mut self, bit: u32) -> Crowd<E> {
-        let Some(&any) = self.firsts.first() else { return Crowd::new() };
+    pub(super) fn part(&mut self, bit: u32) -> OverflowTree<E> {
+        let Some(&any) = self.firsts.first() else { return OverflowTree::new() };
         let parting = place(1 << bit);
         let from = (any | parting) & !(parting - 1);
         let stay = self.firsts.partition_point(|first| *first < from);
-        let mut leaving = Crowd { firsts: self.firsts.split_off(stay), leaves: self.leaves.split_off(stay) };
+        let mut leaving = OverflowTree { firsts: self.firsts.split_off(stay), leaves: self.leaves.split_off(stay) };
         if let Some(last) = stay.checked_sub(1) {
             let later = self.leaves[last].split_off(from);
             if !later.entries.is_empty() {
@@ -255,8 +255,8 @@ impl<E: Hashed> Crowd<E> {
         leaving
     }
 
-    /// Takes in another crowd, whose entries are all before these, or all after them.
-    pub(super) fn append(&mut self, mut other: Crowd<E>) {
+    /// Takes in another tree, whose entries are all before these, or all after them.
+    pub(super) fn append(&mut self, mut other: OverflowTree<E>) {
         if other.firsts.first() < self.firsts.first() {
             std::mem::swap(self, &mut other);
         }
@@ -271,11 +271,11 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// An entry of a table that allows for crowds.
+    /// An entry of a table that allows for overflow_trees.
     #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Crowded(pub u64, pub u32);
+    pub struct Overflowing(pub u64, pub u32);
 
-    impl Hashed for Crowded {
+    impl Hashed for Overflowing {
         const MOST_BEYOND: usize = 3;
 
         fn c(&self) -> u64 {
@@ -283,13 +283,13 @@ pub(super) mod tests {
         }
     }
 
-    impl Keyed<u32> for Crowded {
+    impl Keyed<u32> for Overflowing {
         fn has(&self, c: u64, key: &u32) -> bool {
             self.0 == c && self.1 == *key
         }
     }
 
-    impl<E: Hashed> Crowd<E> {
+    impl<E: Hashed> OverflowTree<E> {
         /// Leaves are in order, none is empty, and their tags are those of their entries.
         pub fn is_in_order(&self) -> bool {
             let places = |leaf: &Leaf<E>| leaf.entries.iter().map(|entry| place(entry.c())).collect::<Vec<u64>>();
@@ -319,59 +319,59 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn finds_what_is_there(steps in prop::collection::vec((0u8..5, 0u64..400), 0..1_500), bit in 2u32..30) {
-            let (mut crowd, mut model) = (Crowd::new(), Vec::<Crowded>::new());
+            let (mut tree, mut model) = (OverflowTree::new(), Vec::<Overflowing>::new());
             for (step, number) in steps {
-                let entry = Crowded(c(number), number as u32);
+                let entry = Overflowing(c(number), number as u32);
                 let is_there = model.contains(&entry);
-                prop_assert_eq!(crowd.get(entry.0, &entry.1), is_there.then_some(&entry));
+                prop_assert_eq!(tree.get(entry.0, &entry.1), is_there.then_some(&entry));
                 match step {
                     0 => {
-                        prop_assert_eq!(crowd.remove(entry.0, &entry.1), is_there.then(|| entry.clone()));
+                        prop_assert_eq!(tree.remove(entry.0, &entry.1), is_there.then(|| entry.clone()));
                         model.retain(|one| *one != entry);
                     }
                     1 if number % 40 == 0 => {
-                        let popped = crowd.pop();
+                        let popped = tree.pop();
                         prop_assert_eq!(popped.is_some(), !model.is_empty());
                         model.retain(|one| Some(one) != popped.as_ref());
                     }
                     _ if !is_there => {
-                        crowd.add(entry.clone());
+                        tree.add(entry.clone());
                         model.push(entry);
                     }
                     _ => {}
                 }
             }
-            prop_assert!(crowd.is_in_order());
-            prop_assert!(model.iter().all(|Crowded(c, key)| crowd.get_mut(*c, key).is_some()));
-            prop_assert_eq!(crowd.iter().count(), model.len());
+            prop_assert!(tree.is_in_order());
+            prop_assert!(model.iter().all(|Overflowing(c, key)| tree.get_mut(*c, key).is_some()));
+            prop_assert_eq!(tree.iter().count(), model.len());
             // Those that have all bits below this one in common, as they are after earlier splits.
-            let alike = |Crowded(c, _): &Crowded| c & ((1 << bit) - 1) == 0b10;
-            let mut crowd = Crowd::new();
+            let alike = |Overflowing(c, _): &Overflowing| c & ((1 << bit) - 1) == 0b10;
+            let mut tree = OverflowTree::new();
             model.retain(alike);
-            model.iter().for_each(|entry| crowd.add(entry.clone()));
-            let parted = crowd.part(bit);
-            prop_assert!(crowd.is_in_order() && parted.is_in_order());
-            prop_assert!(crowd.iter().all(|entry| entry.0 >> bit & 1 == 0) && parted.iter().all(|entry| entry.0 >> bit & 1 == 1));
-            prop_assert_eq!(crowd.iter().count() + parted.iter().count(), model.len());
-            crowd.append(parted);
-            prop_assert!(crowd.is_in_order());
-            prop_assert!(model.iter().all(|Crowded(c, key)| crowd.get(*c, key).is_some()));
-            prop_assert_eq!(crowd.into_entries().count(), model.len());
+            model.iter().for_each(|entry| tree.add(entry.clone()));
+            let parted = tree.part(bit);
+            prop_assert!(tree.is_in_order() && parted.is_in_order());
+            prop_assert!(tree.iter().all(|entry| entry.0 >> bit & 1 == 0) && parted.iter().all(|entry| entry.0 >> bit & 1 == 1));
+            prop_assert_eq!(tree.iter().count() + parted.iter().count(), model.len());
+            tree.append(parted);
+            prop_assert!(tree.is_in_order());
+            prop_assert!(model.iter().all(|Overflowing(c, key)| tree.get(*c, key).is_some()));
+            prop_assert_eq!(tree.into_entries().count(), model.len());
         }
     }
 
     #[test]
     fn entries_with_one_hash_are_in_one_leaf_and_leaves_that_empty_are_joined() {
-        let mut crowd = Crowd::new();
-        (0..200).for_each(|key| crowd.add(Crowded(6, key)));
-        assert!(crowd.is_in_order() && crowd.leaves.len() == 1);
-        (0..2_000).for_each(|number| crowd.add(Crowded(u64::from(number) << 3 | 0b10, number)));
-        let leaves = crowd.leaves.len();
-        assert!(crowd.is_in_order() && leaves > 2_000 / MOST);
+        let mut tree = OverflowTree::new();
+        (0..200).for_each(|key| tree.add(Overflowing(6, key)));
+        assert!(tree.is_in_order() && tree.leaves.len() == 1);
+        (0..2_000).for_each(|number| tree.add(Overflowing(u64::from(number) << 3 | 0b10, number)));
+        let leaves = tree.leaves.len();
+        assert!(tree.is_in_order() && leaves > 2_000 / MOST);
         for number in 20..2_000 {
-            assert!(crowd.remove(u64::from(number) << 3 | 0b10, &number).is_some());
+            assert!(tree.remove(u64::from(number) << 3 | 0b10, &number).is_some());
         }
-        assert!(crowd.is_in_order() && crowd.leaves.len() < leaves / 4, "{} of {leaves}", crowd.leaves.len());
-        assert_eq!(crowd.iter().count(), 220);
+        assert!(tree.is_in_order() && tree.leaves.len() < leaves / 4, "{} of {leaves}", tree.leaves.len());
+        assert_eq!(tree.iter().count(), 220);
     }
 }
