@@ -217,8 +217,8 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Has the entries fetched from memory that keys with these hashes may have, each in a bucket: at most [`FETCHED_AT_ONCE`], all at the same time. So there are
-    /// three steps, each of which needs for each key what the one before has fetched, and nothing of other keys.
+    /// Fetches from memory the entries of keys with these hashes, each with its bucket: at most [`FETCHED_AT_ONCE`], all at the same time. To that end
+    /// there are three steps, each of which needs what the one before has fetched for the same key, and nothing of other keys.
     pub(super) fn fetch(&self, keys: impl IntoIterator<Item = (u32, u64)>) {
         let mut spots = [const { Spot::Nowhere }; FETCHED_AT_ONCE];
         for ((bucket, c), spot) in keys.into_iter().zip(&mut spots) {

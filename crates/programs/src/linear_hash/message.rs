@@ -109,7 +109,7 @@ pub enum ToClient<R = Outcome, F = (Key, Body)> {
 pub struct ScanPart {
     /// Keys of this span.
     pub span: Span,
-    /// Only those in these local buckets, if there are any: the others of the span are in other parts.
+    /// If given, only those in these local buckets: the other keys of the span are in other parts.
     pub buckets: Option<BucketRange>,
 }
 
@@ -153,7 +153,7 @@ impl ScanKind {
 /// Keys that a server has left out of its answer to a part of a scan, since they are moving and it does not have them: another server is to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// The server between which and the answering one they move.
+    /// The server to ask: the other one of the two between which they move.
     pub server: u32,
     /// Their local buckets.
     pub buckets: BucketRange,
@@ -174,7 +174,7 @@ pub enum ScanAnswer<F = (Key, Body)> {
         count: u64,
         /// The entries, if requested.
         entries: Vec<F>,
-        /// Keys up to there that it has left out, if there may be any.
+        /// Keys up to that place that it has left out, if there may be any.
         left_out: Option<LeftOut>,
     },
     /// The span begins with keys that server a of level j does not have.

@@ -4,9 +4,9 @@ use super::tags::Tags;
 use super::{Hashed, Keyed};
 
 /// The most entries of a leaf, unless they all have the same hash.
-const MOST: usize = WORDS * Tags::SLOTS;
-/// How many words of tags a leaf has.
-const WORDS: usize = 8;
+const MOST: usize = GROUPS * Tags::SLOTS;
+/// How many groups of tags a leaf has.
+const GROUPS: usize = 8;
 /// A leaf that has so few takes in the next one, if that has few, too.
 const FEW: usize = MOST / 4;
 
@@ -38,14 +38,14 @@ pub(super) struct OverflowTree<E> {
 #[derive(Clone, Debug)]
 pub(super) struct Leaf<E> {
     /// Those of the first entries.
-    tags: [Tags; WORDS],
+    tags: [Tags; GROUPS],
     /// More than there are tags only if all have the same hash.
     entries: Vec<E>,
 }
 
 impl<E> Default for Leaf<E> {
     fn default() -> Leaf<E> {
-        Leaf { tags: [Tags::default(); WORDS], entries: Vec::new() }
+        Leaf { tags: [Tags::default(); GROUPS], entries: Vec::new() }
     }
 }
 
@@ -56,10 +56,10 @@ impl<E: Hashed> Leaf<E> {
         leaf
     }
 
-    /// A bit for each of the first entries with this tag, and perhaps for some others. It branches nowhere, as the processor could not guess where to.
+    /// A bit for each of the first entries with this tag, and perhaps for some others. There is no branch in it, as the processor could not predict one.
     fn alike(&self, tag: u8) -> u64 {
-        let words = self.tags.iter().enumerate();
-        words.fold(0, |bits, (word, tags)| bits | u64::from(tags.bits(tag)) << (word * Tags::SLOTS))
+        let groups = self.tags.iter().enumerate();
+        groups.fold(0, |bits, (group, tags)| bits | u64::from(tags.bits(tag)) << (group * Tags::SLOTS))
     }
 
     /// The first entry with this tag.

@@ -43,7 +43,7 @@ pub enum ScanOutput<F = (Key, Body)> {
 ///
 /// Cost: 2 M messages with a correct image, and 2 for each further chunk, in as many rounds as the largest server has chunks;
 /// a round or two more with an outdated image, and up to 4 messages more for each chunk of keys that are moving. As many chunks are under
-/// way at a time as there are servers, or twice as many of two between which keys move.
+/// way at a time as there are servers, and as many again where keys are moving.
 ///
 /// Source: LH* paper, section on parallel operations with deterministic termination; the spans are our addition.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Scan {
         self.image
     }
 
-    /// Whether all keys have been answered for that it asks for.
+    /// Whether all keys that it asks for have been answered for.
     pub fn is_over(&self) -> bool {
         self.open.is_empty()
     }

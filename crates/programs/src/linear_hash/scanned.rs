@@ -66,12 +66,12 @@ impl<C: Contents> Server<C> {
         Some(ScanAnswer::Part { server, level, last, count, entries, left_out })
     }
 
-    /// The server between which and this one keys are moving.
+    /// The other one of the two servers between which keys are moving.
     fn other(&self, level: u32) -> u32 {
         match self.change {
             Some(Change::SplitsTo(other) | Change::LeavesFor(other) | Change::TakesOver(other)) => other,
             Some(Change::MovesAway | Change::Arrives) => self.number,
-            // A split is creating it.
+            // This one is being created by a split of that one.
             None => h(level.saturating_sub(1), self.number.into()),
         }
     }

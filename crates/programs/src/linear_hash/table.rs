@@ -227,7 +227,7 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// Has the entries fetched from memory that keys with these hashes may have: at most [`super::FETCHED_AT_ONCE`], all at the same time.
+    /// Fetches from memory the entries of keys with these hashes: at most [`super::FETCHED_AT_ONCE`], all at the same time.
     pub fn fetch(&self, keys: impl IntoIterator<Item = u64>) {
         self.buckets.fetch(keys.into_iter().filter_map(|c| Some((self.position(c)?, c))));
     }

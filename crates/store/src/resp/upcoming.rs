@@ -22,8 +22,7 @@ impl<'a> Upcoming<'a> {
         let (&first, rest) = self.rest.split_first()?;
         let line = rest.get(..LONGEST_LINE).unwrap_or(rest);
         let length = line.iter().position(|&byte| byte == b'\r').filter(|_| first == kind)?;
-        let digit = |number: usize, byte: &u8| Some(number.checked_mul(10)? + usize::from(byte.checked_sub(b'0')?));
-        let number = rest[..length].iter().try_fold(0, digit)?;
+        let number = usize::try_from(super::number::integer(&rest[..length])?).ok()?;
         self.rest = rest.get(length + 2..)?;
         Some(number)
     }
@@ -43,9 +42,9 @@ impl<'a> Iterator for Upcoming<'a> {
         loop {
             let arguments = self.number(b'*').filter(|arguments| *arguments <= MOST_ARGUMENTS)?;
             let mut key = None;
-            for place in 0..arguments {
+            for index in 0..arguments {
                 let argument = self.argument()?;
-                if place == 1 {
+                if index == 1 {
                     key = Some(argument);
                 }
             }

@@ -67,7 +67,7 @@ struct Pool {
     leaving: BTreeSet<usize>,
     /// Members that are not there: what is sent to them is lost.
     down: BTreeSet<usize>,
-    /// A member that nothing reaches that must not be lost.
+    /// A member that messages which must not be lost do not reach.
     held_of: Option<usize>,
     /// What has been sent to it, and by whom.
     held: Vec<(usize, Message<Pairs>)>,
