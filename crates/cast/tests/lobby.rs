@@ -93,7 +93,7 @@ impl Simulation {
         self.host.done() == self.receivers.len()
     }
 
-    fn say(&mut self, from: SocketAddr, to: SocketAddr, message: LobbyMessage) {
+    fn send(&mut self, from: SocketAddr, to: SocketAddr, message: LobbyMessage) {
         self.recorded.push((from, to, message.clone()));
         if self.draws.below(100) >= self.loss {
             self.flying.push((from, to, message));
@@ -117,15 +117,15 @@ impl Simulation {
         }
         for (to, message) in self.host.due(now) {
             match to {
-                To::One(to) => self.say(at(HOST), to, message),
+                To::One(to) => self.send(at(HOST), to, message),
                 To::Group => {
-                    (0..self.receivers.len() as u16).for_each(|it| self.say(at(HOST), at(100 + it), message.clone()));
+                    (0..self.receivers.len() as u16).for_each(|it| self.send(at(HOST), at(100 + it), message.clone()));
                 }
             }
         }
         for number in 0..self.receivers.len() {
             let due = self.receivers[number].guest.due(now);
-            due.into_iter().for_each(|(to, message)| self.say(at(100 + number as u16), to, message));
+            due.into_iter().for_each(|(to, message)| self.send(at(100 + number as u16), to, message));
         }
     }
 
@@ -141,7 +141,7 @@ impl Simulation {
             }
             None => {}
         }
-        answers.into_iter().for_each(|(to, message)| self.say(own, to, message));
+        answers.into_iter().for_each(|(to, message)| self.send(own, to, message));
     }
 
     /// A round from its call to its end: all participants know it, with different ranks.

@@ -235,7 +235,7 @@ fn working<T: Send + 'static>(
     does: &str,
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    let _spinner = progress::Spinner::saying(does);
+    let _spinner = progress::Spinner::with_message(does);
     unless_interrupted(work)
 }
 

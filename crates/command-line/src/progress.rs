@@ -66,10 +66,10 @@ impl Bar {
         Bar(Late::new(Some(STEPS), "{elapsed_precise} [{wide_bar}] {percent:>3}% {msg}"))
     }
 
-    /// Shows that `share` of the work is done, from 0 to 1, and a few words more.
-    pub(super) fn show(&self, share: f64, words: String) {
+    /// Shows that `share` of the work is done, from 0 to 1, and a message.
+    pub(super) fn show(&self, share: f64, message: String) {
         self.0.bar.set_position(((share * STEPS as f64) as u64).min(STEPS));
-        self.0.bar.set_message(words);
+        self.0.bar.set_message(message);
     }
 
     /// Prints something meanwhile.
@@ -82,14 +82,14 @@ impl Bar {
 pub(super) struct DataBar(ProgressBar);
 
 impl DataBar {
-    /// One that shows only a few words so far.
-    pub(super) fn new(words: String) -> DataBar {
+    /// One that shows only a message so far.
+    pub(super) fn new(message: String) -> DataBar {
         let bar = ProgressBar::new_spinner();
-        bar.set_message(words);
+        bar.set_message(message);
         DataBar(bar)
     }
 
-    /// Shows that `done` of `of` bytes have arrived, and a few words more.
+    /// Shows that `done` of `of` bytes have arrived, and a message.
     pub(super) fn show(&self, done: u64, of: u64) {
         if self.0.length() != Some(of) {
             self.0.set_length(of);
@@ -102,9 +102,9 @@ impl DataBar {
         self.0.set_position(done);
     }
 
-    /// Shows a few other words.
-    pub(super) fn say(&self, words: String) {
-        self.0.set_message(words);
+    /// Shows another message.
+    pub(super) fn set_message(&self, message: String) {
+        self.0.set_message(message);
         self.0.tick();
     }
 
@@ -129,15 +129,15 @@ impl Spinner {
         Spinner(Late::new(None, "{spinner} {elapsed_precise} {msg}"))
     }
 
-    /// One with a few words.
-    pub(super) fn saying(words: &str) -> Spinner {
+    /// One with a message.
+    pub(super) fn with_message(message: &str) -> Spinner {
         let spinner = Spinner::new();
-        spinner.show(words.to_owned());
+        spinner.show(message.to_owned());
         spinner
     }
 
-    /// Shows a few other words.
-    pub(super) fn show(&self, words: String) {
-        self.0.bar.set_message(words);
+    /// Shows another message.
+    pub(super) fn show(&self, message: String) {
+        self.0.bar.set_message(message);
     }
 }

@@ -64,7 +64,7 @@ impl Arguments {
         let experiment = traffic.provenance("saturate", &machine, json!({"precision": self.precision}))?;
         check(network, &load).map_err(experiment::Error::from)?;
         let chart = self.chart.as_deref().map(WholeFile::create).transpose()?;
-        let spinner = Spinner::saying("running the first loads");
+        let spinner = Spinner::with_message("running the first loads");
         let show_known =
             |known: Known| spinner.show(format!("{} loads run, saturation {}", known.runs, span(&known.span)));
         let effort = Effort { precision: self.precision, threads: self.threads.map_or_else(cores, usize::from) };

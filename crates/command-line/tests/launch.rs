@@ -109,18 +109,18 @@ fn a_program_that_is_stuck_ends() {
     let folder = std::env::temp_dir().join(format!("maquette-launch-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let hosts = folder.join("hosts.txt");
-    fs::write(&hosts, "here 127.0.0.1 2\n").unwrap();
+    fs::write(&hosts, "local 127.0.0.1 2\n").unwrap();
     let hosts = hosts.to_str().unwrap();
     // `true` starts no rank.
     let gone = launch(&["--hosts", hosts, "--shell", "true {host}", "ping-pong"]);
     assert_eq!(
-        (gone.status.code(), standard_error(&gone).contains("on here is gone: exit status: 0")),
+        (gone.status.code(), standard_error(&gone).contains("on local is gone: exit status: 0")),
         (Some(1), true)
     );
     let late = launch(&["--hosts", hosts, "--shell", "sleep 60 {host}", "--timeout", "1s", "ping-pong"]);
     assert_eq!(late.status.code(), Some(1), "{}", standard_error(&late));
     let unstarted = launch(&["--hosts", hosts, "--shell", "/no/such/shell {host}", "ping-pong"]);
-    assert!(standard_error(&unstarted).contains("rank 0 can't be started on here"), "{}", standard_error(&unstarted));
+    assert!(standard_error(&unstarted).contains("rank 0 can't be started on local"), "{}", standard_error(&unstarted));
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -128,7 +128,7 @@ fn a_program_that_is_stuck_ends() {
 fn endless(folder: &Path, address: &str, shell: &str) -> Process {
     fs::create_dir_all(folder).unwrap();
     let hosts = folder.join("hosts.txt");
-    fs::write(&hosts, format!("here {address}\nthere {address}\n")).unwrap();
+    fs::write(&hosts, format!("local {address}\nother {address}\n")).unwrap();
     let program = ["ping-pong", "--bytes", "8", "--rounds", "1000000000"];
     Process::start(maquette(&["launch", "--hosts", hosts.to_str().unwrap(), "--shell", shell]).args(program))
 }

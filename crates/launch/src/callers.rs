@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn hello(secret: &Secret, rank: u32) -> Vec<u8> {
-        let (token, address, machine) = (secret.token_of(rank), "127.0.0.1:7".parse().unwrap(), "here".to_owned());
+        let (token, address, machine) = (secret.token_of(rank), "127.0.0.1:7".parse().unwrap(), "local".to_owned());
         let mut line = Vec::new();
         write_line(&mut line, &Hello { token, rank, address, machine }).unwrap();
         line

@@ -12,29 +12,31 @@ const LONGEST: u64 = 64 << 10;
 /// A command line that runs another command on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shell {
-    words: Vec<String>,
+    arguments: Vec<String>,
 }
 
 /// The placeholder for the host's name.
 const HOST: &str = "{host}";
 
 impl Shell {
-    /// Reads a template such as `ssh {host}`: words, one of which contains `{host}`.
+    /// Reads a template such as `ssh {host}`: arguments, one of which contains `{host}`.
     ///
     /// # Errors
     /// What is allowed.
     pub fn parse(text: &str) -> Result<Shell, String> {
-        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        if !words.iter().any(|word| word.contains(HOST)) || words.first().is_some_and(|word| word.contains(HOST)) {
+        let arguments: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        if !arguments.iter().any(|argument| argument.contains(HOST))
+            || arguments.first().is_some_and(|argument| argument.contains(HOST))
+        {
             return Err(format!("allowed is a command with `{HOST}` in it, such as `ssh {HOST}`"));
         }
-        Ok(Shell { words })
+        Ok(Shell { arguments })
     }
 
     /// `command` on `host`.
     fn command(&self, host: &str, command: &[OsString]) -> Vec<OsString> {
-        let words = self.words.iter().map(|word| OsString::from(word.replace(HOST, host)));
-        words.chain(command.iter().cloned()).collect()
+        let arguments = self.arguments.iter().map(|argument| OsString::from(argument.replace(HOST, host)));
+        arguments.chain(command.iter().cloned()).collect()
     }
 }
 
@@ -53,8 +55,8 @@ impl Process {
         shell: Option<(&Shell, &str)>,
         secret: &str,
     ) -> io::Result<Process> {
-        let words = shell.map_or_else(|| command.to_vec(), |(shell, host)| shell.command(host, command));
-        let Some((program, arguments)) = words.split_first() else {
+        let command_line = shell.map_or_else(|| command.to_vec(), |(shell, host)| shell.command(host, command));
+        let Some((program, arguments)) = command_line.split_first() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
         };
         let piped = Stdio::piped;

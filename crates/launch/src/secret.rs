@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn hello(token: String, rank: u32) -> Hello {
-        Hello { token, rank, address: "127.0.0.1:7".parse().unwrap(), machine: "here".to_owned() }
+        Hello { token, rank, address: "127.0.0.1:7".parse().unwrap(), machine: "local".to_owned() }
     }
 
     #[test]

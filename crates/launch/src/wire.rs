@@ -243,7 +243,7 @@ mod tests {
             token: "secret".to_owned(),
             rank: 3,
             address: "127.0.0.1:7".parse().unwrap(),
-            machine: "here".to_owned(),
+            machine: "local".to_owned(),
         };
         let mut line = Vec::new();
         write_line(&mut line, &hello).unwrap();

@@ -126,7 +126,7 @@ impl<W: Watch> Receiver<'_, W> {
             (guest.due(now), guest.deadline())
         };
         if let Some((to, message)) = due {
-            self.wire.say(To::One(to), &message)?;
+            self.wire.send_message(To::One(to), &message)?;
         }
         if self.lobby.borrow_mut().guest.is_left(now) {
             self.sender_left(folder, "it has not answered for five seconds");
@@ -187,7 +187,7 @@ impl<W: Watch> Receiver<'_, W> {
         let leave = self.lobby.borrow_mut().guest.leave();
         if let Some((to, message)) = leave {
             // If the sender does not hear it, it finds out by itself.
-            let _ = self.wire.say(To::One(to), &message);
+            let _ = self.wire.send_message(To::One(to), &message);
         }
     }
 
@@ -228,7 +228,7 @@ impl<W: Watch> Receiver<'_, W> {
         let messenger = Messenger::new(&network, Rank(u32::from(call.rank)), u32::from(call.ranks), parameters)?;
         let there = lobby.borrow_mut().guest.is_there(call.session);
         if let Some((to, message)) = there {
-            wire.say(To::One(to), &message)?;
+            wire.send_message(To::One(to), &message)?;
         }
         let Some(current) = &mut self.current else { return Err(Error::Stopped) };
         let all = Bytes(current.announce.bytes);
@@ -354,5 +354,5 @@ fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, 
         }
     })?;
     notice.map_or(Ok(()), |(from, why): (SocketAddr, Mismatch)| wire.notice(from, why))?;
-    answers.iter().try_for_each(|(to, message)| wire.say(To::One(*to), message))
+    answers.iter().try_for_each(|(to, message)| wire.send_message(To::One(*to), message))
 }

@@ -305,7 +305,7 @@ impl<W: Watch> Sender<'_, W> {
 /// Sends what is due.
 fn attend(wire: &Wire, lobby: &RefCell<Lobby>, now: Time) -> Result<()> {
     let due: Vec<(To, LobbyMessage)> = lobby.borrow_mut().host.due(now);
-    due.iter().try_for_each(|(to, message)| wire.say(*to, message))
+    due.iter().try_for_each(|(to, message)| wire.send_message(*to, message))
 }
 
 /// Receives messages in the lobby until `until`.

@@ -48,7 +48,7 @@ impl Wire {
     }
 
     /// Sends a message in the lobby.
-    pub(super) fn say(&self, to: To, message: &LobbyMessage) -> Result<()> {
+    pub(super) fn send_message(&self, to: To, message: &LobbyMessage) -> Result<()> {
         let mut nonce = [0; 24];
         getrandom::fill(&mut nonce).map_err(failed)?;
         let bytes = self.envelope.write(message, nonce);

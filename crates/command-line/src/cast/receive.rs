@@ -145,7 +145,7 @@ impl Watch for Watching {
                 let before =
                     if has.0 > 0 { format!(", {} of it already received", amount(has)) } else { String::new() };
                 let size = amount(Bytes(announce.bytes));
-                self.bar.say(format!("{} from {from}, {size}{before}", shown(&announce.title)));
+                self.bar.set_message(format!("{} from {from}, {size}{before}", shown(&announce.title)));
             }
             Event::Has(has, of) => self.bar.show(has.0.min(of.0), of.0),
             Event::SenderLeft(reason) => self.bar.aside(|| {

@@ -160,7 +160,7 @@ impl Watching {
 
     fn waits(&self) {
         let of = self.receivers.map(|receivers| format!(" of {receivers}")).unwrap_or_default();
-        self.bar.say(format!("{}{of} receivers have joined", self.joined));
+        self.bar.set_message(format!("{}{of} receivers have joined", self.joined));
     }
 }
 
@@ -171,13 +171,13 @@ impl Watch for Watching {
                 self.joined += 1;
                 self.waits();
             }
-            Event::Begins(receivers) => self.bar.say(format!("to {receivers}")),
+            Event::Begins(receivers) => self.bar.set_message(format!("to {receivers}")),
             Event::Sent(done, of) => self.bar.show(done.0, of.0),
             Event::Lost(name) => self.bar.aside(|| warn(&format!("{name} is gone, or too slow; it may come back"))),
             Event::Refused(name, reason) => self.bar.aside(|| warn(&format!("{name} refuses the files: {reason}"))),
             Event::Done(_) => {
                 self.done += 1;
-                self.bar.say(format!("{} have it", self.done));
+                self.bar.set_message(format!("{} have it", self.done));
             }
             Event::ReceiverMismatch(why, from) => self.bar.aside(|| warn(&mismatch(why, from))),
             Event::Found(..) | Event::Has(..) | Event::SenderLeft(_) | Event::SenderMismatch(..) => {}

@@ -156,9 +156,9 @@ impl Arguments {
         let records = unless_interrupted(move || {
             let spinner = Spinner::new();
             let mut progress = |there: usize, ended: usize| {
-                let words = if there < ranks as usize { "ranks are there" } else { "ranks have ended" };
+                let state = if there < ranks as usize { "ranks are there" } else { "ranks have ended" };
                 let count = if there < ranks as usize { there } else { ended };
-                spinner.show(format!("{count} of {ranks} {words}"));
+                spinner.show(format!("{count} of {ranks} {state}"));
             };
             launch(&plan, &mut progress).map_err(Failure::from)
         })?;
@@ -166,26 +166,26 @@ impl Arguments {
     }
 }
 
-/// The description of the program given by the words that ranks receive, and its provenance. The program is checked as a rank
+/// The description of the program given by the arguments that ranks receive, and its provenance. The program is checked as a rank
 /// would check it, so that no rank is started in vain.
-fn prepared(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Value, Provenance), Failure> {
-    if let Some(program) = OwnProgram::of(words)? {
+fn prepared(arguments: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Value, Provenance), Failure> {
+    if let Some(program) = OwnProgram::of(arguments)? {
         own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
         return Ok((program.as_experiment(), program.provenance(ranks)?));
     }
-    let experiment = experiment(words, ranks)?;
+    let experiment = experiment(arguments, ranks)?;
     let provenance = experiment.prepare_for_real(ranks)?.provenance;
     Ok((json!(experiment), provenance))
 }
 
-/// The experiment given by the words of a program, as after `maquette run`.
-fn experiment(words: &[String], ranks: u32) -> Result<Experiment, Failure> {
+/// The experiment given by the arguments of a program, as after `maquette run`.
+fn experiment(arguments: &[String], ranks: u32) -> Result<Experiment, Failure> {
     let seed = || Arg::new("seed").long("seed").value_name("S").value_parser(value_parser!(u64));
     let programs = commands(|command, _| command.arg(seed().help("The seed of random choices; 1, if left out")));
     let command = Command::new("maquette launch").disable_help_subcommand(true).subcommands(programs);
     let usage = |error| Failure::Usage(Box::new(error));
-    let words = std::iter::once("maquette launch").chain(words.iter().map(String::as_str));
-    let matches = command.try_get_matches_from(words).map_err(usage)?;
+    let arguments = std::iter::once("maquette launch").chain(arguments.iter().map(String::as_str));
+    let matches = command.try_get_matches_from(arguments).map_err(usage)?;
     let Some((name, matches)) = matches.subcommand() else {
         return Err(Failure::argument("PROGRAM", "nothing", "a program, as after `maquette run`"));
     };
@@ -221,9 +221,10 @@ fn refuse_model_options(program: &[String]) -> Result<(), Failure> {
     let postal = OF_THE_POSTAL_MODEL.iter().filter(|_| can_be_postal);
     let refused: Vec<&(&str, &str)> = OF_A_MODEL.iter().chain(postal).collect();
     // Words after `--` are not options.
-    let words = || program.iter().take_while(|word| *word != "--");
-    for (word, next) in words().zip(words().skip(1).map(Some).chain([None])) {
-        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+    let arguments = || program.iter().take_while(|argument| *argument != "--");
+    for (argument, next) in arguments().zip(arguments().skip(1).map(Some).chain([None])) {
+        let (name, value) =
+            argument.split_once('=').map_or((argument.as_str(), None), |(name, value)| (name, Some(value)));
         if let Some((option, allowed)) = refused.iter().find(|refused| refused.0 == name) {
             let value = value.or(next.map(String::as_str)).unwrap_or("nothing after it");
             return Err(Failure::argument(*option, value, allowed));

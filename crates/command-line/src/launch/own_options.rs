@@ -1,4 +1,4 @@
-//! Sorts the words of the command line: options of `launch` may also come after the program.
+//! Sorts the arguments of the command line: options of `launch` may also come after the program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,28 +9,28 @@ use clap::{Args, Command, FromArgMatches, Id};
 use super::Options;
 use crate::failure::Failure;
 
-/// Takes the options of `launch`, and `--json`, from the words of the program.
+/// Takes the options of `launch`, and `--json`, from the arguments of the program.
 pub(super) fn take(
     mut options: Options,
-    words: Vec<String>,
+    arguments: Vec<String>,
     as_json: bool,
 ) -> Result<(Options, Vec<String>, bool), Failure> {
     let command = Options::augment_args(Command::new("maquette launch"));
-    let takes_value = |word: &str| {
-        let name = word.strip_prefix("--")?;
+    let takes_value = |argument: &str| {
+        let name = argument.strip_prefix("--")?;
         let own = command.get_arguments().find(|own| own.get_long() == Some(name))?;
         Some(own.get_action().takes_values())
     };
     let (mut own, mut program, mut json) = (vec!["maquette launch".to_owned()], Vec::new(), as_json);
-    let mut rest = words.into_iter();
-    while let Some(word) = rest.next() {
-        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+    let mut rest = arguments.into_iter();
+    while let Some(argument) = rest.next() {
+        let name = argument.split_once('=').map_or(argument.as_str(), |(name, _)| name);
         match takes_value(name) {
-            _ if word == "--json" => json = true,
-            None => program.push(word),
+            _ if argument == "--json" => json = true,
+            None => program.push(argument),
             Some(takes) => {
-                let value = if takes && name.len() == word.len() { rest.next() } else { None };
-                own.push(word);
+                let value = if takes && name.len() == argument.len() { rest.next() } else { None };
+                own.push(argument);
                 own.extend(value);
             }
         }
@@ -38,7 +38,7 @@ pub(super) fn take(
     if own.len() > 1 {
         let usage = |error| Failure::Usage(Box::new(error));
         let mut matches = command.try_get_matches_from(own).map_err(usage)?;
-        // An option that is not among these words keeps its value from before the program.
+        // An option that is not among these arguments keeps its value from before the program.
         let left_out = |id: &&str| matches.value_source(id) != Some(ValueSource::CommandLine);
         let ids: Vec<String> = matches.ids().map(Id::as_str).filter(left_out).map(str::to_owned).collect();
         ids.iter().for_each(|id| drop(matches.try_clear_id(id)));

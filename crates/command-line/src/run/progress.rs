@@ -31,7 +31,7 @@ impl ProgressDisplay {
         PROGRESS.reset();
         let indicator = match messages {
             Some(most @ 1..) => Indicator::Share(Bar::new(), most),
-            _ => Indicator::Sign(Spinner::saying("simulating")),
+            _ => Indicator::Sign(Spinner::with_message("simulating")),
         };
         (&PROGRESS, ProgressDisplay { checks: 0, indicator })
     }

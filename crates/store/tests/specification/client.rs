@@ -140,7 +140,7 @@ impl World {
             let key = |number: u64| format!("{client}:{number}").into_bytes();
             let value = draws.below(1 << 40).to_string().into_bytes();
             let text = |value: Option<Vec<u8>>| value.map_or(Value::Null, Value::Text);
-            let (words, answer) = match draws.below(6) {
+            let (arguments, answer) = match draws.below(6) {
                 0 | 1 if storing => {
                     let before = model.insert(number, value.clone());
                     (vec![b"GETSET".to_vec(), key(number), value], text(before))
@@ -157,12 +157,12 @@ impl World {
                 3 => (vec![b"ECHO".to_vec(), value.clone()], Value::Text(value)),
                 _ => (vec![b"GET".to_vec(), key(number)], text(model.get(&number).cloned())),
             };
-            commands.push(words);
+            commands.push(arguments);
             due.push(answer);
         }
         let commands: Vec<Vec<&[u8]>> =
-            commands.iter().map(|words| words.iter().map(|word| &word[..]).collect()).collect();
-        routes.ask(now, commands.iter().map(|words| &words[..]));
+            commands.iter().map(|arguments| arguments.iter().map(|argument| &argument[..]).collect()).collect();
+        routes.ask(now, commands.iter().map(|arguments| &arguments[..]));
     }
 
     /// Does something that may happen now: a member receives a message, or some bytes from or to a client arrive.
@@ -273,10 +273,10 @@ impl World {
     }
 
     /// The first client's answer to a request.
-    fn say(&mut self, words: &[&str]) -> Result<Value, String> {
-        let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    fn command(&mut self, arguments: &[&str]) -> Result<Value, String> {
+        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
         let now = self.elapsed();
-        self.clients[0].routes.ask(now, [&words[..]]);
+        self.clients[0].routes.ask(now, [&arguments[..]]);
         for _ in 0..100_000 {
             if self.clients[0].routes.is_done() {
                 let answer = self.clients[0].routes.answers().unwrap().pop().unwrap();
@@ -284,7 +284,7 @@ impl World {
             }
             self.step();
         }
-        panic!("{words:?} is never answered");
+        panic!("{arguments:?} is never answered");
     }
 
     /// Whether the number of servers becomes `due`, and stays.
@@ -360,9 +360,9 @@ fn clients_are_not_redirected_to_a_member_that_has_not_heard_of_its_server_yet()
         world.run(1, 1, true);
     }
     let keys: Vec<String> = (0..80).map(|number| format!("0:{number}")).collect();
-    let words: Vec<[&[u8]; 2]> = keys.iter().map(|key| [&b"GET"[..], key.as_bytes()]).collect();
+    let arguments: Vec<[&[u8]; 2]> = keys.iter().map(|key| [&b"GET"[..], key.as_bytes()]).collect();
     let now = world.elapsed();
-    world.clients[0].routes.ask(now, words.iter().map(|words| &words[..]));
+    world.clients[0].routes.ask(now, arguments.iter().map(|arguments| &arguments[..]));
     (0..5_000).for_each(|_| world.step());
     let routes = &world.clients[0].routes;
     assert!(!routes.is_done() && routes.counts().moved == 0, "{:?}", routes.counts());
@@ -394,17 +394,17 @@ fn slots_are_told_and_all_keys_found_while_a_server_splits() {
     // The last map of slots is old by then.
     (0..5_000).for_each(|_| world.step());
     assert!(!all_are_steady(&world));
-    let Ok(Value::List(ranges)) = world.say(&["CLUSTER", "SLOTS"]) else { panic!("a list of ranges is due") };
+    let Ok(Value::List(ranges)) = world.command(&["CLUSTER", "SLOTS"]) else { panic!("a list of ranges is due") };
     // The server that splits has them all until its other half is complete.
     let of_one =
         |range: &Value| matches!(range, Value::List(it) if it[..2] == [Value::Integer(0), Value::Integer(16_383)]);
     assert!(ranges.len() == 1 && of_one(&ranges[0]), "{ranges:?}");
     let keys = world.clients[0].model.len();
-    assert_eq!(world.say(&["DBSIZE"]), Ok(Value::Integer(keys as i64)));
-    let Ok(Value::List(found)) = world.say(&["KEYS", "*"]) else { panic!("a list of keys is due") };
+    assert_eq!(world.command(&["DBSIZE"]), Ok(Value::Integer(keys as i64)));
+    let Ok(Value::List(found)) = world.command(&["KEYS", "*"]) else { panic!("a list of keys is due") };
     let (mut scanned, mut cursor) = (Vec::new(), "0".to_owned());
     while {
-        let Ok(Value::List(part)) = world.say(&["SCAN", &cursor]) else { panic!("a part is due") };
+        let Ok(Value::List(part)) = world.command(&["SCAN", &cursor]) else { panic!("a part is due") };
         let [Value::Text(next), Value::List(keys)] = &part[..] else { panic!("a cursor and keys are due: {part:?}") };
         scanned.extend_from_slice(keys);
         cursor = String::from_utf8_lossy(next).into_owned();
@@ -427,28 +427,28 @@ proptest! {
         world.add_client(0);
         world.run(1, 1, true);
         prop_assert!(world.has_servers(1));
-        prop_assert_eq!(world.say(&["CLUSTER", "GROW", "4"]), Ok(Value::Integer(5)));
+        prop_assert_eq!(world.command(&["CLUSTER", "GROW", "4"]), Ok(Value::Integer(5)));
         prop_assert!(world.has_servers(5));
         // A member that comes later hears of it, too.
         world.add_member(2);
         world.run(100, 8, true);
-        prop_assert!(world.say(&["CLUSTER", "GROW", "99"]).unwrap_err().contains("ERR no room for"));
+        prop_assert!(world.command(&["CLUSTER", "GROW", "99"]).unwrap_err().contains("ERR no room for"));
         let records = world.clients[0].model.len();
         // More records than one server has room for, but not more than two have.
         prop_assume!((21..=40).contains(&records));
-        prop_assert!(world.say(&["CLUSTER", "SHRINK", "4"]).unwrap_err().contains("records on 1 servers"));
-        prop_assert!(world.say(&["CLUSTER", "SHRINK", "99"]).unwrap_err().contains("one has to remain"));
-        prop_assert_eq!(world.say(&["CLUSTER", "SHRINK", "3"]), Ok(Value::Integer(2)));
+        prop_assert!(world.command(&["CLUSTER", "SHRINK", "4"]).unwrap_err().contains("records on 1 servers"));
+        prop_assert!(world.command(&["CLUSTER", "SHRINK", "99"]).unwrap_err().contains("one has to remain"));
+        prop_assert_eq!(world.command(&["CLUSTER", "SHRINK", "3"]), Ok(Value::Integer(2)));
         prop_assert!(world.has_servers(2));
         // Records beyond the room of two servers do not make the file grow.
         world.run(300, 8, true);
         prop_assert!(world.clients[0].model.len() > 40 && world.has_servers(2));
-        prop_assert_eq!(world.say(&["CLUSTER", "GROW"]), Ok(Value::Integer(3)));
+        prop_assert_eq!(world.command(&["CLUSTER", "GROW"]), Ok(Value::Integer(3)));
         world.run(2_000, 8, false);
         prop_assert!(world.has_servers(3));
-        prop_assert_eq!(world.say(&["CLUSTER", "SHRINK", "0"]), Ok(Value::Integer(3)));
+        prop_assert_eq!(world.command(&["CLUSTER", "SHRINK", "0"]), Ok(Value::Integer(3)));
         prop_assert!(world.has_servers(1));
-        prop_assert!(world.say(&["CLUSTER", "GROW", "-1"]).unwrap_err().contains("allowed is a number of servers"));
+        prop_assert!(world.command(&["CLUSTER", "GROW", "-1"]).unwrap_err().contains("allowed is a number of servers"));
     }
 }
 

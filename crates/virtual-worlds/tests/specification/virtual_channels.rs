@@ -75,8 +75,8 @@ fn detours_through_a_dragonfly_pay_where_all_take_one_link() {
 /// to node 3. With one virtual channel its packets wait behind those for node 2; with two, each stream has its own.
 #[test]
 fn a_stream_that_is_held_up_does_not_hold_up_another() {
-    let graph = "graph]\nrouters = [{ name = \"here\", nodes = 2 }, { name = \"there\", nodes = 3 }]\n\
-                 links = [{ between = [\"here\", \"there\"] }]";
+    let graph = "graph]\nrouters = [{ name = \"left\", nodes = 2 }, { name = \"right\", nodes = 3 }]\n\
+                 links = [{ between = [\"left\", \"right\"] }]";
     let streams = [(0, 2), (4, 2), (1, 3)];
     let order = |&(source, destination): &(u32, u32)| Injection {
         source: NodeId(source),
