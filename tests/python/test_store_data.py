@@ -255,6 +255,7 @@ def test_a_directory_that_can_not_be_used_is_refused(tmp_path: Path) -> None:
             for number in range(20):
                 client.set(f"key:{number}", number)
     log = data / "log.1"
+    assert f"`{log}` is not a directory" in refusal([*command[:-1], str(log)])
     whole = log.read_bytes()
     log.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
     assert f"`{log}` is damaged at byte" in refusal(command)

@@ -34,6 +34,9 @@ pub enum Error {
         /// The system's error.
         cause: io::Error,
     },
+    /// The path is that of something other than a directory.
+    #[error("`{}` is not a directory; allowed is a directory, which is made if it does not exist", .0.display())]
+    NotADirectory(PathBuf),
     /// Another process uses the directory.
     #[error("`{}` is in use by another store", .0.display())]
     InUse(PathBuf),
@@ -130,7 +133,10 @@ pub(super) fn unfinished(directory: &Path) -> PathBuf {
 
 /// Makes the directory, if it does not exist, and locks it.
 pub(super) fn lock(directory: &Path) -> Result<Flock<File>, Error> {
-    fs::create_dir_all(directory).map_err(system("make", directory))?;
+    fs::create_dir_all(directory).map_err(|cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists => Error::NotADirectory(directory.to_owned()),
+        _ => system("make", directory)(cause),
+    })?;
     let path = directory.join("lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.map_err(system("open", &path))?;
