@@ -280,6 +280,15 @@ impl<C: Contents> Member<C> {
         }
     }
 
+    /// Tells a member that has asked for a server which has moved away from this one. Others hear of that by its progress, except those that have
+    /// left before: they were forgotten, but may wait for answers to requests of their own.
+    pub(super) fn tell_where_it_has_moved(&self, server: u32, asker: Identity, outputs: &mut Vec<Output<C>>) {
+        let has_moved = |departure: &&Departure| departure.moved.contains_key(&server) && self.has_gone(asker);
+        if let Some(departure) = self.departure().filter(has_moved) {
+            outputs.push(Output::Send(asker, Message::There(Vec::new(), vec![(self.own.identity, departure.clone())])));
+        }
+    }
+
     /// A server has moved from one member to another. If this member knows a third host, that is more recent.
     fn hear_of_move(&mut self, server: u32, from: Identity, to: Identity) {
         if self.placement.host(server).is_none_or(|host| host == from) && !self.servers.contains_key(&server) {

@@ -356,6 +356,7 @@ impl<C: Contents> Member<C> {
             self.forget_host(server, member);
         } else {
             outputs.push(Output::Send(member, Message::NotHere(server)));
+            self.tell_where_it_has_moved(server, member, outputs);
         }
         self.tell_client(None, client, ToClient::Again { number }, outputs);
     }

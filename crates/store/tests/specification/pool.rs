@@ -266,12 +266,17 @@ impl Pool {
 
     /// Has some member store a value under a key that no other request is about, or remove what is there.
     fn change(&mut self, number: u64, value: Option<u64>) {
+        let member = self.some_member();
+        self.change_by(member, number, value);
+    }
+
+    fn change_by(&mut self, member: usize, number: u64, value: Option<u64>) {
         let body = |value: u64| Body::from(value.to_le_bytes().to_vec());
         let (operation, before) = match value {
             Some(value) => (Operation::Put(key(number), body(value)), self.model.insert(number, value)),
             None => (Operation::Remove(key(number)), self.model.remove(&number)),
         };
-        let (member, mut outputs) = (self.some_member(), Vec::new());
+        let mut outputs = Vec::new();
         let ticket = self.members[member].ask(time(self.now), c_of(number), operation, &mut outputs);
         self.asked.insert((member, ticket), Asked { key: number, due: Outcome::Found(before.map(body)) });
         self.carry(member, outputs);
@@ -573,6 +578,20 @@ fn a_member_leaves_although_one_that_stood_by_is_gone_for_good() {
         pool.set_down(3, false);
         pool.run(100, true);
         assert_eq!(pool.members[3].peer(Pool::identity(0)), None);
+        pool.check();
+    });
+}
+
+#[test]
+fn a_member_that_has_left_gets_its_answers_although_the_only_host_it_knew_has_left_too() {
+    of_each_seed("the_only_host_it_knew", 100, |seed| {
+        let mut pool = standing_by(seed, 4);
+        pool.lost = 100;
+        (0..5).for_each(|number| pool.change_by(1, number, Some(number)));
+        [1, 0].into_iter().for_each(|leaver| pool.leave(leaver));
+        pool.until(|pool| pool.members[1].has_left() && pool.members[0].has_left());
+        pool.lost = 0;
+        pool.until_nothing_is_under_way();
         pool.check();
     });
 }
