@@ -101,6 +101,24 @@ fn a_rehearsal_predicts_before_it_measures() {
     assert!(fs::read_to_string(out.join("index.html")).unwrap().contains("broadcast on 3 algorithm linear"));
     let again = output(maquette(&["rehearse"]).args(arguments));
     assert_eq!(again.status.code(), Some(2), "nothing replaces what was predicted");
+    let (copy, arguments) = (folder.join("copy"), |from: &Path, to: &Path| {
+        ["--measured", from.to_str().unwrap(), "--out", to.to_str().unwrap(), file.to_str().unwrap()].map(str::to_owned)
+    });
+    let copied = output(maquette(&["rehearse", "--json"]).args(arguments(&out, &copy)));
+    assert!(copied.status.success(), "{}", standard_error(&copied));
+    let copied: Value = serde_json::from_slice(&copied.stdout).unwrap();
+    for field in ["fields", "fitted_to"] {
+        assert_eq!(copied[field], report[field], "the same model says the same of the same times");
+    }
+    let times = |report: &Value| {
+        let compared = report["judgement"]["compared"].as_array().unwrap().iter();
+        compared.map(|each| (each["measured_ps"].clone(), each["predicted_ps"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(times(&copied), times(&report));
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("[3]", "[2]")).unwrap();
+    let other = output(maquette(&["rehearse"]).args(arguments(&out, &folder.join("other"))));
+    let problem = "found no time of `broadcast on 2 algorithm binomial`";
+    assert!(other.status.code() == Some(2) && standard_error(&other).contains(problem), "{}", standard_error(&other));
     fs::remove_dir_all(folder).unwrap();
 }
 

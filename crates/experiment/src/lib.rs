@@ -10,6 +10,7 @@ mod file_path;
 mod jobs;
 pub mod journal;
 mod json;
+mod launched;
 mod machine;
 pub mod open_loop;
 mod own;

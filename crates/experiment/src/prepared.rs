@@ -3,14 +3,15 @@
 use endpoint::{Program, Result, World};
 use formats::input::InputFile;
 use launch::rank::Running;
-use launch::wire::Record;
+use launch::wire::{Record, times};
 use machines::model::Machine;
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, Duration, Rank};
 use serde_json::Value;
 use virtual_worlds::answer::{Answer, Unreceived};
 use virtual_worlds::flit::world::Options;
 
 use crate::catalogue::{AnyOutput, AnyProgram, Member};
+use crate::launched::Launched;
 use crate::simulate::simulated;
 
 /// The JSON key of messages that no receive took.
@@ -124,6 +125,12 @@ pub trait Ready: Send {
     /// If the machine can't run it; the error of a rank.
     fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> Result<Outcome>;
 
+    /// How long each of `runs` runs takes on a model of `machine`, if they come one after another, as those of launched ranks do.
+    ///
+    /// # Errors
+    /// Those of [`Ready::simulate`].
+    fn times_as_launched(&self, machine: &Machine, options: Options, runs: u32) -> Result<Vec<Duration>>;
+
     /// Runs it as a real rank among others, as many times as that rank is to run it.
     ///
     /// # Errors
@@ -163,6 +170,13 @@ where
         let outputs = results.into_iter().collect::<Result<Vec<P::Output>>>()?;
         let warnings = warnings(&answer);
         Ok(Outcome { findings: (self.derive_findings)(&outputs, &answer), warnings, answer })
+    }
+
+    fn times_as_launched(&self, machine: &Machine, options: Options, runs: u32) -> Result<Vec<Duration>> {
+        let launched = Launched { program: &self.program, first: self.notes.first, runs };
+        let (results, _) = simulated(machine, options).run(self.ranks, &launched)?;
+        let records = results.into_iter().map(|times| Ok(launched.record(&times?)));
+        Ok(times(&records.collect::<Result<Vec<Record>>>()?))
     }
 
     fn launch(&self, rank: &mut Running) -> Result<Record> {

@@ -8,7 +8,7 @@ use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_p
 use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
-use quantities::Bytes;
+use quantities::{Bytes, Duration};
 use report::terminal::amount;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
@@ -250,6 +250,19 @@ impl Run {
         self.options.packet_log |= recording.packets;
         self.options.timeline |= recording.timeline;
         self
+    }
+
+    /// How long each of `runs` runs of a single program takes, if they come one after another, as those of launched ranks do. The machine's faults
+    /// follow from the seed of the program plus `faults`.
+    ///
+    /// # Errors
+    /// The error of the program; several jobs.
+    pub fn times_as_launched(&self, runs: u32, faults: u32) -> Result<Vec<Duration>, Error> {
+        let Work::Program(ready) = &self.work else {
+            return Err(Error::parameter("job", "several", "one program, as launched ranks run"));
+        };
+        let options = Options { seed: self.options.seed.wrapping_add(faults.into()), ..self.options };
+        Ok(ready.times_as_launched(&self.machine, options, runs)?)
     }
 
     /// Runs it until it is over, or `stop` ends it; then writes its output.

@@ -231,8 +231,11 @@ impl Running {
 }
 
 /// Waits until all ranks have arrived, and then for a time on which they agree; if they have no common clock, until all know that all have
-/// arrived.
-async fn synchronize<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -> Result<()> {
+/// arrived. The rank `first` begins last, when the others wait for it.
+///
+/// # Errors
+/// Those of the endpoint.
+pub async fn synchronize<E: Endpoint>(meeting: &E, same_clock: bool, first: Option<Rank>) -> Result<()> {
     let (me, size) = (meeting.rank(), meeting.size());
     dissemination(meeting).await?;
     let start = if me == Rank(0) {

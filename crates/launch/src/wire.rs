@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4};
 
 use messaging::{Parity, Repeat};
+use quantities::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -166,6 +167,24 @@ pub struct Record {
     /// What a user's program returned in its last run.
     #[serde(default)]
     pub returned: Option<JsonText>,
+}
+
+/// How long each run of the program took: from when the first rank began, or the one for which all others wait, until the last
+/// ended. If the ranks have no common clock, how long the busiest was busy.
+pub fn times(records: &[Record]) -> Vec<Duration> {
+    let runs = records.iter().map(|record| record.times.len()).min().unwrap_or(0);
+    let run = |number: usize| {
+        let of_rank = |record: &Record| record.times.get(number).copied().unwrap_or_default();
+        if records.iter().any(|record| !record.same_clock) {
+            return records.iter().map(of_rank).map(|[start, end]| end.saturating_sub(start)).max();
+        }
+        let first = records.first().and_then(|record| records.get(record.first? as usize));
+        let start =
+            first.map_or_else(|| records.iter().map(|it| of_rank(it)[0]).min(), |first| Some(of_rank(first)[0]));
+        let end = records.iter().map(|record| of_rank(record)[1]).max();
+        end.zip(start).map(|(end, start)| end.saturating_sub(start))
+    };
+    (0..runs).filter_map(run).map(Duration::from_picoseconds).collect()
 }
 
 /// A value as the JSON text that its writer chose. It is passed on unread, since numbers may be larger or finer than any of this

@@ -394,7 +394,8 @@ pub struct Ethernet {
     pub handover: Duration,
     /// How long a node that has waited for a frame takes until it runs again, without occupying a processor. [ps]
     pub wake: Duration,
-    /// The processor's additional cost of the first frame that a node sends and of the first that it receives. [ps]
+    /// The processor's additional cost of the first frame that a node sends and of the first that it receives, also after a wait of a
+    /// millisecond. [ps]
     pub cold: Duration,
     /// How many processors all nodes share, if not one each.
     pub processors: Option<u32>,

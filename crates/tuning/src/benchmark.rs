@@ -17,6 +17,7 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
 use crate::latency::{MeasureError, Survey};
+use crate::launched;
 use experiment::Experiment;
 use experiment::simulate::simulate;
 use virtual_worlds::waits_for_receivers;
@@ -49,8 +50,8 @@ pub enum Benchmark {
     SendTime(Survey, Bytes),
     /// lambda t0 of the postal model, by its first experiment.
     ReceiveTime(Survey, Bytes),
-    /// Any program of the catalogue, with its parameters and ranks.
-    Program(Box<Experiment>),
+    /// Any program of the catalogue, with its parameters and ranks, which launched ranks run so many times.
+    Launched(Box<Experiment>, u32),
 }
 
 impl Benchmark {
@@ -66,11 +67,12 @@ impl Benchmark {
             }
             Benchmark::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
             Benchmark::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
+            Benchmark::Launched(experiment, repeat) => launched::time(experiment, machine, *repeat).map_err(unfit),
             _ => Ok(self.answer(machine, ranks, Options::default())?.makespan().since(Time::ZERO)),
         }
     }
 
-    /// The answer of a run on `ranks` ranks of `machine`. The postal experiments, which are many runs, have none.
+    /// The answer of a run on `ranks` ranks of `machine`. The postal experiments and launched programs, which are many runs, have none.
     ///
     /// # Errors
     /// If the machine can't run it.
@@ -99,12 +101,7 @@ impl Benchmark {
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
-            Benchmark::Program(experiment) => {
-                let unfit = |error: experiment::Error| Error::Unfit(error.to_string());
-                let run = experiment.prepare_on(machine.clone()).map_err(unfit)?;
-                Ok(run.run(options.stop).map_err(unfit)?.answer)
-            }
-            Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) => Ok(Answer::default()),
+            Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) | Benchmark::Launched(..) => Ok(Answer::default()),
         }
     }
 
@@ -139,6 +136,10 @@ impl Site<'_> {
     fn run<P: Program>(&self, program: &P) -> Result<Answer> {
         whole(simulate(self.machine, self.options, self.ranks, program)?)
     }
+}
+
+fn unfit(error: experiment::Error) -> Error {
+    Error::Unfit(error.to_string())
 }
 
 /// The answer of a run in which no rank failed.

@@ -5,6 +5,7 @@ pub mod benchmark;
 pub mod calibrate;
 pub mod exchange;
 pub mod latency;
+pub mod launched;
 pub mod planner;
 pub mod rehearsal;
 pub mod theory;

@@ -8,7 +8,6 @@ mod text;
 
 pub use own_program::{OwnProgram, OwnProgramFailure, OwnPrograms};
 pub(super) use rank::RankArguments;
-pub(super) use text::times;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};

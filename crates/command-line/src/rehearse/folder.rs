@@ -16,7 +16,7 @@ pub(super) struct Folder(PathBuf);
 
 const FITTED: &str = "fitted.toml";
 const PREDICTIONS: &str = "predictions.json";
-const OUTCOME: &str = "outcome.json";
+pub(super) const OUTCOME: &str = "outcome.json";
 const PAGE: &str = "index.html";
 
 impl Folder {

@@ -1,6 +1,7 @@
 //! `maquette rehearse`: predicts the times of programs on a machine, then measures them, and says how good the predictions were.
 
 mod folder;
+mod measured_before;
 mod over_mpi;
 mod over_udp;
 mod text;
@@ -15,20 +16,22 @@ use quantities::Duration;
 use report::terminal::counted;
 use serde_json::json;
 use tuning::calibrate::{Effort, Outcome};
+use tuning::launched::{median_time, runs_of_passes};
 use tuning::rehearsal::{
-    Comparison, Judgement, MeasuredProgram, Prediction, Predictions, Question, Rehearsal, calibration, median_time,
-    reasons, undisturbed,
+    Comparison, Judgement, MeasuredProgram, Prediction, Predictions, Question, Rehearsal, calibration, reasons,
+    undisturbed,
 };
 
 use super::failure::Failure;
-use super::launch::{Options, times};
+use super::launch::Options;
 use super::progress::Bar;
 use super::{CommandOutput, cores};
 use experiment::Provenance;
 use experiment::parallel::{Watch, map};
 use folder::Folder;
 use formats::interrupt;
-use launch::wire::Record;
+use launch::wire::{Record, times};
+use measured_before::MeasuredBefore;
 use over_udp::OverUdp;
 
 /// How often at most the measured times are simulated, each time with other values.
@@ -46,10 +49,11 @@ const EVALUATIONS: u32 = 2_000;
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, mut_arg("repeat", |argument| argument.hide(true)))]
 #[command(
-    override_usage = "maquette rehearse <--local N|--hosts FILE|--mpi> --out FOLDER [OPTIONS] FILE.toml",
+    override_usage = "maquette rehearse <--local N|--hosts FILE|--mpi|--measured FOLDER> --out FOLDER [OPTIONS] FILE.toml",
     after_help = "Examples:\n  maquette rehearse --local 4 --out first rehearsal.toml\n  \
                   maquette rehearse --hosts hosts.txt --control 10.0.0.1:0 --out second rehearsal.toml\n  \
-                  mpiexec -n 8 maquette rehearse --mpi --out third rehearsal.toml\n\n\
+                  mpiexec -n 8 maquette rehearse --mpi --out third rehearsal.toml\n  \
+                  maquette rehearse --measured first --out again rehearsal.toml\n\n\
                   rehearsal.toml:\n  \
                   machine.name = \"my/cluster.toml\"\n  \
                   fit.\"node.processor_send\" = \"1us..200us\"\n\n  \
@@ -63,6 +67,10 @@ pub(super) struct Arguments {
     /// Where to write what was fitted, predicted and measured: a folder that is not there, or has no predictions.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
+    /// Measure nothing, and take the times that the rehearsal in this folder has measured: what this version makes of them, which is no
+    /// prediction, as they are known.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["local", "hosts", "mpi"])]
+    measured: Option<PathBuf>,
     /// What is rehearsed.
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
@@ -70,14 +78,19 @@ pub(super) struct Arguments {
 
 /// The processes on which programs are measured.
 trait Processes {
-    /// How many there are.
-    fn count(&self) -> u32;
-    /// The source of that number, after `1 to 8`.
-    fn count_source(&self) -> &'static str;
+    /// Checks that a program can run on them.
+    fn check(&self, purpose: Purpose, question: &Question) -> Result<(), Failure>;
     /// Runs a program `repeat` times; returns what each of its ranks did.
-    fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure>;
+    fn run(&mut self, purpose: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure>;
     /// The provenance of a rehearsal, completed with the facts about them.
     fn complete_provenance(&mut self, provenance: Provenance) -> Provenance;
+}
+
+/// What a program is measured for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Fit,
+    Comparison,
 }
 
 /// A rehearsal that is about to begin: everything that a user can get wrong has been checked.
@@ -87,10 +100,6 @@ struct Ready<'a> {
     folder: Folder,
 }
 
-/// The number of passes over all programs in which their runs are divided, so that slow changes of a computer, such as its temperature,
-/// affect all of them and not just the first ones.
-const PASSES: u32 = 3;
-
 /// The times of a program's runs, each with a mark whether a rank lost its processor meanwhile.
 type Runs = Vec<(Duration, bool)>;
 
@@ -98,6 +107,9 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         if self.options.mpi {
             return over_mpi::on_all_ranks(&self.options, |processes| self.rehearse(processes, as_json));
+        }
+        if let Some(folder) = &self.measured {
+            return self.rehearse(&mut MeasuredBefore::read(folder)?, as_json);
         }
         let mut processes = OverUdp::new(self.options.clone())?;
         self.rehearse(&mut processes, as_json)
@@ -111,16 +123,17 @@ impl Arguments {
         let description = rehearsal.machine.describe()?;
         let parameters = rehearsal.parameters()?;
         let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
-        check(to_measure.iter().chain(&to_predict), processes)?;
-        calibration(description.clone(), parameters.clone(), &[]).check_parameters()?;
+        check(Purpose::Fit, &to_measure, processes)?;
+        check(Purpose::Comparison, &to_predict, processes)?;
+        calibration(description.clone(), parameters.clone(), (&[], rehearsal.repeat)).check_parameters()?;
         enough(to_measure.len(), parameters.len())?;
         check_predictable(&to_predict, &description.clone().resolve()?)?;
         let mut ready = Ready { processes, repeat: rehearsal.repeat, folder: Folder::new(&self.out)? };
         let bar = Bar::new();
         let measured = ready.measure_to_fit(&to_measure, &bar)?;
-        let calibration = calibration(description, parameters, &measured);
+        let calibration = calibration(description, parameters, (&measured, rehearsal.repeat));
         let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;
-        let predictions = predict(&calibration.fitted_text(&fitted)?, &to_predict, &bar)?;
+        let predictions = predict(&calibration.fitted_text(&fitted)?, (&to_predict, rehearsal.repeat), &bar)?;
         let hash = ready.folder.write_predictions(&predictions)?;
         let compared = ready.compare_all(&to_predict, &predictions, &bar)?;
         drop(bar);
@@ -128,8 +141,13 @@ impl Arguments {
         let mut provenance = Provenance::of("rehearse").given(json!({ "repeat": rehearsal.repeat, "blake3": hash }));
         provenance.read(file);
         let provenance = ready.processes.complete_provenance(provenance);
-        let report =
-            text::RehearsalReport { calibration: &calibration, fitted: &fitted, hash: &hash, judgement: &judgement };
+        let report = text::RehearsalReport {
+            calibration: &calibration,
+            fitted: &fitted,
+            hash: &hash,
+            judgement: &judgement,
+            measured: self.measured.as_deref(),
+        };
         ready.folder.write_outcome(&report, &provenance)?;
         Ok(if as_json { super::json(&report.json(&provenance)) } else { report.text(&self.out, &provenance) }.into())
     }
@@ -149,7 +167,7 @@ fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
 fn check_predictable(questions: &[Question], machine: &Machine) -> Result<(), Failure> {
     let mut failed = Vec::new();
     for question in questions {
-        let prediction = Prediction::of(question, machine);
+        let prediction = Prediction::of(question, machine, 1);
         if prediction.error.is_none() {
             return Ok(());
         }
@@ -166,16 +184,21 @@ fn check_predictable(questions: &[Question], machine: &Machine) -> Result<(), Fa
 }
 
 /// Checks that every program can run on these processes.
-fn check<'a>(questions: impl Iterator<Item = &'a Question>, processes: &dyn Processes) -> Result<(), Failure> {
+fn check(purpose: Purpose, questions: &[Question], processes: &dyn Processes) -> Result<(), Failure> {
     for question in questions {
-        if question.ranks > processes.count() {
-            let found = format!("{} for `{}`", question.ranks, question.what);
-            let allowed = format!("1 to {}, {}", processes.count(), processes.count_source());
-            return Err(Failure::argument("ranks", found, allowed));
-        }
+        processes.check(purpose, question)?;
         question.experiment.prepare_for_real(question.ranks)?;
     }
     Ok(())
+}
+
+/// Checks that a program has at most `count` ranks, and says who has so many.
+fn at_most(question: &Question, count: u32, source: &str) -> Result<(), Failure> {
+    if question.ranks <= count {
+        return Ok(());
+    }
+    let found = format!("{} for `{}`", question.ranks, question.what);
+    Err(Failure::argument("ranks", found, format!("1 to {count}, {source}")))
 }
 
 /// A fit that uses all cores, until interrupted.
@@ -183,13 +206,13 @@ fn effort<'a>(progress: &'a (dyn Fn(tuning::calibrate::Progress) + Sync)) -> Eff
     Effort { evaluations: EVALUATIONS, threads: cores(), interrupted: interrupt::flag(), progress }
 }
 
-/// The times of the programs on the machine of the description.
-fn predict(description: &str, questions: &[Question], bar: &Bar) -> Result<Predictions, Failure> {
+/// The times of the programs, each of which will run `repeat` times, on the machine of the description.
+fn predict(description: &str, (questions, repeat): (&[Question], u32), bar: &Bar) -> Result<Predictions, Failure> {
     let machine = machines::Description::parse(description, "fitted.toml")?.resolve()?;
     let interrupted: &AtomicBool = interrupt::flag();
     let progress = |done: usize, _| bar.show(done as f64 / questions.len() as f64, "predicting".to_owned());
     let watch = Watch { progress: &progress, interrupted, threads: cores() };
-    let made = map(questions, &watch, |question| Prediction::of(question, &machine));
+    let made = map(questions, &watch, |question| Prediction::of(question, &machine, repeat));
     Ok(Predictions {
         version: env!("MAQUETTE_VERSION").to_owned(),
         made_at_s: seconds_since_1970(),
@@ -208,21 +231,21 @@ fn seconds_since_1970() -> u64 {
 
 impl Ready<'_> {
     /// The times of a program that runs `repeat` times.
-    fn measure(&mut self, question: &Question, repeat: u32) -> Result<Runs, Failure> {
-        let records = self.processes.run(question, repeat)?;
+    fn measure(&mut self, purpose: Purpose, question: &Question, repeat: u32) -> Result<Runs, Failure> {
+        let records = self.processes.run(purpose, question, repeat)?;
         let short = |run: usize| records.iter().any(|record| record.preempted.get(run).is_some_and(|&times| times > 0));
         Ok(times(&records).into_iter().enumerate().map(|(run, time)| (time, short(run))).collect())
     }
 
     /// The times of all programs, each of which has its turn in every pass.
-    fn measure_all(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<Runs>, Failure> {
+    fn measure_all(&mut self, purpose: Purpose, questions: &[Question], bar: &Bar) -> Result<Vec<Runs>, Failure> {
         let mut all = vec![Runs::new(); questions.len()];
-        for pass in 0..PASSES.min(self.repeat) {
-            let repeat = self.repeat / PASSES + u32::from(pass < self.repeat % PASSES);
+        let passes: Vec<u32> = runs_of_passes(self.repeat).collect();
+        for (pass, &repeat) in passes.iter().enumerate() {
             for (place, (question, runs)) in questions.iter().zip(&mut all).enumerate() {
-                let done = f64::from(pass) + place as f64 / questions.len() as f64;
-                bar.show(done / f64::from(PASSES), format!("running {}", question.what));
-                runs.extend(self.measure(question, repeat)?);
+                let done = pass as f64 + place as f64 / questions.len() as f64;
+                bar.show(done / passes.len() as f64, format!("running {}", question.what));
+                runs.extend(self.measure(purpose, question, repeat)?);
             }
         }
         Ok(all)
@@ -231,7 +254,7 @@ impl Ready<'_> {
     /// Measures the times to which the description is fitted.
     fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<MeasuredProgram>, Failure> {
         let nothing = || Failure::argument("repeat", "0", "1 or more");
-        let all = self.measure_all(questions, bar)?;
+        let all = self.measure_all(Purpose::Fit, questions, bar)?;
         let measured = |(question, runs): (&Question, Runs)| {
             Ok((question.clone(), median_time(undisturbed(&runs)).ok_or_else(nothing)?))
         };
@@ -245,7 +268,7 @@ impl Ready<'_> {
         all: &Predictions,
         bar: &Bar,
     ) -> Result<Vec<Comparison>, Failure> {
-        let runs = self.measure_all(questions, bar)?;
+        let runs = self.measure_all(Purpose::Comparison, questions, bar)?;
         Ok(all
             .predictions
             .iter()

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tuning::rehearsal::Question;
 
-use super::Processes;
+use super::{Processes, Purpose, at_most};
 use crate::CommandOutput;
 use crate::failure::Failure;
 use crate::launch::Options;
@@ -118,15 +118,11 @@ enum NotRun {
 }
 
 impl Processes for OverMpi {
-    fn count(&self) -> u32 {
-        self.all.size()
+    fn check(&self, _: Purpose, question: &Question) -> Result<(), Failure> {
+        at_most(question, self.all.size(), "as many as mpiexec has started")
     }
 
-    fn count_source(&self) -> &'static str {
-        "as many as mpiexec has started"
-    }
-
-    fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
+    fn run(&mut self, _: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
         let (experiment, ranks) = (Box::new(question.experiment.clone()), question.ranks);
         broadcast_from_first(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
         self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {

@@ -8,7 +8,7 @@ use launch::{Launch, launch};
 use serde_json::json;
 use tuning::rehearsal::Question;
 
-use super::Processes;
+use super::{Processes, Purpose, at_most};
 use crate::failure::Failure;
 use crate::launch::{Options, over_mpi};
 use crate::unless_interrupted;
@@ -30,15 +30,11 @@ impl OverUdp {
 }
 
 impl Processes for OverUdp {
-    fn count(&self) -> u32 {
-        self.hosts.iter().map(|host| host.ranks).sum()
+    fn check(&self, _: Purpose, question: &Question) -> Result<(), Failure> {
+        at_most(question, self.hosts.iter().map(|host| host.ranks).sum(), "as many as the hosts have")
     }
 
-    fn count_source(&self) -> &'static str {
-        "as many as the hosts have"
-    }
-
-    fn run(&mut self, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
+    fn run(&mut self, _: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
         let hosts = first(&self.hosts, question.ranks);
         let plan = Launch { repeat, ..self.options.clone().plan(hosts, json!(question.experiment))? };
         unless_interrupted(move || launch(&plan, &mut |_, _| ()).map_err(Failure::from))

@@ -32,12 +32,14 @@ pub(super) struct RehearsalReport<'a> {
     /// The digest of the predictions.
     pub(super) hash: &'a str,
     pub(super) judgement: &'a Judgement,
+    /// The folder with the times, if they were measured before.
+    pub(super) measured: Option<&'a Path>,
 }
 
 impl RehearsalReport<'_> {
     /// The report as a JSON object.
     pub(super) fn json(&self, provenance: &Provenance) -> Value {
-        let RehearsalReport { calibration, fitted, hash, judgement } = self;
+        let RehearsalReport { calibration, fitted, hash, judgement, .. } = self;
         let fitted_to = calibration.measurements.iter().zip(&fitted.fitted).map(|(measurement, fitted)| {
             json!({"what": measurement.what, "measured_ps": measurement.time.picoseconds(), "error": fitted.error})
         });
@@ -53,7 +55,7 @@ impl RehearsalReport<'_> {
 
     /// The report as text.
     pub(super) fn text(&self, folder: &Path, provenance: &Provenance) -> String {
-        let RehearsalReport { calibration, fitted, hash, judgement } = self;
+        let RehearsalReport { calibration, fitted, hash, judgement, measured } = self;
         let mut rows: Vec<[String; 2]> = fit_text(fitted).into_iter().map(<[String; 2]>::from).collect();
         let mean = fitted.mean_error(&calibration.measurements, false);
         rows.push(["mean error of the fit".to_owned(), percent_text(mean)]);
@@ -63,7 +65,14 @@ impl RehearsalReport<'_> {
             counted(calibration.measurements.len(), "measured time"),
             provenance.line()
         );
-        let written = format!("predictions, written before the measurement: {}, blake3 {hash}", folder.display());
+        let written = match measured {
+            None => format!("predictions, written before the measurement: {}, blake3 {hash}", folder.display()),
+            Some(measured) => format!(
+                "no predictions, as the times are those measured before, of {}: {}, blake3 {hash}",
+                measured.display(),
+                folder.display()
+            ),
+        };
         let judged = columns([Side::Left, Side::Left], &self.verdicts());
         let mut worst: Vec<&Comparison> = judgement.compared.iter().filter(|it| it.error.is_some()).collect();
         worst.sort_by(|one, other| size_of(other).total_cmp(&size_of(one)));

@@ -8,7 +8,7 @@ use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine};
 use programs::goal::{self, GoalAnswer, OperationKind, Player, ReadError, RunGoal, Unreceived};
-use quantities::Bytes;
+use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -93,16 +93,24 @@ impl Ready for GoalReady {
         Ok(Outcome { findings: vec![not_received(&unreceived)], warnings, answer })
     }
 
+    fn times_as_launched(&self, machine: &Machine, options: Options, runs: u32) -> ProgramResult<Vec<Duration>> {
+        self.player().times_as_launched(machine, options, runs)
+    }
+
     fn launch(&self, rank: &mut Running) -> ProgramResult<Record> {
-        let program = Player::new(Arc::clone(&self.schedule));
-        let parameters = self.notes.parameters.clone();
-        Prepared::new(program, self.schedule.size(), parameters).launch(rank)
+        self.player().launch(rank)
     }
 
     fn into_job(self: Box<Self>) -> AnyJob {
-        let GoalReady { schedule, notes } = *self;
-        let ranks = schedule.size();
-        Box::new(Prepared::new(Player::new(schedule), ranks, notes.parameters)).into_job()
+        Box::new(self.player()).into_job()
+    }
+}
+
+impl GoalReady {
+    /// The schedule as a program like any other.
+    fn player(&self) -> Prepared<Player<Arc<goal::Schedule>>> {
+        let program = Player::new(Arc::clone(&self.schedule));
+        Prepared::new(program, self.schedule.size(), self.notes.parameters.clone())
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Prediction;
 use super::prediction::reasons;
+use crate::launched::median_time;
 
 /// A prediction, and the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -90,12 +91,6 @@ impl Comparison {
 pub fn undisturbed(runs: &[(Duration, bool)]) -> Vec<Duration> {
     let whole: Vec<Duration> = runs.iter().filter(|(_, short)| !short).map(|run| run.0).collect();
     if whole.len() * 3 < runs.len() { runs.iter().map(|run| run.0).collect() } else { whole }
-}
-
-/// The median of some times; the lower of the middle two if their number is even.
-pub fn median_time(mut times: Vec<Duration>) -> Option<Duration> {
-    times.sort_unstable();
-    times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
 impl Judgement {

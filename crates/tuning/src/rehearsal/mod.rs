@@ -20,7 +20,7 @@ use quantities::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::judgement::{Comparison, Judgement, Pick, median_time, undisturbed};
+pub use self::judgement::{Comparison, Judgement, Pick, undisturbed};
 pub use self::prediction::{Prediction, Predictions, reasons};
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
@@ -218,13 +218,17 @@ fn value_text(value: &Value) -> String {
 /// A program, and how long it takes on the real machine.
 pub type MeasuredProgram = (Question, Duration);
 
-/// The calibration that fits `parameters` to the measured times.
-pub fn calibration(description: Description, parameters: Vec<Parameter>, measured: &[MeasuredProgram]) -> Calibration {
+/// The calibration that fits `parameters` to the times that were measured, each in `repeat` runs.
+pub fn calibration(
+    description: Description,
+    parameters: Vec<Parameter>,
+    (measured, repeat): (&[MeasuredProgram], u32),
+) -> Calibration {
     let measurement = |(place, (question, time)): (usize, &MeasuredProgram)| Measurement {
         line: place + 1,
         what: question.what.clone(),
         ranks: question.ranks,
-        trials: vec![Benchmark::Program(Box::new(question.experiment.clone()))],
+        trials: vec![Benchmark::Launched(Box::new(question.experiment.clone()), repeat)],
         time: *time,
         held: false,
     };

@@ -1,12 +1,11 @@
 //! Predictions, as they are written down before anything is measured.
 
-use experiment::Experiment;
 use machines::model::Machine;
 use quantities::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Question;
-use crate::benchmark::Benchmark;
+use crate::launched;
 
 /// The predicted time of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,11 +43,10 @@ impl Prediction {
         self.predicted_ps.map(Duration::from_picoseconds)
     }
 
-    /// The predicted time of a question's program on `machine`.
-    pub fn of(question: &Question, machine: &Machine) -> Prediction {
-        let Question { what, choice, algorithm, experiment, ranks } = question;
-        let time = Benchmark::Program(Box::new(Experiment::clone(experiment))).time(machine, *ranks);
-        let (predicted_ps, error) = match time {
+    /// The predicted median time of a question's program, which will run `repeat` times, on `machine`.
+    pub fn of(question: &Question, machine: &Machine, repeat: u32) -> Prediction {
+        let Question { what, choice, algorithm, experiment, .. } = question;
+        let (predicted_ps, error) = match launched::time(experiment, machine, repeat) {
             Ok(time) => (Some(time.picoseconds()), None),
             Err(error) => (None, Some(error.to_string())),
         };

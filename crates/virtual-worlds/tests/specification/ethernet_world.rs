@@ -123,6 +123,43 @@ fn every_cost_is_paid() {
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
 }
 
+/// Two messages to rank 1, the second of them `pause` after the first.
+struct Twice {
+    pause: Duration,
+}
+
+impl Program for Twice {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        for pause in [Duration::ZERO, self.pause] {
+            if endpoint.rank() == Rank(0) {
+                endpoint.sleep_until(endpoint.now() + pause).await;
+                endpoint.send(Rank(1), Message::of_size(Bytes(64))).await?;
+            } else {
+                endpoint.receive(Rank(0)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn nodes_are_cold_at_first_and_after_a_wait_of_a_millisecond() {
+    let us = Duration::from_microseconds;
+    let end = |cold, pause| {
+        let mut machine = machine(Faults::NONE);
+        ethernet(&mut machine).cold = cold;
+        let (_, answer) = EthernetWorld::new(&machine, 1).run(2, &Twice { pause }).unwrap();
+        answer.finish[1].since(Time::ZERO)
+    };
+    let extra = |pause| end(us(7), pause) - end(Duration::ZERO, pause);
+    // The pause begins when the first message is handed over; what its frame costs is over long before.
+    assert!(extra(us(500)) < us(1), "{:?}", extra(us(500)));
+    // The second message's frame at the source; at the receiver, which acknowledges it before its end, that frame and the one it sends.
+    assert_eq!(extra(us(5_000)), us(7 * 3));
+}
+
 /// Four receivers have a frame at the same instant. Each wakes 5 us later and occupies a processor for 10 us to take it; the first needs
 /// 7 us more to send an acknowledgement. Where they share processors, they get them in turn.
 #[test]

@@ -53,7 +53,7 @@ pub struct Ethernet {
     #[serde(default)]
     pub wake: Duration,
     /// The extra cost to the processor of the first frame that a node sends, and of the first that it receives, when nothing is in a cache
-    /// yet. None by default.
+    /// yet; and again of the next ones after it has waited for a millisecond. None by default.
     #[serde(default)]
     pub cold: Duration,
     /// How many processors all nodes share, where they are processes of one computer: the work for frames waits for a processor; programs'

@@ -19,7 +19,7 @@ pub(super) struct Port<'run, P> {
     /// How many nodes receive a broadcast.
     others: u64,
     costs: Costs,
-    /// What its first frames cost in addition, until it has sent one and taken one.
+    /// What its next frames cost in addition, until it has sent one and taken one.
     first: First,
     /// The header of a packet, if it is not the one that the messaging writes.
     header: Option<Bytes>,
@@ -27,11 +27,25 @@ pub(super) struct Port<'run, P> {
     takes_all: bool,
 }
 
-/// The additional cost of the first frame sent, and of the first taken; zero afterwards.
+/// A node that has waited this long for a frame is as cold as at the beginning: its processor has done other things.
+const COLD_AFTER: Duration = Duration::from_microseconds(1_000);
+
+/// The additional cost of the first frame sent, and of the first taken, at the beginning and after a long wait; else zero.
 #[derive(Debug)]
 struct First {
     sent: Cell<Duration>,
     taken: Cell<Duration>,
+}
+
+impl First {
+    fn new(cold: Duration) -> First {
+        First { sent: Cell::new(cold), taken: Cell::new(cold) }
+    }
+
+    fn become_cold(&self, cold: Duration) {
+        self.sent.set(cold);
+        self.taken.set(cold);
+    }
 }
 
 /// What frames cost a processor.
@@ -41,6 +55,7 @@ struct Costs {
     receive: Duration,
     handover: Duration,
     wake: Duration,
+    cold: Duration,
     switch_copy: Duration,
     copy: Duration,
     broadcast_each: Duration,
@@ -55,8 +70,8 @@ impl<'run, P: Clone> Port<'run, P> {
     ) -> Port<'run, P> {
         let Ethernet { send, receive, handover, wake, cold, switch_copy, copy, broadcast_each, messaging, .. } =
             *ethernet;
-        let first = First { sent: Cell::new(cold), taken: Cell::new(cold) };
-        let costs = Costs { send, receive, handover, wake, switch_copy, copy, broadcast_each };
+        let first = First::new(cold);
+        let costs = Costs { send, receive, handover, wake, cold, switch_copy, copy, broadcast_each };
         let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
         Port { network, node, others, costs, first, header: messaging.header, takes_all }
     }
@@ -111,7 +126,7 @@ impl<'run, P: Clone> Port<'run, P> {
 
     /// Waits for the next frame, until `deadline` at the latest.
     pub(super) async fn take(&self, deadline: Option<Time>) -> Option<Received<P>> {
-        let (mut asked, mut waited) = (false, false);
+        let (mut asked, mut waited, begun) = (false, false, self.now());
         let frame = poll_fn(|_| {
             let mut network = self.network.borrow_mut();
             let frame = network.take(self.node);
@@ -127,7 +142,11 @@ impl<'run, P: Clone> Port<'run, P> {
             network.release_processor(self.node);
             Poll::Pending
         })
-        .await?;
+        .await;
+        if self.now().since(begun) >= COLD_AFTER {
+            self.first.become_cold(self.costs.cold);
+        }
+        let frame = frame?;
         if waited {
             self.sleep(self.costs.wake).await;
         }
