@@ -50,6 +50,7 @@ mod receive_stream;
 mod round_trip;
 mod sealed;
 pub mod selective_repeat;
+mod send_order;
 mod send_stream;
 pub mod sequence;
 mod shared_queue;

@@ -6,6 +6,7 @@
 use quantities::{Duration, Time};
 
 use crate::packet::Report;
+use crate::send_order::SendOrder;
 use crate::sequence::near;
 use crate::{Parity, Probe, RoundTrip, Timing, go_back_n, selective_repeat};
 
@@ -44,6 +45,7 @@ pub struct SendStream {
     next: u64,
     seen: u64,
     repeats: Repeats,
+    order: SendOrder,
     round_trip: RoundTrip,
     /// A packet that was sent once, and when: the next round trip to be measured.
     timed: Option<(u64, Time)>,
@@ -91,6 +93,7 @@ impl SendStream {
             next: first,
             seen: first,
             repeats,
+            order: SendOrder::default(),
             round_trip: RoundTrip::new(timing),
             timed: None,
             timer: None,
@@ -157,6 +160,7 @@ impl SendStream {
     /// Nothing that is in flight is needed any more.
     pub fn give_up(&mut self) {
         (self.base, self.seen) = (self.next, self.next);
+        self.order.pass(usize::MAX);
         (self.timer, self.timed, self.no_room) = (None, None, false);
     }
 
@@ -172,6 +176,7 @@ impl SendStream {
             self.timer = Some(now + self.round_trip.timeout());
         }
         self.timed = self.timed.or(Some((self.next, now)));
+        self.order.sent(now);
         self.next += 1;
     }
 
@@ -219,6 +224,7 @@ impl SendStream {
             // Karn's rule: the answer to a packet that was sent twice tells nothing about the round trip.
             self.timed = self.timed.filter(|(timed, _)| *timed != sequence);
             self.timer = Some(now + self.round_trip.timeout());
+            self.order.sent_again((sequence - self.base) as usize, now);
             self.repeated += 1;
         }
         repeat
@@ -231,12 +237,19 @@ impl SendStream {
         if expected < self.base || expected > self.next {
             return None;
         }
-        self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
+        let has = |sequence: u64| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence);
+        self.measure(now, has);
+        self.order.arrived((self.base..self.next).map(has), self.round_trip.least());
         if expected > self.base {
+            if self.probe == Probe::Alone {
+                // Asking too soon costs next to nothing, and a receiver that has got further can be asked.
+                self.round_trip.forget_silence();
+            }
             if !report.answers {
                 // The packet had been on its way all the time.
                 self.question = Question::Nothing;
             }
+            self.order.pass((expected - self.base) as usize);
             self.base = expected;
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
@@ -262,6 +275,7 @@ impl SendStream {
         if report.missing || end.is_some_and(|end| self.base < end) {
             self.lost(now, report, end);
         }
+        self.overtaken(now, report);
         if let Some(end) = end {
             self.question = Question::Nothing;
             self.seen = self.seen.max(end);
@@ -302,6 +316,15 @@ impl SendStream {
         if let Some((_, sent)) = self.timed.take_if(|(timed, _)| has(*timed)) {
             self.round_trip.sample(now.since(sent));
         }
+    }
+
+    /// What the receiver lacks is lost if it has something that was sent later.
+    fn overtaken(&mut self, now: Time, report: &Report) {
+        let Repeats::Selective(repeats) = &mut self.repeats else { return };
+        let (base, order) = (self.base, &self.order);
+        let lacks = |sequence: &u64| !selective_repeat::has(&report.bitmap, base, *sequence);
+        let lost = (base..self.next).filter(|sequence| order.is_overtaken((sequence - base) as usize)).filter(lacks);
+        repeats.lost(now, Duration::ZERO, lost);
     }
 
     /// What the receiver lacks is lost: as far as its report shows, or everything before `end`.

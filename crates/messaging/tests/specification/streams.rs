@@ -229,6 +229,52 @@ fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
     assert_eq!(all_repeats(&mut send_stream, at(9_100)), []);
 }
 
+/// The report of a receiver that has nothing before `expected + 1`, and some of what comes after it, a bit each.
+fn lacks(expected: u64, after: u8, missing: bool) -> Report {
+    Report { expected: expected as u32, bitmap: vec![after].into(), missing, ..Report::default() }
+}
+
+#[test]
+fn a_packet_that_is_lost_again_is_sent_again_when_one_sent_later_has_arrived() {
+    let at = |microseconds| Time::ZERO + us(microseconds);
+    let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING);
+    send(&mut send_stream, at(0), 2);
+    send_stream.report(at(1_000), &lacks(FIRST, 0b1, true));
+    assert_eq!(all_repeats(&mut send_stream, at(1_000)), [(FIRST, true)]);
+    send(&mut send_stream, at(2_000), 2);
+    send_stream.report(at(2_500), &lacks(FIRST, 0b1, false));
+    assert_eq!(all_repeats(&mut send_stream, at(2_500)), [], "it may be on its way");
+    send_stream.report(at(3_000), &lacks(FIRST, 0b11, false));
+    assert_eq!(all_repeats(&mut send_stream, at(3_000)), [(FIRST, true)]);
+    send_stream.report(at(3_100), &lacks(FIRST, 0b111, false));
+    assert_eq!(all_repeats(&mut send_stream, at(3_100)), [], "both were sent before it was the last time");
+}
+
+#[test]
+fn a_receiver_that_gets_further_is_asked_as_soon_as_after_the_first_silence() {
+    for (probe, next) in [(Probe::WithPacket, 8_000 + 8_000), (Probe::Alone, 8_000 + 2_000)] {
+        let at = |microseconds| Time::ZERO + us(microseconds);
+        let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING).with_probe(probe);
+        send(&mut send_stream, at(0), 8);
+        send_stream.report(at(1_000), &lacks(FIRST, 0b1, true));
+        assert_eq!(all_repeats(&mut send_stream, at(1_000)), [(FIRST, true)]);
+        // Nothing is heard twice, the second time for twice as long.
+        for silence in [3_000, 7_000] {
+            assert_eq!(send_stream.deadline(), Some(at(silence)));
+            send_stream.wake(at(silence));
+            assert_eq!(
+                (all_repeats(&mut send_stream, at(silence)).len(), send_stream.should_ask()),
+                match probe {
+                    Probe::WithPacket => (1, false),
+                    Probe::Alone => (0, true),
+                }
+            );
+        }
+        send_stream.report(at(8_000), &has_all_before(FIRST + 2, false));
+        assert_eq!(send_stream.deadline(), Some(at(next)), "{probe:?}");
+    }
+}
+
 #[test]
 fn a_receiver_that_keeps_what_is_early_has_lost_nothing_when_it_had_no_room() {
     for (repeat, again) in [(Repeat::Selective, 0), (Repeat::GoBackN, 4)] {
