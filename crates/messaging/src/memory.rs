@@ -20,6 +20,7 @@ use crate::broadcast;
 use crate::fragmenter::Fragmenter;
 use crate::packet::{Data, FRAGMENT_HEADER};
 use crate::push_pull;
+use crate::send_order::SendOrder;
 use crate::{Parameters, Repeat, SendStream, SharedQueue};
 
 /// The sizes of the three kinds of points.
@@ -48,9 +49,11 @@ impl Points {
         let buffer = SharedQueue::<Data>::home_size(window) as u64 + packets;
         // With selective repeat a receiver keeps packets that arrive early.
         let early = if parameters.repeat == Repeat::GoBackN { 0 } else { packets };
+        // And a sender to one rank knows when each packet was sent.
+        let order = if parameters.repeat == Repeat::GoBackN { 0 } else { SendOrder::size(window) as u64 };
         let receiver = size_of::<push_pull::Receiver>().max(size_of::<broadcast::Receiver>()) as u64;
         Points {
-            send: (send_queue(parameters.send_queue) + buffer + light_point()) as f64,
+            send: (send_queue(parameters.send_queue) + buffer + light_point() + order) as f64,
             receive: (receiver + parameters.pushed_buffer + early) as f64,
             light: light_point() as f64,
         }

@@ -33,8 +33,6 @@ pub struct RoundTrip {
     timing: Timing,
     /// S and V, once something was measured.
     estimate: Option<(u64, u64)>,
-    /// The least that was measured.
-    least: Duration,
     /// b
     backoffs: u32,
 }
@@ -42,23 +40,17 @@ pub struct RoundTrip {
 impl RoundTrip {
     /// Nothing has been measured yet.
     pub const fn new(timing: Timing) -> RoundTrip {
-        RoundTrip { timing, estimate: None, least: timing.first, backoffs: 0 }
+        RoundTrip { timing, estimate: None, backoffs: 0 }
     }
 
     /// A packet that was sent once was answered after `measured`.
     pub fn sample(&mut self, measured: Duration) {
         let r = measured.picoseconds();
         self.backoffs = 0;
-        self.least = self.least.min(measured);
         self.estimate = Some(match self.estimate {
             None => (r, r / 2),
             Some((s, v)) => (s - s / 8 + r / 8, v - v / 4 + r.abs_diff(s) / 4),
         });
-    }
-
-    /// The least round trip that was measured; before that, the time to wait for one.
-    pub const fn least(&self) -> Duration {
-        self.least
     }
 
     /// The silence is over: the retransmission time is no longer doubled.

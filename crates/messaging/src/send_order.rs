@@ -17,11 +17,13 @@ use std::collections::VecDeque;
 use quantities::{Duration, Time};
 
 /// When the packets in flight were sent, from the first one on that the receiver is not known to have.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct SendOrder {
     sent: VecDeque<Sent>,
     /// When the last of the packets was sent that the receiver has, less what the network may reorder.
     latest: Time,
+    /// The least round trip that was measured.
+    least: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,26 @@ struct Sent {
 }
 
 impl SendOrder {
+    /// Nothing was sent. Until a round trip is measured, `first` stands for one.
+    pub(crate) const fn new(first: Duration) -> SendOrder {
+        SendOrder { sent: VecDeque::new(), latest: Time::ZERO, least: first }
+    }
+
+    /// What it takes for so many packets in flight. [B]
+    pub(crate) const fn size(packets: usize) -> usize {
+        size_of::<SendOrder>() + packets * size_of::<Sent>()
+    }
+
+    /// The packets in flight.
+    pub(crate) fn packets(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// A round trip was measured.
+    pub(crate) fn measured(&mut self, round_trip: Duration) {
+        self.least = self.least.min(round_trip);
+    }
+
     /// The next packet is sent for the first time.
     pub(crate) fn sent(&mut self, now: Time) {
         self.sent.push_back(Sent { first: now, last: now });
@@ -44,10 +66,10 @@ impl SendOrder {
     }
 
     /// The receiver has the packets for which `has` says so, from the first one on. Which copy of one has arrived is unknown: it was sent no earlier than
-    /// the first. The network reorders packets by a quarter of the `least` round trip at most.
-    pub(crate) fn arrived(&mut self, has: impl Iterator<Item = bool>, least: Duration) {
+    /// the first. The network reorders packets by a quarter of the least round trip at most.
+    pub(crate) fn arrived(&mut self, has: impl Iterator<Item = bool>) {
         let arrived = self.sent.iter().zip(has).filter(|(_, has)| *has).map(|(sent, _)| sent.first);
-        let reordering = Duration::from_picoseconds(least.picoseconds() / 4);
+        let reordering = Duration::from_picoseconds(self.least.picoseconds() / 4);
         let latest = arrived.max().filter(|&latest| latest >= Time::ZERO + reordering);
         self.latest = self.latest.max(latest.map_or(Time::ZERO, |latest| latest - reordering));
     }
@@ -79,17 +101,17 @@ mod tests {
 
     #[test]
     fn a_packet_is_overtaken_by_one_that_was_sent_later() {
-        let mut order = SendOrder::default();
+        let mut order = SendOrder::new(LEAST);
         (0..4).for_each(|number| order.sent(at(1_000 + 200 * number)));
-        order.arrived([false, true, false, false].into_iter(), LEAST);
+        order.arrived([false, true, false, false].into_iter());
         assert_eq!(overtaken(&order), [0]);
-        order.arrived([false, true, false, true].into_iter(), LEAST);
+        order.arrived([false, true, false, true].into_iter());
         assert_eq!(overtaken(&order), [0, 1, 2]);
         // Two are sent again, and then another one.
         [0, 2].into_iter().for_each(|place| order.sent_again(place, at(2_200)));
         order.sent(at(2_400));
         assert_eq!(overtaken(&order), [1]);
-        order.arrived([false, true, false, true, true].into_iter(), LEAST);
+        order.arrived([false, true, false, true, true].into_iter());
         assert_eq!(overtaken(&order), [0, 1, 2, 3]);
         order.pass(2);
         assert_eq!(overtaken(&order), [0, 1]);
@@ -97,18 +119,18 @@ mod tests {
 
     #[test]
     fn packets_that_were_sent_at_nearly_the_same_time_may_overtake_each_other() {
-        let mut order = SendOrder::default();
+        let mut order = SendOrder::new(LEAST);
         [0, 50, 100].into_iter().for_each(|time| order.sent(at(1_000 + time)));
-        order.arrived([false, false, true].into_iter(), LEAST);
+        order.arrived([false, false, true].into_iter());
         assert_eq!(overtaken(&order), Vec::<usize>::new());
     }
 
     #[test]
     fn which_copy_has_arrived_is_unknown() {
-        let mut order = SendOrder::default();
+        let mut order = SendOrder::new(LEAST);
         [1_000, 1_500].into_iter().for_each(|time| order.sent(at(time)));
         [0, 1].into_iter().for_each(|place| order.sent_again(place, at(1_900 + place as u64 * 500)));
-        order.arrived([false, true].into_iter(), LEAST);
+        order.arrived([false, true].into_iter());
         assert_eq!(overtaken(&order), Vec::<usize>::new());
     }
 }

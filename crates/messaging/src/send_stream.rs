@@ -45,7 +45,8 @@ pub struct SendStream {
     next: u64,
     seen: u64,
     repeats: Repeats,
-    order: SendOrder,
+    /// For selective repeat, if what was overtaken is to count as lost.
+    order: Option<Box<SendOrder>>,
     round_trip: RoundTrip,
     /// A packet that was sent once, and when: the next round trip to be measured.
     timed: Option<(u64, Time)>,
@@ -93,7 +94,7 @@ impl SendStream {
             next: first,
             seen: first,
             repeats,
-            order: SendOrder::default(),
+            order: None,
             round_trip: RoundTrip::new(timing),
             timed: None,
             timer: None,
@@ -115,6 +116,17 @@ impl SendStream {
     #[must_use]
     pub fn with_probe(self, probe: Probe) -> SendStream {
         SendStream { probe, ..self }
+    }
+
+    /// The same; a packet also counts as lost if one that was sent later has arrived. That takes memory for every packet in flight.
+    #[must_use]
+    pub fn with_send_order(self, timing: Timing) -> SendStream {
+        SendStream { order: Some(Box::new(SendOrder::new(timing.first))), ..self }
+    }
+
+    /// The memory for the order in which packets were sent. [B]
+    pub(crate) fn size_of_order(&self) -> usize {
+        self.order.as_ref().map_or(0, |order| SendOrder::size(order.packets()))
     }
 
     /// The first packet that the receiver is not known to have.
@@ -160,7 +172,7 @@ impl SendStream {
     /// Nothing that is in flight is needed any more.
     pub fn give_up(&mut self) {
         (self.base, self.seen) = (self.next, self.next);
-        self.order.pass(usize::MAX);
+        self.order.iter_mut().for_each(|order| order.pass(usize::MAX));
         (self.timer, self.timed, self.no_room) = (None, None, false);
     }
 
@@ -176,7 +188,7 @@ impl SendStream {
             self.timer = Some(now + self.round_trip.timeout());
         }
         self.timed = self.timed.or(Some((self.next, now)));
-        self.order.sent(now);
+        self.order.iter_mut().for_each(|order| order.sent(now));
         self.next += 1;
     }
 
@@ -224,7 +236,7 @@ impl SendStream {
             // Karn's rule: the answer to a packet that was sent twice tells nothing about the round trip.
             self.timed = self.timed.filter(|(timed, _)| *timed != sequence);
             self.timer = Some(now + self.round_trip.timeout());
-            self.order.sent_again((sequence - self.base) as usize, now);
+            self.order.iter_mut().for_each(|order| order.sent_again((sequence - self.base) as usize, now));
             self.repeated += 1;
         }
         repeat
@@ -239,7 +251,7 @@ impl SendStream {
         }
         let has = |sequence: u64| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence);
         self.measure(now, has);
-        self.order.arrived((self.base..self.next).map(has), self.round_trip.least());
+        self.order.iter_mut().for_each(|order| order.arrived((self.base..self.next).map(has)));
         if expected > self.base {
             if self.probe == Probe::Alone {
                 // Asking too soon costs next to nothing, and a receiver that has got further can be asked.
@@ -249,7 +261,7 @@ impl SendStream {
                 // The packet had been on its way all the time.
                 self.question = Question::Nothing;
             }
-            self.order.pass((expected - self.base) as usize);
+            self.order.iter_mut().for_each(|order| order.pass((expected - self.base) as usize));
             self.base = expected;
             self.since = now;
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
@@ -314,14 +326,17 @@ impl SendStream {
     /// Measures the round trip of the packet that is timed, if the receiver `has` it.
     fn measure(&mut self, now: Time, has: impl Fn(u64) -> bool) {
         if let Some((_, sent)) = self.timed.take_if(|(timed, _)| has(*timed)) {
-            self.round_trip.sample(now.since(sent));
+            let measured = now.since(sent);
+            self.round_trip.sample(measured);
+            self.order.iter_mut().for_each(|order| order.measured(measured));
         }
     }
 
     /// What the receiver lacks is lost if it has something that was sent later.
     fn overtaken(&mut self, now: Time, report: &Report) {
-        let Repeats::Selective(repeats) = &mut self.repeats else { return };
-        let (base, order) = (self.base, &self.order);
+        let (Repeats::Selective(repeats), Some(order), base) = (&mut self.repeats, &self.order, self.base) else {
+            return;
+        };
         let lacks = |sequence: &u64| !selective_repeat::has(&report.bitmap, base, *sequence);
         let lost = (base..self.next).filter(|sequence| order.is_overtaken((sequence - base) as usize)).filter(lacks);
         repeats.lost(now, Duration::ZERO, lost);

@@ -9,7 +9,7 @@ use crate::fragmenter::Fragmenter;
 use crate::memory;
 use crate::packet::{Data, Label, Report};
 use crate::sequence::{FIRST, near, wire};
-use crate::{Parameters, SendStream, SharedQueue};
+use crate::{Parameters, Repeat, SendStream, SharedQueue};
 
 /// The only consumer of the queue.
 const RECEIVER: usize = 0;
@@ -28,11 +28,14 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(parameters: &Parameters) -> Sender {
+        let Parameters { repeat, timing, probe, .. } = *parameters;
+        let window = SendStream::new(FIRST, repeat, timing).with_probe(probe);
+        let window = if repeat == Repeat::GoBackN { window } else { window.with_send_order(timing) };
         Sender {
             messages: VecDeque::new(),
             next: FIRST,
             packets: SharedQueue::new(FIRST, parameters.window as usize, 1),
-            window: SendStream::new(FIRST, parameters.repeat, parameters.timing).with_probe(parameters.probe),
+            window,
         }
     }
 
@@ -128,7 +131,8 @@ impl Sender {
 
     /// The memory it occupies now, including what its packets keep of messages. [B]
     pub(crate) fn memory(&self) -> u64 {
-        memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + memory::light_point()
+        let points = memory::light_point() + self.window.size_of_order() as u64;
+        memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + points
     }
 
     /// Sends again what is due.
