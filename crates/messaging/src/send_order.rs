@@ -65,13 +65,13 @@ impl SendOrder {
         }
     }
 
-    /// The receiver has the packets for which `has` says so, from the first one on. Which copy of one has arrived is unknown: it was sent no earlier than
-    /// the first. The network reorders packets by a quarter of the least round trip at most.
-    pub(crate) fn arrived(&mut self, has: impl Iterator<Item = bool>) {
-        let arrived = self.sent.iter().zip(has).filter(|(_, has)| *has).map(|(sent, _)| sent.first);
+    /// The receiver has the packet in this place, and none after it. Which copy of it has arrived is unknown: it was sent no earlier than the first.
+    /// The network reorders packets by a quarter of the least round trip at most.
+    pub(crate) fn arrived(&mut self, place: usize) {
         let reordering = Duration::from_picoseconds(self.least.picoseconds() / 4);
-        let latest = arrived.max().filter(|&latest| latest >= Time::ZERO + reordering);
-        self.latest = self.latest.max(latest.map_or(Time::ZERO, |latest| latest - reordering));
+        if let Some(sent) = self.sent.get(place).filter(|sent| sent.first >= Time::ZERO + reordering) {
+            self.latest = self.latest.max(sent.first - reordering);
+        }
     }
 
     /// So many packets are no longer in flight.
@@ -103,15 +103,15 @@ mod tests {
     fn a_packet_is_overtaken_by_one_that_was_sent_later() {
         let mut order = SendOrder::new(LEAST);
         (0..4).for_each(|number| order.sent(at(1_000 + 200 * number)));
-        order.arrived([false, true, false, false].into_iter());
+        order.arrived(1);
         assert_eq!(overtaken(&order), [0]);
-        order.arrived([false, true, false, true].into_iter());
+        order.arrived(3);
         assert_eq!(overtaken(&order), [0, 1, 2]);
         // Two are sent again, and then another one.
         [0, 2].into_iter().for_each(|place| order.sent_again(place, at(2_200)));
         order.sent(at(2_400));
         assert_eq!(overtaken(&order), [1]);
-        order.arrived([false, true, false, true, true].into_iter());
+        order.arrived(4);
         assert_eq!(overtaken(&order), [0, 1, 2, 3]);
         order.pass(2);
         assert_eq!(overtaken(&order), [0, 1]);
@@ -121,7 +121,7 @@ mod tests {
     fn packets_that_were_sent_at_nearly_the_same_time_may_overtake_each_other() {
         let mut order = SendOrder::new(LEAST);
         [0, 50, 100].into_iter().for_each(|time| order.sent(at(1_000 + time)));
-        order.arrived([false, false, true].into_iter());
+        order.arrived(2);
         assert_eq!(overtaken(&order), Vec::<usize>::new());
     }
 
@@ -130,7 +130,7 @@ mod tests {
         let mut order = SendOrder::new(LEAST);
         [1_000, 1_500].into_iter().for_each(|time| order.sent(at(time)));
         [0, 1].into_iter().for_each(|place| order.sent_again(place, at(1_900 + place as u64 * 500)));
-        order.arrived([false, true].into_iter());
+        order.arrived(1);
         assert_eq!(overtaken(&order), Vec::<usize>::new());
     }
 }

@@ -120,8 +120,8 @@ impl SendStream {
 
     /// The same; a packet also counts as lost if one that was sent later has arrived. That takes memory for every packet in flight.
     #[must_use]
-    pub fn with_send_order(self, timing: Timing) -> SendStream {
-        SendStream { order: Some(Box::new(SendOrder::new(timing.first))), ..self }
+    pub fn with_send_order(self) -> SendStream {
+        SendStream { order: Some(Box::new(SendOrder::new(self.round_trip.longest()))), ..self }
     }
 
     /// The memory for the order in which packets were sent. [B]
@@ -249,9 +249,12 @@ impl SendStream {
         if expected < self.base || expected > self.next {
             return None;
         }
-        let has = |sequence: u64| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence);
-        self.measure(now, has);
-        self.order.iter_mut().for_each(|order| order.arrived((self.base..self.next).map(has)));
+        self.measure(now, |sequence| sequence < expected || selective_repeat::has(&report.bitmap, expected, sequence));
+        if let (Some(order), end) = (&mut self.order, selective_repeat::end(&report.bitmap, expected))
+            && let Some(last) = end.checked_sub(self.base + 1)
+        {
+            order.arrived(last as usize);
+        }
         if expected > self.base {
             if self.probe == Probe::Alone {
                 // Asking too soon costs next to nothing, and a receiver that has got further can be asked.
@@ -337,9 +340,8 @@ impl SendStream {
         let (Repeats::Selective(repeats), Some(order), base) = (&mut self.repeats, &self.order, self.base) else {
             return;
         };
-        let lacks = |sequence: &u64| !selective_repeat::has(&report.bitmap, base, *sequence);
-        let lost = (base..self.next).filter(|sequence| order.is_overtaken((sequence - base) as usize)).filter(lacks);
-        repeats.lost(now, Duration::ZERO, lost);
+        let holes = selective_repeat::holes(&report.bitmap, base);
+        repeats.lost(now, Duration::ZERO, holes.filter(|sequence| order.is_overtaken((sequence - base) as usize)));
     }
 
     /// What the receiver lacks is lost: as far as its report shows, or everything before `end`.

@@ -30,7 +30,7 @@ impl Sender {
     pub(crate) fn new(parameters: &Parameters) -> Sender {
         let Parameters { repeat, timing, probe, .. } = *parameters;
         let window = SendStream::new(FIRST, repeat, timing).with_probe(probe);
-        let window = if repeat == Repeat::GoBackN { window } else { window.with_send_order(timing) };
+        let window = if repeat == Repeat::GoBackN { window } else { window.with_send_order() };
         Sender {
             messages: VecDeque::new(),
             next: FIRST,

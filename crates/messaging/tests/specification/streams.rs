@@ -237,7 +237,7 @@ fn lacks(expected: u64, after: u8, missing: bool) -> Report {
 #[test]
 fn a_packet_that_is_lost_again_is_sent_again_when_one_sent_later_has_arrived() {
     let at = |microseconds| Time::ZERO + us(microseconds);
-    let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING).with_send_order(TIMING);
+    let mut send_stream = SendStream::new(FIRST, Repeat::Selective, TIMING).with_send_order();
     send(&mut send_stream, at(0), 2);
     send_stream.report(at(1_000), &lacks(FIRST, 0b1, true));
     assert_eq!(all_repeats(&mut send_stream, at(1_000)), [(FIRST, true)]);
