@@ -3,7 +3,7 @@
 //! Ranks that have met know how long round trips between them take, and what they learn of that in one run they still know in the next. Where
 //! packets are lost, that decides how long they wait before they send one again.
 
-use endpoint::{Endpoint, Program, Result, Tag, Tagged};
+use endpoint::{Endpoint, Error, Needs, Program, Result, Tag, Tagged, Unexpected};
 use launch::rank::synchronize;
 use launch::wire::Record;
 use quantities::{Duration, Rank, Time};
@@ -29,7 +29,7 @@ pub(crate) struct Launched<'a, P> {
 impl<P: Program> Program for Launched<'_, P> {
     /// When each run began and ended.
     type Output = Vec<[Time; 2]>;
-    const NEEDS: endpoint::Needs = P::NEEDS;
+    const NEEDS: Needs = P::NEEDS;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<[Time; 2]>> {
         let mut times = Vec::new();
@@ -42,6 +42,14 @@ impl<P: Program> Program for Launched<'_, P> {
             endpoint.sleep_until(endpoint.now() + SETTLE_TIME).await;
         }
         Ok(times)
+    }
+
+    fn name_of(&self, rank: Rank) -> String {
+        self.program.name_of(rank)
+    }
+
+    fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
+        self.program.ended(unexpected, deadlock)
     }
 }
 

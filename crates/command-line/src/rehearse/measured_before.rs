@@ -17,13 +17,10 @@ use crate::failure::Failure;
 /// The times of a former rehearsal.
 pub(super) struct MeasuredBefore {
     folder: String,
-    to_fit: Times,
-    to_compare: Times,
+    /// The time of each program, by its purpose and its description in words. Several can have the same, and have their turns in this order. [ps]
+    times: BTreeMap<(Purpose, String), VecDeque<u64>>,
     file: Option<InputFile>,
 }
-
-/// The time of each program, by its description in words. Several can have the same, and have their turns in this order. [ps]
-type Times = BTreeMap<String, VecDeque<u64>>;
 
 /// What is read of an outcome.
 #[derive(Deserialize)]
@@ -50,38 +47,32 @@ impl MeasuredBefore {
     /// If it can't be read, or is no outcome.
     pub(super) fn read(folder: &Path) -> Result<MeasuredBefore, Failure> {
         let (outcome, file): (Outcome, InputFile) = read_as(&folder.join(OUTCOME))?;
-        let (to_fit, to_compare) = (by_program(outcome.fitted_to), by_program(outcome.judgement.compared));
-        Ok(MeasuredBefore { folder: folder.display().to_string(), to_fit, to_compare, file: Some(file) })
+        let mut times = BTreeMap::<(Purpose, String), VecDeque<u64>>::new();
+        for (purpose, all) in [(Purpose::Fit, outcome.fitted_to), (Purpose::Comparison, outcome.judgement.compared)] {
+            all.into_iter().for_each(|it| times.entry((purpose, it.what)).or_default().push_back(it.measured_ps));
+        }
+        Ok(MeasuredBefore { folder: folder.display().to_string(), times, file: Some(file) })
     }
-}
 
-fn by_program(all: Vec<Measured>) -> Times {
-    let mut times = Times::new();
-    all.into_iter().for_each(|it| times.entry(it.what).or_default().push_back(it.measured_ps));
-    times
+    fn not_measured(&self, question: &Question) -> Failure {
+        let found = format!("no time of `{}` in {}", question.what, self.folder);
+        Failure::argument("--measured", found, "a rehearsal that has measured all programs of this one")
+    }
 }
 
 impl Processes for MeasuredBefore {
     fn check(&self, purpose: Purpose, question: &Question) -> Result<(), Failure> {
-        let times = match purpose {
-            Purpose::Fit => &self.to_fit,
-            Purpose::Comparison => &self.to_compare,
-        };
-        if times.contains_key(&question.what) {
-            return Ok(());
-        }
-        let found = format!("no time of `{}` in {}", question.what, self.folder);
-        Err(Failure::argument("--measured", found, "a rehearsal that has measured all programs of this one"))
+        let is_measured = self.times.contains_key(&(purpose, question.what.clone()));
+        if is_measured { Ok(()) } else { Err(self.not_measured(question)) }
     }
 
     fn run(&mut self, purpose: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
-        let times = match purpose {
-            Purpose::Fit => &mut self.to_fit,
-            Purpose::Comparison => &mut self.to_compare,
-        };
-        let Some(turns) = times.get_mut(&question.what) else { return Ok(Vec::new()) };
-        let time = turns.front().copied().unwrap_or_default();
-        turns.rotate_left(1);
+        let times = self.times.get_mut(&(purpose, question.what.clone()));
+        let turn = times.and_then(|turns| {
+            turns.rotate_left(1);
+            turns.back().copied()
+        });
+        let time = turn.ok_or_else(|| self.not_measured(question))?;
         Ok(vec![Record { same_clock: true, times: vec![[0, time]; repeat as usize], ..Record::default() }])
     }
 

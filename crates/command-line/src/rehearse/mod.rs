@@ -87,7 +87,7 @@ trait Processes {
 }
 
 /// What a program is measured for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Purpose {
     Fit,
     Comparison,
