@@ -27,7 +27,8 @@ pub(super) struct Port<'run, P> {
     takes_all: bool,
 }
 
-/// A node that has waited this long for a frame is as cold as at the beginning: its processor has done other things.
+/// A node that has waited this long for a frame is as cold as at the beginning: its processor has done other things. Chosen: launched ranks wait for
+/// four milliseconds before each run, and mostly for less within one.
 const COLD_AFTER: Duration = Duration::from_microseconds(1_000);
 
 /// The additional cost of the first frame sent, and of the first taken, at the beginning and after a long wait; else zero.
