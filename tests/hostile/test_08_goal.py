@@ -8,8 +8,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_differences_are_documented() -> None:
-    """The README, the page on GOAL and the help name the unstable sort, the processors of one rank, and S."""
-    texts = [(ROOT / name).read_text() for name in ("README.md", "docs/GOAL.md")]
+    """The guide, the page on GOAL and the help name the unstable sort, the processors of one rank, and S."""
+    texts = [(ROOT / name).read_text() for name in ("docs/guide/traces.md", "docs/GOAL.md")]
     texts.append(maquette("run", "goal", "--help").stdout)
     for text in texts:
         plain = " ".join(text.split()).lower()
