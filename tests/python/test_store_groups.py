@@ -24,9 +24,10 @@ class Pool:
         self.members: list[Member] = []
         self.roles: dict[int, str] = {}
 
-    def add(self, role: str) -> Member:
+    def add(self, role: str, again: int | None = None) -> Member:
+        """Starts a member, which has a directory of its own, or that of an earlier one."""
         joins = ["--join", self.members[0].members] if self.members else []
-        data = str(self.directory / str(len(self.members)))
+        data = str(self.directory / str(len(self.members) if again is None else again))
         member = Member(*joins, *self.options, "--data", data, *(["--role", role] if role != "data" else []))
         self.members.append(member)
         self.roles[member.slots] = role
@@ -156,3 +157,30 @@ def test_a_spare_leaves_and_a_parity_member_refuses(tmp_path: Path) -> None:
         wait_until(lambda: pool.group()["spares"] == 1, "one is left")
         status, output = drain(pool.of("parity")[0])
         assert status == 1 and "a parity member with a group can't be drained" in output
+
+
+def test_members_are_readmitted_if_their_replacements_never_came(tmp_path: Path) -> None:
+    def facts_of(member: int) -> Path:
+        return tmp_path / str(member) / "group"
+
+    with pool_with_parity(tmp_path, 1, ["data", "data", "parity", "spare"]) as pool:
+        first, other = pool.of("data")
+        records = fill(first, 4_000)
+        parity = pool.of("parity")[0]
+        parity.process.terminate()
+        parity.process.wait(LIMIT)
+        # As if it had told spares to become these members, and the spares had gone before they did.
+        facts = json.loads(facts_of(2).read_text())
+        assert facts["confirmed"] == [0, 0, None, None]
+        facts["columns"] = [column and [column[0], column[1] + 1] for column in facts["columns"]]
+        facts_of(2).write_text(json.dumps(facts))
+        pool.add("parity", again=2)
+        pool.wait_until_whole(2)
+        check(other, records)
+        assert [json.loads(facts_of(member).read_text())["life"] for member in range(2)] == [2, 2]
+        records |= fill(other, 100)
+        other.process.kill()
+        other.process.wait(LIMIT)
+        pool.add("data", again=1)
+        pool.wait_until_whole(2)
+        check(first, records)

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   caller                                  called
-//!     "maquette store 5\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
-//!                                  <-------  "maquette store 5\n", nonce
+//!     "maquette store 6\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
+//!                                  <-------  "maquette store 6\n", nonce
 //!     sealed: its identity         ------->         what opens was sealed for this link by a peer that knows the secret
 //!                                  <-------  sealed: its identity
 //!     sealed messages              <------>
@@ -43,7 +43,7 @@ impl fmt::Debug for Secret {
 pub type Nonce = [u8; 32];
 
 /// The first bytes on a link.
-const GREETING: &[u8] = b"maquette store 5\n";
+const GREETING: &[u8] = b"maquette store 6\n";
 /// The first bytes from a TLS endpoint that does not understand the greeting: an alert.
 const ALERT: &[u8] = &[21, 3];
 /// The most of a message that a fragment holds. [B]

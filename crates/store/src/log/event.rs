@@ -99,6 +99,11 @@ pub enum Event {
         /// The spare that should become it.
         spare: String,
     },
+    /// A member was taken for lost, no spare is known to have become it, and it is back: it goes on as that member.
+    MemberReadmitted {
+        /// The member.
+        member: String,
+    },
     /// A spare has everything of a lost member, and becomes it.
     MemberRebuilt {
         /// The member.
@@ -254,6 +259,7 @@ impl Event {
             | Event::MemberLeft { .. }
             | Event::Covered { .. }
             | Event::MemberRebuilt { .. }
+            | Event::MemberReadmitted { .. }
             | Event::LeftGroup { .. }
             | Event::ParityMade { .. }
             | Event::Becomes { .. }
@@ -328,6 +334,7 @@ impl fmt::Display for Event {
             Event::MemberTakenForLost { member, spare } => {
                 write!(out, "member {member} was silent for too long: it is being rebuilt on member {spare}")
             }
+            Event::MemberReadmitted { member } => write!(out, "member {member} was taken for lost, but goes on"),
             Event::MemberRebuilt { member, spare } => write!(out, "member {spare} has all data of member {member}"),
             Event::LeadsGroup => {
                 write!(out, "the parity member that led was silent for too long: this one leads now, alone")

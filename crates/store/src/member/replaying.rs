@@ -144,6 +144,16 @@ impl<C: Contents> Member<C> {
         self.look_who_is_away();
         self.record_standing();
         self.reconsider(outputs);
+        self.tell_that_it_is_back(outputs);
+    }
+
+    /// It was taken for lost, and goes on in another life. Others that have heard of a life before this one believe it only in this one.
+    pub fn begin_life(&mut self, life: u32, outputs: &mut Vec<Output<C>>) {
+        self.own.life = life;
+        self.tell_that_it_is_back(outputs);
+    }
+
+    fn tell_that_it_is_back(&self, outputs: &mut Vec<Output<C>>) {
         for peer in self.peers.keys() {
             outputs.push(Output::Send(*peer, Message::Back(self.own.clone(), self.settings())));
         }

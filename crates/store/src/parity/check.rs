@@ -36,7 +36,7 @@ impl Message {
                 check_files(files)?;
                 view.iter().try_for_each(check_view)
             }
-            Message::Lost(life) => check_life(*life),
+            Message::Lost(life) | Message::Readmitted { life, .. } => check_life(*life),
             Message::Change { change, .. } => check_change(change),
             Message::Read { piece, .. } => check_piece(piece),
             Message::Block { bytes, .. } | Message::Make { bytes, .. } => check_block(bytes),
@@ -46,8 +46,9 @@ impl Message {
             }
             Message::Become(successor) => check_successor(successor),
             Message::Leads(view) | Message::Record(view) => check_view(view),
-            Message::Follows { number, next } => {
+            Message::Follows { number, next, void } => {
                 check_number(*number)?;
+                check_number(*void)?;
                 next.iter().try_for_each(|next| check_place(*next))
             }
             Message::Step { number, place, step } => {
@@ -122,13 +123,16 @@ fn check_successor(successor: &Successor) -> Result<(), EncodingError> {
 
 fn check_step(step: &Step) -> Result<(), EncodingError> {
     match step {
-        Step::Anew { parity, seats, layouts } => {
+        Step::Anew { parity, seats, layouts, .. } => {
             at_most("a parity of a group", *parity as u64, MOST_PARITIES - 1)?;
-            let lives = seats.iter().flatten().map(|Place { life, .. }| *life);
+            let lives = seats.iter().flatten().flat_map(|Place { life, confirmed, .. }| [*life, *confirmed]);
             lives.into_iter().try_for_each(check_life)?;
             layouts.iter().try_for_each(check_layout)
         }
-        Step::Seat { column, life, .. } => check_column(*column).and_then(|()| check_life(*life)),
+        Step::Seat { column, life, confirmed, .. } => {
+            check_column(*column)?;
+            check_life((*life).max(*confirmed))
+        }
         Step::Leaves { column } | Step::Left { column } | Step::Beat { column, .. } => check_column(*column),
         Step::Change { column, change } => check_column(*column).and_then(|()| check_change(change)),
         Step::Begins { stripe, .. } => check_stripe(*stripe),

@@ -27,7 +27,7 @@ use std::io;
 use super::Output;
 use super::code::COLUMNS;
 use super::column::{Change, Effect, Extent, FileName, Kind, Piece};
-use super::facts::Facts;
+use super::facts::{Facts, session_in};
 use super::message::{Message, Wish};
 use super::pair::PATIENCE_WITH_GROUPS;
 use super::views::{Acceptor, View};
@@ -129,6 +129,8 @@ pub struct DataMember {
     /// Since when it has known that a group has a place for it whose parity member went before it could say so. [ms]
     expected_since: Option<Milliseconds>,
     is_lost: bool,
+    /// Whether it was readmitted, and others have yet to meet it in its new life.
+    is_readmitted: bool,
     /// Whether it is leaving: then nothing on its disk changes any more.
     leaves: bool,
 }
@@ -160,6 +162,7 @@ impl DataMember {
             views: facts.views,
             expected_since: None,
             is_lost: false,
+            is_readmitted: false,
             leaves: false,
         }
     }
@@ -171,8 +174,16 @@ impl DataMember {
 
     /// What must survive a restart.
     pub const fn facts(&self) -> Facts {
-        let (columns, leaving) = ([None; COLUMNS], [false; COLUMNS]);
-        Facts { covered_by: self.covered_by, life: self.life, columns, leaving, views: self.views }
+        Facts {
+            covered_by: self.covered_by,
+            life: self.life,
+            columns: [None; COLUMNS],
+            confirmed: [None; COLUMNS],
+            newcomers: [false; COLUMNS],
+            let_go: BTreeSet::new(),
+            leaving: [false; COLUMNS],
+            views: self.views,
+        }
     }
 
     /// Which parity members its group has, if the group may have two.
@@ -189,6 +200,11 @@ impl DataMember {
     /// Whether it was taken for lost, and another process is this member now.
     pub const fn is_lost(&self) -> bool {
         self.is_lost
+    }
+
+    /// The life in which it was readmitted, once: others have to meet it in that life.
+    pub const fn take_new_life(&mut self) -> Option<u32> {
+        if std::mem::replace(&mut self.is_readmitted, false) { Some(self.life) } else { None }
     }
 
     /// Leaves its group: nobody needs its records any more. If it may be rebuilt, the parity has to know of this run first. From then on nothing that
@@ -331,10 +347,14 @@ impl DataMember {
             Message::Left(session) if self.session == session && self.is_with(from) => {
                 (self.covered_by, self.is_complete, self.is_covered) = (None, false, false);
                 self.stage = Stage::Apart;
+                self.asks_another(now, output);
             }
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
             Message::Ask { .. } | Message::Record(_) => self.is_asked(now, from, &message, output),
             Message::Lost(life) => self.is_lost |= self.life < life,
+            Message::Readmitted { session, life } if self.greets(from, session) && self.life < life => {
+                (self.life, self.session, self.is_readmitted) = (life, session_in(life, session), true);
+            }
             Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
                 self.was_acknowledged(number, files)?;

@@ -22,13 +22,18 @@
 //! group differ by one member at most, and their majorities intersect; a candidate for another view at that moment does not wait for the member
 //! that has left. That member is told once both parity members have written it down. If a process with its identity comes back later, from behind a
 //! partition, it is told that it is lost: a lead knows all members of its group.
+//!
+//! **A newcomer that goes before the parity has held everything of it** loses its place in the same way, though nobody has asked for that: it
+//! can't be rebuilt, and waiting for it would leave the others of its group with no promise for ever. If it lives on, it is not told that it is
+//! lost, since nobody else has its records, but that it is in no group. So the parity members keep in mind who has always been new, and who was let go.
 
 use std::collections::BTreeMap;
 
 use super::Output;
 use super::column::{Change, Effect};
-use super::group::ParityMember;
+use super::group::{ParityMember, Seat};
 use super::message::{Message, Step};
+use super::pair::PATIENCE_WITH_GROUPS;
 use super::rebuilding::Lost;
 use crate::log::Event;
 
@@ -68,12 +73,33 @@ impl ParityMember {
         self.let_go_of_leavers(output);
     }
 
+    /// Newcomers that have been silent for too long lose their places.
+    pub(super) fn give_up_newcomers(&mut self, output: &mut Output) {
+        let patience = PATIENCE_WITH_GROUPS * self.patience;
+        for column in 0..self.seats.len() {
+            let is_gone = |seat: &&mut Seat| seat.is_new && !seat.leaves && seat.silent > patience;
+            if let Some(seat) = self.seats[column].as_mut().filter(is_gone) {
+                (seat.leaves, seat.session) = (true, None);
+                self.settling_step(column, Step::Leaves { column }, output);
+            }
+        }
+    }
+
+    /// Frees a place.
+    pub(super) fn free(&mut self, column: usize) -> Option<Seat> {
+        let seat = self.seats[column].take()?;
+        if seat.is_new {
+            self.let_go.insert(seat.identity);
+        }
+        Some(seat)
+    }
+
     /// Frees the places of leaving members, one after the other, once the parity holds nothing of them.
     pub(super) fn let_go_of_leavers(&mut self, output: &mut Output) {
         for column in (0..self.seats.len()).filter(|column| self.leaves(*column)).collect::<Vec<usize>>() {
             let is_empty = self.stripes.column(column).stripes().next().is_none();
-            let knows = self.pair.knows_who_left();
-            let Some(seat) = self.seats[column].take_if(|_| is_empty && knows) else { continue };
+            let may_be_free = is_empty && self.pair.knows_who_left();
+            let Some(seat) = may_be_free.then(|| self.free(column)).flatten() else { continue };
             self.step(Step::Left { column }, output);
             self.tell(seat.identity, Message::Left(seat.greeted), output);
             output.events.push(Event::LeftGroup { member: seat.identity.to_string() });

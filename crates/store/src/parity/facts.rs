@@ -1,5 +1,7 @@
 //! The facts that members of a group must keep across restarts.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::code::COLUMNS;
@@ -13,8 +15,18 @@ pub struct Facts {
     pub covered_by: Option<Identity>,
     /// Of a data member: how often it has been rebuilt.
     pub life: u32,
-    /// Of a parity member: the member in each column, and how often that member has been rebuilt.
+    /// Of a parity member: the member in each column, and the last life that was given out for it.
     pub columns: [Option<(Identity, u32)>; COLUMNS],
+    /// Of a parity member: for each of these members, the last life in which it has greeted. Where an older version has written none, it is the last
+    /// one that was given out.
+    #[serde(default)]
+    pub confirmed: [Option<u32>; COLUMNS],
+    /// Of a parity member: which of these members it has never had all data of. An older version has not recorded that.
+    #[serde(default)]
+    pub newcomers: [bool; COLUMNS],
+    /// Of a parity member: the newcomers that have lost their places.
+    #[serde(default)]
+    pub let_go: BTreeSet<Identity>,
     /// Of a parity member: which of these members are about to leave the group.
     #[serde(default)]
     pub leaving: [bool; COLUMNS],
@@ -33,4 +45,10 @@ impl Facts {
     pub fn sessions_before(&self, run: u64) -> u64 {
         (u64::from(self.life) << RUN_BITS | run) << SESSION_BITS
     }
+}
+
+/// The number of a session with the same run and count, but in another life.
+pub(super) fn session_in(life: u32, session: u64) -> u64 {
+    let bits = RUN_BITS + SESSION_BITS;
+    u64::from(life) << bits | session & ((1 << bits) - 1)
 }

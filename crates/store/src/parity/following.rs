@@ -39,7 +39,7 @@ impl ParityMember {
             Standing::Follows(next) => Some(next),
             _ => None,
         };
-        output.send(view.lead, Message::Follows { number: view.number, next });
+        output.send(view.lead, self.pair.follows(view.number, next));
     }
 
     /// Discards everything it has.
@@ -55,7 +55,7 @@ impl ParityMember {
     /// Its group goes on without it.
     pub(super) fn is_let_go(&mut self, output: &mut Output) {
         self.has_nothing();
-        self.seats = Default::default();
+        (self.seats, self.let_go) = Default::default();
         (self.pair.standing, self.pair.views, self.pair.candidacy) = (Standing::Free, Acceptor::default(), None);
         (self.pair.is_wanted, self.pair.silent) = (false, 0);
         for member in &self.pair.links {
@@ -74,7 +74,7 @@ impl ParityMember {
             (Standing::Follows(next), Step::Anew { .. }) if place >= *next => Some(place + 1),
             (Standing::Empty, Step::Anew { .. }) => Some(place + 1),
             (Standing::Follows(next), _) if place == *next => Some(place + 1),
-            (Standing::Follows(next), _) => return output.send(from, Message::Follows { number, next: Some(*next) }),
+            (Standing::Follows(next), _) => return output.send(from, self.pair.follows(number, Some(*next))),
             _ => None,
         };
         let next = next.filter(|_| self.takes_step(step));
@@ -82,25 +82,27 @@ impl ParityMember {
             Some(next) => self.pair.standing = Standing::Follows(next),
             None => self.has_nothing(),
         }
-        output.send(from, Message::Follows { number, next });
+        output.send(from, self.pair.follows(number, next));
     }
 
     /// Takes a step. Returns whether it fits the state so far.
     fn takes_step(&mut self, step: Step) -> bool {
         match step {
-            Step::Anew { parity, seats, layouts } => {
+            Step::Anew { parity, seats, layouts, let_go } => {
                 self.stripes = Stripes::unmade(self.k, parity, layouts);
                 self.seats = seats.map(|seat| {
-                    let Place { identity, life, is_complete, leaves } = seat?;
-                    Some(Seat { is_complete, leaves, ..Seat::new(identity, life) })
+                    let Place { identity, life, confirmed, is_complete, is_new, leaves } = seat?;
+                    Some(Seat { confirmed, is_complete, is_new, leaves, ..Seat::new(identity, life) })
                 });
+                self.let_go = let_go.into_iter().collect();
             }
-            Step::Seat { column, identity, life } => {
+            Step::Seat { column, identity, life, confirmed } => {
                 let seat = self.seats[column].get_or_insert_with(|| Seat::new(identity, life));
-                (seat.life, seat.silent) = (life, 0);
+                (seat.life, seat.confirmed, seat.silent) = (life, confirmed, 0);
+                self.let_go.remove(&identity);
             }
             Step::Leaves { column } => self.seats[column].iter_mut().for_each(|seat| seat.leaves = true),
-            Step::Left { column } => self.seats[column] = None,
+            Step::Left { column } => drop(self.free(column)),
             Step::Change { column, change } => {
                 self.seats[column].iter_mut().for_each(|seat| seat.silent = 0);
                 return self.stripes.follow(column, &change) == Ok(true);
@@ -108,6 +110,7 @@ impl ParityMember {
             Step::Beat { column, is_complete } => {
                 if let Some(seat) = &mut self.seats[column] {
                     (seat.silent, seat.is_complete) = (0, seat.is_complete | is_complete);
+                    seat.is_new &= !is_complete;
                 }
             }
             Step::Begins { request, stripe } => self.stripes.begin_stripe(stripe, request),

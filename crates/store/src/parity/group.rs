@@ -1,11 +1,11 @@
 //! The role of a parity member: it keeps the parity of a group, and has lost members rebuilt on spares.
 //!
 //! It alone decides which members are in its group and which are lost, so there is nothing to agree on. **A lost member is fenced**: before a
-//! spare becomes a lost member, that member's next life is written to disk, and from then on no message from an earlier life is accepted. So a
+//! spare becomes a lost member, that member's next life is written to disk, and from then on nothing from an earlier life is acknowledged. So a
 //! lost member that lives on behind a partition can acknowledge no write to anybody.
 //!
 //! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they have, and takes nobody for
-//! lost until it has that.
+//! lost until it has that. Nor does it know whether a spare has become a lost member: see [`super::greeting`].
 //!
 //! Where a group has two parity members, this is the role of the lead; see [`super::pair`].
 
@@ -15,7 +15,7 @@ use super::Output;
 use super::code::COLUMNS;
 use super::column::Change;
 use super::facts::Facts;
-use super::message::{Message, Step, Wish};
+use super::message::{Message, Step};
 use super::pair::Pair;
 use super::rebuilding::{Lost, Rebuilding};
 use super::state::{ParityState, RebuildingState, SeatState};
@@ -32,14 +32,18 @@ const LONGEST_LOOK: Milliseconds = 200;
 #[derive(Debug)]
 pub(super) struct Seat {
     pub(super) identity: Identity,
-    /// How often it has been rebuilt.
+    /// The last life that was given out for it. Nothing of an earlier life is acknowledged.
     pub(super) life: u32,
+    /// The last life in which it has greeted: a process in this life or a later one has everything that was ever acknowledged.
+    pub(super) confirmed: u32,
     /// Its messages count only in this session; none, if it has to greet first.
     pub(super) session: Option<u64>,
     /// The session of its last greeting: one that a later one has overtaken is ignored.
     pub(super) greeted: u64,
     /// Whether the parity holds everything needed to rebuild it.
     pub(super) is_complete: bool,
+    /// Whether the parity has never held that, also in earlier runs.
+    pub(super) is_new: bool,
     /// For how long nothing has been heard from it.
     pub(super) silent: Milliseconds,
     /// Whether it is leaving the group: then it is not rebuilt any more.
@@ -48,7 +52,17 @@ pub(super) struct Seat {
 
 impl Seat {
     pub(super) const fn new(identity: Identity, life: u32) -> Seat {
-        Seat { identity, life, session: None, greeted: 0, is_complete: false, silent: 0, leaves: false }
+        Seat {
+            identity,
+            life,
+            confirmed: life,
+            session: None,
+            greeted: 0,
+            is_complete: false,
+            is_new: true,
+            silent: 0,
+            leaves: false,
+        }
     }
 }
 
@@ -67,6 +81,8 @@ pub struct ParityMember {
     pub(super) busy: Option<Identity>,
     /// Members for which there was no room.
     pub(super) refused: BTreeSet<Identity>,
+    /// Newcomers that have lost their places.
+    pub(super) let_go: BTreeSet<Identity>,
     pub(super) rebuilding: Option<Rebuilding>,
     /// Tells one rebuilding from another.
     pub(super) rebuildings: u64,
@@ -82,7 +98,8 @@ impl ParityMember {
     pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
         let seat = |column: usize| {
             let (identity, life) = facts.columns[column]?;
-            Some(Seat { leaves: facts.leaving[column], ..Seat::new(identity, life) })
+            let (confirmed, is_new) = (facts.confirmed[column].unwrap_or(life), facts.newcomers[column]);
+            Some(Seat { confirmed, is_new, leaves: facts.leaving[column], ..Seat::new(identity, life) })
         };
         ParityMember {
             own,
@@ -93,6 +110,7 @@ impl ParityMember {
             spares: BTreeSet::new(),
             busy: None,
             refused: BTreeSet::new(),
+            let_go: facts.let_go.clone(),
             rebuilding: None,
             rebuildings: run,
             rebuilt: 0,
@@ -102,9 +120,13 @@ impl ParityMember {
 
     /// What must survive a restart.
     pub fn facts(&self) -> Facts {
-        let columns = self.seats.each_ref().map(|seat| seat.as_ref().map(|seat| (seat.identity, seat.life)));
-        let leaving = self.seats.each_ref().map(|seat| seat.as_ref().is_some_and(|seat| seat.leaves));
-        Facts { columns, leaving, views: self.pair.views, ..Facts::default() }
+        let seats = self.seats.each_ref().map(Option::as_ref);
+        let columns = seats.map(|seat| seat.map(|seat| (seat.identity, seat.life)));
+        let confirmed = seats.map(|seat| seat.map(|seat| seat.confirmed));
+        let newcomers = seats.map(|seat| seat.is_some_and(|seat| seat.is_new));
+        let leaving = seats.map(|seat| seat.is_some_and(|seat| seat.leaves));
+        let let_go = self.let_go.clone();
+        Facts { columns, confirmed, newcomers, leaving, let_go, views: self.pair.views, ..Facts::default() }
     }
 
     /// The members of its group that host servers.
@@ -176,7 +198,10 @@ impl ParityMember {
     /// Handles a message from another member.
     pub fn take(&mut self, from: Identity, message: Message, output: &mut Output) {
         let column = self.seat_of(from);
-        if let Some(seat) = column.and_then(|column| self.seats[column].as_mut()) {
+        // A greeting may come from a process that is this member no longer.
+        if let Some(seat) = column.and_then(|column| self.seats[column].as_mut())
+            && !matches!(message, Message::Hello { .. })
+        {
             seat.silent = 0;
         }
         match message {
@@ -223,7 +248,7 @@ impl ParityMember {
         let step = Step::Beat { column, is_complete };
         match &mut self.seats[column] {
             Some(seat) if is_complete && !seat.is_complete => {
-                seat.is_complete = true;
+                (seat.is_complete, seat.is_new) = (true, false);
                 self.settling_step(column, step, output);
             }
             _ => self.step(step, output),
@@ -256,60 +281,6 @@ impl ParityMember {
             && rebuilding.takes_block(request, column, bytes, &mut self.stripes, output).is_err()
         {
             self.begin_anew(output);
-        }
-    }
-
-    /// The place of a member that greets, old or new. If it gets none, it is told why.
-    fn place(&mut self, from: Identity, session: u64, life: u32, wish: Wish, output: &mut Output) -> Option<usize> {
-        let own = self.seat_of(from).filter(|_| self.pair.leads());
-        let free = self.seats.iter().position(Option::is_none).filter(|_| self.pair.leads());
-        let group = self.pair.view().map(|view| view.group);
-        match wish {
-            _ if own.is_some() => return own,
-            Wish::Join if free.is_some() => return free,
-            // The lead knows all members of its group: another process became this member, and has left.
-            Wish::GoOn(of) if of == group && self.pair.leads() => output.send(from, Message::Lost(life + 1)),
-            Wish::Leave if self.pair.leads() => self.tell(from, Message::Left(session), output),
-            Wish::Join => {
-                self.pair.is_wanted = true;
-                self.refused.insert(from);
-                output.send(from, Message::Full(session));
-            }
-            Wish::GoOn(_) | Wish::Leave => output.send(from, Message::Full(session)),
-        }
-        None
-    }
-
-    /// A member asks for parity of its files, resumes, or leaves.
-    fn greeted(&mut self, from: Identity, session: u64, life: u32, wish: Wish, output: &mut Output) {
-        let Some(column) = self.place(from, session, life, wish, output) else { return };
-        let before = self.seats[column].as_ref().map(|seat| seat.life);
-        let seat = self.seats[column].get_or_insert_with(|| Seat::new(from, life));
-        if life < seat.life {
-            return output.send(from, Message::Lost(seat.life));
-        }
-        if session < seat.greeted {
-            return;
-        }
-        (seat.life, seat.session, seat.greeted, seat.silent) = (life, Some(session), session, 0);
-        let (is_complete, begins_to_leave) = (seat.is_complete, wish == Wish::Leave && !seat.leaves);
-        seat.leaves |= begins_to_leave;
-        let leaves = seat.leaves;
-        if before != Some(life) {
-            self.step(Step::Seat { column, identity: from, life }, output);
-        }
-        if begins_to_leave {
-            self.settling_step(column, Step::Leaves { column }, output);
-        }
-        let files = self.stripes.column(column).files().collect();
-        let view = self.pair.view();
-        self.tell(from, Message::Stands { session, files, is_complete, leaves, view }, output);
-        match &mut self.rebuilding {
-            // It is back before a spare has become it.
-            Some(rebuilding) if rebuilding.column() == Some(column) => self.rebuilding = None,
-            // Requests to it may have been lost on the way.
-            Some(rebuilding) => rebuilding.ask_again(),
-            None => {}
         }
     }
 
@@ -350,15 +321,17 @@ impl ParityMember {
             self.look_at_pair(passed, output);
         }
         if self.pair.leads() {
+            self.give_up_newcomers(output);
             self.let_go_of_leavers(output);
             self.begin_rebuilding(output);
             self.go_on(output);
         }
     }
 
-    /// Whether both parity members of its group have all of the parity, as far as the lead knows.
+    /// Whether both parity members of its group have all of the parity, as far as the lead knows. A lead that has asked members to record that it
+    /// leads alone can't count on its follower: if the lead is lost then, nobody knows whether it did lead alone, and the follower does not go on.
     pub fn is_backed(&self) -> bool {
-        self.pair.is_backed()
+        self.pair.is_backed() && !self.pair.insists
     }
 
     /// Whether a follower, if there is one that has all of its parity, knows as well that a column's member can be rebuilt, or leaves: this parity member
@@ -377,8 +350,8 @@ impl ParityMember {
         self.pair.view().and_then(|view| view.other_than(self.own))
     }
 
-    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know what the lead knows of a member;
-    /// nor may it be, once members were asked to let this one lead alone.
+    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know what the lead knows of a
+    /// member.
     pub fn survives(&self) -> usize {
         let mut seats = (0..COLUMNS).filter_map(|column| Some((column, self.seats[column].as_ref()?))).peekable();
         if !self.pair.leads() || seats.peek().is_none() {
@@ -389,7 +362,6 @@ impl ParityMember {
             is_complete &= seat.is_complete || seat.leaves;
             is_known &= self.is_known_to_both(column);
         }
-        let is_backed = self.pair.is_backed() && !self.pair.insists;
-        if is_complete { 1 + usize::from(is_backed && is_known) } else { 0 }
+        if is_complete { 1 + usize::from(self.is_backed() && is_known) } else { 0 }
     }
 }

@@ -119,11 +119,11 @@ impl ParityMember {
         let Some(column) = column else { return self.follower_is_made(output) };
         let view = self.pair.view();
         let Some(seat) = &mut self.seats[column] else { return };
-        // Written to disk before the message is sent: from then on no earlier life is accepted.
+        // Written to disk before the message is sent: from then on nothing of an earlier life is acknowledged.
         (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
-        let (identity, life) = (seat.identity, seat.life);
+        let (identity, life, confirmed) = (seat.identity, seat.life, seat.confirmed);
         let files = self.stripes.column(column).files().collect();
-        self.step(Step::Seat { column, identity, life }, output);
+        self.step(Step::Seat { column, identity, life, confirmed }, output);
         self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
         output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
         self.spares.remove(&spare);

@@ -40,6 +40,13 @@ pub enum Message {
     Left(u64),
     /// The receiver's identity has reached this life: unless this is the receiver's own life, it was taken for lost and rebuilt elsewhere.
     Lost(u32),
+    /// The receiver was taken for lost, and no other process has become it: it goes on as the member that it is, in this life.
+    Readmitted {
+        /// The session.
+        session: u64,
+        /// How often the member counts as rebuilt from now on.
+        life: u32,
+    },
     /// The sender has lost what it had of the receiver's files, and asks for a new greeting.
     Anew,
     /// A file of the sender has changed.
@@ -112,6 +119,8 @@ pub enum Message {
         number: Number,
         /// The place of the first step that it does not have; none, if it has nothing.
         next: Option<u64>,
+        /// It has given up all views that it asked for up to this number.
+        void: Number,
     },
     /// The sender has taken a step, which the receiver has to take too.
     Step {
@@ -188,10 +197,14 @@ pub enum Wish {
 pub struct Place {
     /// Its identity.
     pub identity: Identity,
-    /// How often it has been rebuilt.
+    /// The last life that was given out for it.
     pub life: u32,
+    /// The last life in which it has greeted.
+    pub confirmed: u32,
     /// Whether it can be rebuilt.
     pub is_complete: bool,
+    /// Whether the parity has never had all of its data.
+    pub is_new: bool,
     /// Whether it is about to leave the group.
     pub leaves: bool,
 }
@@ -207,15 +220,19 @@ pub enum Step {
         seats: [Option<Place>; COLUMNS],
         /// The layouts of their files.
         layouts: [Layout; COLUMNS],
+        /// Newcomers that have lost their places.
+        let_go: Vec<Identity>,
     },
-    /// A member has been given a place in the group, or has a new life.
+    /// A member has been given a place in the group, or a new life, or has greeted in it.
     Seat {
         /// Its place.
         column: usize,
         /// The member.
         identity: Identity,
-        /// How often it has been rebuilt.
+        /// The last life that was given out for it.
         life: u32,
+        /// The last life in which it has greeted.
+        confirmed: u32,
     },
     /// A member is about to leave the group: it is not rebuilt any more.
     Leaves {

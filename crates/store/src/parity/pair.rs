@@ -155,6 +155,13 @@ impl Pair {
         follower.map(|follower| follower.identity)
     }
 
+    /// The answer of a follower to its lead. While it asks for a view itself, it has not given up that one.
+    pub(super) fn follows(&self, number: Number, next: Option<u64>) -> Message {
+        let has_given_up = !self.insists && self.candidacy.is_none();
+        let void = if has_given_up { self.views.promised() } else { Number::default() };
+        Message::Follows { number, next, void }
+    }
+
     pub(super) fn loses(&mut self, member: Identity) {
         self.links.remove(&member);
         self.parities.remove(&member);
@@ -196,10 +203,11 @@ impl ParityMember {
     /// Everything that a parity member with nothing has to know.
     pub(super) fn all(&self) -> Step {
         let seats = self.seats.each_ref().map(|seat| {
-            let Seat { identity, life, is_complete, leaves, .. } = *seat.as_ref()?;
-            Some(Place { identity, life, is_complete, leaves })
+            let Seat { identity, life, confirmed, is_complete, is_new, leaves, .. } = *seat.as_ref()?;
+            Some(Place { identity, life, confirmed, is_complete, is_new, leaves })
         });
-        Step::Anew { parity: self.k - 1 - self.stripes.number(), seats, layouts: self.stripes.layouts() }
+        let (parity, layouts) = (self.k - 1 - self.stripes.number(), self.stripes.layouts());
+        Step::Anew { parity, seats, layouts, let_go: self.let_go.iter().copied().collect() }
     }
 
     pub(super) fn follower_begins_anew(&mut self, output: &mut Output) {
@@ -228,7 +236,7 @@ impl ParityMember {
         match (self.pair.view(), &self.pair.standing) {
             (Some(view), Standing::Leads(_)) if role != Role::Spare => output.send(member, Message::Leads(view)),
             (Some(view), Standing::Empty) if view.has(member) => {
-                output.send(member, Message::Follows { number: view.number, next: None });
+                output.send(member, self.pair.follows(view.number, None));
             }
             (_, Standing::Free) if role == Role::Parity => output.send(member, Message::Available),
             _ => {}
@@ -244,7 +252,7 @@ impl ParityMember {
                 self.pair.available.retain(|parity| !view.has(*parity));
                 self.is_led(view, output);
             }
-            Message::Follows { number, next } => self.is_followed(from, number, next, output),
+            Message::Follows { number, next, void } => self.is_followed(from, (number, void), next, output),
             Message::Step { number, place, step } => self.follow(from, number, place, step, output),
             Message::ReadParity { request, after, stripe } => {
                 if matches!(self.pair.standing, Standing::Follows(next) if next == after)
@@ -295,10 +303,19 @@ impl ParityMember {
     }
 
     /// A follower reports how many steps it has.
-    fn is_followed(&mut self, from: Identity, number: Number, next: Option<u64>, output: &mut Output) {
+    fn is_followed(
+        &mut self,
+        from: Identity,
+        (number, void): (Number, Number),
+        next: Option<u64>,
+        output: &mut Output,
+    ) {
         let pair = &mut self.pair;
         if pair.view().is_none_or(|view| view.number != number) || !pair.links.contains(&from) {
             return;
+        }
+        if pair.view().and_then(|view| view.other_than(self.own)) == Some(from) {
+            pair.views.hear_void(void);
         }
         let has_to_lead = match pair.standing {
             Standing::Follows(_) => true,

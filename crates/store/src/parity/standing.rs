@@ -70,9 +70,9 @@ impl ParityMember {
             return self.gives_way();
         }
         let Some(candidacy) = &mut self.pair.candidacy else { return };
-        let is_known = self.pair.views.settled.is_some_and(|settled| view.number <= settled.number);
+        let is_over = self.pair.views.is_over(view);
         // It knows of its own views: they are not the group's until it says so.
-        let later = Some(view.lead).filter(|lead| !is_known && *lead != self.own);
+        let later = Some(view.lead).filter(|lead| !is_over && *lead != self.own);
         candidacy.was_granted(by, has_parity, later);
         self.go_on_with_candidacy(output);
     }

@@ -14,8 +14,10 @@
 //!
 //! Only the candidate itself counts who has recorded its view. So a view is void once its candidate has given it up without having learned that it
 //! was chosen: by a restart, or for another's view. Such a candidate forgets the view, and when it then grants another one precedence, other
-//! members' records of the void view no longer stand against that. Neither does a later view that only half of the group or fewer can have recorded, those
-//! counted that have not answered: the others have promised not to record it any more, so it is not chosen, and never will be.
+//! members' records of the void view no longer stand against that. The candidate may be lost before it can grant anything. So when it follows again, it
+//! also says up to which number it has given up its views, and its lead keeps that in mind. Neither does a later view stand against another one if
+//! only half of the group or fewer can have recorded it, those counted that have not answered: the others have promised not to record it any more,
+//! so it is not chosen, and never will be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,13 +69,16 @@ pub struct Acceptor {
     recorded: Option<View>,
     /// It records nothing with a lower number.
     promised: Number,
+    /// Of a parity member: views for which the other one in the group's view was the candidate are void up to this number.
+    #[serde(default)]
+    void: Number,
 }
 
 impl Acceptor {
     /// The acceptor of a member in a group with this view.
     pub fn of(view: Option<View>) -> Acceptor {
         let promised = view.map(|view| view.number).unwrap_or_default();
-        Acceptor { settled: view, recorded: None, promised }
+        Acceptor { settled: view, recorded: None, promised, void: Number::default() }
     }
 
     /// The last view it knows of.
@@ -114,7 +119,7 @@ impl Acceptor {
     pub fn learn(&mut self, view: View) -> bool {
         let is_newer = self.settled.is_none_or(|known| known.group != view.group || known.number < view.number);
         if is_newer {
-            self.settled = Some(view);
+            (self.settled, self.void) = (Some(view), Number::default());
             self.recorded.take_if(|recorded| recorded.group != view.group || recorded.number <= view.number);
             self.promised = self.promised.max(view.number);
         }
@@ -124,6 +129,22 @@ impl Acceptor {
     /// Forgets a recorded view for which this member itself was the candidate: nobody counts who has recorded it any more.
     pub(super) fn give_up(&mut self, own: Identity) {
         self.recorded.take_if(|recorded| recorded.lead == own);
+    }
+
+    /// The highest number that it has promised, or that it has asked for itself.
+    pub(super) const fn promised(&self) -> Number {
+        self.promised
+    }
+
+    /// The other parity member of the group's view has given up all views that it asked for up to this number.
+    pub(super) fn hear_void(&mut self, void: Number) {
+        self.void = self.void.max(void);
+    }
+
+    /// Whether a view can't become the group's any more: it is older, or void.
+    pub(super) fn is_over(&self, view: View) -> bool {
+        let is_of_pair = |settled: View| settled.has(view.lead) && view.number <= self.void;
+        self.settled.is_some_and(|settled| view.number <= settled.number || is_of_pair(settled))
     }
 
     /// Learns of a number promised elsewhere.

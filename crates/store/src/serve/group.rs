@@ -189,6 +189,14 @@ impl Group {
         matches!(&self.part, Part::Data(data) if data.is_lost())
     }
 
+    /// The life in which the member was readmitted to its group, once.
+    pub(super) const fn take_new_life(&mut self) -> Option<u32> {
+        match &mut self.part {
+            Part::Data(data) => data.take_new_life(),
+            Part::Parity(_) | Part::Spare(_) => None,
+        }
+    }
+
     /// The messages to send and the events for the log. The facts that they rest on are made durable first.
     pub(super) fn take_output(&mut self) -> Result<Output, Error> {
         let facts = match &self.part {

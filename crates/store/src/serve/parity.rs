@@ -34,11 +34,16 @@ impl Server {
         self.host.node().borrow_mut().group = Some(group.state());
         let wanted = group.wants(self.host.member().peers());
         let output = group.take_output().map_err(Error::Kept)?;
+        let life = group.take_new_life();
         for (to, message) in output.sends {
             self.tell_member(to, &Told::Group(message), false);
         }
         output.events.iter().for_each(|event| self.tell(event));
         wanted.into_iter().for_each(|member| self.members.expect(member));
+        if let Some(life) = life {
+            self.host.with_member(|member, _, outputs| member.begin_life(life, outputs));
+            self.members.begin_life(life, &mut self.arrivals);
+        }
         Ok(())
     }
 

@@ -348,6 +348,16 @@ impl Peers {
         }
     }
 
+    /// The member has another life, in which others have to meet it: all sockets are closed, and those members are called again.
+    pub fn begin_life(&mut self, life: u32, arrivals: &mut Vec<Arrival>) {
+        self.own.life = life;
+        self.lives.insert(self.own.identity, life);
+        self.unreached.extend(self.tokens.keys());
+        for token in self.sockets.keys().copied().collect::<Vec<usize>>() {
+            self.end(token, &io::Error::other("this member has another life"), arrivals);
+        }
+    }
+
     /// The process at the other end was taken for lost, and another one is that member now. It is told so, and its messages are ignored.
     fn report_lost(&mut self, token: usize, life: u32) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };

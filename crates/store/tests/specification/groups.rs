@@ -7,6 +7,7 @@ mod disk;
 mod drains;
 mod harm;
 mod rest;
+mod returns;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -252,6 +253,8 @@ struct World {
     made: usize,
     /// How many members lived on and were told that they had been taken for lost.
     replaced: u64,
+    /// How many members were taken for lost, and were readmitted before another process was that member.
+    readmitted: u64,
     /// Members that are leaving in order, or have left.
     leaving: BTreeSet<Identity>,
     /// The data members among these that have left, and are in no group any more.
@@ -285,6 +288,7 @@ impl World {
             led: 0,
             made: 0,
             replaced: 0,
+            readmitted: 0,
             leaving: BTreeSet::new(),
             left: BTreeSet::new(),
             lives: BTreeMap::new(),
@@ -363,6 +367,7 @@ impl World {
         }
         self.release(place);
         self.become_another(place);
+        self.begin_life(place);
     }
 
     /// Sends the replies and messages that may leave.
@@ -481,6 +486,20 @@ impl World {
         // A spare that became the member in an earlier life can hear of that late.
         let last = self.lives.entry(successor.identity).or_default();
         *last = life.max(*last);
+        self.meet_all(place);
+    }
+
+    /// A member that was readmitted to its group meets all others again, in its new life.
+    fn begin_life(&mut self, place: usize) {
+        let Some(Machine { part: Part::Data(data), host, lives, .. }) = &mut self.machines[place] else { return };
+        let Some(life) = data.take_new_life() else { return };
+        host.with_member(|member, _, outputs| member.begin_life(life, outputs));
+        let identity = host.member().own().identity;
+        lives.insert(identity, life);
+        let last = self.lives.entry(identity).or_default();
+        *last = life.max(*last);
+        self.readmitted += 1;
+        self.part(place);
         self.meet_all(place);
     }
 

@@ -138,6 +138,48 @@ fn a_view_that_half_of_the_group_has_recorded_is_in_nobodys_way_once_the_others_
     assert!(has_enough(&mut lead, alone, (DATA[1], settled), false), "it has not, and won't");
 }
 
+/// A follower that has asked both data members to record that it leads alone, and was restarted, follows again, and is then lost for good. Its lead, or
+/// that lead after a restart, asks to lead alone. Returns whether it may, with the grants of both.
+fn may_lead_without_one_that_followed_again(void: Number, is_restarted: bool) -> bool {
+    let (mut lead, number) = with_follower();
+    let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
+    let of_follower = View { number: Number(number.0 + 1, OTHER), lead: OTHER, follower: None, ..settled };
+    lead.take(OTHER, Message::Follows { number, next: None, void }, &mut Output::default());
+    if is_restarted {
+        lead = ParityMember::new(OWN, 2, &lead.facts(), PATIENCE, 2 << 16);
+        DATA[..2].iter().for_each(|data| lead.meets(*data, Role::Data, &mut Output::default()));
+    }
+    lead.loses(OTHER);
+    let alone = asks(&mut lead);
+    assert!(!has_enough(&mut lead, alone, (DATA[0], of_follower), false));
+    has_enough(&mut lead, alone, (DATA[1], of_follower), false)
+}
+
+#[test]
+fn a_view_that_a_follower_has_given_up_is_in_nobodys_way_when_the_follower_is_lost_later() {
+    for is_restarted in [false, true] {
+        assert!(!may_lead_without_one_that_followed_again(Number::default(), is_restarted));
+        assert!(may_lead_without_one_that_followed_again(Number(3, OTHER), is_restarted));
+    }
+}
+
+#[test]
+fn a_follower_says_which_views_it_has_given_up() {
+    let said = |member: &mut ParityMember| {
+        let mut output = Output::default();
+        member.meets(OTHER, Role::Parity, &mut output);
+        output.sends.into_iter().find_map(|(_, message)| match message {
+            Message::Follows { void, .. } => Some(void),
+            _ => None,
+        })
+    };
+    let mut member = started_again();
+    let number = asks(&mut member);
+    assert_eq!(said(&mut member), Some(Number::default()), "others may still grant it its view");
+    let mut restarted = ParityMember::new(OWN, 2, &member.facts(), PATIENCE, 2 << 16);
+    assert_eq!(said(&mut restarted), Some(number));
+}
+
 #[test]
 fn a_candidate_without_parity_gives_up_its_view_for_the_one_that_has_it() {
     let mut member = started_again();
@@ -182,7 +224,8 @@ fn a_lead_that_cannot_go_back_gets_its_view_although_its_follower_is_there_again
     lead.take(DATA[0], Message::Refused { number: alone, promised: Number(alone.0, OTHER) }, &mut output);
     // The follower gave up and is there again, but other members may have recorded the view.
     let mut follows = |lead: &mut ParityMember, next| {
-        lead.take(OTHER, Message::Follows { number: with_follower, next }, &mut output);
+        let void = Number::default();
+        lead.take(OTHER, Message::Follows { number: with_follower, next, void }, &mut output);
     };
     follows(&mut lead, None);
     let again = asks(&mut lead);
@@ -306,6 +349,6 @@ fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
     let piece = Piece { file: FileName::log(1), at: 0, length: 65_537 };
     let read = Message::Read { request: 1, piece };
     assert_eq!(error(read), "a message of the table with bytes of a block of 65537; allowed is at most 65536");
-    let follows = Message::Follows { number: Number(1, OTHER), next: Some(u64::MAX) };
+    let follows = Message::Follows { number: Number(1, OTHER), next: Some(u64::MAX), void: Number::default() };
     assert!(error(follows).contains("steps of a parity member of 18446744073709551615"));
 }

@@ -71,7 +71,7 @@ impl World {
         self.begin_to_leave(place);
     }
 
-    fn begin_to_leave(&mut self, place: usize) {
+    pub(super) fn begin_to_leave(&mut self, place: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
         if matches!(machine.part, Part::Data(_)) {
             self.leaving.insert(machine.own().identity);
@@ -106,7 +106,7 @@ impl World {
 }
 
 /// A pool whose group survives one loss, which stores some records and has had no losses.
-fn calm() -> World {
+pub(super) fn calm() -> World {
     let mut world = World::new(1, 1);
     world.run(60, true);
     (world.begun, world.rebuilt) = (0, 0);
