@@ -68,6 +68,23 @@ def expect_everything(member: Member, values: dict[str, str]) -> None:
         assert client.mget(list(values)) == list(values.values())
 
 
+def test_a_member_that_listens_everywhere_announces_the_address_from_which_it_reaches_the_other(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("of us all")
+    options = ["--secret-file", str(secret), "--unprotected"]
+    with pool_of(1, *options) as members:
+        members.append(Member("--bind", "0.0.0.0", "--join", members[0].members, *options))
+        assert members[1].members.startswith("127.0.0.1:")
+        wait_until(lambda: all(member.pool()["pool_members"] == 2 for member in members), "both know each other")
+        with members[0].client() as client:
+            client.mset({f"key:{number}": number for number in range(2 * CAPACITY)})
+        wait_until(lambda: server_count(members) == 2, "there are two servers")
+        for member in members:
+            with member.client() as client:
+                ranges = client.execute_command("CLUSTER SLOTS")
+            assert {str(member.startup["slots"]) for member in members} == {f"{host}:{port}" for _, _, (host, port, *_) in ranges}
+
+
 def test_an_emptied_pool_shrinks(filled: list[Member]) -> None:
     with filled[1].client() as client:
         client.flushall()

@@ -24,8 +24,7 @@ const MOST_UNSENT: usize = 1 << 20;
 const MOST_IN_TURN: usize = 1_024;
 
 /// The error that a client gets after it has waited for another server for too long.
-const NOT_ANSWERED: &str =
-    "CLUSTERDOWN The server of this key has not answered in time; whether the request was carried out is unknown";
+const NOT_ANSWERED: &str = "CLUSTERDOWN A server that the request needs has not answered in time; whether the request was carried out is unknown";
 
 /// A transaction whose requests are being queued.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! `maquette store serve`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
 use ::store::journal::disk::{Data, Found, Fsync};
@@ -70,7 +70,7 @@ The same, encrypted:
       --tls-certificate our.pem --tls-key our.key")]
 pub(super) struct Arguments {
     /// An address of this machine on which to listen; can be given several times. Other machines can reach any except those of the
-    /// loopback.
+    /// loopback. Other members, and clients that follow slots, can connect only to the first.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: Vec<IpAddr>,
     /// The port on which to listen; 0 for any free one.
@@ -106,7 +106,8 @@ pub(super) struct Arguments {
     /// How long a member may be silent before it is considered lost, in seconds or with a unit. Three times as long while it is connected.
     #[arg(long, value_name = "S", default_value = "1", value_parser = seconds)]
     parity_patience: Duration,
-    /// The address given to other members and clients, if it differs from the one on which it listens.
+    /// The address given to other members and clients, if it differs from the first of `--bind`. If that is 0.0.0.0 or ::, and this is left out, it is the
+    /// address of this machine from which the member to join is reached, or other networks.
     #[arg(long, value_name = "ADDRESS")]
     announce: Option<IpAddr>,
     /// A file whose first line is the secret that all members share; if left out, the password serves as the secret.
@@ -183,6 +184,18 @@ impl From<As> for Role {
     }
 }
 
+/// Addresses on no network of this machine: those for documentation (RFC 5737, RFC 3849).
+const SOMEWHERE_IPV4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9);
+const SOMEWHERE_IPV6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), 9);
+
+/// The address of this machine from which packets to `destination` leave, if there is a route. None is sent.
+fn source_address(destination: SocketAddr) -> Option<IpAddr> {
+    let any: IpAddr = if destination.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect(destination).ok()?;
+    socket.local_addr().ok().map(|address| address.ip())
+}
+
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let addresses: Vec<SocketAddr> = self.bind.iter().map(|&address| (address, self.port).into()).collect();
@@ -257,7 +270,7 @@ impl Arguments {
         Ok(Pool {
             members: (address, port(self.members_port, TO_MEMBERS_PORT)).into(),
             followers: (address, port(self.slots_port, TO_SLOTS_PORT)).into(),
-            announced: self.announce,
+            announced: self.announced(address)?,
             join: self.join.clone(),
             secret: Secret::of(secret.as_deref().or(password).unwrap_or_default()),
             tls,
@@ -271,6 +284,19 @@ impl Arguments {
             role: self.role.into(),
             parity: self.promise()?,
             random,
+        })
+    }
+
+    /// The address given to other members and clients, if it is not `bound`, where it listens: nobody can connect to an unspecified address.
+    fn announced(&self, bound: IpAddr) -> Result<Option<IpAddr>, Failure> {
+        if self.announce.is_some() || !bound.is_unspecified() {
+            return Ok(self.announce);
+        }
+        let elsewhere = if bound.is_ipv4() { SOMEWHERE_IPV4 } else { SOMEWHERE_IPV6 };
+        let address = source_address(self.join.first().copied().unwrap_or(elsewhere));
+        address.map(Some).ok_or_else(|| {
+            let found = format!("none, with --bind {bound}, and no route to another machine");
+            Failure::argument("--announce", found, "the address at which others reach this machine")
         })
     }
 
