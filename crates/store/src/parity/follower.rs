@@ -65,12 +65,12 @@ impl Follower {
         self.left <= self.first
     }
 
-    /// Whether it knows as well as the lead that the parity is complete for a column's member, or that the member leaves.
+    /// Whether it knows as well as the lead that the parity is complete for a column's member, that the member leaves, or that a spare becomes it.
     pub(super) const fn knows_of(&self, column: usize) -> bool {
         self.settled[column] <= self.first
     }
 
-    /// Adds the step which says that the parity is complete for a column's member, or that the member leaves.
+    /// Adds the step which says one of these.
     pub(super) fn push_settling(&mut self, column: usize, step: Step, output: &mut Output) {
         self.settled[column] = self.next() + 1;
         self.push(step, output);

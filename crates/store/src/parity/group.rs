@@ -314,8 +314,12 @@ impl ParityMember {
     /// Looks for members that have been silent too long; `passed` is the time since the last look. [ms]
     pub fn look(&mut self, passed: Milliseconds, output: &mut Output) {
         let passed = passed.min(LONGEST_LOOK);
-        for seat in self.seats.iter_mut().flatten() {
-            seat.silent = seat.silent.saturating_add(passed);
+        for column in 0..COLUMNS {
+            // A spare hears that it is this member when the follower knows of it, and can't greet before.
+            let may_greet = self.is_known_to_both(column);
+            if let Some(seat) = self.seats[column].as_mut().filter(|seat| may_greet || seat.life == seat.confirmed) {
+                seat.silent = seat.silent.saturating_add(passed);
+            }
         }
         if self.k > 1 {
             self.look_at_pair(passed, output);

@@ -123,7 +123,7 @@ impl ParityMember {
         (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
         let (identity, life, confirmed) = (seat.identity, seat.life, seat.confirmed);
         let files = self.stripes.column(column).files().collect();
-        self.step(Step::Seat { column, identity, life, confirmed }, output);
+        self.settling_step(column, Step::Seat { column, identity, life, confirmed }, output);
         self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
         output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
         self.spares.remove(&spare);

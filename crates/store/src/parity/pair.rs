@@ -185,7 +185,7 @@ impl ParityMember {
         }
     }
 
-    /// The same, if the step decides whether a column's member can be rebuilt, or need not be.
+    /// The same, if the step decides whether a column's member can be rebuilt, or need not be, or who it is.
     pub(super) fn settling_step(&mut self, column: usize, step: Step, output: &mut Output) {
         if let Some(follower) = self.pair.follower_mut() {
             follower.push_settling(column, step, output);

@@ -10,7 +10,7 @@ use maquette_store::parity::message::{Message, Wish};
 
 use super::disk::Disk;
 use super::drains::calm;
-use super::{Machine, PARITY, PATIENCE, Part};
+use super::{Machine, PARITY, PATIENCE, Part, World};
 
 const OWN: Identity = Identity(1);
 const MEMBER: Identity = Identity(11);
@@ -116,7 +116,6 @@ fn a_member_goes_on_if_the_spare_was_lost_before_it_became_that_member_and_the_p
     let (absent, spare) = (world.members(Role::Data)[0], world.members(Role::Spare)[0]);
     world.part(absent);
     world.cut_off.insert(absent, u64::MAX);
-    let is_rebuilt = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.state().rebuilt > 0);
     while !world.machines.iter().flatten().any(is_rebuilt) {
         world.step(0);
     }
@@ -126,6 +125,36 @@ fn a_member_goes_on_if_the_spare_was_lost_before_it_became_that_member_and_the_p
     world.until_nothing_is_under_way();
     world.check();
     assert_eq!((world.rebuilt, world.readmitted, world.replaced), (0, 1, 0));
+}
+
+#[test]
+fn a_spare_that_becomes_a_member_is_not_replaced_while_the_lead_waits_for_a_lost_follower() {
+    let mut world = World::new(1, 2);
+    world.run(60, true);
+    (world.begun, world.rebuilt, world.replaced) = (0, 0, 0);
+    let (lost, follower) = (world.members(Role::Data)[0], follower_of(&world));
+    world.lose(lost);
+    while !world.machines.iter().flatten().any(is_rebuilt) {
+        world.step(0);
+    }
+    world.lose(follower);
+    world.until_nothing_is_under_way();
+    world.check();
+    assert_eq!(
+        (world.begun, world.rebuilt, world.replaced),
+        (1, 1, 0),
+        "one spare is enough, and nobody is told that it is lost"
+    );
+}
+
+/// The place of a parity member that does not lead.
+fn follower_of(world: &World) -> usize {
+    let leads = |place: &usize| matches!(&world.machines[*place], Some(Machine { part: Part::Parity(parity), .. }) if parity.leads());
+    world.members(Role::Parity).into_iter().find(|place| !leads(place)).unwrap()
+}
+
+fn is_rebuilt(machine: &Machine) -> bool {
+    matches!(&machine.part, Part::Parity(parity) if parity.state().rebuilt > 0)
 }
 
 #[test]
