@@ -119,6 +119,11 @@ impl From<String> for CommandOutput {
     }
 }
 
+/// Tells what results say about the build that has made them. Whoever calls this crate's dependencies directly calls this first.
+pub fn name_build() {
+    experiment::name_build(env!("MAQUETTE_COMMIT"));
+}
+
 /// Runs a command line, with the program's name first, and returns the exit status. A caller that runs several calls
 /// [`interrupt::forget`] between them, but not before the first, so that no early signal is lost.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
@@ -127,6 +132,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 
 /// The same, called from a language in which users write programs.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn OwnPrograms>) -> i32 {
+    name_build();
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
     let output = match parse(&line) {
@@ -152,6 +158,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn 
 /// # Errors
 /// The exit status, if the line is wrong or asks for something else; the error has been printed.
 pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<SweepToRun, i32> {
+    name_build();
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
     let report_failure = |failure: Failure| {
