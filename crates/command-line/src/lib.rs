@@ -51,10 +51,10 @@ use formats::output::files;
 /// Message-passing programs on models of machines, simulated to the flit.
 #[derive(Debug, Parser)]
 #[command(name = "maquette", version = env!("MAQUETTE_VERSION"), disable_help_subcommand = true)]
-#[command(
-    after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
-                        2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C."
-)]
+#[command(after_help = "Examples:\n  maquette run broadcast --machine infiniband-128 --bytes 4KiB\n  \
+                        maquette plan all-reduce --machine fat-tree-1024 --bytes 1MiB\n\n\
+                        Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
+                        2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
@@ -210,8 +210,8 @@ impl Command {
             Command::Cast(arguments) => arguments.execute(json),
             Command::Store(arguments) => arguments.execute(json),
             Command::Schema(arguments) => arguments.execute(json),
-            Command::Completions(arguments) => arguments.execute(),
-            Command::Manual(arguments) => arguments.execute(),
+            Command::Completions(arguments) => arguments.execute(json),
+            Command::Manual(arguments) => arguments.execute(json),
         }
     }
 }
@@ -244,6 +244,11 @@ fn working<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let _spinner = progress::Spinner::with_message(does);
     unless_interrupted(work)
+}
+
+/// Refuses `--json` where the output is `what`, for other readers.
+fn refuse_json(json: bool, what: &str) -> Result<(), Failure> {
+    if json { Err(Failure::argument("--json", "it", format!("none: the output is {what}"))) } else { Ok(()) }
 }
 
 /// A value as JSON on one line.
