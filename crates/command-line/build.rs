@@ -1,15 +1,17 @@
-//! Names the version: `MAQUETTE_VERSION` is that of the package and, if it is built from a commit, that commit.
+//! Names the version: `MAQUETTE_VERSION` is that of the package and, if it is built from a commit, that commit, which is also
+//! `MAQUETTE_COMMIT`.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
     let version = env!("CARGO_PKG_VERSION");
-    let named = match commit() {
-        Some(commit) => format!("{version} ({commit})"),
-        None => version.to_owned(),
+    let (named, commit) = match commit() {
+        Some(commit) => (format!("{version} ({commit})"), commit),
+        None => (version.to_owned(), "no commit".to_owned()),
     };
     println!("cargo::rustc-env=MAQUETTE_VERSION={named}");
+    println!("cargo::rustc-env=MAQUETTE_COMMIT={commit}");
     println!("cargo::rerun-if-changed=build.rs");
 }
 

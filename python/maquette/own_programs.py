@@ -21,8 +21,8 @@ from maquette.running import check_arguments, coroutine_of
 #: A file and a function in it.
 _PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
-#: The exit status of bad input.
-_BAD_INPUT = 2
+#: The exit statuses of bad input, and after Ctrl-C.
+_BAD_INPUT, _INTERRUPTED = 2, 130
 
 
 def handles(arguments: Sequence[str]) -> bool:
@@ -34,11 +34,15 @@ def main(arguments: Sequence[str]) -> int:
     """Run the program that the arguments name on a model, and return the exit status."""
     options, remaining = _parser().parse_known_args(list(arguments[1:]))
     try:
-        program = _program(options.program)
-        parameters = _parameters(remaining)
-    except Exception as error:  # importing the file may raise anything
-        return _report_error(error)
-    return _run(program, options, parameters)
+        try:
+            program = _program(options.program)
+            parameters = _parameters(remaining)
+        except Exception as error:  # importing the file may raise anything
+            return _report_error(error)
+        return _run(program, options, parameters)
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return _INTERRUPTED
 
 
 def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Callable[[int, int], Any]:

@@ -52,11 +52,12 @@ def main(arguments: Sequence[str], run: _Run) -> int:
         check_ending(path)
     except ValueError as error:
         return _report_error(f"--{error}", _BAD_INPUT)
-    if (status := _run_anywhere(words, run)) != 0 or not arrow_file.exists():
+    status = _run_anywhere([*words, "--reported-out", str(path)], run)
+    if status not in (0, _FAILED) or not arrow_file.exists():
         return status
     write_parquet(arrow_file, path)
     arrow_file.unlink()
-    return 0
+    return status
 
 
 def _run_anywhere(words: list[str], run: _Run) -> int:

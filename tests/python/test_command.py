@@ -182,3 +182,13 @@ def test_other_signals_leave_no_files_either(tmp_path: Path, number: signal.Sign
         finally:
             process.kill()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_ends_a_program_in_python_as_any_other(tmp_path: Path) -> None:
+    """The program interrupts its own process, as a user would do while it runs."""
+    (tmp_path / "own.py").write_text(
+        "import signal\n\n\nasync def interrupted(endpoint):\n    signal.raise_signal(signal.SIGINT)\n    await endpoint.compute('1 us')\n"
+    )
+    command: list[str | Path] = ["env", "--default-signal=INT", COMMAND, "run", "own.py:interrupted", "--machine", "cm5-32"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")

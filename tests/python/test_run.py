@@ -46,6 +46,7 @@ def test_ranks_run_where_the_placement_says() -> None:
     machine = mq.Machine("infiniband-128")
     listed = mq.run("broadcast", machine, ranks=4, placement=[9, 3, 77, 1])
     assert listed.nodes == [9, 3, 77, 1]
+    assert (listed.program, len(listed.finish_ps)) == ("broadcast", 4)
     random = mq.run("broadcast", machine, ranks=64, placement="random", seed=3)
     assert random.nodes == mq.run("broadcast", machine, ranks=64, placement="random", seed=3).nodes
     assert random.nodes != list(range(64)) and len(set(random.nodes)) == 64

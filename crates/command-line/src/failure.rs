@@ -57,7 +57,7 @@ pub(super) enum Failure {
     },
     /// A program that the machine or its own parameters rule out, or that never ended.
     #[error(transparent)]
-    Program(#[from] endpoint::Error),
+    Program(endpoint::Error),
     /// An application that has no pattern.
     #[error(transparent)]
     Application(#[from] programs::applications::patterns::ApplicationError),
@@ -126,13 +126,20 @@ pub(super) enum Failure {
     Interrupted,
 }
 
+impl From<endpoint::Error> for Failure {
+    fn from(error: endpoint::Error) -> Failure {
+        // Only an interruption stops a run of the command.
+        if matches!(error, endpoint::Error::Stopped) { Failure::Interrupted } else { Failure::Program(error) }
+    }
+}
+
 impl From<experiment::Error> for Failure {
     fn from(error: experiment::Error) -> Failure {
         match error {
             experiment::Error::Parameter { name, found, allowed } => {
                 Failure::argument(format!("--{}", name.replace('_', "-")), found, allowed)
             }
-            experiment::Error::Program(error) => Failure::Program(error),
+            experiment::Error::Program(error) => error.into(),
             other => Failure::Experiment(other),
         }
     }
@@ -148,7 +155,7 @@ impl Failure {
     pub(super) fn status(&self) -> i32 {
         match self {
             Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
-            Failure::Interrupted | Failure::Program(endpoint::Error::Stopped) => interrupt::status(),
+            Failure::Interrupted | Failure::Launch(LaunchError::Interrupted) => interrupt::status(),
             Failure::Cast(CastError::Interrupted) => interrupt::status(),
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,

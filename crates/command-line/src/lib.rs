@@ -51,10 +51,10 @@ use formats::output::files;
 /// Message-passing programs on models of machines, simulated to the flit.
 #[derive(Debug, Parser)]
 #[command(name = "maquette", version = env!("MAQUETTE_VERSION"), disable_help_subcommand = true)]
-#[command(
-    after_help = "Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
-                        2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C."
-)]
+#[command(after_help = "Examples:\n  maquette run broadcast --machine infiniband-128 --bytes 4KiB\n  \
+                        maquette plan all-reduce --machine fat-tree-1024 --bytes 1MiB\n\n\
+                        Exit status: 0 when it went well, 1 when it ran and the answer is no (a claim missed, a deadlock), \
+                        2 when the input is bad, 128 and the signal's number when one ended it: 130 after Ctrl-C.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
@@ -119,6 +119,11 @@ impl From<String> for CommandOutput {
     }
 }
 
+/// Tells what results say about the build that has made them. Whoever calls this crate's dependencies directly calls this first.
+pub fn name_build() {
+    experiment::name_build(env!("MAQUETTE_COMMIT"));
+}
+
 /// Runs a command line, with the program's name first, and returns the exit status. A caller that runs several calls
 /// [`interrupt::forget`] between them, but not before the first, so that no early signal is lost.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
@@ -127,6 +132,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 
 /// The same, called from a language in which users write programs.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn OwnPrograms>) -> i32 {
+    name_build();
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
     let output = match parse(&line) {
@@ -152,6 +158,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>, own: Option<&dyn 
 /// # Errors
 /// The exit status, if the line is wrong or asks for something else; the error has been printed.
 pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<SweepToRun, i32> {
+    name_build();
     files::forget();
     let line: Vec<OsString> = arguments.into_iter().collect();
     let report_failure = |failure: Failure| {
@@ -203,8 +210,8 @@ impl Command {
             Command::Cast(arguments) => arguments.execute(json),
             Command::Store(arguments) => arguments.execute(json),
             Command::Schema(arguments) => arguments.execute(json),
-            Command::Completions(arguments) => arguments.execute(),
-            Command::Manual(arguments) => arguments.execute(),
+            Command::Completions(arguments) => arguments.execute(json),
+            Command::Manual(arguments) => arguments.execute(json),
         }
     }
 }
@@ -237,6 +244,11 @@ fn working<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let _spinner = progress::Spinner::with_message(does);
     unless_interrupted(work)
+}
+
+/// Refuses `--json` where the output is `what`, for other readers.
+fn refuse_json(json: bool, what: &str) -> Result<(), Failure> {
+    if json { Err(Failure::argument("--json", "it", format!("none: the output is {what}"))) } else { Ok(()) }
 }
 
 /// A value as JSON on one line.

@@ -77,7 +77,7 @@ fn described(machine: &Machine, facts: &Facts) -> String {
     }
     rows.extend(facts.network.iter().flat_map(network));
     rows.extend(machine.control_network.iter().map(costs::control_network));
-    let mut text = format!("{}: {}\n\n", machine.name, machine.about);
+    let mut text = format!("{}\n\n", machine.title());
     text += &columns([Side::Left, Side::Left], &rows);
     if let Some(network) = &facts.network {
         text += "\nTimes through the empty network, from injection to the arrival of the tail:\n";

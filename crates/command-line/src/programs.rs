@@ -21,6 +21,9 @@ const LEGEND_OF_EXCHANGES: &str =
     "n ranks, s bytes of each message; D, the most messages that one rank sends or receives, and W, the most bytes, in a complete
 exchange n - 1 and (n - 1) s; o, L, G as in LogGP: overhead, latency, time of a byte";
 
+/// What is listed about open-loop traffic, which is run like a program but has no ranks.
+const TRAFFIC: &str = "Packets at a given rate, whether or not the network keeps up: see `maquette run traffic --help`";
+
 /// List the programs that can be run, or the parameters and algorithms of one, with their formulas.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  maquette programs\n  maquette programs all-reduce")]
@@ -84,7 +87,8 @@ fn algorithms(program: &str) -> Vec<Algorithm> {
 
 fn list(programs: &[Description]) -> String {
     let row = |program: &Description| [program.name.to_owned(), first_paragraph(&program.about)];
-    let rows: Vec<[String; 2]> = programs.iter().map(row).collect();
+    let traffic = ["traffic".to_owned(), TRAFFIC.to_owned()];
+    let rows: Vec<[String; 2]> = programs.iter().map(row).chain([traffic]).collect();
     columns([Side::Left, Side::Left], &rows)
 }
 

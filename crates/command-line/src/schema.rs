@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use experiment::schema;
 use serde_json::Value;
 
-use super::CommandOutput;
 use super::failure::Failure;
+use super::{CommandOutput, refuse_json};
 
 /// Print the JSON Schema of experiments or machine descriptions, with which editors complete and check files.
 #[derive(Args, Debug)]
@@ -32,12 +32,13 @@ enum Subject {
 }
 
 impl Arguments {
-    pub(super) fn execute(self, _: bool) -> Result<CommandOutput, Failure> {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         let (title, schema) = match self.of {
             Subject::Experiment => ("The fields of an experiment", schema::experiment()),
             Subject::Machine => ("The fields of a description of a machine", schema::machine()),
         };
         if self.markdown {
+            refuse_json(json, "a page in Markdown")?;
             return Ok(schema::reference(title, &schema).into());
         }
         let text = serde_json::to_string_pretty(&Value::from(schema)).unwrap_or_default();

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use formats::output::{Unwritable, WholeFile};
 
 use super::failure::Failure;
-use super::{CommandLine, CommandOutput};
+use super::{CommandLine, CommandOutput, refuse_json};
 
 /// Print a shell's completion script.
 #[derive(Args, Debug)]
@@ -24,7 +24,8 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn execute(self) -> Result<CommandOutput, Failure> {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
+        refuse_json(json, "a script for a shell")?;
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut CommandLine::command(), "maquette", &mut text);
         Ok(String::from_utf8_lossy(&text).into_owned().into())
@@ -40,7 +41,8 @@ pub(super) struct Manual {
 }
 
 impl Manual {
-    pub(super) fn execute(self) -> Result<CommandOutput, Failure> {
+    pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
+        refuse_json(json, "pages for `man`")?;
         let folder = PathBuf::from(self.folder);
         let unwritable = |cause| Unwritable { path: folder.clone(), cause };
         std::fs::create_dir_all(&folder).map_err(unwritable)?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::failure::{Failure, note};
+use super::failure::{Failure, note, warn};
 use super::progress::Bar;
 use super::sizes::{Sizes, sizes};
 use super::{CommandOutput, cores};
@@ -21,8 +21,8 @@ use formats::output::{WholeFile, files};
 /// Run an experiment with all combinations of some values.
 ///
 /// The table has a row for each point, in order, the last field changing fastest: the values, the makespan in picoseconds, messages,
-/// packets, the mean time that headers were blocked, and the error of a point that failed. Without `--out` it is printed in CSV. Ctrl-C
-/// ends it early; with `--out` finished points are kept beside the file, and the same command resumes.
+/// packets, the mean time that headers were blocked, and the error of a point that failed; the exit status is 1 if one has. Without `--out` it
+/// is printed in CSV. Ctrl-C ends it early; with `--out` finished points are kept beside the file, and the same command resumes.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  maquette sweep experiment.toml --over bytes=8..1MiB --over machine=delta,moc-3-2 \\\n      \
@@ -44,6 +44,9 @@ pub(super) struct Arguments {
     /// Write the table to FILE.arrow or FILE.csv; where the command was installed by pip, also to FILE.parquet.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// The name of the table in the report, where what called this command makes another file of it.
+    #[arg(long, value_name = "FILE", hide = true, requires = "out")]
+    reported_out: Option<PathBuf>,
     /// How many points are run at the same time; as many as there are cores, if left out. The table does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -68,6 +71,14 @@ fn axis(text: &str) -> Result<Axis, String> {
     else {
         return Err("allowed is FIELD=VALUES, such as `bytes=8..1MiB` or `machine=delta,moc-3-2`".to_owned());
     };
+    if name.trim() == "seed"
+        && let Some((least, most)) = values.split_once("..")
+    {
+        return Err(format!(
+            "found the range {least}..{most}, of which only the powers of two would be seeds; allowed is a list such as `seed=1,2,3`, or \
+             `--seeds {most}` for 1 to {most}"
+        ));
+    }
     let value = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number));
     let values: Vec<Value> = if values.contains("..") {
         let Sizes(sizes) = sizes(values)?;
@@ -155,7 +166,13 @@ impl Arguments {
         if let Some(journal) = journal.into_inner().unwrap_or_else(PoisonError::into_inner) {
             journal.remove()?;
         }
-        Ok(summary(&sweep, &rows, self.out.as_deref(), as_json).into())
+        let failed = rows.iter().filter(|row| row.error.is_some()).count();
+        if failed > 0 && (as_json || self.out.is_none()) {
+            warn(&format!("{failed} of {} points failed: the column `error` says why", rows.len()));
+        }
+        let named = self.reported_out.as_deref().or(self.out.as_deref());
+        let text = summary(&sweep, &rows, (named, failed), as_json);
+        Ok(CommandOutput { text, status: i32::from(failed > 0) })
     }
 }
 
@@ -195,8 +212,7 @@ impl Work<'_> {
     }
 }
 
-fn summary(sweep: &Sweep, rows: &[Row], out: Option<&Path>, as_json: bool) -> String {
-    let failed = rows.iter().filter(|row| row.error.is_some()).count();
+fn summary(sweep: &Sweep, rows: &[Row], (out, failed): (Option<&Path>, usize), as_json: bool) -> String {
     if as_json {
         let row = |row: &Row| {
             let mut object = json!(row);

@@ -10,5 +10,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 #[test]
 fn command_lines() {
-    trycmd::TestCases::new().case("tests/command_line/*.md").timeout(LIMIT);
+    let cases = trycmd::TestCases::new();
+    // Every commit is another build.
+    cases.insert_var("[BUILD]", env!("MAQUETTE_COMMIT")).expect("it is a name in capitals");
+    cases.case("tests/command_line/*.md").timeout(LIMIT);
 }

@@ -199,6 +199,27 @@ pub trait Program {
     }
 }
 
+impl<P: Program> Program for &P {
+    type Output = P::Output;
+    const NEEDS: Needs = P::NEEDS;
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<P::Output> {
+        P::run(self, endpoint).await
+    }
+
+    fn check(&self, rank: Rank, output: &P::Output) -> Result<()> {
+        P::check(self, rank, output)
+    }
+
+    fn name_of(&self, rank: Rank) -> String {
+        P::name_of(self, rank)
+    }
+
+    fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
+        P::ended(self, unexpected, deadlock)
+    }
+}
+
 /// Each rank's result, in order of rank, and the world's report of the run; or the reason why it could not run.
 pub type Run<T, A> = Result<(Vec<Result<T>>, A)>;
 

@@ -85,13 +85,9 @@ impl Experiment {
         let mut placed = Vec::new();
         for (number, (job, ready)) in (0u64..).zip(self.jobs.iter().zip(programs)) {
             let Job { program, placement, start, .. } = job;
-            if matches!(site.machine.interconnect, Interconnect::LogGp(_)) && !placement.is_usual(ready.ranks()) {
-                let allowed = format!("in-order, as on {} no node is nearer than another", site.machine.name);
-                return Err(Error::parameter("placement", placement, allowed));
-            }
-            let nodes = allocation.place(placement, ready.ranks(), self.seed().wrapping_add(number))?;
+            let nodes = nodes_of(job, ready.ranks(), &mut allocation, self.seed().wrapping_add(number))?;
             let start = start.unwrap_or_default();
-            let name = job.name.clone().unwrap_or_else(|| format!("job {}", number + 1));
+            let name = job.called(number);
             let parameters = json!({
                 "name": name,
                 "program": program.name(),
@@ -111,6 +107,24 @@ impl Experiment {
         }
         Ok(placed)
     }
+}
+
+/// The nodes of a program that has the machine of `site` to itself: none if its ranks are on nodes in order.
+pub(crate) fn nodes_of_only(job: &Job, ranks: u32, site: &Site) -> Result<Vec<NodeId>, Error> {
+    if job.placement.is_usual(ranks) {
+        return Ok(Vec::new());
+    }
+    nodes_of(job, ranks, &mut Allocation::new(&site.machine), site.seed)
+}
+
+/// The nodes of the ranks of a job, taken from those that are free.
+fn nodes_of(job: &Job, ranks: u32, free: &mut Allocation<'_>, seed: u64) -> Result<Vec<NodeId>, Error> {
+    let Machine { interconnect, name, .. } = free.machine();
+    if matches!(interconnect, Interconnect::LogGp(_)) && !job.placement.is_usual(ranks) {
+        let allowed = format!("in-order, as on {name} no node is nearer than another");
+        return Err(Error::parameter("placement", &job.placement, allowed));
+    }
+    Ok(free.place(&job.placement, ranks, seed)?)
 }
 
 /// Runs the `placed` jobs together with the `background` traffic; then, if requested, each of them alone.

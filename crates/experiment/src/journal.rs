@@ -1,4 +1,4 @@
-//! The finished part of a sweep, kept on disk while it runs: a line that identifies the sweep, its files and this version, then a line
+//! The finished part of a sweep, kept on disk while it runs: a line that identifies the sweep, its files and this build, then a line
 //! of JSON for each row. Nothing that has been written is ever rewritten; only a last line that was cut short is removed.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use quantities::Bytes;
 use serde_json::{Value, json};
 
 use crate::Error;
-use crate::provenance::VERSION;
+use crate::provenance::{VERSION, build};
 use crate::sweep::{Row, Sweep};
 
 /// The longest journal accepted.
@@ -156,6 +156,7 @@ fn head(sweep: &Sweep) -> Value {
     let mut head = sweep.json();
     head["files"] = json!(sweep.files());
     head["maquette"] = json!(VERSION);
+    head["build"] = json!(build());
     head
 }
 
@@ -195,9 +196,10 @@ fn difference(found: Option<&Value>, expected: &Value) -> Option<String> {
     if ["experiment", "over"].iter().any(|part| found[part] != expected[part]) {
         return Some(another.to_owned());
     }
-    if found["maquette"] != expected["maquette"] {
-        let version = found["maquette"].as_str().unwrap_or("an earlier version");
-        return Some(format!("maquette {version} ran these points, and this is {VERSION}"));
+    if ["maquette", "build"].iter().any(|part| found[part] != expected[part]) {
+        let version = found["maquette"].as_str().unwrap_or("of an earlier version");
+        let built = found["build"].as_str().unwrap_or("an earlier build");
+        return Some(format!("maquette {version} ({built}) ran these points, and this is {VERSION} ({})", build()));
     }
     let files = |head: &Value| head["files"].as_array().cloned().unwrap_or_default();
     let (before, after) = (files(found), files(expected));

@@ -28,6 +28,9 @@ impl FinishedRun {
                 "receive_idle_ps": rank.receive_idle.picoseconds(),
             })).collect::<Vec<Value>>(),
         });
+        if !answer.nodes.is_empty() {
+            object["node_of_rank"] = answer.nodes.iter().map(|node| node.0).collect();
+        }
         object[NOT_RECEIVED] = answer.unreceived.iter().map(unreceived).collect();
         self.findings.iter().for_each(|finding| object[finding.key] = finding.value.clone());
         if !self.jobs.is_empty() {

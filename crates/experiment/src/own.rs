@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use endpoint::{Program, Result as ProgramResult, World};
 use machines::model::Machine;
-use quantities::Time;
-use serde_json::{Value, json};
+use serde_json::Value;
 use virtual_worlds::Simulated;
 use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::Placed;
 use virtual_worlds::jobs::placement::{Allocation, Placement};
-use virtual_worlds::jobs::{self, JobRun, JobsRun};
 use virtual_worlds::stop::Stop;
 
 use crate::prepared::warnings;
 use crate::runner::engine_of;
 use crate::site::ranks_on;
 use crate::spec::DEFAULT_SEED;
-use crate::{EngineName, Error, FinishedJob, FinishedRun, Notes, Provenance, Recording};
+use crate::{EngineName, Error, FinishedRun, Notes, Provenance, Recording};
 
 /// A program that is not in the catalogue, and how to run it.
 #[derive(Clone, Debug)]
@@ -52,16 +51,13 @@ impl<P: Program> OwnProgram<P> {
         let ranks = ranks_on(machine, ranks)?;
         let engine = engine_of(machine, engine)?;
         let seed = requested_seed.unwrap_or(DEFAULT_SEED);
-        let mut provenance = Provenance::of("run")
+        let provenance = Provenance::of("run")
             .running(&name)
             .on(machine)
             .with_engine(engine.map(EngineName::name))
             .seeded(seed, requested_seed.is_some())
             .among(ranks)
             .given(parameters);
-        if placement == Placement::Random {
-            provenance.mark_random();
-        }
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
             seed,
@@ -69,47 +65,24 @@ impl<P: Program> OwnProgram<P> {
             packet_log: recording.packets,
             timeline: recording.timeline,
         };
-        let world = Simulated::new(machine, options);
-        let (results, jobs, answer) = if placement.is_usual(ranks) {
-            let (results, answer) = world.run(ranks, &program)?;
-            (results, Vec::new(), answer)
+        let (provenance, nodes) = if placement.is_usual(ranks) {
+            (provenance, Vec::new())
         } else {
-            provenance = provenance.given(json!({"placement": placement.to_string()}));
-            let nodes = Allocation::new(machine).place(&placement, ranks, seed)?;
-            let job = jobs::Job { name: name.clone(), program, nodes, start: Time::ZERO };
-            let JobsRun { jobs: mut ran, answer } = world.run_jobs(std::slice::from_ref(&job), None)?;
-            let none = || endpoint::Error::Unfit("a run of one job has brought none".to_owned());
-            let ran = ran.pop().ok_or_else(none)?;
-            let ended = ended(&job, &ran);
-            (ran.results, vec![ended], answer)
+            (provenance.placed(&placement), Allocation::new(machine).place(&placement, ranks, seed)?)
         };
+        let (results, answer) = Placed::new(Simulated::new(machine, options), &nodes).run(ranks, &program)?;
         let ended = FinishedRun {
             machine: Arc::clone(machine),
             program: name,
             provenance,
             notes: Notes::default(),
             findings: Vec::new(),
-            jobs,
+            jobs: Vec::new(),
             warnings: warnings(&answer),
             answer,
             options,
             critical_path: None,
         };
         Ok((results, ended))
-    }
-}
-
-/// The record of the job that was placed.
-fn ended<P, T>(job: &jobs::Job<P>, ran: &JobRun<T>) -> FinishedJob {
-    FinishedJob {
-        name: job.name.clone(),
-        program: job.name.clone(),
-        notes: Notes::default(),
-        findings: Vec::new(),
-        nodes: job.nodes.iter().map(|node| node.0).collect(),
-        start: ran.start,
-        finish: ran.finish.clone(),
-        makespan: ran.makespan(),
-        alone: None,
     }
 }

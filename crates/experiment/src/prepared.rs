@@ -4,11 +4,12 @@ use endpoint::{Program, Result, World};
 use formats::input::InputFile;
 use launch::rank::Running;
 use launch::wire::{Record, times};
-use machines::model::Machine;
+use machines::model::{Machine, NodeId};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::Value;
 use virtual_worlds::answer::{Answer, Unreceived};
 use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::Placed;
 
 use crate::catalogue::{AnyOutput, AnyProgram, Member};
 use crate::launched::Launched;
@@ -119,11 +120,12 @@ pub trait Ready: Send {
     /// What is known about it before it runs.
     fn notes(&self) -> &Notes;
 
-    /// Runs it on a model of `machine`; returns its findings, and what the machine did.
+    /// Runs it on a model of `machine`, with its ranks on `nodes`, or on nodes in order if there are none; returns its findings, and what the
+    /// machine did.
     ///
     /// # Errors
     /// If the machine can't run it; the error of a rank.
-    fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> Result<Outcome>;
+    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> Result<Outcome>;
 
     /// How long each of `runs` runs takes on a model of `machine`, if they come one after another, as those of launched ranks do.
     ///
@@ -165,8 +167,9 @@ where
         &self.notes
     }
 
-    fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> Result<Outcome> {
-        let (results, answer) = simulated(machine, options).run(self.ranks, &self.program)?;
+    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> Result<Outcome> {
+        let world = Placed::new(simulated(machine, options), nodes);
+        let (results, answer) = world.run(self.ranks, &self.program)?;
         let outputs = results.into_iter().collect::<Result<Vec<P::Output>>>()?;
         let warnings = warnings(&answer);
         Ok(Outcome { findings: (self.derive_findings)(&outputs, &answer), warnings, answer })

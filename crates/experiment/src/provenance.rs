@@ -1,19 +1,37 @@
 //! What was run: everything that determines a result. Anyone who runs the same again gets the same result.
 
+use std::sync::OnceLock;
+
 use formats::input::InputFile;
 use formats::output::EXPERIMENT_KEY;
 use machines::model::Machine;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use virtual_worlds::jobs::placement::Placement;
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// From which commit the process was built, once it has said so: only the outermost crate knows it, since each commit builds it anew.
+static BUILD: OnceLock<&str> = OnceLock::new();
+
+/// Says from which `commit` this process was built. What it says first holds.
+pub fn name_build(commit: &'static str) {
+    BUILD.get_or_init(|| commit);
+}
+
+/// From which commit this process was built.
+pub(crate) fn build() -> &'static str {
+    BUILD.get().copied().unwrap_or("no commit")
+}
 
 /// What was run. Every command that simulates prints it: in JSON under the key [`Provenance::KEY`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
     /// The version of maquette.
     maquette: &'static str,
+    /// The commit from which it was built.
+    build: &'static str,
     /// The words of the command: `run fft`.
     command: String,
     /// The machine.
@@ -64,6 +82,7 @@ impl Provenance {
     pub fn of(command: &str) -> Provenance {
         Provenance {
             maquette: VERSION,
+            build: build(),
             command: command.to_owned(),
             machine: None,
             engine: None,
@@ -140,6 +159,14 @@ impl Provenance {
         self.randomness = Randomness::Drawn;
     }
 
+    /// The same with ranks on nodes that `placement` says.
+    pub fn placed(mut self, placement: &Placement) -> Provenance {
+        if *placement == Placement::Random {
+            self.mark_random();
+        }
+        self.given(json!({"placement": placement.to_string()}))
+    }
+
     /// The same with parameters, the fields of a JSON object.
     pub fn given(mut self, parameters: Value) -> Provenance {
         if let Value::Object(parameters) = parameters {
@@ -189,8 +216,6 @@ impl OnMachine {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-
-    use serde_json::json;
 
     use super::*;
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
 use launch::rank::Running;
 use launch::wire::Record;
-use machines::model::{Interconnect, Machine};
-use quantities::{Bytes, Duration};
+use machines::model::{Interconnect, Machine, NodeId};
+use quantities::{Bytes, Duration, Rank};
 use report::terminal::amount;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
@@ -61,8 +61,8 @@ pub struct Run {
 
 /// What is run.
 enum Work {
-    /// A program that has the machine to itself.
-    Program(Box<dyn Ready>),
+    /// A program that has the machine to itself, and the nodes of its ranks, none if they are on nodes in order.
+    Program(Box<dyn Ready>, Vec<NodeId>),
     /// Jobs beside each other with background traffic, and then each alone if requested.
     Jobs { jobs: Vec<PlacedJob>, background: Option<Background>, alone: bool },
 }
@@ -166,8 +166,10 @@ impl Experiment {
             .with_engine(engine.map(EngineName::name))
             .seeded(self.seed(), self.seed.is_some());
         let (program, provenance) = match &work {
-            Work::Program(ready) => {
-                (self.jobs[0].program.name(), provenance_of(&self.jobs[0].program, &**ready, provenance))
+            Work::Program(ready, nodes) => {
+                let Job { program, placement, .. } = &self.jobs[0];
+                let provenance = provenance_of(program, &**ready, provenance);
+                (program.name(), if nodes.is_empty() { provenance } else { provenance.placed(placement) })
             }
             Work::Jobs { jobs, .. } => ("jobs", self.provenance_of_jobs(jobs, provenance)),
         };
@@ -188,11 +190,11 @@ impl Experiment {
     /// The program, or the jobs, created for `site`.
     fn work(&self, site: &mut Site) -> Result<Work, Error> {
         let mut programs = self.programs(site)?;
-        let is_usual = |ready: &dyn Ready| self.jobs[0].placement.is_usual(ready.ranks());
         if self.is_of_one_job()
-            && let Some(only) = programs.pop_if(|only| is_usual(&**only))
+            && let Some(only) = programs.pop()
         {
-            return Ok(Work::Program(only));
+            let nodes = jobs::nodes_of_only(&self.jobs[0], only.ranks(), site)?;
+            return Ok(Work::Program(only, nodes));
         }
         let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
         Ok(Work::Jobs { jobs: self.place(programs, site)?, background, alone: self.alone })
@@ -240,7 +242,7 @@ impl Run {
     /// How many messages will be sent, if known.
     pub fn expected_messages(&self) -> Option<u64> {
         match &self.work {
-            Work::Program(ready) => ready.notes().expected_messages,
+            Work::Program(ready, _) => ready.notes().expected_messages,
             Work::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
         }
     }
@@ -256,10 +258,14 @@ impl Run {
     /// follow from the seed of the program plus `faults`.
     ///
     /// # Errors
-    /// The error of the program; several jobs.
+    /// The error of the program; several jobs; ranks that are not on nodes in order.
     pub fn times_as_launched(&self, runs: u32, faults: u32) -> Result<Vec<Duration>, Error> {
-        let Work::Program(ready) = &self.work else {
-            return Err(Error::parameter("job", "several", "one program, as launched ranks run"));
+        let ready = match &self.work {
+            Work::Program(ready, nodes) if nodes.is_empty() => ready,
+            Work::Program(..) => {
+                return Err(Error::parameter("placement", "another", "in-order, as launched ranks run"));
+            }
+            Work::Jobs { .. } => return Err(Error::parameter("job", "several", "one program, as launched ranks run")),
         };
         let options = Options { seed: self.options.seed.wrapping_add(faults.into()), ..self.options };
         Ok(ready.times_as_launched(&self.machine, options, runs)?)
@@ -274,7 +280,9 @@ impl Run {
         let Run { machine, program, provenance, work, options, packets, timeline, report, critical_path } = self;
         let options = Options { stop, ..options };
         let (notes, jobs, outcome) = match work {
-            Work::Program(ready) => (ready.notes().clone(), Vec::new(), ready.simulate(&machine, options)?),
+            Work::Program(ready, nodes) => {
+                (ready.notes().clone(), Vec::new(), ready.simulate(&machine, &nodes, options)?)
+            }
             Work::Jobs { jobs, background, alone } => {
                 let (jobs, answer) = jobs::run(jobs, background.as_ref(), alone, (&machine, options))?;
                 let warnings = warnings(&answer);
@@ -289,7 +297,8 @@ impl Run {
             })?;
         }
         if let Some(file) = timeline {
-            finish(file, |file| write_timeline(file, &machine, &answer, &provenance))?;
+            let name = |rank| rank_name(rank, &jobs, &answer);
+            finish(file, |file| write_timeline(file, &machine, &answer, (&name, &provenance)))?;
         }
         let program = program.to_owned();
         let without = FinishedRun {
@@ -328,6 +337,19 @@ impl Run {
         }
         Ok(())
     }
+}
+
+/// What a timeline calls a rank of the answer, which is a node where there are jobs.
+fn rank_name(rank: Rank, jobs: &[FinishedJob], answer: &Answer) -> String {
+    if jobs.is_empty() {
+        let placed = answer.nodes.get(rank.0 as usize).map(|node| format!(" on node {}", node.0)).unwrap_or_default();
+        return format!("rank {rank}{placed}");
+    }
+    let seat = |job: &FinishedJob| {
+        let place = job.nodes.iter().position(|node| *node == rank.0)?;
+        Some(format!("rank {place} of {} on node {rank}", job.name))
+    };
+    jobs.iter().find_map(seat).unwrap_or_else(|| format!("node {rank}"))
 }
 
 /// The provenance of a program, with its parameters.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use formats::input;
 use formats::input::InputFile;
-use machines::text_error::{json_error, toml_error};
+use machines::text_error::{field_error, json_error, toml_error};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -77,8 +77,9 @@ pub struct Job {
     )]
     #[schemars(range(min = 1))]
     pub ranks: Option<u32>,
-    /// Its name in the results; its number, if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its name in the results, which no other job has; its number, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "within::name")]
+    #[schemars(length(max = 200))]
     pub name: Option<String>,
     /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
     /// scattered-groups, or a list such as 0-7,12.
@@ -163,6 +164,13 @@ impl EngineName {
 
 quantities::written_by_name!(EngineName);
 
+impl Job {
+    /// Its name in results, if it is the one with this number, from 0.
+    pub(crate) fn called(&self, number: u64) -> String {
+        self.name.clone().unwrap_or_else(|| format!("job {}", number + 1))
+    }
+}
+
 impl Experiment {
     /// The seed of random choices.
     pub fn seed(&self) -> u64 {
@@ -172,9 +180,16 @@ impl Experiment {
     /// The experiment in the file `path`: JSON if its name ends in `.json`, otherwise TOML.
     ///
     /// # Errors
-    /// Those of [`read_as`].
+    /// Those of [`read_as`]; two jobs with the same name.
     pub fn read(path: &Path) -> Result<Experiment, Error> {
-        read_as(path).map(|read| read.0)
+        let text = read_text(path)?;
+        let experiment: Experiment = parsed(path, &text)?;
+        match experiment.repeated_name() {
+            Some((field, problem)) => {
+                Err(Error::Field(field_error(&text, &path.display().to_string(), &field, problem)))
+            }
+            None => Ok(experiment),
+        }
     }
 
     /// The experiment with these fields.
@@ -184,8 +199,24 @@ impl Experiment {
     pub fn from_fields(fields: Map<String, Value>) -> Result<Experiment, Error> {
         let text = Value::Object(fields).to_string();
         // Nobody has seen this text, so the field says more than its line.
-        serde_json::from_str(&text)
-            .map_err(|error| Error::Field(json_error(&text, "the experiment", &error).anywhere()))
+        let experiment: Experiment = serde_json::from_str(&text)
+            .map_err(|error| Error::Field(json_error(&text, "the experiment", &error).anywhere()))?;
+        match experiment.repeated_name() {
+            Some((field, problem)) => Err(Error::Field(field_error("", "the experiment", &field, problem))),
+            None => Ok(experiment),
+        }
+    }
+
+    /// The field of the first job with a name that an earlier one has, given or as its number, and what is wrong with it.
+    fn repeated_name(&self) -> Option<(String, String)> {
+        let names: Vec<String> = (0..).zip(&self.jobs).map(|(number, job)| job.called(number)).collect();
+        let (later, earlier) = (1..names.len())
+            .find_map(|later| Some((later, names[..later].iter().position(|name| *name == names[later])?)))?;
+        let problem = format!(
+            "found `{}`, which is the name of job[{earlier}]; allowed is a name that no other job has",
+            names[later]
+        );
+        Some((format!("job[{later}].name"), problem))
     }
 
     /// The experiment of a single program on a machine, with defaults for everything else.
@@ -221,12 +252,21 @@ impl Experiment {
 /// # Errors
 /// If the file can't be read; what is wrong in it, and where.
 pub fn read_as<T: DeserializeOwned>(path: &Path) -> Result<(T, InputFile), Error> {
-    let text = input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })?;
+    let text = read_text(path)?;
+    Ok((parsed(path, &text)?, InputFile::new(path, text.as_bytes())))
+}
+
+fn read_text(path: &Path) -> Result<String, Error> {
+    input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })
+}
+
+/// What the `text` of the file `path` says.
+fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
     let file = path.display().to_string();
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let read = match is_json {
-        true => serde_json::from_str(&text).map_err(|error| json_error(&text, &file, &error)),
-        false => toml::from_str(&text).map_err(|error| toml_error(&text, &file, &error)),
+        true => serde_json::from_str(text).map_err(|error| json_error(text, &file, &error)),
+        false => toml::from_str(text).map_err(|error| toml_error(text, &file, &error)),
     };
-    Ok((read.map_err(Error::Field)?, InputFile::new(path, text.as_bytes())))
+    read.map_err(Error::Field)
 }

@@ -128,7 +128,7 @@ impl FinishedRun {
             job: 0,
             name: &self.program,
             rank,
-            node: rank,
+            node: self.answer.node_of(Rank(rank)).0,
             start: Time::ZERO,
             finish,
             statistics: statistics(rank),

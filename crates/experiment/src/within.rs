@@ -1,4 +1,4 @@
-//! Whole numbers within the bounds that the JSON Schema says.
+//! Whole numbers and names within the bounds that the JSON Schema says.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -24,6 +24,19 @@ pub(crate) fn option<'de, const LEAST: u64, const MOST: u64, N: Whole<'de>, D: D
         Some(number) if !(LEAST..=MOST).contains(&number.into()) => Err(outside(number.into(), LEAST, MOST)),
         number => Ok(number),
     }
+}
+
+/// The longest name. [characters]
+const LONGEST_NAME: usize = 200;
+
+/// Reads a name that is not too long for a table, or nothing.
+pub(crate) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let name = Option::<String>::deserialize(from)?;
+    let length = name.as_ref().map_or(0, |name| name.chars().count());
+    if length <= LONGEST_NAME {
+        return Ok(name);
+    }
+    Err(Error::custom(format!("found a name of {length} characters; allowed are at most {LONGEST_NAME}")))
 }
 
 fn outside<E: Error>(found: u64, least: u64, most: u64) -> E {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufReader, Read};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -88,6 +89,9 @@ pub enum LaunchError {
         /// How its process ended.
         status: ExitStatus,
     },
+    /// The launcher was asked to end.
+    #[error("interrupted")]
+    Interrupted,
     /// It took too long.
     #[error("not done after {} s: {left}", .timeout.as_secs_f64())]
     TooLong {
@@ -123,21 +127,37 @@ struct RunningLaunch<'a> {
     messages: Receiver<CallerMessage>,
     sender: Sender<CallerMessage>,
     deadline: Instant,
+    /// Whether somebody has asked the launcher to end.
+    interrupted: &'a AtomicBool,
 }
 
-/// Starts the ranks of `launch` and returns what each has done. `progress` is told how many have connected, and how many have ended.
+/// Starts the ranks of `launch` and returns what each has done, unless `interrupted` asks it to end. `progress` is told how many have
+/// connected, and how many have ended.
 ///
 /// # Errors
 /// [`LaunchError`]; no rank is left running then.
-pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, LaunchError> {
+pub fn launch(
+    launch: &Launch,
+    interrupted: &AtomicBool,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Record>, LaunchError> {
     let callers = Some(Callers::new(launch.control).map_err(LaunchError::system("the control socket"))?);
     let secret = Secret::random().map_err(LaunchError::system("random numbers"))?;
     let places: Vec<&Host> =
         launch.hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.ranks as usize)).collect();
     let (sender, messages) = mpsc::channel();
     let deadline = now() + launch.timeout;
-    let mut launched =
-        RunningLaunch { launch, callers, secret, places, processes: Vec::new(), messages, sender, deadline };
+    let mut launched = RunningLaunch {
+        launch,
+        callers,
+        secret,
+        places,
+        processes: Vec::new(),
+        messages,
+        sender,
+        deadline,
+        interrupted,
+    };
     launched.start()?;
     let (hellos, mut streams) = launched.gather(progress)?;
     launched.callers = None;
@@ -147,6 +167,13 @@ pub fn launch(launch: &Launch, progress: &mut dyn FnMut(usize, usize)) -> Result
         let _ = write_line(stream, &roster);
     }
     launched.results(progress)
+}
+
+impl Drop for RunningLaunch<'_> {
+    /// Ends all ranks at the same time, and then waits for each.
+    fn drop(&mut self) {
+        self.processes.iter_mut().for_each(Process::kill);
+    }
 }
 
 impl RunningLaunch<'_> {
@@ -190,6 +217,9 @@ impl RunningLaunch<'_> {
 
     /// The next message, if it comes soon; also accepts connections.
     fn next(&mut self) -> Result<Option<CallerMessage>, LaunchError> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(LaunchError::Interrupted);
+        }
         let ranks = self.callers.as_mut().map(|callers| callers.ranks(now(), &self.secret));
         for caller in ranks.transpose().map_err(LaunchError::system("the control socket"))?.into_iter().flatten() {
             let sender = self.sender.clone();
@@ -312,6 +342,6 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "nothing is simulated here: processes are waited for")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }

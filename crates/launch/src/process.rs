@@ -5,6 +5,13 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
+use std::time::Duration;
+
+use super::launcher::now;
+
+/// How long a process may take to end after SIGKILL, and how often it is looked at: one that waits for a device can take for ever.
+const LONGEST_END: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// The longest line of a rank that is printed in full. [B]
 const LONGEST: u64 = 64 << 10;
@@ -79,6 +86,14 @@ impl Process {
         Ok(process)
     }
 
+    /// Ends it, if it has not ended.
+    pub(super) fn kill(&mut self) {
+        if self.ended().is_none() {
+            // A process that has just ended can't be killed.
+            let _ = self.child.kill();
+        }
+    }
+
     /// How it has ended, if it has.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
@@ -86,12 +101,12 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Leaves no process behind.
+    /// Leaves no process behind, except one that even SIGKILL does not end in time.
     fn drop(&mut self) {
-        if self.ended().is_none() {
-            // A process that has just ended can't be killed.
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+        self.kill();
+        let until = now() + LONGEST_END;
+        while self.ended().is_none() && now() < until {
+            thread::sleep(BETWEEN_LOOKS);
         }
     }
 }

@@ -25,6 +25,11 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Its name, and what is said about it.
+    pub fn title(&self) -> String {
+        if self.about.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.about) }
+    }
+
     /// Whether anything in it depends on the seed of a run: the paths of packets, or the fate of frames.
     pub fn is_random(&self) -> bool {
         match &self.interconnect {

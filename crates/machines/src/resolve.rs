@@ -22,8 +22,20 @@ const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;
 
+/// The longest name of a machine or a router. [characters]
+pub(crate) const LONGEST_NAME: usize = 200;
+
+/// How long a name is, in an error that does not repeat it.
+pub(crate) fn characters(length: usize) -> String {
+    format!("a name of {length} characters")
+}
+
 /// The machine that `fields` describe.
 pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
+    let length = name.chars().count();
+    if length > LONGEST_NAME {
+        return Err(Fault::value("name", characters(length), format!("a name of at most {LONGEST_NAME}")));
+    }
     let node = node::costs(&fields.node)?;
     let (nodes, interconnect) = match (&fields.topology, &fields.loggp, &fields.ethernet) {
         (Some(topology), None, None) => flits(fields, topology)?,

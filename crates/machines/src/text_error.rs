@@ -30,6 +30,41 @@ pub fn json_error(text: &str, file: &str, error: &serde_json::Error) -> Error {
     located(file, Some(place), json::path_at(text, place), problem(message))
 }
 
+/// The error that a field of the `text` of `file` has this `problem`: at its line and column, or at those of the innermost table around it that
+/// is there, if the text is TOML.
+pub fn field_error(text: &str, file: &str, field: &str, problem: String) -> Error {
+    let at = place_of(text, field).map(|byte| line_and_column(text, byte));
+    located(file, at, field.to_owned(), Problem::Text(problem))
+}
+
+/// Where the field with this path is written in a TOML text, or as much of the path as there is.
+fn place_of(text: &str, path: &str) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = Some(document.get_ref());
+    let mut at = None;
+    for part in path.split('.') {
+        let (key, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+            Some((key, index)) => (key, index.parse::<usize>().ok()),
+            None => (part, None),
+        };
+        let Some((name, mut value)) = table.and_then(|table| table.iter().find(|(name, _)| name.get_ref() == key))
+        else {
+            break;
+        };
+        if let (DeValue::Array(list), Some(index)) = (value.get_ref(), index) {
+            let Some(item) = list.get(index) else { break };
+            (value, at) = (item, Some(item.span().start));
+        } else {
+            at = Some(name.span().start);
+        }
+        table = match value.get_ref() {
+            DeValue::Table(inner) => Some(inner),
+            _ => None,
+        };
+    }
+    at
+}
+
 fn located(file: &str, at: Option<(usize, usize)>, field: String, problem: Problem) -> Error {
     let field = match &problem {
         // The mistyped name itself is no field; the table around it is.

@@ -25,6 +25,14 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _maquette {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn begin(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        command_line::name_build();
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::command::run;
     #[pymodule_export]

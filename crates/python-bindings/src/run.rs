@@ -12,7 +12,7 @@ use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use quantities::{Duration, Time};
+use quantities::{Duration, Rank, Time};
 use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
@@ -70,8 +70,9 @@ impl Ended {
 
     #[getter]
     fn nodes(&self) -> Vec<u32> {
+        let answer = &self.ended.answer;
         match &self.ended.jobs[..] {
-            [] => (0..self.ended.answer.finish.len() as u32).collect(),
+            [] => (0..answer.finish.len() as u32).map(|rank| answer.node_of(Rank(rank)).0).collect(),
             jobs => jobs.iter().flat_map(|job| job.nodes.clone()).collect(),
         }
     }

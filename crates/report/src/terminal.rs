@@ -12,9 +12,15 @@ pub enum Side {
     Right,
 }
 
+/// The widest cell that widens its column; a longer one sticks out of it.
+const WIDEST: usize = 120;
+
 /// Rows in columns as wide as their widest cell, two spaces apart, without spaces at the ends of lines.
 pub fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        let lengths = rows.iter().map(|row| row[column].chars().count());
+        lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0)
+    };
     let widths: [usize; N] = std::array::from_fn(width);
     let mut text = String::new();
     for row in rows {
@@ -76,6 +82,13 @@ mod tests {
         assert_eq!(columns([Side::Left, Side::Right], &rows), "node     7\nof    1024\n");
         assert_eq!(columns([Side::Left, Side::Left], &rows), "node  7\nof    1024\n");
         assert_eq!(columns([Side::Left], &[]), "");
+    }
+
+    #[test]
+    fn a_cell_of_any_length_widens_no_other_row_without_end() {
+        let long = "x".repeat(70_000);
+        let rows = [[long.clone(), "1".to_string()], ["of".to_string(), "2".to_string()]];
+        assert_eq!(columns([Side::Left, Side::Right], &rows), format!("{long}  1\nof  2\n"));
     }
 
     #[test]

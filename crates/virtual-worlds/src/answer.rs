@@ -16,6 +16,8 @@ pub type Run<T> = endpoint::Run<T, Answer>;
 pub struct Answer {
     /// When each rank finished. [ps]
     pub finish: Vec<Time>,
+    /// The node of each rank; none where rank n is on node n.
+    pub nodes: Vec<NodeId>,
     /// Messages that programs sent.
     pub messages: u64,
     /// Packets that the network carried, system packets and those of background traffic included.
@@ -82,6 +84,12 @@ impl Answer {
     pub fn makespan(&self) -> Time {
         self.finish.iter().copied().max().unwrap_or(Time::ZERO)
     }
+
+    /// The node of a rank.
+    pub fn node_of(&self, rank: Rank) -> NodeId {
+        self.nodes.get(rank.0 as usize).copied().unwrap_or(NodeId(rank.0))
+    }
+
     /// Mean time that the headers of a packet were blocked at routers, summed over its path.
     pub fn mean_blocking(&self) -> Duration {
         let total: u128 = self.routers.iter().map(|router| u128::from(router.blocking.picoseconds())).sum();

@@ -9,7 +9,7 @@ use clap::Args;
 use experiment::Provenance;
 use formats::input;
 use quantities::{Bytes, Duration};
-use report::terminal::{Side, columns, rounded, signed_percent};
+use report::terminal::{Side, columns, counted, rounded, signed_percent};
 use serde_json::{Value, json};
 
 use super::CommandOutput;
@@ -20,6 +20,8 @@ use difference::{Difference, between, between_all};
 const LONGEST: Bytes = Bytes(1 << 30);
 /// The most differences of each kind that the text shows: those of the greatest weight.
 const SHOWN: usize = 5;
+/// The longest text that is shown whole. [characters]
+const LONGEST_TEXT: usize = 60;
 
 /// Show what changed between two runs: makespan, jobs, ranks, channels, routers, message times, the critical path.
 ///
@@ -69,7 +71,8 @@ fn read(path: &Path) -> Result<Value, Failure> {
     let text = input::read_text(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.into(), cause })?;
     let wrong =
         |found: String| Failure::argument(path.display().to_string(), found, "what `maquette run ... --json` prints");
-    let answer: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let answer: Value =
+        serde_json::from_str(&text).map_err(|error| wrong(format!("no JSON, from line {} on", error.line())))?;
     match answer.get("makespan_ps") {
         Some(Value::Number(_)) => Ok(answer),
         _ => Err(wrong("JSON without a `makespan_ps`".to_owned())),
@@ -88,7 +91,16 @@ fn text(differences: &[Difference], ran: &[Difference]) -> String {
     }
     let (in_lists, alone): (Vec<Difference>, Vec<Difference>) =
         differences.iter().cloned().partition(|difference| difference.place.contains('['));
+    let (one_sided, alone): (Vec<Difference>, Vec<Difference>) =
+        alone.into_iter().partition(|difference| difference.one_sided().is_some());
     text += &section("", &alone, usize::MAX);
+    let sides = one_sided.iter().filter_map(|difference| Some((&difference.place, difference.one_sided()?)));
+    let lines: Vec<String> = sides
+        .map(|(place, (side, entries))| format!("{place}: only in the {side} ({})\n", counted_entries(entries)))
+        .collect();
+    if !lines.is_empty() {
+        text += &format!("{}\n", lines.concat());
+    }
     let mut groups: Vec<&str> = Vec::new();
     for group in in_lists.iter().map(Difference::group) {
         if !groups.contains(&group) {
@@ -127,6 +139,18 @@ fn section(head: &str, differences: &[Difference], most: usize) -> String {
     format!("{head}{}\n", columns([Side::Left, Side::Right, Side::Left, Side::Right, Side::Right], &rows))
 }
 
+fn counted_entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// A text that fits into a cell.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= LONGEST_TEXT {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST_TEXT).chain("...".chars()).collect()
+}
+
 /// A value for people to read: times with their unit.
 fn value_text(place: &str, value: &Value) -> String {
     let is_time = place.ends_with("_ps") || place.starts_with("finish_ps[");
@@ -134,7 +158,9 @@ fn value_text(place: &str, value: &Value) -> String {
         Value::Number(number) if is_time => {
             number.as_u64().map_or_else(|| number.to_string(), |time| rounded(Duration::from_picoseconds(time)))
         }
-        Value::String(text) => text.clone(),
+        Value::String(text) => shortened(text),
+        Value::Array(list) => counted_entries(list.len()),
+        Value::Object(fields) => counted(fields.len(), "field"),
         other => other.to_string(),
     }
 }

@@ -19,16 +19,16 @@ use quantities::{Bytes, Duration, Rate};
 use real_worlds::udp::hears_multicast;
 use serde_json::{Value, json};
 
+use super::CommandOutput;
 use super::choice::choice;
 use super::failure::{Failure, warn};
 use super::progress::Spinner;
 use super::quantity::duration;
 use super::run::program::{chosen, commands};
-use super::{CommandOutput, unless_interrupted};
 use experiment::catalogue::{Description, descriptions};
 use experiment::{Experiment, MachineChoice, Provenance};
-use formats::input;
 use formats::input::InputFile;
+use formats::{input, interrupt};
 use launch::hosts::{self, Host, MOST_RANKS};
 use launch::wire::{Repair, Tuning};
 use launch::{Launch, LaunchError, Shell, launch, random_group};
@@ -152,15 +152,15 @@ impl Arguments {
         let plan = options.plan(hosts, experiment)?;
         let provenance = launched(provenance, &plan, file);
         let shown = plan.clone();
-        let records = unless_interrupted(move || {
-            let spinner = Spinner::new();
-            let mut progress = |there: usize, ended: usize| {
-                let state = if there < ranks as usize { "ranks are there" } else { "ranks have ended" };
-                let count = if there < ranks as usize { there } else { ended };
-                spinner.show(format!("{count} of {ranks} {state}"));
-            };
-            launch(&plan, &mut progress).map_err(Failure::from)
-        })?;
+        let spinner = Spinner::new();
+        let mut progress = |there: usize, ended: usize| {
+            let state = if there < ranks as usize { "ranks are there" } else { "ranks have ended" };
+            let count = if there < ranks as usize { there } else { ended };
+            spinner.show(format!("{count} of {ranks} {state}"));
+        };
+        // On this thread, which then waits for the processes of ranks even if it is interrupted.
+        let records = launch(&plan, interrupt::flag(), &mut progress)?;
+        drop(spinner);
         Ok(text::summary(&program, text::Network::Udp(shown.group), &records, &provenance, as_json).into())
     }
 }

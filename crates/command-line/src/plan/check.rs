@@ -161,7 +161,6 @@ fn json(answered: &[AnsweredQuestion], experiment: &Provenance) -> String {
             "algorithms": checked.candidates,
             "simulated": checked.simulated,
             "lower_bound_ps": checked.bound.picoseconds(),
-            "planned_in_s": checked.planned_in.as_secs_f64(),
         })
     };
     crate::json(&experiment.added_to(json!({

@@ -80,9 +80,9 @@ struct Collective {
 struct Exchange {
     #[command(flatten)]
     place: Place,
-    /// Size of the message that every rank has for every other; with --traffic, that of each entry of a matrix that says
-    /// only where something is sent (1, if left out).
-    #[arg(long, value_name = "B", value_parser = size, required_unless_present = "traffic")]
+    /// Size of the message that every rank has for every other, 1 KiB if left out; with --traffic, that of each entry of a matrix that
+    /// says only where something is sent, 1 if left out.
+    #[arg(long, value_name = "B", value_parser = size)]
     bytes: Option<Bytes>,
     /// What each rank has for each other, a square matrix of bytes: FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy).
     #[arg(long, value_name = "FILE")]
@@ -103,7 +103,7 @@ impl Arguments {
                 output(&place, None, |ranks| Question::AllReduce { ranks, bytes }, write, as_json)
             }
             PlanCommand::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
-                let bytes = bytes.unwrap_or_default();
+                let bytes = bytes.unwrap_or(DEFAULT_MESSAGE);
                 output(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
             }
             PlanCommand::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
@@ -118,6 +118,9 @@ impl Arguments {
         }
     }
 }
+
+/// The default size of a message of a complete exchange, as of the other collectives.
+const DEFAULT_MESSAGE: Bytes = Bytes(1024);
 
 /// The default size of a message that a matrix marks without a size.
 const DEFAULT_ENTRY: Bytes = Bytes(1);

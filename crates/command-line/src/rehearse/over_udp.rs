@@ -2,6 +2,7 @@
 
 use experiment::Provenance;
 use formats::input::InputFile;
+use formats::interrupt;
 use launch::hosts::{Host, first};
 use launch::wire::Record;
 use launch::{Launch, launch};
@@ -11,7 +12,6 @@ use tuning::rehearsal::Question;
 use super::{Processes, Purpose, at_most};
 use crate::failure::Failure;
 use crate::launch::{Options, over_mpi};
-use crate::unless_interrupted;
 
 /// The hosts on which new processes are started for every program.
 pub(super) struct OverUdp {
@@ -37,7 +37,7 @@ impl Processes for OverUdp {
     fn run(&mut self, _: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
         let hosts = first(&self.hosts, question.ranks);
         let plan = Launch { repeat, ..self.options.clone().plan(hosts, json!(question.experiment))? };
-        unless_interrupted(move || launch(&plan, &mut |_, _| ()).map_err(Failure::from))
+        Ok(launch(&plan, interrupt::flag(), &mut |_, _| ())?)
     }
 
     fn complete_provenance(&mut self, mut provenance: Provenance) -> Provenance {

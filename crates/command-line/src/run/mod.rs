@@ -85,7 +85,9 @@ impl FromArgMatches for Arguments {
                     critical_path: matches.get_flag("critical-path"),
                 })),
                 None => {
-                    Err(clap::Error::raw(ErrorKind::MissingSubcommand, "a program, or the file of an experiment\n"))
+                    let problem = "name a program (`maquette programs` lists them) or the file of an experiment: \
+                                   `maquette run <PROGRAM> [OPTIONS]` or `maquette run <FILE>`\n";
+                    Err(clap::Error::raw(ErrorKind::MissingSubcommand, problem))
                 }
             },
         }
@@ -97,8 +99,21 @@ impl FromArgMatches for Arguments {
     }
 }
 
+/// Options of programs that an experiment file has as fields, and what these are called there.
+const FIELDS_OF_FILES: [(&str, &str); 9] = [
+    ("--machine", "machine.name"),
+    ("--set", "machine.set"),
+    ("--nodes", "ranks of a job"),
+    ("--ranks", "ranks of a job"),
+    ("--placement", "placement of a job"),
+    ("--engine", "engine"),
+    ("--seed", "seed"),
+    ("--packets", "write.packets"),
+    ("--timeline", "write.timeline"),
+];
+
 /// The error of a line with unknown options: for `run WORD --machine M`, that WORD is not a program, if it is not, since then WORD
-/// is read as the name of a file.
+/// is read as the name of a file; or that the file itself says what the option would.
 pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     let [_, run, word, ..] = line else { return None };
     let is_program =
@@ -110,7 +125,17 @@ pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     {
         return None;
     }
-    simulation::check_name(Path::new(word)).err()
+    let path = Path::new(word);
+    simulation::check_name(path).err().or_else(|| field_of_file(path, line.get(3..).unwrap_or_default()))
+}
+
+/// The error for the first of the `options` that the experiment file at `path` has as a field.
+fn field_of_file(path: &Path, options: &[OsString]) -> Option<Failure> {
+    let name = |option: &OsString| option.to_str().map(|text| text.split('=').next().unwrap_or(text).to_owned());
+    let known = |option: String| FIELDS_OF_FILES.iter().find(|(name, _)| *name == option);
+    let (option, field) = options.iter().filter_map(name).find_map(known)?;
+    let allowed = format!("none: `{field}` is set in {}", path.display());
+    Some(Failure::argument(*option, "it with the file of an experiment", allowed))
 }
 
 impl Arguments {

@@ -21,7 +21,8 @@ pub(crate) struct RunOptions {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<PathBuf>,
-    /// How many of the machine's nodes take part, from node 0; all, if left out.
+    /// How many of the machine's nodes take part, from node 0; all, if left out. A LogGP machine has no number of its own, so it is
+    /// required there.
     #[arg(long, value_name = "N", alias = "ranks")]
     nodes: Option<u32>,
     /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list

@@ -13,6 +13,9 @@ use super::summary;
 use crate::failure::{Failure, warn};
 use crate::{CommandOutput, working};
 
+/// Names of MPI that are nearer to another name of ours than to the one that is meant.
+const OF_MPI: [(&str, &str); 3] = [("bcast", "broadcast"), ("alltoallv", "all-to-all"), ("reduce", "all-reduce")];
+
 /// The experiment in a file, with further options.
 #[derive(Debug)]
 pub(crate) struct FileOptions {
@@ -53,12 +56,18 @@ fn read(path: &Path) -> Result<Experiment, Failure> {
 
 /// Checks that `path` is the name of a file, and not a misspelt program.
 pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
+    if path.extension().is_some_and(|ending| ending == "py") {
+        let file = path.display().to_string();
+        let allowed = format!("a function in it, such as {file}:farm");
+        return Err(Failure::argument(file, "a file of Python without a function", allowed));
+    }
     if path.extension().is_some() || path.components().count() > 1 || path.exists() {
         return Ok(());
     }
     let names: Vec<&str> = descriptions().iter().map(|program| program.name).chain(["traffic"]).collect();
     let found = path.display().to_string();
-    let meant = quantities::nearest(&found, names.iter().copied());
+    let of_mpi = OF_MPI.iter().find(|(name, _)| found.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
+    let meant = of_mpi.or_else(|| quantities::nearest(&found, names.iter().copied()));
     let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
     let allowed = format!("the file of an experiment, or one of {}{meant}", names.join(", "));
     Err(Failure::argument("PROGRAM", found, allowed))

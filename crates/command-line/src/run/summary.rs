@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use machines::model::{FlitNetwork, Interconnect};
+use machines::model::{FlitNetwork, Interconnect, NodeId};
 use messaging::memory::Points;
 use quantities::{Bytes, Duration, Time};
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use tuning::planner::{Bound, busiest};
 
 /// How many of the busiest channels and of the hottest routers the text shows.
 const SHOWN: usize = 5;
+/// How many of the nodes of a program's ranks the text shows.
+const MOST_NODES: usize = 16;
 
 /// The printed report of a finished run.
 pub(super) fn summary(ended: &FinishedRun, as_json: bool) -> String {
@@ -58,6 +60,7 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         let names = std::iter::once(*name).chain(std::iter::repeat(""));
         rows.extend(names.zip(text.lines()).map(|(name, line)| [name.to_string(), line.to_string()]));
     }
+    rows.extend(nodes(&answer.nodes));
     rows.push(["messages".to_string(), answer.messages.to_string()]);
     if !reports_not_received {
         rows.extend(not_received(&answer.unreceived));
@@ -75,6 +78,16 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         text += &hot_routers(network, answer);
     }
     text
+}
+
+/// The nodes of a program's ranks, in order of rank, if they are not those with the ranks' numbers.
+fn nodes(nodes: &[NodeId]) -> Option<[String; 2]> {
+    let named: Vec<String> = nodes.iter().take(MOST_NODES).map(|node| node.0.to_string()).collect();
+    let more = match nodes.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| ["on nodes".to_owned(), format!("{}{more}", named.join(", "))])
 }
 
 /// How the time of the critical path is divided, and how long messages took, if that was asked for.

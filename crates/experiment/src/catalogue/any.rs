@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use endpoint::{Endpoint, Erased, Needs, Program, Result};
+use endpoint::{Endpoint, Erased, Error, Needs, Program, Result, Unexpected};
 use programs::all_reduce::{AllReduce, Operator};
 use programs::all_to_all::CompleteExchange;
 use programs::applications::conjugate_gradient::ConjugateGradient;
@@ -60,6 +60,18 @@ macro_rules! any_program {
                 match (self, output) {
                     $((AnyProgram::$name(program), AnyOutput::$name(output)) => program.check(rank, output),)+
                     _ => Ok(()),
+                }
+            }
+
+            fn name_of(&self, rank: Rank) -> String {
+                match self {
+                    $(AnyProgram::$name(program) => program.name_of(rank),)+
+                }
+            }
+
+            fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
+                match self {
+                    $(AnyProgram::$name(program) => program.ended(unexpected, deadlock),)+
                 }
             }
         }

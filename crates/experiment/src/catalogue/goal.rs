@@ -6,13 +6,14 @@ use endpoint::{Error as ProgramError, Result as ProgramResult};
 use formats::input::{self, DigestingReader, InputFile};
 use launch::rank::Running;
 use launch::wire::Record;
-use machines::model::{Interconnect, Machine};
+use machines::model::{Interconnect, Machine, NodeId};
 use programs::goal::{self, GoalAnswer, OperationKind, Player, ReadError, RunGoal, Unreceived};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::Placed;
 
 use super::Entry;
 use crate::prepared::{AnyJob, Notes, Outcome};
@@ -87,8 +88,9 @@ impl Ready for GoalReady {
         &self.notes
     }
 
-    fn simulate(self: Box<Self>, machine: &Machine, options: Options) -> ProgramResult<Outcome> {
-        let GoalAnswer { answer, unreceived } = simulated(machine, options).on_arrival().run_goal(&self.schedule)?;
+    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> ProgramResult<Outcome> {
+        let world = Placed::new(simulated(machine, options).on_arrival(), nodes);
+        let GoalAnswer { answer, unreceived } = world.run_goal(&self.schedule)?;
         let warnings = warnings(self.schedule.file(), &unreceived);
         Ok(Outcome { findings: vec![not_received(&unreceived)], warnings, answer })
     }

@@ -20,7 +20,7 @@ use super::EXPERIMENT_KEY;
 const RANKS: u32 = 1;
 const CHANNELS: u32 = 2;
 
-/// Writes the timeline of `answer`, the result of `experiment` on `machine`, to `out`.
+/// Writes the timeline of `answer`, the result of `experiment` on `machine`, to `out`, where `name` names its ranks.
 ///
 /// # Errors
 /// When `out` fails.
@@ -28,13 +28,13 @@ pub fn write_timeline(
     out: impl Write,
     machine: &Machine,
     answer: &Answer,
-    experiment: &impl Serialize,
+    (name, experiment): (&dyn Fn(Rank) -> String, &impl Serialize),
 ) -> io::Result<()> {
     let mut trace = Trace { out, first: true };
     trace.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     trace.process(RANKS, "ranks")?;
-    for rank in 0..answer.finish.len() {
-        trace.thread(RANKS, rank, &format!("rank {rank}"))?;
+    for (rank, number) in (0..).map(Rank).zip(0..answer.finish.len()) {
+        trace.thread(RANKS, number, &name(rank))?;
     }
     if let Some(timeline) = &answer.timeline {
         trace.ranks(timeline)?;

@@ -9,7 +9,7 @@ use crate::model::Machine;
 pub fn dot(machine: &Machine) -> String {
     let mut text = format!("graph {} {{\n", quoted(&machine.name));
     if !machine.source.settings.is_empty() {
-        let _ = writeln!(text, "  label={};", quoted(&format!("{}: {}", machine.name, machine.about)));
+        let _ = writeln!(text, "  label={};", quoted(&machine.title()));
     }
     for node in 0..machine.nodes {
         // Writing to a string cannot fail.

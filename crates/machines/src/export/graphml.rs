@@ -30,8 +30,7 @@ pub fn graphml(machine: &Machine) -> String {
     }
     let _ = writeln!(text, "  <graph id=\"{}\" edgedefault=\"directed\">", escaped(&machine.name));
     if !machine.source.settings.is_empty() {
-        let about = format!("{}: {}", machine.name, machine.about);
-        let _ = writeln!(text, "    <desc>{}</desc>", escaped(&about));
+        let _ = writeln!(text, "    <desc>{}</desc>", escaped(&machine.title()));
     }
     for node in 0..machine.nodes {
         let values = [("kind", "node".to_string()), ("name", node.to_string())];

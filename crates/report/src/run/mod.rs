@@ -97,8 +97,13 @@ impl RunPage<'_> {
 
     fn lead(&self) -> String {
         let texts = self.parameters.iter().filter(|text| text.len() < 120).cloned().collect::<Vec<String>>().join(", ");
-        let about = self.machine.about.trim_end_matches('.');
-        if texts.is_empty() { format!("{about}.") } else { format!("{texts}. {about}.") }
+        let about = self.machine.about.trim_end_matches('.').to_owned();
+        [texts, about]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| format!("{text}."))
+            .collect::<Vec<String>>()
+            .join(" ")
     }
 
     /// Its sections, in order. Each is drawn only when the iterator reaches it.
@@ -135,9 +140,17 @@ impl RunPage<'_> {
         job_of
     }
 
+    /// For each node its job, where there are several, or a program that was placed.
+    fn marked_nodes(&self) -> Vec<Option<usize>> {
+        let nodes = &self.answer.nodes;
+        let mut placed = vec![None; nodes.iter().map(|node| node.0 as usize + 1).max().unwrap_or(0)];
+        nodes.iter().for_each(|node| placed[node.0 as usize] = Some(0));
+        if placed.is_empty() { self.job_of() } else { placed }
+    }
+
     /// What the numbers in drawings count.
     fn numbers_of(&self) -> &'static str {
-        if self.jobs.len() > 1 { "node" } else { "rank" }
+        if self.jobs.is_empty() { "rank" } else { "node" }
     }
 
     /// The name of a rank, which the run knows by its node.
@@ -228,7 +241,7 @@ impl RunPage<'_> {
     fn map(&self, network: &FlitNetwork) -> Element {
         let hottest_channel = NetworkMap::peak_carried(network, self.answer).max(1e-9);
         let hottest_router = NetworkMap::peak_router(self.answer);
-        let (shows, job_of) = (ChannelShading::Carried, &self.job_of()[..]);
+        let (shows, job_of) = (ChannelShading::Carried, &self.marked_nodes()[..]);
         let map =
             NetworkMap { title: "", network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());

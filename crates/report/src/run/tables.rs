@@ -20,23 +20,24 @@ impl RunPage<'_> {
             head.extend(["computing", "sending", "receiving", "waiting"]);
         }
         let mut table = Table::of_figures(&head);
-        let nodes: Vec<u32> = match &self.jobs[..] {
+        // Ranks of jobs are known by their nodes.
+        let ranks: Vec<u32> = match &self.jobs[..] {
             [] => (0..self.answer.finish.len() as u32).collect(),
             jobs => jobs.iter().flat_map(|job| job.nodes).copied().collect(),
         };
-        for &node in nodes.iter().take(LONG) {
-            let place = node as usize;
+        for &rank in ranks.iter().take(LONG) {
+            let place = rank as usize;
             let packets = self.answer.ranks.get(place).map_or(0, |rank| rank.packets);
             let mut row = vec![
-                Cell::Number(self.name(Rank(node))),
-                Cell::Number(node.to_string()),
+                Cell::Number(self.name(Rank(rank))),
+                Cell::Number(self.answer.node_of(Rank(rank)).0.to_string()),
                 measured(self.answer.finish[place].since(Time::ZERO)),
                 Cell::Number(packets.to_string()),
             ];
             row.extend(sums.iter().flat_map(|sums| sums[place].map(measured)));
             table.rows.push(row);
         }
-        let left = nodes.len().saturating_sub(LONG);
+        let left = ranks.len().saturating_sub(LONG);
         let name = if left == 0 { "All ranks".to_owned() } else { format!("The first ranks; {left} more follow") };
         section("all-ranks", "Rank by rank").child(folded(&name, table.draw()))
     }

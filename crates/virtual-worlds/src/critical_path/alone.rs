@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
-use machines::model::Machine;
+use machines::model::{Machine, NodeId};
 use quantities::{Bytes, Duration, Rank, Time};
 
 use crate::Simulated;
 use crate::answer::Answer;
 use crate::flit::world::Options;
+use crate::jobs::Placed;
 
 /// A message: from one rank to another, or to all if it is broadcast in hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,24 +119,28 @@ impl Program for OneByOne {
     }
 }
 
-/// What messages cost by themselves on `machine`, each in less time than `apart`. `on_arrival` says whether processors take messages in
-/// on arrival.
+/// What messages cost by themselves on `machine`, each in less time than `apart`, between ranks on `nodes`, or on those with their numbers
+/// if there are none. `on_arrival` says whether processors take messages in on arrival.
 ///
 /// # Errors
 /// Whatever keeps the machine from running these messages.
 pub(super) fn alone(
-    machine: &Machine,
+    (machine, nodes): (&Machine, &[NodeId]),
     options: Options,
     on_arrival: bool,
     kinds: BTreeSet<Kind>,
     apart: Duration,
 ) -> Result<BTreeMap<Kind, IsolatedCosts>> {
     let Some(most) = kinds.iter().map(|kind| kind.from.max(kind.to).0 + 1).max() else { return Ok(BTreeMap::new()) };
-    let ranks = if kinds.iter().any(|kind| kind.broadcast) { machine.nodes } else { most };
+    let ranks = match nodes.len() as u32 {
+        0 if kinds.iter().any(|kind| kind.broadcast) => machine.nodes,
+        0 => most,
+        placed => placed,
+    };
     let program = OneByOne::new(kinds.into_iter().collect(), ranks, apart);
     let world = Simulated::new(machine, Options { packet_log: false, timeline: on_arrival, ..options });
     let world = if on_arrival { world.on_arrival() } else { world };
-    let (results, answer) = world.run(ranks, &program)?;
+    let (results, answer) = Placed::new(world, nodes).run(ranks, &program)?;
     let mut answers: BTreeMap<Kind, IsolatedCosts> =
         program.kinds.iter().map(|kind| (*kind, IsolatedCosts::default())).collect();
     for parts in results {

@@ -190,7 +190,7 @@ impl CriticalPath {
         let longest = timeline.messages.iter().map(|message| message.received.since(message.sent)).max();
         let apart = (longest.unwrap_or_default() + Duration::from_nanoseconds(1)) * 4;
         let kinds: BTreeSet<Kind> = steps.iter().filter_map(|step| step.cause.kind()).collect();
-        let answers = alone(machine, options, timeline.by_processor, kinds, apart)?;
+        let answers = alone((machine, &answer.nodes), options, timeline.by_processor, kinds, apart)?;
         for step in &mut steps {
             let answered = step.cause.kind().and_then(|kind| answers.get(&kind)).copied().unwrap_or_default();
             step.parts = step.split(&answered);

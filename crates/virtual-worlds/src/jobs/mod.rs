@@ -4,6 +4,7 @@
 //! background traffic.
 
 mod job_endpoint;
+mod placed;
 pub mod placement;
 mod program;
 mod run;
@@ -12,6 +13,7 @@ use endpoint::Result;
 use machines::model::NodeId;
 use quantities::{Duration, Time};
 
+pub use self::placed::Placed;
 use crate::answer::Answer;
 pub use crate::flit::traffic::{Background, BackgroundSources};
 

@@ -173,6 +173,11 @@ impl<'a> Allocation<'a> {
         Allocation { machine, free: vec![true; machine.nodes as usize] }
     }
 
+    /// The machine.
+    pub const fn machine(&self) -> &'a Machine {
+        self.machine
+    }
+
     /// Places `ranks` ranks on free nodes, and takes these; returns the node of each rank. [`Placement::Random`] draws from `seed`.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Several jobs as one program of the machine, whose rank n is node n.
 
-use endpoint::{Endpoint, Error, Needs, Program, Result};
+use endpoint::{Endpoint, Error, Needs, Program, Result, Unexpected};
 use machines::model::NodeId;
 use quantities::{Rank, Time};
 
@@ -15,6 +15,8 @@ pub(super) struct Jobs<'a, P> {
     seats: Vec<Option<Seat>>,
     /// Whether every node, those of other jobs included, must receive a node's broadcast.
     broadcasts_bind_all: bool,
+    /// Whether errors name the jobs beside their ranks.
+    names_jobs: bool,
 }
 
 /// A rank of a job.
@@ -54,7 +56,12 @@ impl<'a, P> Jobs<'a, P> {
             }
         }
         let alone = jobs.len() == 1 && seats.iter().all(Option::is_some);
-        Ok(Jobs { jobs, seats, broadcasts_bind_all: broadcasts_bind_all && !alone })
+        Ok(Jobs { jobs, seats, broadcasts_bind_all: broadcasts_bind_all && !alone, names_jobs: true })
+    }
+
+    /// The same, where errors name ranks only.
+    pub(super) fn without_names(self) -> Jobs<'a, P> {
+        Jobs { names_jobs: false, ..self }
     }
 
     /// The number of nodes up to the highest that is used.
@@ -105,9 +112,32 @@ impl<P: Program> Program for Jobs<'_, P> {
         match self.seat(node) {
             Some(Seat { job, rank }) => {
                 let Job { name, program, .. } = &self.jobs[job as usize];
-                format!("{} of job `{name}`", program.name_of(rank))
+                let of_program = program.name_of(rank);
+                if self.names_jobs { format!("{of_program} of job `{name}`") } else { of_program }
             }
             None => format!("node {node}"),
         }
+    }
+
+    /// The account of the first job that has one.
+    fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
+        let of_job = |(number, job): (u32, &Job<P>)| {
+            let own = |message: &Unexpected| {
+                let (from, to) = (self.seat(message.from)?, self.seat(message.to)?);
+                let is_own = from.job == number && to.job == number;
+                is_own.then_some(Unexpected { from: from.rank, to: to.rank, ..*message })
+            };
+            let mut own: Vec<Unexpected> = unexpected.iter().filter_map(own).collect();
+            own.sort();
+            match job.program.ended(&own, deadlock)? {
+                Error::Deadlock(text) if self.names_jobs => {
+                    Some(Error::Deadlock(format!("job `{}`: {text}", job.name)))
+                }
+                error => Some(error),
+            }
+        };
+        // Every program is told, since some keep what they are told for later.
+        let accounts: Vec<Option<Error>> = (0..).zip(self.jobs).map(of_job).collect();
+        accounts.into_iter().flatten().next()
     }
 }

@@ -7,7 +7,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::flit::traffic::{Load, Pattern};
 use maquette_virtual_worlds::flit::world::{EngineKind, Options};
 use maquette_virtual_worlds::jobs::placement::{Allocation, Placement};
-use maquette_virtual_worlds::jobs::{Background, BackgroundSources, Job, JobRun, JobsRun};
+use maquette_virtual_worlds::jobs::{Background, BackgroundSources, Job, JobRun, JobsRun, Placed};
 use programs::all_to_all::Pairwise;
 use programs::benchmarks::{AllPairs, PartnerOrder, UnequalDist};
 use programs::broadcast::{BinomialBroadcast, HardwareBroadcast};
@@ -682,5 +682,22 @@ fn on_a_contention_free_machine_processors_of_a_rank_compute_at_once() {
         let schedule = Schedule::parse("job.goal", text.as_bytes()).unwrap();
         let (_, answer) = world.run(1, &Player::new(&schedule)).unwrap();
         assert_eq!(answer.makespan(), Time::ZERO + Duration::from_nanoseconds(nanoseconds), "{text}");
+    }
+}
+
+#[test]
+fn the_answer_of_a_placed_program_is_in_its_ranks() {
+    let machine = machine(MESH);
+    for engine in ENGINES {
+        let world = on(&machine, engine);
+        let job = job("a", Work::Pairwise(Bytes(500)), [9, 1, 12, 4]);
+        let among_jobs = world.run_jobs(std::slice::from_ref(&job), None).unwrap();
+        let (results, answer) = Placed::new(world, &job.nodes).run(4, &job.program).unwrap();
+        assert_eq!((&results, &answer.finish), (&among_jobs.jobs[0].results, &among_jobs.jobs[0].finish));
+        assert_eq!((answer.ranks.len(), answer.ranks[2].packets), (4, among_jobs.answer.ranks[12].packets));
+        assert_eq!(answer.nodes, job.nodes);
+        let stuck = Placed::new(world, &job.nodes[..2]).run(2, &Work::Stuck).unwrap_err();
+        assert_eq!(stuck.to_string(), "deadlock: rank 1 waits for a message from rank 0");
+        assert!(Placed::new(world, &job.nodes).run(3, &job.program).is_err());
     }
 }
