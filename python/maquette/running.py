@@ -370,7 +370,7 @@ def coroutine_of(program: Callable[..., Any], found: object) -> Coroutine[Any, A
         return found
     name = getattr(program, "__name__", type(program).__name__)
     raise TypeError(
-        f"{place_of(program)}the program `{name}` is no async function: found {found!r}, where a coroutine was expected; "
+        f"{place_of(program)}the program `{name}` is not an async function: found {found!r}, where a coroutine was expected; "
         f"allowed is `async def {name}(endpoint)`"
     )
 

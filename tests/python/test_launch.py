@@ -191,7 +191,7 @@ def test_the_command_reports_errors_in_a_program_in_a_file(program: Path) -> Non
         ("fails", 1, "raise RuntimeError", "in fails: RuntimeError: no bread\n"),
         ("dozes", 1, "await asyncio.sleep", "in dozes: RuntimeError: no running event loop\nhint: a rank awaits the verbs of its endpoint"),
         ("waits_for_nothing", 1, "await asyncio.Future", "in waits_for_nothing: TypeError: await: found"),
-        ("plain", 2, "def plain", "the program `plain` is no async function: found 5, where a coroutine was expected; allowed is `async"),
+        ("plain", 2, "def plain", "the program `plain` is not an async function: found 5, where a coroutine was expected; allowed is `async"),
         ("alone", 2, "async def alone", "the program `alone` takes no endpoint; allowed is `async def alone(endpoint)`"),
     ],
 )

@@ -224,7 +224,7 @@ def test_a_foreign_awaitable_is_refused_where_it_is_awaited() -> None:
 
     with pytest.raises(TypeError, match="await: found None; allowed is the verbs of the rank's endpoint") as caught:
         mq.run(sleeps, "loggp", ranks=2)
-    assert caught.value.__notes__ == ["raised by rank 0 at 0 ps", "1 more rank raised something"]
+    assert caught.value.__notes__ == ["raised by rank 0 at 0 ps", "1 other rank raised exceptions, too"]
     assert "asyncio" in mq.run(catches, "loggp", ranks=1).returned[0]
 
 
@@ -232,7 +232,7 @@ def test_a_function_that_is_not_async_is_refused() -> None:
     def program(endpoint: mq.Endpoint) -> int:
         return 1
 
-    with pytest.raises(TypeError, match="the program `program` is no async function: found 1, where"):
+    with pytest.raises(TypeError, match="the program `program` is not an async function: found 1, where"):
         mq.run(program, "loggp", ranks=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="program: found 3; allowed is"):
         mq.run(3, "loggp", ranks=1)  # type: ignore[call-overload]
@@ -254,7 +254,7 @@ def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> 
     ("error", "expected", "arguments"),
     [
         (mq.NoSuchRank, "rank 9 does not exist: the program has 2", {"to": 9, "size": 1}),
-        (mq.NoSuchRank, "rank 0 sends to or receives from itself", {"to": 0, "size": 1}),
+        (mq.NoSuchRank, "rank 0 cannot send to or receive from itself", {"to": 0, "size": 1}),
         (ValueError, "to: found -1; allowed is a whole number from 0 to", {"to": -1, "size": 1}),
         (TypeError, "to: found 'all'; allowed is a whole number from 0 to", {"to": "all", "size": 1}),
         (ValueError, "data: `4 Kb` is not an amount of data", {"to": 1, "data": "4 Kb"}),

@@ -25,10 +25,10 @@ use report::terminal::{Side, columns};
 #[command(after_help = "Examples:\n  maquette pattern euler-9k --parts 32 --write euler.csv\n  \
                         maquette pattern random --parts 64 --density 10 --bytes 512 --seed 7 --write random.csv")]
 pub(super) struct Arguments {
-    /// Whose traffic.
+    /// The application.
     #[arg(value_name = "NAME")]
     name: Name,
-    /// In how many parts it is cut: so many ranks exchange messages.
+    /// The number of parts it is cut into, one per rank.
     #[arg(long, value_name = "P", default_value_t = PRINTED_PROCESSORS)]
     parts: NonZeroU16,
     /// The seed of the mesh's points, or of the random messages; 1, if left out.
@@ -53,7 +53,7 @@ const DEFAULT_DENSITY: u8 = 25;
 /// The default size of each.
 const DEFAULT_SIZE: Bytes = Bytes(256);
 
-/// Whose traffic.
+/// The application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Conjugate gradient on a five-point grid of 256 x 64 points, 8 bytes each.

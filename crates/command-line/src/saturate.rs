@@ -26,7 +26,7 @@ const BAR: f64 = 40.0;
 /// Find the load at which a network saturates, and draw latency over load.
 ///
 /// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the verdict of `run
-/// traffic`. Loads that could not be told from saturation within their budget lie between the two and are listed. Ctrl-C ends the search
+/// traffic`. Loads that could not be distinguished from saturation within their budget lie between the two and are listed. Ctrl-C ends the search
 /// early; what was found by then is printed.
 #[derive(Args, Debug)]
 #[command(

@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     /// The scheduling algorithm.
     #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
     algorithm: Option<Exchange>,
-    /// Print the schedule: a column a step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5` for one of
+    /// Print the schedule: one column per step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5` for one of
     /// many that send to the same.
     #[arg(long, requires = "one")]
     print: bool,

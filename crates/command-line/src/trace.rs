@@ -27,8 +27,8 @@ const LIBRARY: Library =
 #[command(
     after_help = "Examples:\n  maquette trace --out cg.trace -- mpiexec -n 8 ./cg\n  maquette trace --clock cpu -- srun python halo.py\n  \
                   maquette run trace cg.trace --machine fat-tree-1024\n\n\
-                  The program is run as it is: a library is preloaded into its processes (LD_PRELOAD), which takes their calls of MPI. That works \
-                  with libraries of the standard ABI of MPI 5 (libmpi_abi.so), and with MPICH and those made of it (libmpi.so.12)."
+                  The program is run as it is: a library is preloaded into its processes (LD_PRELOAD), which intercepts their MPI calls. That works \
+                  with libraries of the standard ABI of MPI 5 (libmpi_abi.so), and with MPICH and libraries derived from it (libmpi.so.12)."
 )]
 pub(super) struct Arguments {
     /// The folder for the trace, which must not be there, or be empty.

@@ -17,7 +17,7 @@ pub enum Error {
         size: u32,
     },
     /// A rank that names itself as the other end. No world carries such a message: a rank has its own data already.
-    #[error("rank {0} sends to or receives from itself")]
+    #[error("rank {0} cannot send to or receive from itself")]
     ToItself(Rank),
     /// A deadline passed.
     #[error("no message arrived by {} ps", .0.picoseconds())]

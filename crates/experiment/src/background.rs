@@ -95,7 +95,7 @@ impl PatternName {
             PatternName::Transpose => "From row y, column x to row x, column y",
             PatternName::BitComplement => "To the node whose binary digits are the opposite",
             PatternName::BitReverse => "To the node whose binary digits are in reverse",
-            PatternName::Shuffle => "To the node whose binary digits are turned round by one",
+            PatternName::Shuffle => "To the node whose binary digits are rotated by one",
             PatternName::Tornado => "Nearly half way round in every dimension",
             PatternName::Neighbour => "To the next in every dimension",
             PatternName::HotSpot => "Some of them to one node, the others as with uniform",

@@ -262,7 +262,7 @@ pub fn first_raised(py: Python<'_>, raised: Vec<RaisedException>, ended: Option<
     let note = |text: String| error.value(py).call_method1("add_note", (text,)).map(drop);
     note(format!("raised by rank {rank} at {time}"))?;
     if others > 0 {
-        note(format!("{others} more {} raised something", if others == 1 { "rank" } else { "ranks" }))?;
+        note(format!("{others} other {} raised exceptions, too", if others == 1 { "rank" } else { "ranks" }))?;
     }
     if let Some(Error::Program(deadlock @ endpoint::Error::Deadlock(_))) = ended {
         note(deadlock.to_string())?;

@@ -25,7 +25,7 @@ use tuning::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progre
 ///
 /// Programs are ping-pong, one-way, exchange, irregular, broadcast, combine, send-time and receive-time; what other columns
 /// each needs is named when it is missing. Half of the times are held back: every other line, or those where a column held
-/// says yes. The sum of the squared relative errors of the others is made least. Ctrl-C ends the search early: the best
+/// says yes. The sum of the squared relative errors of the others is minimized. Ctrl-C ends the search early: the best
 /// values by then are printed and written.
 #[derive(Args, Debug)]
 #[command(

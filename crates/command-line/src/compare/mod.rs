@@ -26,13 +26,13 @@ const LONGEST_TEXT: usize = 60;
 /// Show what changed between two runs: makespan, jobs, ranks, channels, routers, message times, the critical path.
 ///
 /// Compares what `maquette run ... --json` has printed: every number of one with that of the other. The exit status is 0 if they are the
-/// same, 1 if they differ. What was run is told where it differs, but makes no difference by itself.
+/// same, 1 if they differ. Differences in what was run are listed, but do not affect the exit status.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette compare before.json after.json --tolerance 1")]
 pub(super) struct Arguments {
     /// What one run has printed.
     before: PathBuf,
-    /// What the other has.
+    /// The output of the other run with `--json`.
     after: PathBuf,
     /// Numbers that differ by at most so many percent of the larger one are the same.
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]

@@ -77,7 +77,7 @@ fn router(network: &FlitNetwork) -> String {
         Switching::Wormhole => "wormhole".to_string(),
         Switching::VirtualCutThrough => "virtual cut-through".to_string(),
         Switching::StoreAndForward => "store-and-forward".to_string(),
-        Switching::Software { per_packet } => format!("store-and-forward in software, {per_packet} a packet"),
+        Switching::Software { per_packet } => format!("store-and-forward in software, {per_packet} per packet"),
     };
     format!("routes a header in {delay}; {switching}, {arbitration} arbitration, {selection} selection{waits}{idle}")
 }
@@ -85,7 +85,7 @@ fn router(network: &FlitNetwork) -> String {
 /// The costs of messages at the nodes.
 pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
     let side = |processor: Duration, message: Duration, packet: Duration| {
-        format!("processor {processor} a message; communication processor {message} a message, {packet} a packet")
+        format!("processor {processor} per message; communication processor {message} per message, {packet} per packet")
     };
     let mut rows = vec![
         row("to send", side(costs.processor_send, costs.message_send, costs.packet_send)),

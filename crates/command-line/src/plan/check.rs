@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// The seed that they are drawn with.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// About which machines: presets or descriptions. May be given more than once. If left out, all presets, and the postal
+    /// The machines to ask about: presets or descriptions. May be given more than once. If left out, all presets, and the postal
     /// model with random lambdas.
     #[arg(long = "machine", value_name = "NAME|FILE")]
     machines: Vec<OsString>,

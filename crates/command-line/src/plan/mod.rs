@@ -50,7 +50,7 @@ enum PlanCommand {
     AllReduce(Collective),
     /// Plan an all-to-all exchange: every rank has a message for every other, or for those that a traffic matrix says.
     ///
-    /// Each schedule is tried in several paces: ranks that run ahead freely, that wait for their receiver's word, or for a
+    /// Each schedule is tried with several kinds of pacing: ranks run ahead freely, wait for a confirmation by the receiver, or for a
     /// barrier after each step.
     #[command(
         after_help = "Example:\n  maquette plan all-to-all --machine cm5-32 --traffic halo.csv --write halo.goal"

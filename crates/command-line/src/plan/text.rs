@@ -44,7 +44,7 @@ impl Report<'_> {
             format!("{} among {} of {}", self.question_text(), counted(question.ranks(), "rank"), machine.name);
         let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
         let extended = plan.model.extended_from(question.bytes());
-        let extended = extended.map(|bytes| format!(", continued from messages of {bytes}")).unwrap_or_default();
+        let extended = extended.map(|bytes| format!(", extrapolated from messages of {bytes}")).unwrap_or_default();
         text += &format!(" (t0 {}, lambda {lambda}{extended})\n", rounded(t0));
         text += &self.experiment.line();
         if let Some(traffic) = &self.traffic {

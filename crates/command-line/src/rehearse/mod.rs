@@ -41,8 +41,8 @@ const EVALUATIONS: u32 = 2_000;
 ///
 /// FILE.toml names a description, what of it is to be fitted, a few small programs to fit it to, and programs whose times are predicted.
 /// The first are measured on the hosts, and the description is fitted to them. The predictions are written to FOLDER with their hash,
-/// before anything of them is measured. Then the hosts run what was predicted: FOLDER gets what came out, and a page with it. The regret
-/// of a prediction is the time of the algorithm that it picks over that of the best one. Runs in which a rank lost its processor to another
+/// before anything of them is measured. Then the hosts run what was predicted: the outcome, and a page with it, are written to FOLDER. The regret
+/// of a prediction is the time of the algorithm predicted to be the fastest over that of the one that is. Runs in which a rank lost its processor to another
 /// process are left out.
 ///
 /// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them to.

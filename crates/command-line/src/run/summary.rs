@@ -67,7 +67,7 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     }
     if network.is_some() {
         rows.push(["packets".to_string(), format!("{}, system packets included", answer.packets)]);
-        rows.push(["mean blocking".to_string(), format!("{} a packet", rounded(answer.mean_blocking()))]);
+        rows.push(["mean blocking".to_string(), format!("{} per packet", rounded(answer.mean_blocking()))]);
     }
     rows.extend(answer.ethernet.iter().flat_map(frames));
     rows.extend(answer.messaging.iter().filter_map(|messaging| memory(messaging, answer)));
@@ -254,7 +254,7 @@ fn hot_routers(network: &FlitNetwork, answer: &Answer) -> String {
     };
     let rows: Vec<[String; 5]> = hot.iter().take(SHOWN).map(row).collect();
     let sides = [Side::Right, Side::Left, Side::Right, Side::Right, Side::Right];
-    section("hot routers", sides, ["id", "router", "blocking", "a header", "headers"], rows)
+    section("hot routers", sides, ["id", "router", "blocking", "per header", "headers"], rows)
 }
 
 /// A table with a heading, if it has a row.

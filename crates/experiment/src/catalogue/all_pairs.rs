@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site, within};
 
-/// Let every node exchange messages with every other.
+/// Every node exchanges messages with every other.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AllPairs {

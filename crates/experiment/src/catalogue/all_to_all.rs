@@ -15,7 +15,7 @@ use crate::prepared::Notes;
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
-/// Let every node send a message to every other (complete exchange, all-to-all personalised), or to those given by a matrix.
+/// Every node sends a message to every other (complete exchange, all-to-all personalised), or to those given by a matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AllToAll {

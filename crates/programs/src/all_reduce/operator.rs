@@ -43,7 +43,9 @@ pub(super) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Res
 pub(crate) fn combined<C: Combine>(operator: &C, one: &Message, other: &Message) -> Result<Message> {
     if one.size() != other.size() {
         let (one, other) = (one.size(), other.size());
-        return Err(Error::Unfit(format!("{one} cannot be combined with {other}: all ranks must have as much")));
+        return Err(Error::Unfit(format!(
+            "{one} cannot be combined with {other}: all ranks must contribute the same amount"
+        )));
     }
     let (Some(into), Some(content)) = (one.content(), other.content()) else {
         return Ok(Message::of_size(one.size()));

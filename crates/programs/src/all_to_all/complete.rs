@@ -46,7 +46,7 @@ impl Complete {
     /// What it does, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Complete::Linear => "One receiver a step",
+            Complete::Linear => "One receiver per step",
             Complete::Pairwise => "One partner a step",
             Complete::Recursive => {
                 "For a complete exchange: store and forward in log2 P steps; P must be a power of two"

@@ -233,7 +233,7 @@ fn what_does_not_fit_is_an_error() {
     }
     // One rank's error, while another waits for it.
     let uneven = error_of(Algorithm::from(RecursiveDoubling), "or", bytes([3, 3, 4]));
-    assert!(uneven.ends_with("3 B cannot be combined with 4 B: all ranks must have as much"), "{uneven}");
+    assert!(uneven.ends_with("3 B cannot be combined with 4 B: all ranks must contribute the same amount"), "{uneven}");
     assert_eq!(
         error_of(Algorithm::Census(Census::new(2, 4)), "or", bytes([3; 3])),
         "a census of 4 ranks does not fit a group of 3"

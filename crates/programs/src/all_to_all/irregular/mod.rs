@@ -64,12 +64,12 @@ impl Irregular {
     /// What it does, in a line.
     pub const fn about(self) -> &'static str {
         match self {
-            Irregular::Linear => "One receiver a step",
+            Irregular::Linear => "One receiver per step",
             Irregular::Pairwise => "The steps of pairwise exchange: one partner a step",
             Irregular::Balanced => "The steps of balanced exchange: near partners and far ones in every step",
             Irregular::Greedy => "Every rank takes the first partner that is free",
             Irregular::EdgeColouring => "As few steps as possible",
-            Irregular::LargestFirst => "Large messages first, each as early as it can go",
+            Irregular::LargestFirst => "Large messages first, each as early as possible",
             Irregular::Birkhoff => "Least sum of the steps' largest messages; messages may be split",
         }
     }
