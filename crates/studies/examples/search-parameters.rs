@@ -4,7 +4,8 @@
 //! the same every time: everything random follows from the seeds of the walks, which `moc`, `cm5-nodes` and `cm5-crossings` take as a
 //! first seed and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, the first two judge one set of costs; with
 //! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). `moc-draws`
-//! takes the same and judges sets of costs drawn around those given, which differ by 5 % or `spread=0.1`. The costs of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
+//! takes the same and judges sets of costs drawn around those given, which differ by 5 % or `spread=0.1`; `moc-sensitivity` says how each
+//! cost moves the printed numbers. The costs of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
 
 use std::sync::atomic::AtomicBool;
 
@@ -27,6 +28,7 @@ fn main() -> Result<(), String> {
         Some("moc") if settings.is_empty() || !numbers.is_empty() => mesh_of_clos(seeds, &settings, &watch)?,
         Some("moc") => one_mesh_of_clos(settings, &watch)?,
         Some("moc-draws") => mesh_of_clos_draws(seeds, settings, &watch)?,
+        Some("moc-sensitivity") => mesh_of_clos_sensitivity(settings)?,
         Some("cm5-nodes") if settings.is_empty() => {
             cm5::node_search::search(seeds, &watch, &|seed, found| node(&seed.to_string(), found))?;
         }
@@ -78,7 +80,7 @@ fn print_outcomes(outcomes: &[Outcome]) {
 }
 
 /// One set of costs: besides fields of the description, `begins` is which of two partners begins, `messages` how many messages the pairs
-/// have, and `claims` whether `all` are judged or only the numbers and the figures of `buffers`.
+/// have, and `claims` whether `all` are judged or only the `missed`, which the presets miss, with the gains.
 fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let begins = take_begins(&mut settings)?;
     let mut take = |name: &str| take(&mut settings, name);
@@ -121,6 +123,19 @@ fn mesh_of_clos_draws(seeds: std::ops::Range<u64>, mut settings: Settings, watch
     Ok(())
 }
 
+/// Each line is a cost, each column a number: by how many percent it rises where the cost rises by one, and how far it scatters.
+fn mesh_of_clos_sensitivity(mut settings: Settings) -> Result<(), String> {
+    let begins = take_begins(&mut settings)?;
+    let around = moc::draws::Around::new(&settings, begins, 0.0)?;
+    println!("blocking of all-to-all, equal-dist, unequal-dist; gains of equal-dist, unequal-dist");
+    for found in moc::sensitivity::sensitivities(&around).map_err(|missing| format!("{missing:?}"))? {
+        let moc::sensitivity::Sensitivity { field, slopes, scatter } = found;
+        let each = slopes.iter().zip(scatter).map(|(slope, scatter)| format!("{slope:6.2} +- {scatter:4.2}"));
+        println!("{field:26}{}", each.collect::<Vec<_>>().join("  "));
+    }
+    Ok(())
+}
+
 fn print_tally(fits: &[moc::search::Fit]) {
     println!("of {} sets so many have", fits.len());
     for (what, count) in moc::search::tally(fits) {
@@ -136,11 +151,12 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: 
         println!("  begins={} {}", fit.begins.name(), settings_text(&fit.settings));
         print_outcomes(&fit.outcomes);
     };
-    let none = |seed, distance| println!("walk {seed} does not fit: {distance:.2}");
-    let found = moc::search::search(seeds, given, watch, &each, &none);
-    let found = found.map_err(|error| error.to_string())?;
-    println!("{} walks came to {} sets that fit", found.walks, found.fits.len());
-    print_tally(&found.fits);
+    let lowest = |seed, moc::search::Lowest { setup, height, numbers }: &moc::search::Lowest| {
+        println!("walk {seed} came within {height:.3}: {numbers:.1?}");
+        println!("  begins={} {}", setup.begins.name(), settings_text(&setup.settings));
+    };
+    let fits = moc::search::search(seeds, given, watch, &each, &lowest).map_err(|error| error.to_string())?;
+    print_tally(&fits);
     Ok(())
 }
 

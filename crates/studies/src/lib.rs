@@ -3,12 +3,12 @@
 //! A paper is a list of [`Study`]s, one per figure. Each says what must be run, judges the claims that depend on it, and
 //! draws the figure. Runs that several studies need are made once.
 
-mod adaptation;
 pub mod bcast;
 mod cache;
 mod claims;
 pub mod cm5;
 mod condition;
+mod evolution;
 mod findings;
 pub mod lh;
 pub mod moc;

@@ -11,7 +11,7 @@ use quantities::splitmix64::Draws;
 
 use super::Setup;
 use super::both_begin::Begins;
-use super::search::{Fit, RANGES, judge_missed, preset_costs};
+use super::search::{Fit, RANGES, preset_costs, try_out};
 use crate::walk::{Place, Walk};
 use crate::{ClaimsError, Watch};
 
@@ -43,9 +43,20 @@ impl Around {
         Ok(around)
     }
 
+    /// The set in the middle, but for one cost, the one at `index` of the ranges, which is `factor` times as high.
+    pub(super) fn scaled(&self, index: usize, factor: f64) -> Setup {
+        let mut place = self.centre.clone();
+        place[index] *= factor;
+        self.setup(&place)
+    }
+
     /// The set that follows from `seed`.
     fn set(&self, seed: u64) -> Setup {
-        let mut settings = Walk::new(&RANGES, seed).settings(&drawn(&self.centre, self.spread, seed));
+        self.setup(&drawn(&self.centre, self.spread, seed))
+    }
+
+    fn setup(&self, place: &Place) -> Setup {
+        let mut settings = Walk::new(&RANGES, 0).settings(place);
         settings.extend_from_slice(&self.common);
         Setup { settings, begins: self.begins, rounds: Some(1), ..Setup::default() }
     }
@@ -70,7 +81,7 @@ pub fn judge_sets(
 ) -> Result<Vec<Fit>, ClaimsError> {
     let mut fits = Vec::new();
     for seed in seeds {
-        let fit = judge_missed(around.set(seed), watch)?;
+        let fit = try_out(around.set(seed), false, watch)?;
         each(seed, &fit);
         fits.push(fit);
     }

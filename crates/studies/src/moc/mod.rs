@@ -5,7 +5,6 @@
 
 mod both_begin;
 mod charts;
-mod distance;
 pub mod draws;
 mod figure10;
 mod figure11;
@@ -18,12 +17,15 @@ mod figure7;
 mod figure8;
 mod figure9;
 mod job;
+mod judgement;
 mod map;
 mod measures;
+mod numbers;
 pub mod search;
 mod section2;
 mod section3;
 mod section4;
+pub mod sensitivity;
 mod simulate;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,109 @@
+//! What becomes of the claims with a set of costs, and how far it falls short of some of them.
+
+use std::collections::BTreeMap;
+
+use super::both_begin::Begins;
+use super::job::{PAIRS, Platform};
+use super::{Job, Measured, Results, STUDIES, Setup, paper, run_with};
+use crate::{Bound, Claims, ClaimsError, Outcome, Watch, judge, plan, run_all};
+
+/// Judges sets of costs of the Mesh of Clos. The runs of the GCel, which none of these costs moves, are made once.
+pub struct Judge<'a> {
+    /// The claims of the paper.
+    pub claims: Claims,
+    /// By who begins, and by the messages of the pairs.
+    gcel: BTreeMap<(Begins, Option<u32>), BTreeMap<Job, Measured>>,
+    watch: &'a Watch<'a>,
+}
+
+/// Which claims are meant.
+pub type Wanted<'a> = &'a dyn Fn(&str) -> bool;
+
+impl<'a> Judge<'a> {
+    /// A judge that has made no run yet.
+    ///
+    /// # Errors
+    /// What is wrong with the file of claims.
+    pub fn new(watch: &'a Watch<'a>) -> Result<Judge<'a>, ClaimsError> {
+        Ok(Judge { claims: paper()?.claims, gcel: BTreeMap::new(), watch })
+    }
+
+    /// What becomes of the claims that are `wanted` with `setup`.
+    ///
+    /// # Errors
+    /// What is wrong with the file of claims.
+    pub fn outcomes(&mut self, setup: &Setup, wanted: Wanted<'_>) -> Result<Vec<Outcome>, ClaimsError> {
+        let runs = self.runs(setup, wanted, &|_| true);
+        let claims = self.claims.all.iter().filter(|claim| wanted(&claim.id));
+        claims.filter_map(|claim| judge(&STUDIES, self.claims.file, claim, &runs)).collect()
+    }
+
+    /// By how much `setup` misses the conditions of the claims that are `wanted`: for each condition the most of all its cases. The
+    /// pairs with more buffers than one, which take the longest, are not run.
+    pub fn shortfall(&mut self, setup: &Setup, wanted: Wanted<'_>) -> f64 {
+        let runs = self.runs(setup, wanted, &|job| job.buffers == 1 || !PAIRS.contains(&job.load));
+        let claims = self.claims.all.iter().filter(|claim| wanted(&claim.id));
+        let mut sum = 0.0;
+        for claim in claims {
+            let Some(study) = STUDIES.iter().find(|study| study.claims.contains(&claim.id.as_str())) else { continue };
+            let Ok(findings) = (study.judge)(claim, &runs) else { return f64::INFINITY };
+            for condition in &claim.conditions {
+                let published = claim.printed(&condition.quantity).ok();
+                let quantity = findings.quantities.iter().find(|quantity| quantity.name == condition.quantity);
+                sum += quantity.map_or(f64::INFINITY, |quantity| most(condition.bound, published, quantity));
+            }
+        }
+        sum
+    }
+
+    /// The runs for the claims that are `wanted`, of which only the `needed`.
+    fn runs(&mut self, setup: &Setup, wanted: Wanted<'_>, needed: &dyn Fn(&Job) -> bool) -> Results {
+        let mut setup = setup.clone();
+        if setup.begins == Begins::Both {
+            // The GCel runs the same programs.
+            setup.settings.push(("gcel.node.acknowledged".to_string(), "on-arrival".to_string()));
+        }
+        let treated = STUDIES.iter().filter(|study| study.claims.iter().any(|id| wanted(id)));
+        let jobs: Vec<Job> = plan(treated.flat_map(|study| (study.jobs)()).filter(needed));
+        let (of_gcel, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.platform == Platform::Gcel);
+        let known = self.gcel.entry((setup.begins, setup.messages)).or_default();
+        for job in of_gcel {
+            if let (false, Ok(measured)) = (known.contains_key(&job), run_with(&setup, &job)) {
+                known.insert(job, measured);
+            }
+        }
+        let run = run_all(&others, &|job: &Job| run_with(&setup, job), self.watch);
+        let ours = others.iter().filter_map(|job| Some((*job, run.get(job).ok()?.clone())));
+        Results::of(ours.chain(known.iter().map(|(job, measured)| (*job, measured.clone()))))
+    }
+}
+
+/// The most by which a case of `quantity` misses `bound`.
+fn most(bound: Bound, published: Option<f64>, quantity: &crate::Quantity) -> f64 {
+    quantity.cases.iter().map(|case| bound.shortfall(case.value, published)).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    #[test]
+    fn a_set_falls_short_of_a_claim_where_it_misses_it() {
+        let interrupted = AtomicBool::new(false);
+        let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 1 };
+        let mut judge = Judge::new(&watch).unwrap();
+        let wanted = |id: &str| id == "moc.fig5.distance";
+        let mut of = |routing_delay: &str| {
+            let settings = vec![("routers.routing_delay".to_string(), routing_delay.to_string())];
+            let setup = Setup { settings, ..Setup::default() };
+            let outcomes = judge.outcomes(&setup, &wanted).unwrap();
+            (outcomes.iter().all(|outcome| outcome.verdict.is_met()), judge.shortfall(&setup, &wanted))
+        };
+        assert_eq!(of("75 ns"), (true, 0.0));
+        let (met, short) = of("10 us");
+        assert!(!met && short > 1.0, "{short}");
+        assert!(of("20 us").1 > short);
+    }
+}
