@@ -30,9 +30,11 @@ pub struct ReceiveStream<P> {
     due: Option<Time>,
     /// Packets accepted since the last report.
     unreported: u64,
+    /// Whether a packet has arrived since the last report before which another one is missing.
     missing: bool,
     /// Whether the source has asked for a report since the last one.
     report_requested: bool,
+    /// Whether the receiver has no room for the packet whose turn it is.
     no_room: bool,
     /// How many duplicate packets arrived.
     duplicates: u64,
@@ -47,7 +49,7 @@ struct Spaced {
     phase: u64,
     /// How many of those have arrived, or were missed.
     passed: u64,
-    /// When nothing more will have arrived for [`Reporting::delay`].
+    /// When the stream will have been quiet for [`Reporting::delay`].
     quiet: Option<Time>,
     /// How many parity packets have arrived since the last report.
     parity: u64,

@@ -1,4 +1,7 @@
 //! A client, which makes one request at a time.
+//!
+//! Source: Litwin, Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996: the
+//! image of a client and its adjustment.
 
 use quantities::{Duration, Time};
 
@@ -29,6 +32,7 @@ pub struct Client<O = Operation> {
 #[derive(Clone, Debug)]
 struct UnderWay<O> {
     request: Request<O>,
+    /// When it is repeated if nobody has answered.
     again: Time,
     /// Doubles each time, so that a busy server does not get busier.
     patience: Duration,
@@ -43,7 +47,7 @@ pub struct ClientCounts {
     pub repeated: u64,
     /// Requests that it repeated because servers asked it to.
     pub bounced: u64,
-    /// The most times that a request was forwarded between servers.
+    /// The largest number of times that one request was forwarded between servers.
     pub most_forwards: u32,
 }
 

@@ -25,8 +25,9 @@ use crate::{
     legend,
 };
 
-/// The most rows of a table that is always visible, and of one that must be opened: all ranks of a machine of 1,024 nodes.
+/// The most rows of a table that is always visible.
 const SHORT: usize = 10;
+/// And of one that must be opened: all ranks of a machine of 1,024 nodes.
 const LONG: usize = 1_024;
 /// How many sections represent this page on another one.
 const EXCERPT: usize = 3;

@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::member::Message;
 use crate::record::Record;
 
-/// How many times as long as a step took the next one waits.
+/// The pause after a step, in multiples of the time that the step took.
 const PAUSE: u32 = 11;
 /// The same if it is urgent.
 const URGENT_PAUSE: u32 = 3;

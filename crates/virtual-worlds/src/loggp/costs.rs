@@ -1,4 +1,8 @@
 //! What a message costs under LogGP, without overflow: sums that don't fit saturate at the end of time.
+//!
+//! Symbols: L latency, o overhead of a message, g gap between messages, G gap per byte, O overhead per byte, s size.
+//!
+//! Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP, SPAA 1995; O as in Hoefler, Schneider and Lumsdaine, LogGOPSim, LSAP 2010.
 
 use machines::model::LogGp;
 use quantities::{Bytes, Duration, Time};
@@ -6,10 +10,15 @@ use quantities::{Bytes, Duration, Time};
 /// The costs of a machine, for messages of any size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
+    /// L
     pub(super) latency: Duration,
+    /// o
     pub(super) overhead: Duration,
+    /// g
     gap: Duration,
+    /// G
     gap_per_byte: Duration,
+    /// O
     overhead_per_byte: Duration,
     /// The size from which a send waits for its receiver; larger than any message where none does. [B]
     rendezvous: u64,
@@ -69,6 +78,7 @@ pub(super) fn sum(one: Duration, other: Duration) -> Duration {
     Duration::from_picoseconds(one.picoseconds().saturating_add(other.picoseconds()))
 }
 
+/// (s-1) times a cost per byte: that of all bytes after the first.
 fn after_the_first(size: Bytes, per_byte: Duration) -> Duration {
     Duration::from_picoseconds(size.0.saturating_sub(1).saturating_mul(per_byte.picoseconds()))
 }
