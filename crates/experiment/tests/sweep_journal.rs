@@ -68,9 +68,11 @@ fn the_same_sweep_resumes_and_one_whose_files_have_changed_does_not() {
         fs::write(&path, content).unwrap();
     }
     assert_eq!(open(&folder), Ok(vec![0, 2]));
-    let of_old_version = fs::read_to_string(&journal).unwrap().replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1);
-    fs::write(&journal, of_old_version).unwrap();
-    assert!(open(&folder).unwrap_err().contains("maquette 0.0.1 ran these points"));
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replacen(env!("CARGO_PKG_VERSION"), "0.0.1", 1)).unwrap();
+    assert!(open(&folder).unwrap_err().contains("maquette 0.0.1 (no commit) ran these points"));
+    fs::write(&journal, text.replacen("no commit", "0123456789", 1)).unwrap();
+    assert!(open(&folder).unwrap_err().contains("(0123456789) ran these points, and this is"));
     fs::remove_dir_all(folder).unwrap();
 }
 
