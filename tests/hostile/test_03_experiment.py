@@ -57,7 +57,7 @@ def test_a_machine_shows_rates_latencies_buffers_packets_and_costs() -> None:
         shown = maquette("machine", name).stdout
         assert [word for word in words if word not in shown] == [], name
     faster = maquette("machine", "moc-3-2", "--set", "rate=1GB/s", "--set", "node.processor_send=7us").stdout
-    assert "1 GB/s, a flit in" in faster and "processor 7 us a message" in faster
+    assert "1 GB/s, a flit in" in faster and "processor 7 us per message" in faster
     channel = answer("machine", "moc-3-2", "--set", "rate=1GB/s")["network"]["channels"][0]
     assert channel["bits_per_second"] == 8_000_000_000
 
@@ -94,7 +94,7 @@ def test_every_command_reports_it_in_the_same_form(tmp_path: Path) -> None:
         answer("launch", "--local", "2", "ping-pong", "--bytes", "8", "--repeat", "3"),
     ]
     keys = {tuple(sorted(object["experiment"])) for object in answers}
-    assert keys == {("command", "engine", "files", "machine", "maquette", "parameters", "ranks", "seed")}
+    assert keys == {("build", "command", "engine", "files", "machine", "maquette", "parameters", "ranks", "seed")}
     launched = answers[-1]["experiment"]
     assert (launched["command"], launched["machine"], launched["parameters"]["repeat"]) == ("launch ping-pong", None, 3)
     assert json.loads((tmp_path / "trace.json").read_text())["otherData"]["experiment"] == answers[0]["experiment"]

@@ -22,8 +22,8 @@ def test_counts_are_those_of_the_run() -> None:
     assert ranks["node"].to_list() == run.nodes
     assert ranks["rank"].to_list() == list(range(8))
     assert ranks.schema["finish_ps"] == pl.Int64
-    by_node = result["ranks"]
-    assert ranks["send_away_ps"].to_list() == [by_node[node]["send_away_ps"] for node in run.nodes]
+    assert ranks["send_away_ps"].to_list() == [rank["send_away_ps"] for rank in result["ranks"]]
+    assert result["node_of_rank"] == run.nodes
     assert pl.DataFrame(run.channels).rows(named=True) == result["channels"]
     assert pl.DataFrame(run.routers).rows(named=True) == result["routers"]
 

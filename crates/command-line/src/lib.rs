@@ -34,6 +34,7 @@ mod store;
 mod sweep;
 mod trace;
 mod traffic;
+mod usage_error;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -175,7 +176,7 @@ pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<Swe
 fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
     CommandLine::try_parse_from(line).map_err(|error| {
         let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(line)).flatten();
-        if let Some(failure) = unknown {
+        if let Some(failure) = unknown.or_else(|| usage_error::about_a_number(&error, line)) {
             failure.print();
             return failure.status();
         }

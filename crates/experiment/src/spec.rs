@@ -79,7 +79,7 @@ pub struct Job {
     pub ranks: Option<u32>,
     /// Its name in the results, which no other job has; its number, if left out.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "within::name")]
-    #[schemars(length(max = 200))]
+    #[schemars(length(max = 255))]
     pub name: Option<String>,
     /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
     /// scattered-groups, or a list such as 0-7,12.

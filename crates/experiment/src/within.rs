@@ -27,7 +27,7 @@ pub(crate) fn option<'de, const LEAST: u64, const MOST: u64, N: Whole<'de>, D: D
 }
 
 /// The longest name. [characters]
-const LONGEST_NAME: usize = 200;
+const LONGEST_NAME: usize = 255;
 
 /// Reads a name that is not too long for a table, or nothing.
 pub(crate) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

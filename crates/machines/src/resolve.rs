@@ -23,7 +23,7 @@ const MOST_WORK: u64 = 1 << 25;
 const MOST_FLITS: u64 = 1 << 20;
 
 /// The longest name of a machine or a router. [characters]
-pub(crate) const LONGEST_NAME: usize = 200;
+pub(crate) const LONGEST_NAME: usize = 255;
 
 /// How long a name is, in an error that does not repeat it.
 pub(crate) fn characters(length: usize) -> String {
