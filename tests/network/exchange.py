@@ -57,7 +57,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=31, help="of each exchange with each algorithm")
     parser.add_argument("--algorithms", nargs="*", default=["edge-colouring", "largest-first", "birkhoff", "linear"])
-    parser.add_argument("--pacing", default="free-running", help="what keeps the ranks in step")
+    parser.add_argument("--pacing", default="receiver-confirmed", help="what keeps the ranks in step")
     parser.add_argument("--switch-queue", default="128kb", help="of each wire at the switch, as tc reads it")
     parser.add_argument("--burst", default="4kb", help="of each wire, as tc reads it")
     options = parser.parse_args()
