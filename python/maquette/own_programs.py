@@ -12,7 +12,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import maquette
 from maquette.requests import steps_of
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         try:
             program = _program(options.program)
-            parameters = _parameters(remaining)
+            parameters = _parameters(program, remaining)
         except Exception as error:  # importing the file may raise anything
             return _report_error(error)
         return _run(program, options, parameters)
@@ -47,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def begin_of(file: str | Path, function: str, arguments: Sequence[str]) -> Callable[[int, int], Any]:
     """A function that begins a rank of a program in a file, for launched ranks; raises an error if its arguments are wrong."""
-    program, parameters = _program(f"{file}:{function}"), _parameters(arguments)
+    program = _program(f"{file}:{function}")
+    parameters = _parameters(program, arguments)
     check_arguments(program, parameters)
 
     def begin(rank: int, size: int) -> tuple[maquette.Endpoint, Any]:
@@ -141,9 +142,14 @@ def _program(argument: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _parameters(arguments: Sequence[str]) -> dict[str, Any]:
+#: What is allowed where the function names one of these types.
+_ALLOWED: dict[Any, str] = {int: "a whole number", float: "a number", bool: "True or False"}
+
+
+def _parameters(program: Callable[..., Any], arguments: Sequence[str]) -> dict[str, Any]:
     """The arguments of the function, from the options that the command itself does not have."""
     parameters: dict[str, Any] = {}
+    types = _types(program)
     rest = list(arguments)
     while rest:
         name, equals, value = rest.pop(0).partition("=")
@@ -151,16 +157,31 @@ def _parameters(arguments: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"found {name}; allowed are options, and arguments of the function such as --size 64")
         if not equals:
             value = rest.pop(0) if rest and not rest[0].startswith("--") else "True"
-        parameters[name[2:].replace("-", "_")] = _value(value)
+        parameter = name[2:].replace("-", "_")
+        parameters[parameter] = _value(name, value, types.get(parameter))
     return parameters
 
 
-def _value(text: str) -> Any:
-    """A Python value, or else the text itself."""
+def _types(program: Callable[..., Any]) -> dict[str, Any]:
+    """The types that the function names for its parameters, as far as they can be found."""
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        return get_type_hints(program)
+    except Exception:  # names that exist only for type checkers
+        return {}
+
+
+def _value(name: str, text: str, kind: Any) -> Any:
+    """A value of the type that the function names; if it names none, a Python value, or else the text itself."""
+    if kind is str:
         return text
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        value = text
+    fits = type(value) is kind or (kind is float and type(value) is int)
+    if kind in _ALLOWED and not fits:
+        raise ValueError(f"{name}: found {text}; allowed is {_ALLOWED[kind]}, as the program says")
+    return value
 
 
 def _run(program: Callable[..., Any], options: argparse.Namespace, parameters: dict[str, Any]) -> int:

@@ -184,6 +184,26 @@ def test_other_signals_leave_no_files_either(tmp_path: Path, number: signal.Sign
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "outcome"),
+    [
+        (["--n", "4", "--name", "12", "--share", "2"], "(4, '12', 2)"),
+        (["--n", "four"], "error: --n: found four; allowed is a whole number, as the program says\n"),
+        (["--n", "2.5"], "error: --n: found 2.5; allowed is a whole number, as the program says\n"),
+        (["--share", "half"], "error: --share: found half; allowed is a number, as the program says\n"),
+    ],
+)
+def test_arguments_of_a_program_in_python_have_the_types_that_it_names(tmp_path: Path, arguments: list[str], outcome: str) -> None:
+    (tmp_path / "own.py").write_text(
+        "async def echo(endpoint, n: int = 1, name: str = '', share: float = 0.5) -> tuple[int, str, float]:\n    return n, name, share\n"
+    )
+    done = run("run", "own.py:echo", "--machine", "loggp", "--ranks", "1", *arguments, cwd=tmp_path)
+    if outcome.startswith("error"):
+        assert (done.returncode, done.stderr) == (2, outcome)
+    else:
+        assert done.returncode == 0 and done.stdout.endswith(f"rank 0: {outcome}\n")
+
+
 def test_ctrl_c_ends_a_program_in_python_as_any_other(tmp_path: Path) -> None:
     """The program interrupts its own process, as a user would do while it runs."""
     (tmp_path / "own.py").write_text(
