@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -22,7 +23,7 @@ pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<F
             Some(Failure::argument(option, argument, "no negative number"))
         }
         ErrorKind::ValueValidation => {
-            let allowed = allowed_by(&error.source()?.to_string())?;
+            let allowed = allowed_by(error.source()?)?;
             let name = argument.split(' ').next().unwrap_or(argument).trim_matches(['[', ']', '<', '>']);
             Some(Failure::argument(name, context(ContextKind::InvalidValue)?, allowed))
         }
@@ -30,14 +31,17 @@ pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<F
     }
 }
 
-/// What is allowed where a number can't be read because of `problem`, as the standard library and the parser put it.
-fn allowed_by(problem: &str) -> Option<String> {
-    if problem.starts_with("invalid digit found") || problem.starts_with("cannot parse integer") {
-        return Some("a whole number, 0 or larger".to_string());
+/// What is allowed where a number can't be read because of `problem`.
+fn allowed_by(problem: &(dyn Error + 'static)) -> Option<String> {
+    match problem.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::Zero) => Some("a whole number, 1 or larger".to_string()),
+        Some(IntErrorKind::PosOverflow) => Some("a smaller number".to_string()),
+        Some(_) => Some("a whole number, 0 or larger".to_string()),
+        None => {
+            // The parser has the range in its text only: `0 is not in 1..=100`.
+            let text = problem.to_string();
+            let (first, last) = text.split_once(" is not in ")?.1.split_once("..=")?;
+            Some(format!("{first} to {last}"))
+        }
     }
-    if problem.starts_with("number too large") {
-        return Some("a smaller number".to_string());
-    }
-    let (first, last) = problem.split_once(" is not in ")?.1.split_once("..=")?;
-    Some(format!("{first} to {last}"))
 }
