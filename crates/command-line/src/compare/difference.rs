@@ -26,15 +26,15 @@ impl Difference {
         (before != 0.0).then(|| (after - before) / before)
     }
 
-    /// The name of the only side that has it, and how many entries it has there, if it is a list or an object.
+    /// The name of the only side that has it, and how many elements it has there, if it is a list or an object.
     pub(super) fn one_sided(&self) -> Option<(&'static str, usize)> {
         let (side, value) = match (&self.before, &self.after) {
             (Some(value), None) => ("first", value),
             (None, Some(value)) => ("second", value),
             _ => return None,
         };
-        let entries = value.as_array().map(Vec::len).or(value.as_object().map(serde_json::Map::len))?;
-        Some((side, entries))
+        let elements = value.as_array().map(Vec::len).or(value.as_object().map(serde_json::Map::len))?;
+        Some((side, elements))
     }
 
     /// Its weight: values that are not numbers in both come first.

@@ -96,7 +96,7 @@ fn text(differences: &[Difference], ran: &[Difference]) -> String {
     text += &section("", &alone, usize::MAX);
     let sides = one_sided.iter().filter_map(|difference| Some((&difference.place, difference.one_sided()?)));
     let lines: Vec<String> = sides
-        .map(|(place, (side, entries))| format!("{place}: only in the {side} ({})\n", counted_entries(entries)))
+        .map(|(place, (side, elements))| format!("{place}: only in the {side} ({})\n", counted(elements, "element")))
         .collect();
     if !lines.is_empty() {
         text += &format!("{}\n", lines.concat());
@@ -139,10 +139,6 @@ fn section(head: &str, differences: &[Difference], most: usize) -> String {
     format!("{head}{}\n", columns([Side::Left, Side::Right, Side::Left, Side::Right, Side::Right], &rows))
 }
 
-fn counted_entries(count: usize) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
-}
-
 /// A text that fits into a cell.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= LONGEST_TEXT {
@@ -159,7 +155,7 @@ fn value_text(place: &str, value: &Value) -> String {
             number.as_u64().map_or_else(|| number.to_string(), |time| rounded(Duration::from_picoseconds(time)))
         }
         Value::String(text) => shortened(text),
-        Value::Array(list) => counted_entries(list.len()),
+        Value::Array(list) => counted(list.len(), "element"),
         Value::Object(fields) => counted(fields.len(), "field"),
         other => other.to_string(),
     }
