@@ -1,5 +1,6 @@
 //! Whole numbers and names within the bounds that the JSON Schema says.
 
+use machines::LONGEST_NAME;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -25,9 +26,6 @@ pub(crate) fn option<'de, const LEAST: u64, const MOST: u64, N: Whole<'de>, D: D
         number => Ok(number),
     }
 }
-
-/// The longest name. [characters]
-const LONGEST_NAME: usize = 255;
 
 /// Reads a name that is not too long for a table, or nothing.
 pub(crate) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

@@ -22,20 +22,23 @@ const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;
 
-/// The longest name of a machine or a router. [characters]
-pub(crate) const LONGEST_NAME: usize = 255;
+/// The longest name of a machine, a router or a job: that of a file, which names the machine in it. [characters]
+pub const LONGEST_NAME: usize = 255;
 
-/// How long a name is, in an error that does not repeat it.
-pub(crate) fn characters(length: usize) -> String {
-    format!("a name of {length} characters")
+/// That the name in `field` is not too long. The error does not repeat it.
+pub(crate) fn check_length(field: impl FnOnce() -> String, name: &str) -> Result<(), Fault> {
+    match name.chars().count() {
+        length if length > LONGEST_NAME => {
+            let found = format!("a name of {length} characters");
+            Err(Fault::value(field(), found, format!("a name of at most {LONGEST_NAME}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The machine that `fields` describe.
 pub(crate) fn machine(fields: &Fields, name: &str) -> Result<Machine, Fault> {
-    let length = name.chars().count();
-    if length > LONGEST_NAME {
-        return Err(Fault::value("name", characters(length), format!("a name of at most {LONGEST_NAME}")));
-    }
+    check_length(|| "name".to_owned(), name)?;
     let node = node::costs(&fields.node)?;
     let (nodes, interconnect) = match (&fields.topology, &fields.loggp, &fields.ethernet) {
         (Some(topology), None, None) => flits(fields, topology)?,

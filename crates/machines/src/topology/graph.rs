@@ -6,7 +6,7 @@ use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, within};
 use crate::description::fields::{Graph, GraphRouter};
 use crate::error::{Fault, Problem};
 use crate::model::RouterId;
-use crate::resolve::{LONGEST_NAME, characters};
+use crate::resolve::check_length;
 
 const FIELD: &str = "topology.graph";
 
@@ -22,10 +22,7 @@ pub(crate) fn build(graph: &Graph) -> Result<Built, Fault> {
     for (index, router) in graph.routers.iter().enumerate() {
         let number = plan.router(router.name.clone(), position(router, index)?, None);
         let field = || format!("{FIELD}.routers[{index}].name");
-        let length = router.name.chars().count();
-        if length > LONGEST_NAME {
-            return Err(Fault::value(field(), characters(length), format!("a name of at most {LONGEST_NAME}")));
-        }
+        check_length(field, &router.name)?;
         if router.name.is_empty() || numbers.insert(&router.name, number).is_some() {
             return Err(Fault::value(field(), format!("`{}`", router.name), "a name that no other router has"));
         }
