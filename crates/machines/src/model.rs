@@ -25,7 +25,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Its name, and what is said about it.
+    /// Its name, and its description if it has one.
     pub fn title(&self) -> String {
         if self.about.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.about) }
     }

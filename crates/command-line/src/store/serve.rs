@@ -184,7 +184,7 @@ impl From<As> for Role {
     }
 }
 
-/// Addresses on no network of this machine: those for documentation (RFC 5737, RFC 3849).
+/// Addresses on no network of this machine: those for documentation (RFC 5737, RFC 3849), at the port for discarding (RFC 863).
 const SOMEWHERE_IPV4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9);
 const SOMEWHERE_IPV6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), 9);
 

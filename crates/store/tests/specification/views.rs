@@ -165,7 +165,7 @@ fn a_view_that_a_follower_has_given_up_is_in_nobodys_way_when_the_follower_is_lo
 
 #[test]
 fn a_follower_says_which_views_it_has_given_up() {
-    let said = |member: &mut ParityMember| {
+    let voided_by = |member: &mut ParityMember| {
         let mut output = Output::default();
         member.meets(OTHER, Role::Parity, &mut output);
         output.sends.into_iter().find_map(|(_, message)| match message {
@@ -175,9 +175,9 @@ fn a_follower_says_which_views_it_has_given_up() {
     };
     let mut member = started_again();
     let number = asks(&mut member);
-    assert_eq!(said(&mut member), Some(Number::default()), "others may still grant it its view");
+    assert_eq!(voided_by(&mut member), Some(Number::default()), "others may still grant it its view");
     let mut restarted = ParityMember::new(OWN, 2, &member.facts(), PATIENCE, 2 << 16);
-    assert_eq!(said(&mut restarted), Some(number));
+    assert_eq!(voided_by(&mut restarted), Some(number));
 }
 
 #[test]

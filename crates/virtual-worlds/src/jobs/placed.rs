@@ -1,4 +1,4 @@
-//! A program that has the machine to itself, on nodes of its own choice: its result is told in its ranks, as on nodes in order.
+//! A program that has the machine to itself, on nodes of its own choice. Its results are by rank, as on nodes in order.
 
 use endpoint::{Error, Program, Result, World};
 use machines::model::{Interconnect, NodeId};

@@ -97,7 +97,7 @@ fn a_readmitted_member_greets_in_its_new_life() {
     member.meets(0, OWN, &mut output);
     let readmitted = |session| Message::Readmitted { session, life: 4 };
     member.take(0, OWN, readmitted(7), &disk, &mut output).unwrap();
-    assert_eq!(member.take_new_life(), None, "that was said to another process");
+    assert_eq!(member.take_new_life(), None, "that was meant for another process");
     member.take(0, OWN, readmitted(8), &disk, &mut output).unwrap();
     assert_eq!((member.take_new_life(), member.take_new_life()), (Some(4), None));
     assert_eq!(member.facts().life, 4);
