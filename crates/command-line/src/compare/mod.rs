@@ -71,8 +71,7 @@ fn read(path: &Path) -> Result<Value, Failure> {
     let text = input::read_text(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.into(), cause })?;
     let wrong =
         |found: String| Failure::argument(path.display().to_string(), found, "what `maquette run ... --json` prints");
-    let answer: Value =
-        serde_json::from_str(&text).map_err(|error| wrong(format!("no JSON, from line {} on", error.line())))?;
+    let answer: Value = serde_json::from_str(&text).map_err(|error| wrong(not_json(&error)))?;
     match answer.get("makespan_ps") {
         Some(Value::Number(_)) => Ok(answer),
         _ => Err(wrong("JSON without a `makespan_ps`".to_owned())),
@@ -82,6 +81,16 @@ fn read(path: &Path) -> Result<Value, Failure> {
 fn as_object(difference: &Difference) -> Value {
     let Difference { place, before, after } = difference;
     json!({"place": place, "before": before, "after": after, "change": difference.change()})
+}
+
+/// What was found in place of JSON.
+fn not_json(error: &serde_json::Error) -> String {
+    let line = error.line();
+    if error.is_eof() {
+        format!("JSON that is cut off in line {line}")
+    } else {
+        format!("no JSON, from line {line} on")
+    }
 }
 
 fn text(differences: &[Difference], ran: &[Difference]) -> String {
