@@ -4,13 +4,13 @@
 //! Source: Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv 1604.00772 (2016), appendix A, with positive weights only. Its symbols,
 //! in the order of that page:
 //!
-//! | symbol | here | what it is |
+//! | symbol | name | what it is |
 //! |---|---|---|
 //! | lambda, mu | `population`, `weights` | places of a generation; those that the next mean is made of |
-//! | m, sigma, C | `mean`, `stride`, `covariance` | a place is drawn from N(m, sigma^2 C) |
+//! | m, sigma, C | `mean`, `step_size`, `covariance` | a place is drawn from N(m, sigma^2 C) |
 //! | B, D | `axes`, `lengths` | C = B D^2 B': its axes, and how far it reaches along each |
 //! | y | `steps` | (x - m) / sigma, of each place x |
-//! | p_sigma, p_c | `stride_path`, `path` | sums of the last steps of the mean, in which older ones fade |
+//! | p_sigma, p_c | `conjugate_path`, `evolution_path` | the evolution paths: sums of the last steps of the mean, in which older ones fade |
 
 use quantities::splitmix64::Draws;
 
@@ -30,19 +30,19 @@ pub struct Evolution<'a> {
     population: usize,
     weights: Vector,
     mean: Vector,
-    stride: f64,
+    step_size: f64,
     covariance: Matrix,
     axes: Matrix,
     lengths: Vector,
-    stride_path: Vector,
-    path: Vector,
+    conjugate_path: Vector,
+    evolution_path: Vector,
     generations: i32,
     steps: Vec<Vector>,
 }
 
 impl<'a> Evolution<'a> {
-    /// A search within `ranges` that begins at `place` with a `stride`, and follows from `seed`.
-    pub fn new(ranges: &'a [Range], seed: u64, place: &[f64], stride: f64) -> Evolution<'a> {
+    /// A search within `ranges` that begins at `place` with a `step_size`, and follows from `seed`.
+    pub fn new(ranges: &'a [Range], seed: u64, place: &[f64], step_size: f64) -> Evolution<'a> {
         let share = |(range, value): (&Range, &f64)| (value / range.least).ln() / (range.most / range.least).ln();
         let size = ranges.len();
         let population = 4 + (3.0 * (size as f64).ln()) as usize;
@@ -55,20 +55,20 @@ impl<'a> Evolution<'a> {
             population,
             weights: raw.iter().map(|weight| weight / sum).collect(),
             mean: ranges.iter().zip(place).map(share).collect(),
-            stride,
+            step_size,
             covariance: identity(size),
             axes: identity(size),
             lengths: vec![1.0; size],
-            stride_path: vec![0.0; size],
-            path: vec![0.0; size],
+            conjugate_path: vec![0.0; size],
+            evolution_path: vec![0.0; size],
             generations: 0,
             steps: Vec::new(),
         }
     }
 
     /// How far it steps at present, as a share of the ranges.
-    pub fn stride(&self) -> f64 {
-        self.stride * self.lengths.iter().copied().fold(0.0, f64::max)
+    pub fn step_size(&self) -> f64 {
+        self.step_size * self.lengths.iter().copied().fold(0.0, f64::max)
     }
 
     /// The places of the next generation, moved to the nearest in the ranges.
@@ -82,7 +82,7 @@ impl<'a> Evolution<'a> {
     }
 
     fn place(&self, step: &[f64]) -> Place {
-        let reached = self.mean.iter().zip(step).map(|(mean, step)| (mean + self.stride * step).clamp(0.0, 1.0));
+        let reached = self.mean.iter().zip(step).map(|(mean, step)| (mean + self.step_size * step).clamp(0.0, 1.0));
         let value = |(range, share): (&Range, f64)| range.least * (range.most / range.least).powf(share);
         self.ranges.iter().zip(reached).map(value).collect()
     }
@@ -90,26 +90,26 @@ impl<'a> Evolution<'a> {
     /// How far the place of `step` was beyond the ranges, squared.
     fn beyond(&self, step: &[f64]) -> f64 {
         let outside = |(mean, step): (&f64, &f64)| {
-            let reached = mean + self.stride * step;
+            let reached = mean + self.step_size * step;
             (reached - reached.clamp(0.0, 1.0)).powi(2)
         };
         self.mean.iter().zip(step).map(outside).sum()
     }
 
-    /// Learns how high each place of the last generation is: lower is better.
-    pub fn learn(&mut self, heights: &[f64]) {
+    /// Takes the value of each place of the last generation: lower is better.
+    pub fn update(&mut self, values: &[f64]) {
         let mut ranked: Vec<(f64, &Vector)> =
-            heights.iter().zip(&self.steps).map(|(height, step)| (height + self.beyond(step), step)).collect();
+            values.iter().zip(&self.steps).map(|(value, step)| (value + self.beyond(step), step)).collect();
         ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
         let best: Vec<Vector> = ranked.into_iter().take(self.weights.len()).map(|(_, step)| step.clone()).collect();
         let mean_step: Vector = (0..self.mean.len())
             .map(|index| self.weights.iter().zip(&best).map(|(weight, step)| weight * step[index]).sum())
             .collect();
         for (mean, step) in self.mean.iter_mut().zip(&mean_step) {
-            *mean = (*mean + self.stride * step).clamp(0.0, 1.0);
+            *mean = (*mean + self.step_size * step).clamp(0.0, 1.0);
         }
         self.generations += 1;
-        let goes_far = self.adapt_stride(&mean_step);
+        let goes_far = self.adapt_step_size(&mean_step);
         self.adapt_covariance(&mean_step, &best, goes_far);
         (self.axes, self.lengths) = axes_of(&self.covariance);
     }
@@ -120,18 +120,18 @@ impl<'a> Evolution<'a> {
     }
 
     /// Steps become longer where the mean goes on in one direction. Whether the path of covariance may be lengthened: h_sigma.
-    fn adapt_stride(&mut self, mean_step: &[f64]) -> bool {
+    fn adapt_step_size(&mut self, mean_step: &[f64]) -> bool {
         let (n, mu_eff) = (self.mean.len() as f64, self.effective_parents());
         let c_sigma = (mu_eff + 2.0) / (n + mu_eff + 5.0);
         let d_sigma = 1.0 + 2.0 * (((mu_eff - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0) + c_sigma;
         let expected = n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n));
         let whitened = self.whitened(mean_step);
         let added = (c_sigma * (2.0 - c_sigma) * mu_eff).sqrt();
-        for (path, step) in self.stride_path.iter_mut().zip(&whitened) {
+        for (path, step) in self.conjugate_path.iter_mut().zip(&whitened) {
             *path = (1.0 - c_sigma) * *path + added * step;
         }
-        let length = product(&self.stride_path, &self.stride_path).sqrt();
-        self.stride *= (c_sigma / d_sigma * (length / expected - 1.0)).exp();
+        let length = product(&self.conjugate_path, &self.conjugate_path).sqrt();
+        self.step_size *= (c_sigma / d_sigma * (length / expected - 1.0)).exp();
         let begun = (1.0 - (1.0 - c_sigma).powi(2 * (self.generations + 1))).sqrt();
         length / begun < (1.4 + 2.0 / (n + 1.0)) * expected
     }
@@ -152,7 +152,7 @@ impl<'a> Evolution<'a> {
         let c_mu = (1.0 - c_1).min(2.0 * (mu_eff - 2.0 + 1.0 / mu_eff) / ((n + 2.0).powi(2) + mu_eff));
         let h_sigma = f64::from(u8::from(goes_far));
         let added = h_sigma * (c_c * (2.0 - c_c) * mu_eff).sqrt();
-        for (path, step) in self.path.iter_mut().zip(mean_step) {
+        for (path, step) in self.evolution_path.iter_mut().zip(mean_step) {
             *path = (1.0 - c_c) * *path + added * step;
         }
         let kept = 1.0 + c_1 * (1.0 - h_sigma) * c_c * (2.0 - c_c) - c_1 - c_mu;
@@ -160,7 +160,8 @@ impl<'a> Evolution<'a> {
             for (column, covariance) in covariances.iter_mut().enumerate() {
                 let of_best: f64 =
                     self.weights.iter().zip(best).map(|(weight, step)| weight * step[row] * step[column]).sum();
-                *covariance = kept * *covariance + c_1 * self.path[row] * self.path[column] + c_mu * of_best;
+                *covariance =
+                    kept * *covariance + c_1 * self.evolution_path[row] * self.evolution_path[column] + c_mu * of_best;
             }
         }
     }
@@ -228,7 +229,7 @@ mod tests {
 
     /// How near it comes in so many generations to where a narrow valley ends, which lies across two coordinates.
     fn after(seed: u64, generations: usize) -> f64 {
-        let height = |place: &Place| {
+        let value = |place: &Place| {
             let [a, b, c] = [place[0] / 7.0, place[1] / 30.0, place[2] / 99.0].map(f64::ln);
             30.0 * (a + b).powi(2) + (a - b).powi(2) + c.powi(2)
         };
@@ -238,9 +239,9 @@ mod tests {
             let places = search.generation();
             let within = |value: &f64| (1.0 - 1e-9..=100.0 + 1e-9).contains(value);
             assert!(places.iter().flatten().all(within), "{places:?}");
-            let heights: Vec<f64> = places.iter().map(height).collect();
-            search.learn(&heights);
-            lowest = heights.into_iter().fold(lowest, f64::min);
+            let values: Vec<f64> = places.iter().map(value).collect();
+            search.update(&values);
+            lowest = values.into_iter().fold(lowest, f64::min);
         }
         lowest
     }

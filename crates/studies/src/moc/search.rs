@@ -76,9 +76,9 @@ const SCATTERED: usize = 40;
 const MESSAGES: u32 = 1024;
 /// Generations of a walk.
 const GENERATIONS: usize = 80;
-/// The first stride from a known set, and from a random one. [share of a range, in logarithms]
-const NEAR_STRIDE: f64 = 0.05;
-const STRIDE: f64 = 0.15;
+/// The first step size from a known set, and from a random one. [share of a range, in logarithms]
+const NEAR_STEP_SIZE: f64 = 0.05;
+const STEP_SIZE: f64 = 0.15;
 /// A walk ends where its steps are no longer than this. [share of a range]
 const SHORTEST: f64 = 0.003;
 /// A number is near within this: the claims allow a quarter. [1]
@@ -202,7 +202,7 @@ impl<'a, 'b> Course<'a, 'b> {
         // Every other turn through the switches begins at a known set, one after the other.
         let turn = seed / kinds;
         let known: &[[f64; 10]] = if switches.2 == Begins::Both { &NEAR_SETS_OF_BOTH } else { &NEAR_SETS };
-        let evolution = Evolution::new(&RANGES, seed, &known[(turn / 2) as usize % known.len()], NEAR_STRIDE);
+        let evolution = Evolution::new(&RANGES, seed, &known[(turn / 2) as usize % known.len()], NEAR_STEP_SIZE);
         let mut course = Course { given, judge, switches, lowest: None, fitting: Vec::new(), evolution };
         if turn % 2 == 1 {
             course.scatter(seed);
@@ -217,7 +217,7 @@ impl<'a, 'b> Course<'a, 'b> {
         let heights = places.iter().map(|place| self.height(place));
         let lowest = heights.zip(&places).min_by(|one, other| one.0.total_cmp(&other.0));
         if let Some((_, place)) = lowest {
-            self.evolution = Evolution::new(&RANGES, seed, place, STRIDE);
+            self.evolution = Evolution::new(&RANGES, seed, place, STEP_SIZE);
         }
     }
 
@@ -226,8 +226,8 @@ impl<'a, 'b> Course<'a, 'b> {
         for _ in 0..GENERATIONS {
             let places = self.evolution.generation();
             let heights: Vec<f64> = places.iter().map(|place| self.height(place)).collect();
-            self.evolution.learn(&heights);
-            if self.fitting.len() >= ENOUGH || self.evolution.stride() < SHORTEST {
+            self.evolution.update(&heights);
+            if self.fitting.len() >= ENOUGH || self.evolution.step_size() < SHORTEST {
                 break;
             }
         }
