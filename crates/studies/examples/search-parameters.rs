@@ -80,7 +80,7 @@ fn print_outcomes(outcomes: &[Outcome]) {
 }
 
 /// One set of costs: besides fields of the description, `begins` is which of two partners begins, `messages` how many messages the pairs
-/// have, and `claims` whether `all` are judged or only the `missed`, which the presets miss, with the gains.
+/// have, and `claims` whether `all` are judged or only the `unsettled`, which sets near the presets' can have or lose.
 fn one_mesh_of_clos(mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let begins = take_begins(&mut settings)?;
     let mut take = |name: &str| take(&mut settings, name);
@@ -101,7 +101,7 @@ fn take(settings: &mut Settings, name: &str) -> Option<String> {
 }
 
 fn take_begins(settings: &mut Settings) -> Result<moc::Begins, String> {
-    let begins = take(settings, "begins").unwrap_or_else(|| "lower".to_string());
+    let begins = take(settings, "begins").unwrap_or_else(|| "both".to_string());
     let named = moc::Begins::ALL.into_iter().find(|one| one.name() == begins);
     named.ok_or_else(|| format!("begins is lower or both, not {begins}"))
 }
@@ -151,8 +151,8 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: 
         println!("  begins={} {}", fit.begins.name(), settings_text(&fit.settings));
         print_outcomes(&fit.outcomes);
     };
-    let lowest = |seed, moc::search::Lowest { setup, height, numbers }: &moc::search::Lowest| {
-        println!("walk {seed} came within {height:.3}: {numbers:.1?}");
+    let lowest = |seed, moc::search::Lowest { setup, height }: &moc::search::Lowest| {
+        println!("walk {seed} came to a height of {height:.5}");
         println!("  begins={} {}", setup.begins.name(), settings_text(&setup.settings));
     };
     let fits = moc::search::search(seeds, given, watch, &each, &lowest).map_err(|error| error.to_string())?;

@@ -265,8 +265,14 @@ fn what_was_fitted_is_marked() {
     };
     let fitted: Vec<&str> = of(|claim| claim.fitted.is_some()).collect();
     let due = [
+        "moc.fig5.distance",
+        "moc.fig6.faster",
+        "moc.fig6.knee",
+        "moc.fig7.slope",
         "moc.sec4.blocking",
+        "moc.fig8.all_to_all",
         "moc.fig12.speedup",
+        "moc.fig14.adaptive",
         "postal.fig3.lambda",
         "postal.fig13.short",
         "cm5.sec2.network",

@@ -19,9 +19,9 @@ fn network(name: &str, buffers: u32) -> FlitNetwork {
 fn distances_and_bisections() {
     // Preset, diameter in channels, bisection in channels one way, and in MB/s.
     let table = [
-        ("moc-2-1", 4, 2, 12.903_226),
-        ("moc-3-2", 8, 4, 25.806_452),
-        ("moc-3-1", 6, 8, 51.612_903),
+        ("moc-2-1", 4, 2, 37.037_037),
+        ("moc-3-2", 8, 4, 74.074_074),
+        ("moc-3-1", 6, 8, 148.148_148),
         ("parsytec-cc-16", 4, 8, 216.0),
         ("parsytec-gcel-16", 8, 4, 6.96),
         ("booksim-mesh-8x8", 16, 8, 8_000.0),

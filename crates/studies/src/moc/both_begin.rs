@@ -1,9 +1,9 @@
-//! Another reading of equal-dist and unequal-dist: both partners send first.
+//! equal-dist and unequal-dist as the study runs them: both partners send first.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
-/// Who of two partners sends first. The study says that they send and receive in turns, and no more.
+/// Who of two partners sends first. The paper says that they send and receive in turns, and no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Begins {
     /// The one of the lower number: only half of the nodes send at a time.

@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn an_idle_layer_is_always_found_unless_a_header_asks_before_the_tail_ahead_is_through() {
         let took = |routing_delay: &str, buffers, layer| {
-            let settings = vec![("routers.routing_delay".to_string(), routing_delay.to_string())];
+            let settings = [("channels.flit_time", "155 ns"), ("routers.routing_delay", routing_delay)];
+            let settings = settings.map(|(field, value)| (field.to_string(), value.to_string())).to_vec();
             let setup = Setup { settings, messages: Some(512), ..Setup::default() };
             let job = Job { raw: true, ..job(Load::UnequalDist, 2048, buffers, layer) };
             run_with(&setup, &job).unwrap().answer.makespan()

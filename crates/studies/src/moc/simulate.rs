@@ -77,7 +77,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { order: PartnerOrder::InTurn, begins: Begins::Lower, settings: Vec::new(), rounds: None, messages: None }
+        Setup { order: PartnerOrder::InTurn, begins: Begins::Both, settings: Vec::new(), rounds: None, messages: None }
     }
 }
 
