@@ -211,6 +211,19 @@ def test_a_deadlock_names_its_ranks() -> None:
         mq.run(program, "infiniband-128", ranks=3, placement="random")
 
 
+def test_a_deadlock_names_the_tags_that_receives_wait_for() -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        if endpoint.rank == 0:
+            await endpoint.send(1, "8 B", tag=5)
+            await endpoint.receive(1, tag=7)
+        else:
+            await endpoint.receive(0, tag=6)
+
+    for machine in MACHINES:
+        with pytest.raises(mq.Deadlock, match="rank 1 waits for a message with tag 6 from rank 0"):
+            mq.run(program, machine, ranks=2)
+
+
 def test_a_foreign_awaitable_is_refused_where_it_is_awaited() -> None:
     async def sleeps(endpoint: mq.Endpoint) -> None:
         await asyncio.sleep(0)

@@ -2,15 +2,15 @@
 
 use quantities::Rank;
 
-use crate::Error;
+use crate::{Error, Tag, Tags};
 
 /// What a rank waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// The next message from that rank.
-    MessageFrom(Rank),
-    /// The next message from anyone.
-    AnyMessage,
+    /// The next message from that rank with one of these tags.
+    MessageFrom(Rank, Tags),
+    /// The next message from anyone with one of these tags.
+    AnyMessage(Tags),
     /// That rank, to receive the message sent to it.
     Receiver(Rank),
     /// Its machine, to compute or to broadcast.
@@ -25,8 +25,8 @@ impl WaitsFor {
     /// The one rank that could end the wait, if there is only one.
     fn rank(self) -> Option<Rank> {
         match self {
-            WaitsFor::MessageFrom(rank) | WaitsFor::Receiver(rank) => Some(rank),
-            WaitsFor::AnyMessage | WaitsFor::Machine | WaitsFor::Requests | WaitsFor::Unknown => None,
+            WaitsFor::MessageFrom(rank, _) | WaitsFor::Receiver(rank) => Some(rank),
+            WaitsFor::AnyMessage(_) | WaitsFor::Machine | WaitsFor::Requests | WaitsFor::Unknown => None,
         }
     }
 }
@@ -83,8 +83,8 @@ fn describe(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String
         };
         text.push_str(separator);
         text.push_str(&match waits_for {
-            WaitsFor::MessageFrom(from) => format!("a message from {}", name(from)),
-            WaitsFor::AnyMessage => "a message from anyone".to_owned(),
+            WaitsFor::MessageFrom(from, tags) => format!("a message{} from {}", with_tag(tags), name(from)),
+            WaitsFor::AnyMessage(tags) => format!("a message{} from anyone", with_tag(tags)),
             WaitsFor::Receiver(to) => format!("{} to receive its message", name(to)),
             WaitsFor::Machine => "its machine".to_owned(),
             WaitsFor::Requests => "its requests".to_owned(),
@@ -95,6 +95,14 @@ fn describe(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String
         text.push_str(&format!(" and {} more", waits.len() - NAMED));
     }
     text
+}
+
+/// The tag that a message must have, unless it is the one that messages have if nothing is said, or one that no program chooses.
+fn with_tag(tags: Tags) -> String {
+    match tags {
+        Tags::Only(tag) if tag != Tag::default() && tag <= Tag::LARGEST => format!(" with tag {}", tag.0),
+        Tags::Only(_) | Tags::Any => String::new(),
+    }
 }
 
 /// The first ring of ranks that wait for each other, as indices into `ranks`; empty when there is none. A depth-first search over
@@ -138,17 +146,29 @@ mod tests {
     #[test]
     fn a_lone_wait_is_named() {
         assert_eq!(
-            text(&[(3, WaitsFor::MessageFrom(Rank(1)))], None),
+            text(&[(3, WaitsFor::MessageFrom(Rank(1), Tags::Any))], None),
             "deadlock: rank 3 waits for a message from rank 1"
+        );
+    }
+
+    #[test]
+    fn a_tag_is_named_if_the_program_chose_it() {
+        let waits_for = |tag| text(&[(3, WaitsFor::MessageFrom(Rank(1), Tags::Only(tag)))], None);
+        assert_eq!(waits_for(Tag(7)), "deadlock: rank 3 waits for a message with tag 7 from rank 1");
+        assert_eq!(waits_for(Tag::default()), "deadlock: rank 3 waits for a message from rank 1");
+        assert_eq!(waits_for(Tag::OF_COLLECTIVES), "deadlock: rank 3 waits for a message from rank 1");
+        assert_eq!(
+            text(&[(3, WaitsFor::AnyMessage(Tags::Only(Tag(7))))], None),
+            "deadlock: rank 3 waits for a message with tag 7 from anyone"
         );
     }
 
     #[test]
     fn a_ring_comes_first_and_the_rest_is_counted() {
         let waiting = [
-            (0, WaitsFor::MessageFrom(Rank(4))),
-            (2, WaitsFor::MessageFrom(Rank(5))),
-            (4, WaitsFor::AnyMessage),
+            (0, WaitsFor::MessageFrom(Rank(4), Tags::Any)),
+            (2, WaitsFor::MessageFrom(Rank(5), Tags::Any)),
+            (4, WaitsFor::AnyMessage(Tags::Any)),
             (5, WaitsFor::Receiver(Rank(2))),
         ];
         assert_eq!(
@@ -161,12 +181,12 @@ mod tests {
     #[test]
     fn all_that_a_rank_waits_for_is_named_and_any_of_it_can_close_a_ring() {
         let waiting = [
-            (0, WaitsFor::MessageFrom(Rank(1))),
+            (0, WaitsFor::MessageFrom(Rank(1), Tags::Any)),
             (0, WaitsFor::Receiver(Rank(3))),
-            (1, WaitsFor::MessageFrom(Rank(2))),
-            (1, WaitsFor::AnyMessage),
+            (1, WaitsFor::MessageFrom(Rank(2), Tags::Any)),
+            (1, WaitsFor::AnyMessage(Tags::Any)),
             (1, WaitsFor::Machine),
-            (3, WaitsFor::MessageFrom(Rank(0))),
+            (3, WaitsFor::MessageFrom(Rank(0), Tags::Any)),
         ];
         assert_eq!(
             text(&waiting, None),
@@ -177,14 +197,15 @@ mod tests {
             text(&waiting[2..5], None),
             "deadlock: rank 1 waits for a message from rank 2, for a message from anyone and for its machine"
         );
-        let many: Vec<_> = (1..100).map(|from| (0, WaitsFor::MessageFrom(Rank(from)))).collect();
+        let many: Vec<_> = (1..100).map(|from| (0, WaitsFor::MessageFrom(Rank(from), Tags::Any))).collect();
         let text = text(&many, None);
         assert!(text.ends_with(", for a message from rank 8 and 91 more"), "{text}");
     }
 
     #[test]
     fn a_long_ring_is_cut_short() {
-        let waiting: Vec<_> = (0..100).map(|rank| (rank, WaitsFor::MessageFrom(Rank((rank + 1) % 100)))).collect();
+        let waiting: Vec<_> =
+            (0..100).map(|rank| (rank, WaitsFor::MessageFrom(Rank((rank + 1) % 100), Tags::Any))).collect();
         let text = text(&waiting, None);
         assert!(
             text.ends_with("rank 7 waits for a message from rank 8, and so on round a ring of 100 ranks"),
@@ -196,7 +217,7 @@ mod tests {
     fn the_error_of_a_rank_that_ended_is_reported() {
         let error = Error::NoSuchRank { rank: Rank(9), size: 2 };
         assert_eq!(
-            text(&[(1, WaitsFor::MessageFrom(Rank(0)))], Some((Rank(0), &error))),
+            text(&[(1, WaitsFor::MessageFrom(Rank(0), Tags::Any))], Some((Rank(0), &error))),
             "deadlock: rank 1 waits for a message from rank 0; rank 0 had ended with an error: rank 9 does not exist: the \
              program has 2"
         );

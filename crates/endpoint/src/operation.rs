@@ -112,10 +112,9 @@ impl Operation {
     pub(crate) fn waits_for(&self) -> WaitsFor {
         match *self {
             Operation::Send { to, .. } => WaitsFor::Receiver(to),
-            Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => {
-                WaitsFor::MessageFrom(from)
-            }
-            Operation::Receive { from: Source::Any, .. } => WaitsFor::AnyMessage,
+            Operation::Receive { from: Source::Rank(from), tags, .. } => WaitsFor::MessageFrom(from, tags),
+            Operation::Receive { from: Source::Any, tags, .. } => WaitsFor::AnyMessage(tags),
+            Operation::ReceiveMulticast(from) => WaitsFor::MessageFrom(from, Tags::Any),
             Operation::Compute(_) | Operation::Sleep(_) | Operation::Multicast(_) => WaitsFor::Machine,
         }
     }

@@ -5,7 +5,7 @@
 
 use std::ops::Deref;
 
-use endpoint::{Source, WaitsFor};
+use endpoint::{Source, Tags, WaitsFor};
 use quantities::Rank;
 
 use crate::{Awaited, Engine};
@@ -34,10 +34,9 @@ pub enum Wait {
 impl From<Wait> for WaitsFor {
     fn from(wait: Wait) -> WaitsFor {
         match wait {
-            Wait::For(Awaited::Message(Source::Rank(rank), _) | Awaited::BroadcastOf(rank)) => {
-                WaitsFor::MessageFrom(rank)
-            }
-            Wait::For(Awaited::Message(Source::Any, _)) => WaitsFor::AnyMessage,
+            Wait::For(Awaited::Message(Source::Rank(rank), tags)) => WaitsFor::MessageFrom(rank, tags),
+            Wait::For(Awaited::Message(Source::Any, tags)) => WaitsFor::AnyMessage(tags),
+            Wait::For(Awaited::BroadcastOf(rank)) => WaitsFor::MessageFrom(rank, Tags::Any),
             Wait::Room(rank) => WaitsFor::Receiver(rank),
         }
     }

@@ -267,5 +267,5 @@ fn a_tag_that_no_message_has_is_a_deadlock() {
     let Err(Error::Deadlock(text)) = Faulty::perfect(Parameters::default()).run(2, &AnotherTag) else {
         panic!("it ends")
     };
-    assert_eq!(text, "rank 1 waits for a message from rank 0");
+    assert_eq!(text, "rank 1 waits for a message with tag 2 from rank 0");
 }

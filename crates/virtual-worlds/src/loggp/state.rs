@@ -116,7 +116,7 @@ impl State {
         }
         let receiver = &mut self.ranks[to.0 as usize];
         self.letters.post(to, &mut receiver.mailbox, Letter::new(from, tag, called, arrival, message));
-        if receiver.waits_for == Some(WaitsFor::MessageFrom(from)) {
+        if matches!(receiver.waits_for, Some(WaitsFor::MessageFrom(awaited, _)) if awaited == from) {
             receiver.waits_for = None;
             self.ready.push_back(to);
         }
@@ -135,7 +135,7 @@ impl State {
     fn receive_since(&mut self, rank: Rank, from: Rank, tags: Tags, posted: Time) -> Option<Received> {
         let receiver = &mut self.ranks[rank.0 as usize];
         let Some(letter) = self.letters.take(rank, &mut receiver.mailbox, from, tags) else {
-            receiver.waits_for = Some(WaitsFor::MessageFrom(from));
+            receiver.waits_for = Some(WaitsFor::MessageFrom(from, tags));
             return None;
         };
         let taken = receiver.clock.receive(&self.costs, letter.size(), letter.arrival, posted);
