@@ -3,12 +3,14 @@
 //! `cargo run --release -p maquette-studies --example search-parameters -- STUDY` repeats a search and prints its results. They are
 //! the same every time: everything random follows from the seeds of the walks, which `moc`, `cm5-nodes` and `cm5-crossings` take as a
 //! first seed and a number of walks: `moc 0 60`. With settings (`flit_time=210ns`) in their place, the first two judge one set of costs; with
-//! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). `moc-draws`
-//! takes the same and judges sets of costs drawn around those given, which differ by 5 % or `spread=0.1`; `moc-sensitivity` says how each
-//! cost moves the printed numbers. The costs of the Delta were fitted by `maquette calibrate`, with the command given in its preset.
+//! settings and numbers, all sets of the walks of `moc` have these settings (`moc 0 12 packet.payload=126B`). With `given=numbers` they see
+//! the printed numbers only. `moc-draws` takes settings and numbers, too, and judges sets of costs drawn around those given, which differ by
+//! 5 % or `spread=0.1`; `moc-sensitivity` says how each cost moves the printed numbers. The costs of the Delta were fitted by
+//! `maquette calibrate`, with the command given in its preset.
 
 use std::sync::atomic::AtomicBool;
 
+use maquette_studies::moc::search::Given;
 use maquette_studies::{Outcome, Watch, bcast, cm5, lh, moc};
 
 type Settings = Vec<(String, String)>;
@@ -25,7 +27,7 @@ fn main() -> Result<(), String> {
     let threads = numbers.get(2).map_or(1, |threads| *threads as usize);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads };
     match arguments.first().map(String::as_str) {
-        Some("moc") if settings.is_empty() || !numbers.is_empty() => mesh_of_clos(seeds, &settings, &watch)?,
+        Some("moc") if settings.is_empty() || !numbers.is_empty() => mesh_of_clos(seeds, settings, &watch)?,
         Some("moc") => one_mesh_of_clos(settings, &watch)?,
         Some("moc-draws") => mesh_of_clos_draws(seeds, settings, &watch)?,
         Some("moc-sensitivity") => mesh_of_clos_sensitivity(settings)?,
@@ -143,7 +145,12 @@ fn print_tally(fits: &[moc::search::Fit]) {
     }
 }
 
-fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: &Watch<'_>) -> Result<(), String> {
+/// Besides fields of the description, which all sets of the walks have, `given` is which claims a walk sees: `orders`, or only the printed
+/// `numbers`.
+fn mesh_of_clos(seeds: std::ops::Range<u64>, mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
+    let name = take(&mut settings, "given").unwrap_or_else(|| Given::Orders.name().to_string());
+    let given = [Given::Numbers, Given::Orders].into_iter().find(|given| given.name() == name);
+    let given = given.ok_or_else(|| format!("given is numbers or orders, not {name}"))?;
     let each = |seed: u64, fit: &moc::search::Fit| {
         let met = fit.outcomes.iter().filter(|outcome| outcome.verdict.is_met());
         let met: Vec<&str> = met.map(|outcome| outcome.id.trim_start_matches("moc.")).collect();
@@ -155,7 +162,8 @@ fn mesh_of_clos(seeds: std::ops::Range<u64>, given: &[(String, String)], watch: 
         println!("walk {seed} came to a height of {height:.5}");
         println!("  begins={} {}", setup.begins.name(), settings_text(&setup.settings));
     };
-    let fits = moc::search::search(seeds, given, watch, &each, &lowest).map_err(|error| error.to_string())?;
+    let fits =
+        moc::search::search(seeds, (given, &settings), watch, &each, &lowest).map_err(|error| error.to_string())?;
     print_tally(&fits);
     Ok(())
 }

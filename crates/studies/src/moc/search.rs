@@ -54,9 +54,35 @@ const SWITCHES: [(&str, &str, Begins); 6] = [
     ("false", "on-arrival", Begins::Lower),
 ];
 
-/// The claims that a walk is given: those of the printed numbers, and those that the presets meet and that other costs may lose. What
-/// takes longer comes later, and is looked at where all before nearly hold.
-const GIVEN: [&[&str]; 4] = [
+/// Which claims a walk is given. All others are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// Those of the five printed numbers.
+    Numbers,
+    /// Also those that the presets meet and that other costs may lose.
+    Orders,
+}
+
+impl Given {
+    /// What settings call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Given::Numbers => "numbers",
+            Given::Orders => "orders",
+        }
+    }
+
+    /// In groups: what takes longer comes later, and is looked at where all before nearly hold.
+    const fn claims(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Given::Numbers => PRINTED,
+            Given::Orders => PRINTED_AND_ORDERS,
+        }
+    }
+}
+
+const PRINTED: &[&[&str]] = &[&["moc.sec4.blocking", "moc.fig12.speedup"]];
+const PRINTED_AND_ORDERS: &[&[&str]] = &[
     &["moc.sec4.blocking", "moc.fig12.speedup"],
     &["moc.fig5.distance", "moc.fig6.faster", "moc.fig6.knee", "moc.fig7.slope"],
     &["moc.fig8.all_to_all"],
@@ -138,14 +164,14 @@ pub(super) fn preset_costs() -> Place {
     NEAR_SETS_OF_BOTH[0].to_vec()
 }
 
-/// Makes the walks of `seeds`, among sets that all have the `given` settings: another reading of the paper. `each` hears of every set
-/// that fits, `report_walk` of the lowest place of every walk.
+/// Makes the walks of `seeds`, which are `given` these claims, among sets that all have the `common` settings: another reading of the paper.
+/// `each` hears of every set that fits, `report_walk` of the lowest place of every walk.
 ///
 /// # Errors
 /// What is wrong with the file of claims.
 pub fn search(
     seeds: std::ops::Range<u64>,
-    given: &[(String, String)],
+    (given, common): (Given, &[(String, String)]),
     watch: &Watch<'_>,
     each: &dyn Fn(u64, &Fit),
     report_walk: &dyn Fn(u64, &Lowest),
@@ -153,7 +179,7 @@ pub fn search(
     let mut fits = Vec::new();
     let mut judge = Judge::new(watch)?;
     for seed in seeds {
-        let mut course = Course::new(seed, given, &mut judge);
+        let mut course = Course::new(seed, (given, common), &mut judge);
         course.follow();
         let Course { lowest, fitting, .. } = course;
         if let Some(lowest) = &lowest {
@@ -187,7 +213,8 @@ fn judge_by(judge: &mut Judge<'_>, setup: Setup, wanted: &dyn Fn(&str) -> bool) 
 
 /// A walk under way.
 struct Course<'a, 'b> {
-    given: &'a [(String, String)],
+    given: Given,
+    common: &'a [(String, String)],
     judge: &'a mut Judge<'b>,
     switches: (&'static str, &'static str, Begins),
     lowest: Option<Lowest>,
@@ -197,14 +224,14 @@ struct Course<'a, 'b> {
 
 impl<'a, 'b> Course<'a, 'b> {
     /// At the beginning of the walk that follows from `seed`.
-    fn new(seed: u64, given: &'a [(String, String)], judge: &'a mut Judge<'b>) -> Course<'a, 'b> {
+    fn new(seed: u64, (given, common): (Given, &'a [(String, String)]), judge: &'a mut Judge<'b>) -> Course<'a, 'b> {
         let kinds = SWITCHES.len() as u64;
         let switches = SWITCHES[(seed % kinds) as usize];
         // Every other turn through the switches begins at a known set, one after the other.
         let turn = seed / kinds;
         let known: &[[f64; 10]] = if switches.2 == Begins::Both { &NEAR_SETS_OF_BOTH } else { &NEAR_SETS };
         let evolution = Evolution::new(&RANGES, seed, &known[(turn / 2) as usize % known.len()], NEAR_STEP_SIZE);
-        let mut course = Course { given, judge, switches, lowest: None, fitting: Vec::new(), evolution };
+        let mut course = Course { given, common, judge, switches, lowest: None, fitting: Vec::new(), evolution };
         if turn % 2 == 1 {
             course.scatter(seed);
         }
@@ -238,7 +265,7 @@ impl<'a, 'b> Course<'a, 'b> {
     fn setup(&self, place: &Place) -> Setup {
         let (waits, acknowledged, begins) = self.switches;
         let mut settings = Walk::new(&RANGES, 0).settings(place);
-        settings.extend_from_slice(self.given);
+        settings.extend_from_slice(self.common);
         settings.push(("node.waits_for_departure".to_string(), waits.to_string()));
         settings.push(("node.acknowledged".to_string(), acknowledged.to_string()));
         Setup { settings, begins, rounds: Some(1), ..Setup::default() }
@@ -260,7 +287,7 @@ impl<'a, 'b> Course<'a, 'b> {
     /// The sum of the squares by which `setup` misses the conditions that the walk is given.
     fn missed(&mut self, setup: &Setup) -> f64 {
         let mut sum = 0.0;
-        for claims in GIVEN {
+        for claims in self.given.claims() {
             sum += if sum > FAR { UNSEEN } else { self.judge.missed(setup, &|id| claims.contains(&id)).min(UNSEEN) };
         }
         sum
@@ -279,9 +306,9 @@ mod tests {
         let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 1 };
         let mut judge = Judge::new(&watch).unwrap();
         for (seed, switches) in (0..).zip(SWITCHES) {
-            assert_eq!(Course::new(seed, &[], &mut judge).switches, switches);
+            assert_eq!(Course::new(seed, (Given::Orders, &[]), &mut judge).switches, switches);
         }
-        let mut first = |seed| Course::new(seed, &[], &mut judge).evolution.generation();
+        let mut first = |seed| Course::new(seed, (Given::Orders, &[]), &mut judge).evolution.generation();
         assert_eq!(first(0), first(0));
         assert_ne!(first(0), first(6 + 6));
     }
