@@ -302,7 +302,25 @@ impl<'a, 'b> Course<'a, 'b> {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
+    use machines::model::Machine;
+
     use super::*;
+    use crate::moc::job::{Job, PAIRS, Platform};
+    use crate::moc::simulate::machine;
+
+    #[test]
+    fn the_costs_of_the_presets_are_those_of_the_presets() {
+        let job = Job::new(Platform::Basic, PAIRS[0], 128);
+        let with = |settings| machine(&job, &Setup { settings, ..Setup::default() }).unwrap();
+        let facts = |machine: Machine| format!("{:?} {:?}", machine.node, machine.interconnect);
+        let costs = Walk::new(&RANGES, 0).settings(&preset_costs());
+        assert_eq!(facts(with(costs)), facts(with(Vec::new())));
+        for index in 0..RANGES.len() {
+            let mut place = preset_costs();
+            place[index] *= 1.1;
+            assert_ne!(facts(with(Walk::new(&RANGES, 0).settings(&place))), facts(with(Vec::new())), "{index}");
+        }
+    }
 
     #[test]
     fn walks_begin_with_every_switch_and_follow_from_their_seeds() {
