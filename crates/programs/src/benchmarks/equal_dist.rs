@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Program, Result};
 use quantities::{Bytes, Rank};
 
-use super::alternating::{alternate, share};
+use super::alternating::{Pairs, alternate};
 
 /// Every rank p alternately sends to and receives from rank (N/2 + p) mod N.
 ///
@@ -31,12 +31,27 @@ impl EqualDist {
     }
 }
 
+impl Pairs for EqualDist {
+    const NAME: &'static str = "equal-dist";
+
+    fn partner(rank: Rank, size: u32) -> Rank {
+        partner(rank, size)
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
+    fn messages(&self) -> u32 {
+        self.messages
+    }
+}
+
 impl Program for EqualDist {
     type Output = ();
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-        let count = share("equal-dist", self.messages, endpoint.size())?;
-        alternate(endpoint, partner(endpoint.rank(), endpoint.size()), self.bytes, count).await
+        alternate(endpoint, self).await
     }
 }
 

@@ -9,6 +9,7 @@ mod ping_pong;
 mod unequal_dist;
 
 pub use all_pairs::{AllPairs, PartnerOrder};
+pub use alternating::{BothBegin, Pairs};
 pub use broadcast_reply::{BroadcastReply, By};
 pub use equal_dist::EqualDist;
 pub use ping_pong::PingPong;

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Program, Result};
 use quantities::{Bytes, Rank};
 
-use super::alternating::{alternate, share};
+use super::alternating::{Pairs, alternate};
 
 /// Every rank p alternately sends to and receives from rank (N - 1) - p.
 ///
@@ -31,12 +31,26 @@ impl UnequalDist {
     }
 }
 
+impl Pairs for UnequalDist {
+    const NAME: &'static str = "unequal-dist";
+
+    fn partner(rank: Rank, size: u32) -> Rank {
+        Rank(size - 1 - rank.0)
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
+    fn messages(&self) -> u32 {
+        self.messages
+    }
+}
+
 impl Program for UnequalDist {
     type Output = ();
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-        let count = share("unequal-dist", self.messages, endpoint.size())?;
-        let partner = Rank(endpoint.size() - 1 - endpoint.rank().0);
-        alternate(endpoint, partner, self.bytes, count).await
+        alternate(endpoint, self).await
     }
 }

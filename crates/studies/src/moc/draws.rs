@@ -10,7 +10,7 @@ use quantities::Duration;
 use quantities::splitmix64::Draws;
 
 use super::Setup;
-use super::both_begin::Begins;
+use super::begins::Begins;
 use super::search::{Fit, RANGES, preset_costs, try_out};
 use crate::walk::{Place, Walk};
 use crate::{ClaimsError, Watch};

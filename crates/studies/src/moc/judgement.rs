@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::both_begin::Begins;
+use super::begins::Begins;
 use super::job::{PAIRS, Platform};
 use super::{Job, Measured, Results, STUDIES, Setup, paper, run_with};
 use crate::{Bound, Claims, ClaimsError, Outcome, Watch, judge, plan, run_all};

@@ -3,7 +3,7 @@
 //! One file per figure. The paper prints no latencies; one set of parameters, which the presets hold, serves for all
 //! claims. experiments/moc/parameters.md says how it was chosen.
 
-mod both_begin;
+mod begins;
 mod charts;
 pub mod draws;
 mod figure10;
@@ -30,7 +30,7 @@ mod simulate;
 #[cfg(test)]
 mod tests;
 
-pub use both_begin::Begins;
+pub use begins::Begins;
 pub use job::{Engine, Job, Layer, Load, Platform};
 pub use simulate::{Measured, Setup, costs, model, run, run_with};
 

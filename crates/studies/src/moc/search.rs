@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::Setup;
-use super::both_begin::Begins;
+use super::begins::Begins;
 use super::judgement::Judge;
 use super::numbers::{distance, numbers, printed};
 use crate::evolution::Evolution;

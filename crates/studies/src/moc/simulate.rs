@@ -4,13 +4,13 @@ use std::time::{Duration as WallTime, Instant};
 
 use endpoint::Program;
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
-use programs::benchmarks::{AllPairs, EqualDist, PartnerOrder, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, BothBegin, EqualDist, PartnerOrder, PingPong, UnequalDist};
 use quantities::{Bytes, Rank, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RankStatistics, RouterStatistics};
 use virtual_worlds::flit::world::{EngineKind, Options};
 
-use super::both_begin::{Begins, BothBegin};
+use super::begins::Begins;
 use super::job::{Engine, Job, Layer, Load, Platform};
 use experiment::simulate::simulate;
 
@@ -171,7 +171,8 @@ fn measure_pairs(
     let mirrored = job.load == Load::UnequalDist;
     let messages = setup.messages.unwrap_or(job.messages() as u32);
     match setup.begins {
-        Begins::Both => measure(machine, job, &BothBegin { bytes, messages, mirrored }, mesh_index),
+        Begins::Both if mirrored => measure(machine, job, &BothBegin(UnequalDist { bytes, messages }), mesh_index),
+        Begins::Both => measure(machine, job, &BothBegin(EqualDist { bytes, messages }), mesh_index),
         Begins::Lower if mirrored => measure(machine, job, &UnequalDist { bytes, messages }, mesh_index),
         Begins::Lower => measure(machine, job, &EqualDist { bytes, messages }, mesh_index),
     }

@@ -1,7 +1,4 @@
-//! equal-dist and unequal-dist as the study runs them: both partners send first.
-
-use endpoint::{Endpoint, Message, Program, Result};
-use quantities::{Bytes, Rank};
+//! Which of two partners sends first in equal-dist and unequal-dist.
 
 /// Who of two partners sends first. The paper says that they send and receive in turns, and no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,31 +20,6 @@ impl Begins {
             Begins::Lower => "lower",
             Begins::Both => "both",
         }
-    }
-}
-
-/// Each of `messages` / N times every rank p sends to a fixed partner, then receives from it.
-#[derive(Clone, Copy, Debug)]
-pub struct BothBegin {
-    /// Size of a message. [B]
-    pub bytes: Bytes,
-    /// Messages that all ranks together send.
-    pub messages: u32,
-    /// Whether the partner is N - 1 - p, as in unequal-dist, in place of (N/2 + p) mod N.
-    pub mirrored: bool,
-}
-
-impl Program for BothBegin {
-    type Output = ();
-
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-        let (Rank(rank), size) = (endpoint.rank(), endpoint.size());
-        let partner = Rank(if self.mirrored { size - 1 - rank } else { (size / 2 + rank) % size });
-        for _ in 0..self.messages / size {
-            endpoint.send(partner, Message::of_size(self.bytes)).await?;
-            endpoint.receive(partner).await?;
-        }
-        Ok(())
     }
 }
 
