@@ -84,6 +84,9 @@ pub fn paper() -> Result<Paper, ClaimsError> {
             "All messages are synchronous: a send is over when a system message has acknowledged it. Messages are cut \
              into packets of 128 bytes with a header of two one-byte flits. Speed-up is the time of the base over the \
              time compared, less one.",
+            "In equal-dist and unequal-dist both partners of a pair send first, as the paper has every processor alternate \
+             between sending and receiving. Messages are acknowledged by the communication processor when they arrive, \
+             or both would wait for ever.",
             "The paper leaves open in which order all-to-all goes through the partners. Here the nodes take turns: each \
              sends to all others when it has the messages of those before it. All other orders that were tried contend \
              far more than the 2 \u{b5}s that the paper prints.",
