@@ -134,11 +134,23 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     if !model.wake.is_zero() {
         rows.push(row("waking", format!("{} for a node that has waited for a frame", model.wake)));
     }
+    if !model.block.is_zero() {
+        rows.push(row("blocking", format!("{} for a node that begins to wait for a frame", model.block)));
+    }
+    if !model.interrupt.is_zero() {
+        rows.push(row(
+            "interrupts",
+            format!("{} at the sender, for an idle processor that a receiver needs", model.interrupt),
+        ));
+    }
     if !model.cold.is_zero() {
         rows.push(row("cold caches", format!("{} for the first frame sent and the first received", model.cold)));
     }
     if !model.bucket_delay.is_zero() {
         rows.push(row("bucket delay", format!("{} for a frame that had to wait for tokens", model.bucket_delay)));
+    }
+    if !model.bucket_carry.is_zero() {
+        rows.push(row("bucket carry", format!("{} of an interrupt, to carry such a frame on", model.bucket_carry)));
     }
     if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
         let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();
@@ -161,7 +173,10 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
         ));
     }
     if !model.switch_copy.is_zero() {
-        rows.push(row("copies", format!("{} of the switch for each receiver of a broadcast frame", model.switch_copy)));
+        rows.push(row(
+            "copies",
+            format!("{} of the switch for each receiver but the first of a broadcast frame", model.switch_copy),
+        ));
     }
     if model.messaging != Messaging::default() {
         rows.push(row("messages", messages(&model.messaging)));

@@ -377,11 +377,13 @@ pub struct Ethernet {
     pub bucket: Option<Bytes>,
     /// How late a frame passes that had to wait for tokens. [ps]
     pub bucket_delay: Duration,
+    /// How long an interrupt takes to carry such a frame on. [ps]
+    pub bucket_carry: Duration,
     /// Of each wire. [ps]
     pub wire_latency: Duration,
     /// From a frame's last bit to its place in an output queue. [ps]
     pub switch_latency: Duration,
-    /// How long the switch takes to copy a broadcast frame for one receiver, while the source's processor is occupied. [ps]
+    /// How long the switch takes to copy a broadcast frame for each receiver but the first, while the source's processor is occupied. [ps]
     pub switch_copy: Duration,
     /// The size of an output queue of the switch. [B]
     pub queue: Bytes,
@@ -397,8 +399,12 @@ pub struct Ethernet {
     pub receive: Duration,
     /// The processor's additional cost to hand over a batch of frames to be sent at once. [ps]
     pub handover: Duration,
-    /// How long a node that has waited for a frame takes until it runs again, without occupying a processor. [ps]
+    /// How long a node that has waited for a frame takes until it runs again on an idle processor, which is occupied meanwhile. [ps]
     pub wake: Duration,
+    /// How long a node that begins to wait for a frame keeps its processor. [ps]
+    pub block: Duration,
+    /// The sender's cost to interrupt an idle processor for such a node, where nodes share processors. [ps]
+    pub interrupt: Duration,
     /// The processor's additional cost of the first frame that a node sends and of the first that it receives, also after a wait of a
     /// millisecond. [ps]
     pub cold: Duration,

@@ -17,7 +17,7 @@ use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
 use crate::latency::{MeasureError, Survey};
-use crate::launched;
+use crate::launched::{self, Repetitions};
 use experiment::Experiment;
 use experiment::simulate::simulate;
 use virtual_worlds::waits_for_receivers;
@@ -51,7 +51,7 @@ pub enum Benchmark {
     /// lambda t0 of the postal model, by its first experiment.
     ReceiveTime(Survey, Bytes),
     /// Any program of the catalogue, with its parameters and ranks, which launched ranks run so many times.
-    Launched(Box<Experiment>, u32),
+    Launched(Box<Experiment>, Repetitions),
 }
 
 impl Benchmark {
@@ -67,7 +67,9 @@ impl Benchmark {
             }
             Benchmark::SendTime(survey, bytes) => postal(survey, machine, *bytes, |t0, _| t0),
             Benchmark::ReceiveTime(survey, bytes) => postal(survey, machine, *bytes, |t0, lambda| t0 * lambda),
-            Benchmark::Launched(experiment, repeat) => launched::time(experiment, machine, *repeat).map_err(unfit),
+            Benchmark::Launched(experiment, repetitions) => {
+                launched::time(experiment, machine, *repetitions).map_err(unfit)
+            }
             _ => Ok(self.answer(machine, ranks, Options::default())?.makespan().since(Time::ZERO)),
         }
     }

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use experiment::{Provenance, read_as};
 use formats::input::InputFile;
-use launch::wire::Record;
 use serde::Deserialize;
 use serde_json::json;
-use tuning::rehearsal::Question;
+use tuning::rehearsal::{Pass, Question};
 
 use super::folder::OUTCOME;
 use super::{Processes, Purpose};
@@ -17,8 +16,8 @@ use crate::failure::Failure;
 /// The times of a former rehearsal.
 pub(super) struct MeasuredBefore {
     folder: String,
-    /// The time of each program, by its purpose and its description in words. Several can have the same, and have their turns in this order. [ps]
-    times: BTreeMap<(Purpose, String), VecDeque<u64>>,
+    /// The runs of each program, by its purpose and its description in words. Several can have the same, and have their turns in this order.
+    programs: BTreeMap<(Purpose, String), VecDeque<Measured>>,
     file: Option<InputFile>,
 }
 
@@ -38,6 +37,18 @@ struct Judgement {
 struct Measured {
     what: String,
     measured_ps: u64,
+    /// Its runs, pass by pass, which outcomes have in which more than the median was written.
+    #[serde(default)]
+    passes: VecDeque<Pass>,
+}
+
+impl Measured {
+    /// The runs of the next pass; if only the median is known, `runs` of that time.
+    fn next_pass(&mut self, runs: u32) -> Pass {
+        let next = self.passes.pop_front();
+        self.passes.extend(next.clone());
+        next.unwrap_or_else(|| Pass { times_ps: vec![self.measured_ps; runs as usize], ..Pass::default() })
+    }
 }
 
 impl MeasuredBefore {
@@ -47,11 +58,11 @@ impl MeasuredBefore {
     /// If it can't be read, or is no outcome.
     pub(super) fn read(folder: &Path) -> Result<MeasuredBefore, Failure> {
         let (outcome, file): (Outcome, InputFile) = read_as(&folder.join(OUTCOME))?;
-        let mut times = BTreeMap::<(Purpose, String), VecDeque<u64>>::new();
+        let mut programs = BTreeMap::<(Purpose, String), VecDeque<Measured>>::new();
         for (purpose, all) in [(Purpose::Fit, outcome.fitted_to), (Purpose::Comparison, outcome.judgement.compared)] {
-            all.into_iter().for_each(|it| times.entry((purpose, it.what)).or_default().push_back(it.measured_ps));
+            all.into_iter().for_each(|it| programs.entry((purpose, it.what.clone())).or_default().push_back(it));
         }
-        Ok(MeasuredBefore { folder: folder.display().to_string(), times, file: Some(file) })
+        Ok(MeasuredBefore { folder: folder.display().to_string(), programs, file: Some(file) })
     }
 
     fn not_measured(&self, question: &Question) -> Failure {
@@ -62,18 +73,17 @@ impl MeasuredBefore {
 
 impl Processes for MeasuredBefore {
     fn check(&self, purpose: Purpose, question: &Question) -> Result<(), Failure> {
-        let is_measured = self.times.contains_key(&(purpose, question.what.clone()));
+        let is_measured = self.programs.contains_key(&(purpose, question.what.clone()));
         if is_measured { Ok(()) } else { Err(self.not_measured(question)) }
     }
 
-    fn run(&mut self, purpose: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
-        let times = self.times.get_mut(&(purpose, question.what.clone()));
-        let turn = times.and_then(|turns| {
-            turns.rotate_left(1);
-            turns.back().copied()
+    fn pass(&mut self, purpose: Purpose, question: &Question, _warm_up: u32, runs: u32) -> Result<Pass, Failure> {
+        let programs = self.programs.get_mut(&(purpose, question.what.clone()));
+        let pass = programs.and_then(|programs| {
+            programs.rotate_left(1);
+            Some(programs.back_mut()?.next_pass(runs))
         });
-        let time = turn.ok_or_else(|| self.not_measured(question))?;
-        Ok(vec![Record { same_clock: true, times: vec![[0, time]; repeat as usize], ..Record::default() }])
+        pass.ok_or_else(|| self.not_measured(question))
     }
 
     fn complete_provenance(&mut self, mut provenance: Provenance) -> Provenance {

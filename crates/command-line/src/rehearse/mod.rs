@@ -16,10 +16,10 @@ use quantities::Duration;
 use report::terminal::counted;
 use serde_json::json;
 use tuning::calibrate::{Effort, Outcome};
-use tuning::launched::{median_time, runs_of_passes};
+use tuning::launched::Repetitions;
 use tuning::rehearsal::{
-    Comparison, Judgement, MeasuredProgram, Prediction, Predictions, Question, Rehearsal, calibration, reasons,
-    undisturbed,
+    Comparison, Judgement, MeasuredProgram, Pass, Prediction, Predictions, Question, Rehearsal, Repeated, Runs,
+    calibration, reasons, usual_reference,
 };
 
 use super::failure::Failure;
@@ -36,6 +36,9 @@ use over_udp::OverUdp;
 
 /// How often at most the measured times are simulated, each time with other values.
 const EVALUATIONS: u32 = 2_000;
+
+/// How often the reference program runs to warm up, and how often then.
+const REFERENCE_RUNS: u32 = 9;
 
 /// Predict how long programs take on a machine, then measure them there, and compare.
 ///
@@ -80,8 +83,8 @@ pub(super) struct Arguments {
 trait Processes {
     /// Checks that a program can run on them.
     fn check(&self, purpose: Purpose, question: &Question) -> Result<(), Failure>;
-    /// Runs a program `repeat` times; returns what each of its ranks did.
-    fn run(&mut self, purpose: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure>;
+    /// Runs a program `warm_up` times, and `runs` times more; returns the latter.
+    fn pass(&mut self, purpose: Purpose, question: &Question, warm_up: u32, runs: u32) -> Result<Pass, Failure>;
     /// The provenance of a rehearsal, completed with the facts about them.
     fn complete_provenance(&mut self, provenance: Provenance) -> Provenance;
 }
@@ -96,12 +99,11 @@ enum Purpose {
 /// A rehearsal that is about to begin: everything that a user can get wrong has been checked.
 struct Ready<'a> {
     processes: &'a mut dyn Processes,
-    repeat: u32,
+    repetitions: Repetitions,
+    /// The program that runs between all others, unless they were measured before.
+    reference: Option<Question>,
     folder: Folder,
 }
-
-/// The times of a program's runs, each with a mark whether a rank lost its processor meanwhile.
-type Runs = Vec<(Duration, bool)>;
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
@@ -125,25 +127,36 @@ impl Arguments {
         let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
         check(Purpose::Fit, &to_measure, processes)?;
         check(Purpose::Comparison, &to_predict, processes)?;
-        calibration(description.clone(), parameters.clone(), (&[], rehearsal.repeat)).check_parameters()?;
+        let reference = rehearsal.reference()?;
+        let tolerance = reference.as_ref().map(|reference| reference.1);
+        let reference = reference.map(|reference| reference.0).filter(|_| self.measured.is_none());
+        check(Purpose::Fit, reference.as_slice(), processes)?;
+        let repetitions = rehearsal.repetitions()?;
+        calibration(description.clone(), parameters.clone(), (&[], repetitions)).check_parameters()?;
         enough(to_measure.len(), parameters.len())?;
         check_predictable(&to_predict, &description.clone().resolve()?)?;
-        let mut ready = Ready { processes, repeat: rehearsal.repeat, folder: Folder::new(&self.out)? };
+        let mut ready = Ready { processes, repetitions, reference, folder: Folder::new(&self.out)? };
         let bar = Bar::new();
-        let measured = ready.measure_to_fit(&to_measure, &bar)?;
-        let calibration = calibration(description, parameters, (&measured, rehearsal.repeat));
+        let mut measured = ready.measure_to_fit(&to_measure, &bar)?;
+        let usual = usual_reference(measured.iter().map(|program| &program.1)).zip(tolerance);
+        measured.iter_mut().for_each(|program| leave_out_other_states(&mut program.1, usual));
+        let calibration = calibration(description, parameters, (&measured, repetitions));
         let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;
-        let predictions = predict(&calibration.fitted_text(&fitted)?, (&to_predict, rehearsal.repeat), &bar)?;
+        let predictions = predict(&calibration.fitted_text(&fitted)?, (&to_predict, repetitions), &bar)?;
         let hash = ready.folder.write_predictions(&predictions)?;
-        let compared = ready.compare_all(&to_predict, &predictions, &bar)?;
+        let (compared, again) = ready.compare_all((&to_predict, &to_measure), (&predictions, usual), &bar)?;
+        // What was measured before is the same each time it is read.
+        let again = if self.measured.is_some() { Vec::new() } else { again };
+        let repeated = measured.iter().zip(&again).filter_map(|(before, again)| Repeated::new(before, again)).collect();
         drop(bar);
-        let judgement = Judgement::of(compared);
-        let mut provenance = Provenance::of("rehearse").given(json!({ "repeat": rehearsal.repeat, "blake3": hash }));
+        let judgement = Judgement::of(compared, repeated);
+        let mut provenance = Provenance::of("rehearse").given(json!({ "repeat": rehearsal.repeat, "warm_up": rehearsal.warm_up, "passes": rehearsal.passes, "blake3": hash }));
         provenance.read(file);
         let provenance = ready.processes.complete_provenance(provenance);
         let report = text::RehearsalReport {
             calibration: &calibration,
             fitted: &fitted,
+            fitted_to: &measured,
             hash: &hash,
             judgement: &judgement,
             measured: self.measured.as_deref(),
@@ -151,6 +164,15 @@ impl Arguments {
         ready.folder.write_outcome(&report, &provenance)?;
         Ok(if as_json { super::json(&report.json(&provenance)) } else { report.text(&self.out, &provenance) }.into())
     }
+}
+
+/// The runs after the first `warm_up` that the ranks of a program recorded.
+fn pass_of(records: &[Record], warm_up: u32) -> Pass {
+    let first = warm_up as usize;
+    let times_ps: Vec<u64> = times(records).into_iter().skip(first).map(Duration::picoseconds).collect();
+    let was_preempted = |run: usize| records.iter().any(|it| it.preempted.get(run).is_some_and(|&times| times > 0));
+    let disturbed = (0..times_ps.len()).filter(|run| was_preempted(first + run)).collect();
+    Pass { times_ps, disturbed, ..Pass::default() }
 }
 
 /// Checks that there are enough programs to fit to.
@@ -167,7 +189,7 @@ fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
 fn check_predictable(questions: &[Question], machine: &Machine) -> Result<(), Failure> {
     let mut failed = Vec::new();
     for question in questions {
-        let prediction = Prediction::of(question, machine, 1);
+        let prediction = Prediction::of(question, machine, Repetitions::ONCE);
         if prediction.error.is_none() {
             return Ok(());
         }
@@ -206,13 +228,17 @@ fn effort<'a>(progress: &'a (dyn Fn(tuning::calibrate::Progress) + Sync)) -> Eff
     Effort { evaluations: EVALUATIONS, threads: cores(), interrupted: interrupt::flag(), progress }
 }
 
-/// The times of the programs, each of which will run `repeat` times, on the machine of the description.
-fn predict(description: &str, (questions, repeat): (&[Question], u32), bar: &Bar) -> Result<Predictions, Failure> {
+/// The times of the programs, each of which will run repeatedly, on the machine of the description.
+fn predict(
+    description: &str,
+    (questions, repetitions): (&[Question], Repetitions),
+    bar: &Bar,
+) -> Result<Predictions, Failure> {
     let machine = machines::Description::parse(description, "fitted.toml")?.resolve()?;
     let interrupted: &AtomicBool = interrupt::flag();
     let progress = |done: usize, _| bar.show(done as f64 / questions.len() as f64, "predicting".to_owned());
     let watch = Watch { progress: &progress, interrupted, threads: cores() };
-    let made = map(questions, &watch, |question| Prediction::of(question, &machine, repeat));
+    let made = map(questions, &watch, |question| Prediction::of(question, &machine, repetitions));
     Ok(Predictions {
         version: env!("MAQUETTE_VERSION").to_owned(),
         made_at_s: seconds_since_1970(),
@@ -230,52 +256,69 @@ fn seconds_since_1970() -> u64 {
 }
 
 impl Ready<'_> {
-    /// The times of a program that runs `repeat` times.
-    fn measure(&mut self, purpose: Purpose, question: &Question, repeat: u32) -> Result<Runs, Failure> {
-        let records = self.processes.run(purpose, question, repeat)?;
-        let short = |run: usize| records.iter().any(|record| record.preempted.get(run).is_some_and(|&times| times > 0));
-        Ok(times(&records).into_iter().enumerate().map(|(run, time)| (time, short(run))).collect())
-    }
-
-    /// The times of all programs, each of which has its turn in every pass.
-    fn measure_all(&mut self, purpose: Purpose, questions: &[Question], bar: &Bar) -> Result<Vec<Runs>, Failure> {
-        let mut all = vec![Runs::new(); questions.len()];
-        let passes: Vec<u32> = runs_of_passes(self.repeat).collect();
-        for (pass, &repeat) in passes.iter().enumerate() {
-            for (place, (question, runs)) in questions.iter().zip(&mut all).enumerate() {
-                let done = pass as f64 + place as f64 / questions.len() as f64;
+    /// The runs of all programs, each of which has its turn in every pass.
+    fn measure_all(&mut self, programs: &[(Purpose, &Question)], bar: &Bar) -> Result<Vec<Runs>, Failure> {
+        let mut all = vec![Runs::default(); programs.len()];
+        let Repetitions { warm_up, .. } = self.repetitions;
+        let passes: Vec<u32> = self.repetitions.runs_of_passes().collect();
+        let mut before = self.reference_time()?;
+        for (pass, &count) in passes.iter().enumerate() {
+            for (place, (&(purpose, question), runs)) in programs.iter().zip(&mut all).enumerate() {
+                let done = pass as f64 + place as f64 / programs.len() as f64;
                 bar.show(done / passes.len() as f64, format!("running {}", question.what));
-                runs.extend(self.measure(purpose, question, repeat)?);
+                let measured = self.processes.pass(purpose, question, warm_up, count)?;
+                let after = self.reference_time()?;
+                runs.push(match before.zip(after) {
+                    Some((before, after)) => Pass { reference_ps: vec![before, after], ..measured },
+                    None => measured,
+                });
+                before = after;
             }
         }
         Ok(all)
     }
 
-    /// Measures the times to which the description is fitted.
-    fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<MeasuredProgram>, Failure> {
-        let nothing = || Failure::argument("repeat", "0", "1 or more");
-        let all = self.measure_all(Purpose::Fit, questions, bar)?;
-        let measured = |(question, runs): (&Question, Runs)| {
-            Ok((question.clone(), median_time(undisturbed(&runs)).ok_or_else(nothing)?))
-        };
-        questions.iter().zip(all).map(measured).collect()
+    /// The median time of the reference program, if there is one. [ps]
+    fn reference_time(&mut self) -> Result<Option<u64>, Failure> {
+        let Some(reference) = &self.reference else { return Ok(None) };
+        let mut runs = Runs::default();
+        runs.push(self.processes.pass(Purpose::Fit, reference, REFERENCE_RUNS, REFERENCE_RUNS)?);
+        Ok(runs.median().map(Duration::picoseconds))
     }
 
-    /// Measures what was predicted, and compares.
+    /// Measures the times to which the description is fitted.
+    fn measure_to_fit(&mut self, questions: &[Question], bar: &Bar) -> Result<Vec<MeasuredProgram>, Failure> {
+        let programs: Vec<(Purpose, &Question)> = for_purpose(Purpose::Fit, questions).collect();
+        Ok(questions.iter().cloned().zip(self.measure_all(&programs, bar)?).collect())
+    }
+
+    /// Measures what was predicted, and compares; also what was measured for the fit, once more.
     fn compare_all(
         &mut self,
-        questions: &[Question],
-        all: &Predictions,
+        (predicted, fitted_to): (&[Question], &[Question]),
+        (all, usual): (&Predictions, Option<(Duration, f64)>),
         bar: &Bar,
-    ) -> Result<Vec<Comparison>, Failure> {
-        let runs = self.measure_all(Purpose::Comparison, questions, bar)?;
-        Ok(all
-            .predictions
-            .iter()
-            .zip(runs)
-            .filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), &runs))
-            .collect())
+    ) -> Result<(Vec<Comparison>, Vec<Runs>), Failure> {
+        let programs: Vec<(Purpose, &Question)> =
+            for_purpose(Purpose::Comparison, predicted).chain(for_purpose(Purpose::Fit, fitted_to)).collect();
+        let mut runs = self.measure_all(&programs, bar)?;
+        runs.iter_mut().for_each(|runs| leave_out_other_states(runs, usual));
+        let again = runs.split_off(predicted.len());
+        let compared = all.predictions.iter().zip(runs);
+        let compared = compared.filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), runs)).collect();
+        Ok((compared, again))
     }
+}
+
+/// Leaves out the runs beside which the reference program did not take its usual time, if there is one, within its tolerance.
+fn leave_out_other_states(runs: &mut Runs, usual: Option<(Duration, f64)>) {
+    if let Some((usual, tolerance)) = usual {
+        runs.leave_out_other_states(usual, tolerance);
+    }
+}
+
+fn for_purpose(purpose: Purpose, questions: &[Question]) -> impl Iterator<Item = (Purpose, &Question)> {
+    questions.iter().map(move |question| (purpose, question))
 }
 
 /// The facts about a fit, in words.

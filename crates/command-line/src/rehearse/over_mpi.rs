@@ -17,9 +17,9 @@ use quantities::{Duration, Rank};
 use real_worlds::{MpiStartError, MpiWorld};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tuning::rehearsal::Question;
+use tuning::rehearsal::{Pass, Question};
 
-use super::{Processes, Purpose, at_most};
+use super::{Processes, Purpose, at_most, pass_of};
 use crate::CommandOutput;
 use crate::failure::Failure;
 use crate::launch::Options;
@@ -122,14 +122,15 @@ impl Processes for OverMpi {
         at_most(question, self.all.size(), "as many as mpiexec has started")
     }
 
-    fn run(&mut self, _: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
-        let (experiment, ranks) = (Box::new(question.experiment.clone()), question.ranks);
+    fn pass(&mut self, _: Purpose, question: &Question, warm_up: u32, runs: u32) -> Result<Pass, Failure> {
+        let (experiment, ranks, repeat) = (Box::new(question.experiment.clone()), question.ranks, warm_up + runs);
         broadcast_from_first(&mut self.all, &Order::Run { experiment, ranks, repeat })?;
-        self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {
+        let records = self.take_part(&question.experiment, ranks, repeat).map_err(|not_run| match not_run {
             NotRun::NotStarted(failure) => failure,
             // The others may be in the middle of creating it.
             NotRun::NoWorld(failure) => end_all(&self.all, &failure),
-        })
+        })?;
+        Ok(pass_of(&records, warm_up))
     }
 
     fn complete_provenance(&mut self, provenance: Provenance) -> Provenance {

@@ -4,12 +4,11 @@ use experiment::Provenance;
 use formats::input::InputFile;
 use formats::interrupt;
 use launch::hosts::{Host, first};
-use launch::wire::Record;
 use launch::{Launch, launch};
 use serde_json::json;
-use tuning::rehearsal::Question;
+use tuning::rehearsal::{Pass, Question};
 
-use super::{Processes, Purpose, at_most};
+use super::{Processes, Purpose, at_most, pass_of};
 use crate::failure::Failure;
 use crate::launch::{Options, over_mpi};
 
@@ -34,10 +33,10 @@ impl Processes for OverUdp {
         at_most(question, self.hosts.iter().map(|host| host.ranks).sum(), "as many as the hosts have")
     }
 
-    fn run(&mut self, _: Purpose, question: &Question, repeat: u32) -> Result<Vec<Record>, Failure> {
+    fn pass(&mut self, _: Purpose, question: &Question, warm_up: u32, runs: u32) -> Result<Pass, Failure> {
         let hosts = first(&self.hosts, question.ranks);
-        let plan = Launch { repeat, ..self.options.clone().plan(hosts, json!(question.experiment))? };
-        Ok(launch(&plan, interrupt::flag(), &mut |_, _| ())?)
+        let plan = Launch { repeat: warm_up + runs, ..self.options.clone().plan(hosts, json!(question.experiment))? };
+        Ok(pass_of(&launch(&plan, interrupt::flag(), &mut |_, _| ())?, warm_up))
     }
 
     fn complete_provenance(&mut self, mut provenance: Provenance) -> Provenance {

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use experiment::Provenance;
+use quantities::Duration;
 use report::rehearsal_page::{RehearsalPage, Row};
 use report::terminal::{Side, columns, counted, rounded, signed_percent};
 use serde_json::{Value, json};
 use tuning::calibrate::{Calibration, Outcome, Progress};
-use tuning::rehearsal::{Comparison, Judgement};
+use tuning::rehearsal::{Comparison, Judgement, MeasuredProgram};
 
 use super::fit_text;
 use crate::progress::Bar;
@@ -29,6 +30,8 @@ pub(super) fn show_fit(bar: &Bar, most: u32, progress: Progress) {
 pub(super) struct RehearsalReport<'a> {
     pub(super) calibration: &'a Calibration,
     pub(super) fitted: &'a Outcome,
+    /// The runs to which the description was fitted.
+    pub(super) fitted_to: &'a [MeasuredProgram],
     /// The digest of the predictions.
     pub(super) hash: &'a str,
     pub(super) judgement: &'a Judgement,
@@ -39,9 +42,15 @@ pub(super) struct RehearsalReport<'a> {
 impl RehearsalReport<'_> {
     /// The report as a JSON object.
     pub(super) fn json(&self, provenance: &Provenance) -> Value {
-        let RehearsalReport { calibration, fitted, hash, judgement, .. } = self;
-        let fitted_to = calibration.measurements.iter().zip(&fitted.fitted).map(|(measurement, fitted)| {
-            json!({"what": measurement.what, "measured_ps": measurement.time.picoseconds(), "error": fitted.error})
+        let RehearsalReport { fitted, fitted_to, hash, judgement, .. } = self;
+        let fitted_to = fitted_to.iter().zip(&fitted.fitted).map(|((question, runs), fitted)| {
+            json!({
+                "what": question.what,
+                "measured_ps": runs.median().map(Duration::picoseconds),
+                "standard_error": runs.standard_error(),
+                "error": fitted.error,
+                "passes": runs,
+            })
         });
         let fields: Vec<Value> =
             fit_text(fitted).into_iter().map(|(field, value)| json!({"field": field, "value": value})).collect();
@@ -55,7 +64,7 @@ impl RehearsalReport<'_> {
 
     /// The report as text.
     pub(super) fn text(&self, folder: &Path, provenance: &Provenance) -> String {
-        let RehearsalReport { calibration, fitted, hash, judgement, measured } = self;
+        let RehearsalReport { calibration, fitted, hash, judgement, measured, .. } = self;
         let mut rows: Vec<[String; 2]> = fit_text(fitted).into_iter().map(<[String; 2]>::from).collect();
         let mean = fitted.mean_error(&calibration.measurements, false);
         rows.push(["mean error of the fit".to_owned(), percent_text(mean)]);
@@ -91,7 +100,12 @@ impl RehearsalReport<'_> {
         let both = |median, worst| format!("{} median, {} worst", percent_text(median), percent_text(worst));
         let mut rows = vec![
             ["error".to_owned(), both(self.judgement.median_error, self.judgement.worst_error)],
-            ["left out".to_owned(), format!("{left_out} of {runs} runs, in which a rank lost its processor")],
+            [
+                "left out".to_owned(),
+                format!(
+                    "{left_out} of {runs} runs, in which a rank lost its processor or the computer was in another state"
+                ),
+            ],
         ];
         if !picks.is_empty() {
             let regret = both(self.judgement.median_regret, self.judgement.worst_regret);
@@ -99,6 +113,11 @@ impl RehearsalReport<'_> {
         }
         if let Some(correlation) = self.judgement.median_rank_correlation {
             rows.insert(2, ["rank correlation".to_owned(), format!("{correlation:.2} median")]);
+        }
+        if let Some(median) = self.judgement.median_repeated {
+            let repeated = both(Some(median), self.judgement.worst_repeated);
+            let text = format!("{repeated}, if what was measured for the fit predicts the same programs");
+            rows.push(["repetition".to_owned(), text]);
         }
         let reasons = self.judgement.reasons().into_iter();
         rows.extend(reasons.map(|(reason, count)| ["not predicted".to_owned(), format!("{count}: {reason}")]));

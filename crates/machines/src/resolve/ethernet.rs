@@ -50,6 +50,7 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         rate: ethernet.rate,
         bucket: ethernet.bucket,
         bucket_delay: time("bucket_delay", ethernet.bucket_delay)?,
+        bucket_carry: time("bucket_carry", ethernet.bucket_carry)?,
         wire_latency: time("wire_latency", ethernet.wire_latency)?,
         switch_latency: time("switch_latency", ethernet.switch_latency)?,
         switch_copy: time("switch_copy", ethernet.switch_copy)?,
@@ -61,6 +62,8 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         receive: time("receive", ethernet.receive)?,
         handover: time("handover", ethernet.handover)?,
         wake: time("wake", ethernet.wake)?,
+        block: time("block", ethernet.block)?,
+        interrupt: time("interrupt", ethernet.interrupt)?,
         cold: time("cold", ethernet.cold)?,
         processors: ethernet.processors,
         copy: ethernet.copy,
@@ -91,11 +94,14 @@ fn holds_a_frame(name: &str, size: Option<Bytes>, frame: Bytes) -> Result<(), Fa
 /// Without token buckets no frame waits for tokens, so that a delay would have no effect.
 fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     let of_trunk = ethernet.trunk.as_ref().and_then(|trunk| trunk.bucket);
-    if !ethernet.bucket_delay.is_zero() && ethernet.bucket.or(of_trunk).is_none() {
-        let allowed = "0 ps, as neither the wires nor a trunk have a `bucket`";
-        return Err(Fault::value("ethernet.bucket_delay", ethernet.bucket_delay, allowed));
+    let times = [("bucket_delay", ethernet.bucket_delay), ("bucket_carry", ethernet.bucket_carry)];
+    match times.into_iter().find(|(_, time)| !time.is_zero()) {
+        Some((name, time)) if ethernet.bucket.or(of_trunk).is_none() => {
+            let allowed = "0 ps, as neither the wires nor a trunk have a `bucket`";
+            Err(Fault::value(&format!("ethernet.{name}"), time, allowed))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The trunk of an Ethernet, with nodes at both of its ends.

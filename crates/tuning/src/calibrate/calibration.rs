@@ -172,7 +172,7 @@ impl Calibration {
         Ok(())
     }
 
-    /// Fits the parameters by least squares of the relative errors of the times that are not held out.
+    /// Fits the parameters by least squares of the relative errors of the times that are not held out, each with its weight.
     ///
     /// # Errors
     /// A program that can't run with the initial values; an interruption before anything was known.
@@ -201,7 +201,7 @@ impl Calibration {
             };
             let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
             best = Some(best.map_or(mean, |best| best.min(mean)));
-            Some(errors.iter().map(|error| error * error).sum())
+            Some(self.weighted(&errors, &fitted_to).iter().map(|error| error * error).sum())
         });
         if let Some(failure) = failure {
             return Err(failure);
@@ -263,6 +263,11 @@ impl Calibration {
         };
         let error = |(time, &index): (f64, &usize)| time / self.measurements[index].time.picoseconds() as f64 - 1.0;
         Some(Ok(times.into_iter().zip(which).map(error).collect()))
+    }
+
+    /// The errors of `which` times, multiplied by their weights.
+    fn weighted(&self, errors: &[f64], which: &[usize]) -> Vec<f64> {
+        errors.iter().zip(which).map(|(error, &index)| error * self.measurements[index].weight()).collect()
     }
 
     /// Simulates `which` times on `machine`, all of their trials in parallel. [ps]
@@ -335,11 +340,13 @@ impl Calibration {
                 self.errors(&places, &which, effort, &|share| (effort.progress)(Progress::Concluding { share }))
             };
             let (Some(Ok(low)), Some(Ok(high))) = (at(below), at(above)) else { return vec![None; places.len()] };
+            let (low, high) = (self.weighted(&low, &which), self.weighted(&high, &which));
             for ((row, low), high) in jacobian.iter_mut().zip(low).zip(high) {
                 row[column] = (high - low) / (above - below);
             }
         }
         let residuals: Vec<f64> = which.iter().map(|&index| errors[index]).collect();
+        let residuals = self.weighted(&residuals, &which);
         let t = quantile_95(residuals.len().saturating_sub(places.len()));
         let of = |((parameter, &place), error): ((&Parameter, &f64), Option<f64>)| {
             error.map(|error| t * error * parameter.slope(place))

@@ -72,6 +72,8 @@ pub struct Measurement {
     pub trials: Vec<Benchmark>,
     /// The measured time.
     pub time: Duration,
+    /// Its standard error, as a share of it: the larger, the less it counts in a fit. Zero if that is not known.
+    pub standard_error: f64,
     /// Whether the parameters are not fitted to it.
     pub held: bool,
 }
@@ -139,6 +141,20 @@ pub enum TimesProblem {
     /// A program that can't run this way.
     #[error("{0}")]
     Program(endpoint::Error),
+}
+
+/// The relative error that a good model has where times repeat exactly. Chosen.
+const MODEL_ERROR: f64 = 0.02;
+
+impl Measurement {
+    /// The weight of its error in a fit, by how well the time repeats.
+    ///
+    /// ```text
+    ///   weight = m / sqrt(m^2 + s^2)        m: the error of a good model        s: the standard error of the time
+    /// ```
+    pub(super) fn weight(&self) -> f64 {
+        MODEL_ERROR / MODEL_ERROR.hypot(self.standard_error)
+    }
 }
 
 impl TimesError {
@@ -246,5 +262,5 @@ fn measurement(
     let (name, trials) = program::trials(&row, ranks, bytes)?;
     row.check_rest(&name)?;
     let what = format!("{} on {ranks}, {bytes}", program::describe(&row, &name));
-    Ok(Measurement { line, what, ranks, trials, time, held })
+    Ok(Measurement { line, what, ranks, trials, time, standard_error: 0.0, held })
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use quantities::Duration;
 use serde::Serialize;
 
-use super::Prediction;
+use super::measured::Runs;
 use super::prediction::reasons;
-use crate::launched::median_time;
+use super::{MeasuredProgram, Prediction};
 
 /// A prediction, and the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,10 +19,41 @@ pub struct Comparison {
     pub measured_ps: u64,
     /// The relative error of the prediction, positive if it is too long; nothing if no time was predicted.
     pub error: Option<f64>,
-    /// How many runs were measured, and how many of them were left out because a rank lost its processor.
-    pub runs: u32,
-    /// See `runs`.
-    pub left_out: u32,
+    /// The standard error of the measured median, as a share of it; nothing if there was only one pass.
+    pub standard_error: Option<f64>,
+    /// How many runs were measured.
+    pub runs: usize,
+    /// How many of them were left out because a rank lost its processor.
+    pub left_out: usize,
+    /// The runs themselves, pass by pass.
+    pub passes: Runs,
+}
+
+/// A program that was measured for the fit, and again while the predicted programs were: how well the computer repeats itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Repeated {
+    /// A description in words.
+    pub what: String,
+    /// The median of its times in the fit. [ps]
+    pub before_ps: u64,
+    /// The median of its times afterwards. [ps]
+    pub again_ps: u64,
+    /// By how much the former exceeds the latter, as a share of the latter: the error of a prediction that is what was measured before.
+    pub error: f64,
+}
+
+impl Repeated {
+    /// Compares the runs of a program with later ones; nothing if there are none.
+    pub fn new((question, before): &MeasuredProgram, again: &Runs) -> Option<Repeated> {
+        let (before, again) = (before.median()?, again.median().filter(|time| !time.is_zero())?);
+        let (before_ps, again_ps) = (before.picoseconds(), again.picoseconds());
+        Some(Repeated {
+            what: question.what.clone(),
+            before_ps,
+            again_ps,
+            error: before.seconds() / again.seconds() - 1.0,
+        })
+    }
 }
 
 /// A choice of algorithm by predictions.
@@ -46,12 +77,18 @@ pub struct Pick {
 pub struct Judgement {
     /// The comparisons, in the order of the predictions.
     pub compared: Vec<Comparison>,
+    /// The programs that were measured twice.
+    pub repeated: Vec<Repeated>,
     /// The choices among algorithms.
     pub picks: Vec<Pick>,
     /// The median of the absolute errors; nothing where there are none.
     pub median_error: Option<f64>,
     /// The largest absolute error.
     pub worst_error: Option<f64>,
+    /// The median of the absolute errors of the programs that were measured twice, if the earlier times are taken as predictions.
+    pub median_repeated: Option<f64>,
+    /// The largest of these.
+    pub worst_repeated: Option<f64>,
     /// The median of the rank correlations.
     pub median_rank_correlation: Option<f64>,
     /// The median of the regrets.
@@ -74,28 +111,27 @@ impl Comparison {
         Duration::from_picoseconds(self.measured_ps)
     }
 
-    /// Compares a prediction with the times of some runs, each with whether a rank lost its processor during it: see [`undisturbed`].
-    /// Nothing if there are no runs.
-    pub fn new(prediction: Prediction, runs: &[(Duration, bool)]) -> Option<Comparison> {
-        let kept = undisturbed(runs);
-        let left_out = (runs.len() - kept.len()) as u32;
-        let measured = median_time(kept)?;
+    /// Compares a prediction with measured runs; nothing if there are no runs.
+    pub fn new(prediction: Prediction, passes: Runs) -> Option<Comparison> {
+        let measured = passes.median()?;
         let share = |predicted: Duration| predicted.seconds() / measured.seconds() - 1.0;
         let error = prediction.predicted().filter(|_| !measured.is_zero()).map(share);
-        Some(Comparison { prediction, measured_ps: measured.picoseconds(), error, runs: runs.len() as u32, left_out })
+        Some(Comparison {
+            prediction,
+            measured_ps: measured.picoseconds(),
+            error,
+            standard_error: passes.standard_error(),
+            runs: passes.count(),
+            left_out: passes.left_out(),
+            passes,
+        })
     }
-}
-
-/// The times of runs in which no rank lost its processor. If fewer than a third of the runs are left, all of them count: so few say
-/// nothing.
-pub fn undisturbed(runs: &[(Duration, bool)]) -> Vec<Duration> {
-    let whole: Vec<Duration> = runs.iter().filter(|(_, short)| !short).map(|run| run.0).collect();
-    if whole.len() * 3 < runs.len() { runs.iter().map(|run| run.0).collect() } else { whole }
 }
 
 impl Judgement {
     /// Judges these comparisons.
-    pub fn of(compared: Vec<Comparison>) -> Judgement {
+    pub fn of(compared: Vec<Comparison>, repeated: Vec<Repeated>) -> Judgement {
+        let repeated_errors: Vec<f64> = repeated.iter().map(|it| it.error.abs()).collect();
         let errors: Vec<f64> = compared.iter().filter_map(|it| it.error).map(f64::abs).collect();
         let mut choices: BTreeMap<&str, Vec<&Comparison>> = BTreeMap::new();
         for each in compared.iter().filter(|it| it.prediction.algorithm.is_some() && it.error.is_some()) {
@@ -108,10 +144,13 @@ impl Judgement {
         Judgement {
             median_error: median(&errors),
             worst_error: errors.iter().copied().reduce(f64::max),
+            median_repeated: median(&repeated_errors),
+            worst_repeated: repeated_errors.iter().copied().reduce(f64::max),
             median_rank_correlation: median(&correlations),
             median_regret: median(&regrets),
             worst_regret: regrets.iter().copied().reduce(f64::max),
             compared,
+            repeated,
             picks,
         }
     }
@@ -169,6 +208,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rehearsal::Pass;
 
     fn microseconds(count: u64) -> Duration {
         Duration::from_microseconds(count)
@@ -185,13 +225,15 @@ mod tests {
     }
 
     fn compared(algorithm: &str, predicted: u64, measured: u64) -> Comparison {
-        Comparison::new(prediction(algorithm, predicted), &[(microseconds(measured), false)]).unwrap()
+        let mut runs = Runs::default();
+        runs.push(Pass { times_ps: vec![microseconds(measured).picoseconds()], ..Pass::default() });
+        Comparison::new(prediction(algorithm, predicted), runs).unwrap()
     }
 
     #[test]
     fn the_regret_is_what_the_picked_algorithm_takes_longer_than_the_best() {
         let all = vec![compared("linear", 100, 120), compared("binomial", 110, 100), compared("scatter", 300, 200)];
-        let judged = Judgement::of(all);
+        let judged = Judgement::of(all, Vec::new());
         let [pick] = &judged.picks[..] else { panic!("{judged:?}") };
         assert_eq!((pick.picked.as_str(), pick.best.as_str()), ("linear", "binomial"));
         assert!((pick.regret - 0.2).abs() < 1e-12);
@@ -201,14 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn runs_in_which_a_rank_lost_its_processor_are_left_out_while_a_third_is_left() {
-        let runs = |short: usize| -> Vec<(Duration, bool)> {
-            (0..9).map(|run| (microseconds(if run < short { 900 } else { 100 }), run < short)).collect()
-        };
-        let of = |short| Comparison::new(prediction("linear", 100), &runs(short)).unwrap();
-        assert_eq!((of(6).measured(), of(6).left_out), (microseconds(100), 6));
-        assert_eq!((of(7).measured(), of(7).left_out), (microseconds(900), 0));
-        assert!(Comparison::new(prediction("linear", 100), &[]).is_none());
+    fn without_runs_there_is_no_comparison() {
+        assert!(Comparison::new(prediction("linear", 100), Runs::default()).is_none());
     }
 
     #[test]

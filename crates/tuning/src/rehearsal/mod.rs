@@ -6,6 +6,7 @@
 //! *regret*: the time of the algorithm that was predicted to be the fastest over that of the one that was.
 
 mod judgement;
+mod measured;
 mod prediction;
 
 use std::collections::BTreeMap;
@@ -16,17 +17,19 @@ use experiment::sweep::{Axis, Sweep};
 use experiment::{Error, Experiment, MachineChoice};
 use formats::input::InputFile;
 use machines::Description;
-use quantities::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::judgement::{Comparison, Judgement, Pick, undisturbed};
+pub use self::judgement::{Comparison, Judgement, Pick, Repeated};
+pub use self::measured::{Pass, Runs, usual_reference};
 pub use self::prediction::{Prediction, Predictions, reasons};
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
+use crate::launched::Repetitions;
 
-/// How often each program is measured by default.
+/// How often each program is measured by default, and in how many passes.
 const DEFAULT_REPEAT: u32 = 15;
+const DEFAULT_PASSES: u32 = 3;
 
 /// A rehearsal: what is fitted, measured and predicted.
 ///
@@ -53,6 +56,15 @@ pub struct Rehearsal {
     /// How often each program is measured; 15 times if left out.
     #[serde(default = "default_repeat")]
     pub repeat: u32,
+    /// How many runs of each program come before these in each pass and are not measured; none if left out.
+    #[serde(default)]
+    pub warm_up: u32,
+    /// In how many passes over all programs; 3 if left out.
+    #[serde(default = "default_passes")]
+    pub passes: u32,
+    /// A program that runs between all others, and whose time tells in which state the computer is; none if left out.
+    #[serde(default)]
+    pub reference: Option<Reference>,
     /// The programs that are measured, and to whose times the description is fitted.
     #[serde(rename = "measure")]
     pub measured: Vec<Series>,
@@ -63,6 +75,22 @@ pub struct Rehearsal {
 
 fn default_repeat() -> u32 {
     DEFAULT_REPEAT
+}
+
+fn default_passes() -> u32 {
+    DEFAULT_PASSES
+}
+
+/// A program by whose time the states of a computer are told apart, such as one in which its processors reach each other faster.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// The program with its parameters.
+    pub program: Choice,
+    /// The number of ranks.
+    pub ranks: u32,
+    /// By how much its time may differ from the usual, as a share of that. Runs beside which it differs more do not count.
+    pub tolerance: f64,
 }
 
 /// A program, with all combinations of some values of its parameters.
@@ -104,6 +132,39 @@ impl Rehearsal {
     /// If the file can't be read, or is wrong; names the place.
     pub fn read(path: &Path) -> Result<(Rehearsal, InputFile), Error> {
         experiment::read_as(path)
+    }
+
+    /// The program that tells the states of the computer apart, and the tolerance of its time.
+    ///
+    /// # Errors
+    /// What is wrong in it.
+    pub fn reference(&self) -> Result<Option<(Question, f64)>, Error> {
+        let Some(Reference { program, ranks, tolerance }) = &self.reference else { return Ok(None) };
+        if !(0.0..=1.0).contains(tolerance) {
+            return Err(Error::parameter("reference.tolerance", tolerance, "0 to 1, a share of its usual time"));
+        }
+        let series = Series { program: program.clone(), ranks: Some(*ranks), over: BTreeMap::new() };
+        let question = questions("reference", &[series])?.into_iter().next();
+        Ok(question.map(|question| (question, *tolerance)))
+    }
+
+    /// How often each program runs.
+    ///
+    /// # Errors
+    /// If there are no runs, no passes, or fewer runs than passes.
+    pub fn repetitions(&self) -> Result<Repetitions, Error> {
+        let (runs, passes) = (self.repeat, self.passes);
+        if runs == 0 {
+            return Err(Error::parameter("repeat", runs, "1 or more"));
+        }
+        if !(1..=runs).contains(&passes) {
+            return Err(Error::parameter(
+                "passes",
+                passes,
+                format!("1 to {runs}, as each has a run at least (`repeat`)"),
+            ));
+        }
+        Ok(Repetitions { runs, warm_up: self.warm_up, passes })
     }
 
     /// The parameters to fit, and their bounds.
@@ -215,21 +276,22 @@ fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A program, and how long it takes on the real machine.
-pub type MeasuredProgram = (Question, Duration);
+/// A program, and its runs on the real machine.
+pub type MeasuredProgram = (Question, Runs);
 
-/// The calibration that fits `parameters` to the times that were measured, each in `repeat` runs.
+/// The calibration that fits `parameters` to the times that were measured, each in several runs.
 pub fn calibration(
     description: Description,
     parameters: Vec<Parameter>,
-    (measured, repeat): (&[MeasuredProgram], u32),
+    (measured, repetitions): (&[MeasuredProgram], Repetitions),
 ) -> Calibration {
-    let measurement = |(place, (question, time)): (usize, &MeasuredProgram)| Measurement {
+    let measurement = |(place, (question, runs)): (usize, &MeasuredProgram)| Measurement {
         line: place + 1,
         what: question.what.clone(),
         ranks: question.ranks,
-        trials: vec![Benchmark::Launched(Box::new(question.experiment.clone()), repeat)],
-        time: *time,
+        trials: vec![Benchmark::Launched(Box::new(question.experiment.clone()), repetitions)],
+        time: runs.median().unwrap_or_default(),
+        standard_error: runs.standard_error().unwrap_or_default(),
         held: false,
     };
     let measurements = measured.iter().enumerate().map(measurement).collect();

@@ -5,7 +5,7 @@ use quantities::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Question;
-use crate::launched;
+use crate::launched::{self, Repetitions};
 
 /// The predicted time of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,10 +43,10 @@ impl Prediction {
         self.predicted_ps.map(Duration::from_picoseconds)
     }
 
-    /// The predicted median time of a question's program, which will run `repeat` times, on `machine`.
-    pub fn of(question: &Question, machine: &Machine, repeat: u32) -> Prediction {
+    /// The predicted median time of a question's program, which will run repeatedly, on `machine`.
+    pub fn of(question: &Question, machine: &Machine, repetitions: Repetitions) -> Prediction {
         let Question { what, choice, algorithm, experiment, .. } = question;
-        let (predicted_ps, error) = match launched::time(experiment, machine, repeat) {
+        let (predicted_ps, error) = match launched::time(experiment, machine, repetitions) {
             Ok(time) => (Some(time.picoseconds()), None),
             Err(error) => (None, Some(error.to_string())),
         };

@@ -31,6 +31,7 @@ pub(super) struct Wire {
     bucket: Option<Bytes>,
     /// How late a frame passes that had to wait for tokens.
     bucket_delay: Duration,
+    bucket_carry: Duration,
     latency: Duration,
 }
 
@@ -41,18 +42,21 @@ pub(super) struct Passage {
     pub(super) arrives: Time,
     /// The wire is free for the next frame.
     pub(super) free: Time,
+    /// Whether the frame had to wait for tokens, so that an interrupt carries it on when the wire is free.
+    pub(super) interrupts: bool,
 }
 
 impl Wire {
     pub(super) fn new(ethernet: &Ethernet) -> Wire {
-        let Ethernet { rate, bucket, bucket_delay, wire_latency: latency, .. } = *ethernet;
-        Wire { rate, bucket, bucket_delay, latency }
+        let Ethernet { rate, bucket, bucket_delay, bucket_carry, wire_latency: latency, .. } = *ethernet;
+        Wire { rate, bucket, bucket_delay, bucket_carry, latency }
     }
 
     /// The trunk between two switches of an Ethernet.
     pub(super) fn of_trunk(trunk: &Trunk, ethernet: &Ethernet) -> Wire {
         let Trunk { rate, bucket, latency, .. } = *trunk;
-        Wire { rate, bucket, bucket_delay: ethernet.bucket_delay, latency }
+        let Ethernet { bucket_delay, bucket_carry, .. } = *ethernet;
+        Wire { rate, bucket, bucket_delay, bucket_carry, latency }
     }
 
     /// The size of a frame in the queue before it. A token bucket knows no padding and no check sequence.
@@ -71,18 +75,26 @@ impl Wire {
         }
     }
 
-    /// Carries a frame that begins now, on a wire whose bucket would be full at `full`, and updates `full`.
-    fn carry(self, payload: Bytes, now: Time, full: &mut Time) -> Passage {
-        let Some(bucket) = self.bucket else {
-            let arrives = now + self.rate.time_of(Bytes(PREAMBLE + frame_size(payload))) + self.latency;
-            return Passage { arrives, free: now + self.occupied(payload) };
-        };
-        // It passes when the tokens that it lacks have come: that long before the bucket is full again.
+    /// When a frame passes a bucket that will be full at `full`; at once without a bucket.
+    fn passes(self, payload: Bytes, now: Time, full: Time) -> Time {
+        let Some(bucket) = self.bucket else { return now };
+        // As soon as the tokens that it lacks have come: that long before the bucket is full again.
         let spare = self.rate.time_of(Bytes(bucket.0.saturating_sub(HEADER + payload.0)));
         let enough = Time::ZERO + full.since(Time::ZERO + spare);
-        let passes = if enough <= now { now } else { enough + self.bucket_delay };
+        if enough <= now { now } else { enough + self.bucket_delay }
+    }
+
+    /// Carries a frame that begins now, on a wire whose bucket would be full at `full`, and updates `full`.
+    fn carry(self, payload: Bytes, now: Time, full: &mut Time) -> Passage {
+        if self.bucket.is_none() {
+            let arrives = now + self.rate.time_of(Bytes(PREAMBLE + frame_size(payload))) + self.latency;
+            return Passage { arrives, free: now + self.occupied(payload), interrupts: false };
+        }
+        let passes = self.passes(payload, now, *full);
         *full = passes.max(*full) + self.occupied(payload);
-        Passage { arrives: passes + self.latency, free: passes }
+        let interrupts = passes > now && !self.bucket_carry.is_zero();
+        let carried = if interrupts { passes + self.bucket_carry } else { passes };
+        Passage { arrives: carried + self.latency, free: passes, interrupts }
     }
 }
 
@@ -107,6 +119,11 @@ impl Link {
     /// Frames that wait or are on the wire.
     pub(super) fn frames(&self) -> usize {
         self.queue.len() + usize::from(self.occupied)
+    }
+
+    /// Whether a frame would pass now: no other is before it, and no token lacks.
+    pub(super) fn passes_at_once(&self, payload: Bytes, now: Time, wire: Wire) -> bool {
+        self.frames() == 0 && wire.passes(payload, now, self.full) <= now
     }
 
     /// The bytes in the queue. [B]

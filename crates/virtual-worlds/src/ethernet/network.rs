@@ -83,6 +83,10 @@ enum Event {
     AtNode(u32, FrameId),
     /// A frame enters a node's receive ring, unless it is lost or the ring is full.
     Comes(u32, FrameId),
+    /// An interrupt carries a frame on that has waited for tokens.
+    Interrupt,
+    /// An interrupt that had a processor for itself ends.
+    InterruptEnds,
     /// A node asked to be woken.
     Wake(u32),
 }
@@ -175,6 +179,37 @@ impl<P: Clone> Network<P> {
         true
     }
 
+    /// Which nodes a frame of `size` bytes that `from` sends now would reach without waiting for any wire: those to whose processes the
+    /// sender's processor would take it itself.
+    pub fn reached_at_once(&self, from: Rank, to: Destination, size: Bytes) -> Vec<Rank> {
+        let Ethernet { switch_copy, interrupt, .. } = self.ethernet;
+        let now = self.now();
+        // Most machines have no costs that depend on it.
+        let has_costs = !switch_copy.is_zero() || !interrupt.is_zero();
+        if !has_costs || !self.up[from.0 as usize].passes_at_once(size, now, self.wire) {
+            return Vec::new();
+        }
+        let own = self.switch_of(from.0);
+        let crosses = self
+            .ethernet
+            .trunk
+            .is_some_and(|trunk| self.across[own].passes_at_once(size, now, Wire::of_trunk(&trunk, &self.ethernet)));
+        let far = if crosses { self.receivers(1 - own, to) } else { 0..0 };
+        let nodes = self.receivers(own, to).chain(far).filter(|&node| node != from.0);
+        nodes.filter(|&node| self.down[node as usize].passes_at_once(size, now, self.wire)).map(Rank).collect()
+    }
+
+    /// How many of these nodes wait for a frame while there is an idle processor for each of them.
+    pub fn interrupted_for(&self, nodes: &[Rank]) -> u64 {
+        let blocked = nodes.iter().filter(|&&node| self.processors.is_blocked(node)).count() as u64;
+        blocked.min(u64::from(self.processors.idle()))
+    }
+
+    /// Whether a processor is idle.
+    pub fn has_idle_processor(&self) -> bool {
+        self.processors.idle() > 0
+    }
+
     /// Takes the next frame from a node's receive ring.
     pub fn take(&mut self, node: Rank) -> Option<Received<P>> {
         self.rings[node.0 as usize].pop_front()
@@ -193,6 +228,16 @@ impl<P: Clone> Network<P> {
     /// Whether a node has a processor, which it gets at once if one is free. Otherwise [`Notice::Time`] tells it when its turn comes.
     pub fn take_processor(&mut self, node: Rank) -> bool {
         self.processors.take(node)
+    }
+
+    /// What interrupts have taken of a node's processor since it last asked.
+    pub fn take_stolen(&mut self, node: Rank) -> Duration {
+        self.processors.take_stolen(node)
+    }
+
+    /// Whether a node has a processor.
+    pub fn has_processor(&self, node: Rank) -> bool {
+        self.processors.has_one(node)
     }
 
     /// Releases the processor of a node that has nothing to do, if it has one.
@@ -270,6 +315,16 @@ impl<P: Clone> Network<P> {
             }
             Event::AtNode(node, id) => self.arrive(node, id),
             Event::Comes(node, id) => self.deliver(node, id),
+            Event::Interrupt => {
+                let length = self.ethernet.bucket_carry;
+                if self.processors.interrupt(length) {
+                    self.events.put(self.now() + length, Event::InterruptEnds);
+                }
+            }
+            Event::InterruptEnds => {
+                let next = self.processors.end_interrupt();
+                next.into_iter().for_each(|next| self.wake_at(next, self.now()));
+            }
             Event::Wake(node) => self.notices.push_back(Notice::Time(Rank(node))),
         }
     }
@@ -277,18 +332,16 @@ impl<P: Clone> Network<P> {
     fn start_up(&mut self, node: u32) {
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.up[node as usize].start(now, self.wire, |id| size(frames, id));
-        if let Some((id, Passage { arrives, free })) = started {
-            self.events.put(arrives, Event::AtSwitch(self.switch_of(node), id));
-            self.events.put(free, Event::Sent(node));
+        if let Some((id, passage)) = started {
+            self.passes(passage, Event::AtSwitch(self.switch_of(node), id), Event::Sent(node));
         }
     }
 
     fn start_down(&mut self, node: u32) {
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.down[node as usize].start(now, self.wire, |id| size(frames, id));
-        if let Some((id, Passage { arrives, free })) = started {
-            self.events.put(arrives, Event::AtNode(node, id));
-            self.events.put(free, Event::Forwarded(node));
+        if let Some((id, passage)) = started {
+            self.passes(passage, Event::AtNode(node, id), Event::Forwarded(node));
         }
     }
 
@@ -296,10 +349,19 @@ impl<P: Clone> Network<P> {
         let Some(trunk) = &self.ethernet.trunk else { return };
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.across[switch].start(now, Wire::of_trunk(trunk, &self.ethernet), |id| size(frames, id));
-        if let Some((id, Passage { arrives, free })) = started {
-            self.events.put(arrives, Event::AtSwitch(1 - switch, id));
-            self.events.put(free, Event::Crossed(switch));
+        if let Some((id, passage)) = started {
+            self.passes(passage, Event::AtSwitch(1 - switch, id), Event::Crossed(switch));
         }
+    }
+
+    /// A frame passes a wire: what happens when it is at the far end, and when the wire is free.
+    fn passes(&mut self, passage: Passage, arrival: Event, is_free: Event) {
+        let Passage { arrives, free, interrupts } = passage;
+        if interrupts {
+            self.events.put(free, Event::Interrupt);
+        }
+        self.events.put(arrives, arrival);
+        self.events.put(free, is_free);
     }
 
     /// The switch of a node.
@@ -308,11 +370,11 @@ impl<P: Clone> Network<P> {
     }
 
     /// The nodes of a switch that a frame is for.
-    fn receivers(&self, switch: usize, frame: &Frame<P>) -> Range<u32> {
+    fn receivers(&self, switch: usize, to: Destination) -> Range<u32> {
         let nodes = self.down.len() as u32;
         let split = self.ethernet.trunk.map_or(nodes, |trunk| trunk.first_switch.min(nodes));
         let (first, end) = if switch == 0 { (0, split) } else { (split, nodes) };
-        match frame.to {
+        match to {
             Destination::One(Rank(node)) => node.clamp(first, end)..(node + 1).clamp(first, end),
             Destination::All => first..end,
         }
@@ -323,17 +385,18 @@ impl<P: Clone> Network<P> {
     fn forward(&mut self, switch: usize, id: FrameId) {
         let Some(frame) = of(&self.frames, id) else { return };
         let from = frame.from.0;
-        let to_all = frame.to == Destination::All;
-        let on_switch = self.receivers(switch, frame);
-        let crosses = switch == self.switch_of(from) && !self.receivers(1 - switch, frame).is_empty();
+        let (to_all, to) = (frame.to == Destination::All, frame.to);
+        let on_switch = self.receivers(switch, to);
+        let crosses = switch == self.switch_of(from) && !self.receivers(1 - switch, to).is_empty();
         let copy = if to_all { self.ethernet.switch_copy } else { Duration::ZERO };
+        // The first receiver has the frame itself.
         let mut copied = self.now();
         for node in on_switch.filter(|&node| !(to_all && node == from)) {
-            copied += copy;
             self.after_copy(copied, id, Event::Copied(node, id));
+            copied += copy;
         }
         if crosses {
-            self.after_copy(copied + copy, id, Event::CopiedAcross(switch, id));
+            self.after_copy(copied, id, Event::CopiedAcross(switch, id));
         }
         self.leave(id);
     }
@@ -365,7 +428,7 @@ impl<P: Clone> Network<P> {
         let (Some(trunk), Some(frame)) = (self.ethernet.trunk, of(&self.frames, id)) else { return };
         let size = Wire::of_trunk(&trunk, &self.ethernet).queued_size(frame.size);
         if self.across[switch].queued() + size > trunk.queue.0 {
-            self.receivers(1 - switch, frame).for_each(|node| self.end_way(id, node, FrameFate::AtSwitch));
+            self.receivers(1 - switch, frame.to).for_each(|node| self.end_way(id, node, FrameFate::AtSwitch));
             return;
         }
         self.share(id);

@@ -21,7 +21,10 @@ fn fast_ethernet() -> Ethernet {
         send: Duration::ZERO,
         receive: Duration::ZERO,
         handover: Duration::ZERO,
+        bucket_carry: Duration::ZERO,
         wake: Duration::ZERO,
+        block: Duration::ZERO,
+        interrupt: Duration::ZERO,
         cold: Duration::ZERO,
         processors: None,
         copy: Duration::ZERO,
@@ -113,6 +116,23 @@ fn a_frame_that_waits_for_tokens_is_late() {
     assert_eq!(arrivals(&mut network), expected);
 }
 
+/// An interrupt carries a frame on that has waited for tokens, and takes its time; the wire is free meanwhile.
+#[test]
+fn a_frame_that_waits_for_tokens_is_carried_on_by_an_interrupt() {
+    let arrivals_with = |bucket_carry| {
+        let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), bucket_carry, ..fast_ethernet() }, 2);
+        (0..3).for_each(|number| assert!(network.transmit(Rank(0), Destination::One(Rank(1)), Bytes(1_500), number)));
+        arrivals(&mut network).into_iter().map(|arrival| arrival.0).collect::<Vec<Time>>()
+    };
+    let carry = Duration::from_microseconds(5);
+    let expected: Vec<Time> = arrivals_with(Duration::ZERO)
+        .into_iter()
+        .zip([Duration::ZERO, carry, carry])
+        .map(|(arrival, late)| arrival + late)
+        .collect();
+    assert_eq!(arrivals_with(carry), expected);
+}
+
 /// The queue of a token bucket holds frames without padding and check sequence, and also the one that waits for tokens. Of 50 frames of
 /// 14 + 40 bytes, which come to a slow trunk one after another, 29 find tokens and ten room in the queue.
 #[test]
@@ -133,7 +153,8 @@ fn copies_of_a_broadcast_follow_one_another() {
     network.transmit(Rank(0), Destination::All, Bytes(1_000), 9);
     let beside = 2 * (1_026 * 80 + 500) + 3_000;
     let across = beside + (1_026 * 320 + 900) + 3_000;
-    let expected = [(beside + 5_000, 1), (across + 3 * 5_000, 2), (across + 4 * 5_000, 3)];
+    // The first receiver at each switch has the frame itself; the trunk has a copy.
+    let expected = [(beside, 1), (across + 5_000, 2), (across + 2 * 5_000, 3)];
     assert_eq!(arrivals(&mut network), expected.map(|(time, node)| (nanoseconds(time), Rank(node), 9)));
 }
 

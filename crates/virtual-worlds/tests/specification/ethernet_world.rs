@@ -110,8 +110,8 @@ fn every_cost_is_paid() {
     assert_eq!(time(&|ethernet| ethernet.call_send = us(3)), before + us(3));
     assert_eq!(time(&|ethernet| ethernet.call_receive = us(5)), before + us(5));
     assert_eq!(time(&|ethernet| ethernet.wake = us(4)), before + us(4));
-    // The first of four copies; the source is occupied until the last.
-    assert_eq!(time(&|ethernet| ethernet.switch_copy = us(2)), before + us(2));
+    // The first receiver waits for no copy.
+    assert_eq!(time(&|ethernet| ethernet.switch_copy = us(2)), before);
     // At the source, and at the receiver, which acknowledges before its end.
     assert_eq!(time(&|ethernet| ethernet.handover = us(6)), before + us(6 * 2));
     // The first frame that the source sends; the first that the receiver takes, and the first that it sends.
@@ -180,6 +180,56 @@ fn nodes_wait_for_a_processor_that_they_share() {
     assert_eq!(ends(Some(4)), ends(None));
     assert_eq!(ends(Some(2)), after(begin, [22, 15, 15 + 10, 22 + 10]));
     assert_eq!(ends(Some(1)), after(begin, [22, 22 + 10, 22 + 20, 22 + 30]));
+}
+
+/// One message after another from rank 0 to each other rank.
+struct ToEach;
+
+impl Program for ToEach {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        if endpoint.rank() != Rank(0) {
+            return endpoint.receive(Rank(0)).await.map(drop);
+        }
+        for to in 1..endpoint.size() {
+            endpoint.send(Rank(to), Message::of_size(Bytes(64))).await?;
+        }
+        Ok(())
+    }
+}
+
+/// When the last rank has its message, on nodes that share `processors`.
+fn last_of_each(processors: u32, change: &dyn Fn(&mut Ethernet)) -> Duration {
+    let mut machine = machine(Faults::NONE);
+    let ethernet = ethernet(&mut machine);
+    (ethernet.call_send, ethernet.call_receive, ethernet.copy) = Default::default();
+    (ethernet.receive, ethernet.send) = (Duration::from_microseconds(10), Duration::from_microseconds(7));
+    (ethernet.rate, ethernet.processors) = (Rate::from_bits_per_second(1_000_000_000), Some(processors));
+    change(ethernet);
+    let (_, answer) = EthernetWorld::new(&machine, 1).run(3, &ToEach).unwrap();
+    answer.finish[2].since(Time::ZERO)
+}
+
+/// The first message interrupts a processor that is idle, so the second is sent later. If there is none, there is nothing to interrupt.
+#[test]
+fn a_sender_interrupts_an_idle_processor_for_a_receiver_that_waits() {
+    let us = Duration::from_microseconds;
+    let extra = |processors| {
+        last_of_each(processors, &|ethernet| ethernet.interrupt = us(3)) - last_of_each(processors, &|_| {})
+    };
+    assert_eq!(extra(3), us(3));
+    assert_eq!(extra(1), Duration::ZERO);
+}
+
+/// A receiver that waits for the only processor gets it when the sender has blocked.
+#[test]
+fn a_node_that_begins_to_wait_keeps_its_processor_for_a_while() {
+    let us = Duration::from_microseconds;
+    let extra =
+        |processors| last_of_each(processors, &|ethernet| ethernet.block = us(6)) - last_of_each(processors, &|_| {});
+    assert_eq!(extra(3), Duration::ZERO);
+    assert!(extra(1) >= us(6), "{:?}", extra(1));
 }
 
 /// A node that hands packets over in batches spends most of a batch waiting for room, and every packet on a slow wire is acknowledged

@@ -20,14 +20,18 @@ pub struct Ethernet {
     /// it. None by default.
     #[serde(default)]
     pub bucket_delay: Duration,
+    /// How long the interrupt of that timer takes to carry the frame on, on one of the `processors` if nodes share them. None by default.
+    #[serde(default)]
+    pub bucket_carry: Duration,
     /// Of each wire; none by default.
     #[serde(default)]
     pub wire_latency: Duration,
     /// From a frame's last bit at the switch to its place in an output queue; none by default.
     #[serde(default)]
     pub switch_latency: Duration,
-    /// How long the switch takes to copy a broadcast frame for one receiver after another, where it is a program on the computer of the
-    /// nodes: the source's processor is occupied until the last has its copy. None by default.
+    /// How long the switch takes to copy a broadcast frame for each receiver but the first, one after another, where it is a program on the
+    /// computer of the nodes. The source's processor is occupied until all receivers have their copies, except those for which the frame has
+    /// to wait for a wire. None by default.
     #[serde(default)]
     pub switch_copy: Duration,
     /// What an output queue of the switch holds. A frame that does not fit is dropped.
@@ -49,9 +53,17 @@ pub struct Ethernet {
     /// default.
     #[serde(default)]
     pub handover: Duration,
-    /// How long it takes until a node that has waited for a frame runs again. It needs no processor meanwhile. None by default.
+    /// How long it takes until a node that has waited for a frame runs again on an idle processor, which is occupied meanwhile. A node that
+    /// waits for a processor, too, runs as soon as it gets one. None by default.
     #[serde(default)]
     pub wake: Duration,
+    /// How long a node that begins to wait for a frame keeps its processor; if a frame arrives meanwhile, it need not wake. None by default.
+    #[serde(default)]
+    pub block: Duration,
+    /// What it costs the processor that sends a frame to interrupt another, which is idle, so that a node that waits for the frame runs on it.
+    /// Only where nodes share `processors`; none by default.
+    #[serde(default)]
+    pub interrupt: Duration,
     /// The extra cost to the processor of the first frame that a node sends, and of the first that it receives, when nothing is in a cache
     /// yet; and again of the next ones after it has waited for a millisecond. None by default.
     #[serde(default)]

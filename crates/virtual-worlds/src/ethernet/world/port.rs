@@ -56,6 +56,8 @@ struct Costs {
     receive: Duration,
     handover: Duration,
     wake: Duration,
+    block: Duration,
+    interrupt: Duration,
     cold: Duration,
     switch_copy: Duration,
     copy: Duration,
@@ -69,10 +71,22 @@ impl<'run, P: Clone> Port<'run, P> {
         node: Rank,
         ranks: u32,
     ) -> Port<'run, P> {
-        let Ethernet { send, receive, handover, wake, cold, switch_copy, copy, broadcast_each, messaging, .. } =
-            *ethernet;
+        let Ethernet {
+            send,
+            receive,
+            handover,
+            wake,
+            block,
+            interrupt,
+            cold,
+            switch_copy,
+            copy,
+            broadcast_each,
+            messaging,
+            ..
+        } = *ethernet;
         let first = First::new(cold);
-        let costs = Costs { send, receive, handover, wake, cold, switch_copy, copy, broadcast_each };
+        let costs = Costs { send, receive, handover, wake, block, interrupt, cold, switch_copy, copy, broadcast_each };
         let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
         Port { network, node, others, costs, first, header: messaging.header, takes_all }
     }
@@ -91,7 +105,11 @@ impl<'run, P: Clone> Port<'run, P> {
             false => Poll::Pending,
         })
         .await;
-        self.sleep(length).await;
+        let mut left = length;
+        while !left.is_zero() {
+            self.sleep(left).await;
+            left = self.network.borrow_mut().take_stolen(self.node);
+        }
     }
 
     /// Lets `length` pass.
@@ -110,24 +128,28 @@ impl<'run, P: Clone> Port<'run, P> {
         let own = self.costs.send + self.first.sent.take();
         self.work(own + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
         let mut payload = Some(payload);
-        poll_fn(|_| {
+        let (reached, interrupted) = poll_fn(|_| {
             let mut network = self.network.borrow_mut();
             if !network.has_room(self.node) {
                 network.release_processor(self.node);
                 return Poll::Pending;
             }
+            let reached = network.reached_at_once(self.node, to, size);
+            let interrupted = network.interrupted_for(&reached);
             if let Some(payload) = payload.take() {
                 network.transmit(self.node, to, size, payload);
             }
-            Poll::Ready(())
+            Poll::Ready((reached.len() as u64, interrupted))
         })
         .await;
-        self.work(self.costs.switch_copy * receivers).await;
+        self.work(self.costs.switch_copy * reached.saturating_sub(1) + self.costs.interrupt * interrupted).await;
     }
 
     /// Waits for the next frame, until `deadline` at the latest.
     pub(super) async fn take(&self, deadline: Option<Time>) -> Option<Received<P>> {
         let (mut asked, mut waited, begun) = (false, false, self.now());
+        // Until when it keeps its processor.
+        let mut blocks = None;
         let frame = poll_fn(|_| {
             let mut network = self.network.borrow_mut();
             let frame = network.take(self.node);
@@ -139,8 +161,15 @@ impl<'run, P: Clone> Port<'run, P> {
                 network.wake_at(self.node, deadline);
                 asked = true;
             }
-            waited = true;
-            network.release_processor(self.node);
+            if !self.costs.block.is_zero() && blocks.is_none() && network.has_processor(self.node) {
+                let until = begun + self.costs.block;
+                network.wake_at(self.node, until);
+                blocks = Some(until);
+            }
+            if blocks.is_none_or(|until| until <= network.now()) {
+                waited = true;
+                network.release_processor(self.node);
+            }
             Poll::Pending
         })
         .await;
@@ -148,8 +177,8 @@ impl<'run, P: Clone> Port<'run, P> {
             self.first.become_cold(self.costs.cold);
         }
         let frame = frame?;
-        if waited {
-            self.sleep(self.costs.wake).await;
+        if waited && self.network.borrow().has_idle_processor() {
+            self.work(self.costs.wake).await;
         }
         let own = self.costs.receive + self.first.taken.take();
         self.work(own + self.costs.copy * frame.size.0).await;
