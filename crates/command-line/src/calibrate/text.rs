@@ -54,7 +54,7 @@ impl Report<'_> {
             let confidence = match estimate.confidence {
                 Some(half) => {
                     format!(
-                        "+- {} ({:.1}%)",
+                        "\u{b1} {} ({:.1}%)",
                         estimate.parameter.text_of_error(half),
                         100.0 * half / estimate.value.abs()
                     )

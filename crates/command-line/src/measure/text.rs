@@ -93,7 +93,7 @@ impl Outcome {
                 section("Times of a message", self.time_chart(&times), &times),
                 table.draw(),
             ],
-            foot: "The figure after +- is half the width of the 95% confidence interval.".to_string(),
+            foot: "The figure after \u{b1} is half the width of the 95% confidence interval.".to_string(),
         }
     }
 
@@ -140,8 +140,8 @@ fn cells(row: &Row) -> [String; 8] {
         let share = 100.0 * measured.send_time.confidence / measured.send_time.value;
         let Figure { value, confidence, .. } = measured.lambda;
         [
-            format!("{time} +- {share:.1}%"),
-            format!("{value:.3} +- {confidence:.3}"),
+            format!("{time} \u{b1} {share:.1}%"),
+            format!("{value:.3} \u{b1} {confidence:.3}"),
             format!("{:.5}", measured.r_squared),
         ]
     };

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tuning::rehearsal::{Pass, Question};
 
-use super::{Processes, Purpose, at_most, pass_of};
+use super::measuring::pass_of;
+use super::{Processes, Purpose, at_most};
 use crate::CommandOutput;
 use crate::failure::Failure;
 use crate::launch::Options;

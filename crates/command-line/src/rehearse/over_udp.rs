@@ -8,7 +8,8 @@ use launch::{Launch, launch};
 use serde_json::json;
 use tuning::rehearsal::{Pass, Question};
 
-use super::{Processes, Purpose, at_most, pass_of};
+use super::measuring::pass_of;
+use super::{Processes, Purpose, at_most};
 use crate::failure::Failure;
 use crate::launch::{Options, over_mpi};
 

@@ -35,6 +35,8 @@ pub(super) struct RehearsalReport<'a> {
     /// The digest of the predictions.
     pub(super) hash: &'a str,
     pub(super) judgement: &'a Judgement,
+    /// How many programs were to be predicted.
+    pub(super) predicted: usize,
     /// The folder with the times, if they were measured before.
     pub(super) measured: Option<&'a Path>,
 }
@@ -118,6 +120,11 @@ impl RehearsalReport<'_> {
             let repeated = both(Some(median), self.judgement.worst_repeated);
             let text = format!("{repeated}, if what was measured for the fit predicts the same programs");
             rows.push(["repetition".to_owned(), text]);
+        }
+        if compared.len() < self.predicted {
+            let number = self.predicted - compared.len();
+            let text = format!("{}: the computer was in another state in all passes", counted(number, "prediction"));
+            rows.push(["not compared".to_owned(), text]);
         }
         let reasons = self.judgement.reasons().into_iter();
         rows.extend(reasons.map(|(reason, count)| ["not predicted".to_owned(), format!("{count}: {reason}")]));

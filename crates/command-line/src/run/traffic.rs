@@ -110,7 +110,7 @@ fn evidence(evidence: &Evidence) -> [[String; 2]; 2] {
     let percent = |Estimate { value, margin }| {
         // Adding zero turns a negative zero, which looks odd, into zero.
         let rounded = (1e4 * value).round() / 1e2 + 0.0;
-        format!("{rounded:.2}% +- {:.2}%", 100.0 * margin)
+        format!("{rounded:.2}% \u{b1} {:.2}%", 100.0 * margin)
     };
     let growth = format!(
         "backlog {}, latency {} during the measurement",

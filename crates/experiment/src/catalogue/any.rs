@@ -8,7 +8,7 @@ use programs::all_to_all::CompleteExchange;
 use programs::applications::conjugate_gradient::ConjugateGradient;
 use programs::applications::euler::Euler;
 use programs::applications::fft::Fft2d;
-use programs::benchmarks::{AllPairs, EqualDist, PingPong, UnequalDist};
+use programs::benchmarks::{AllPairs, BothBegin, EqualDist, PingPong, UnequalDist};
 use programs::broadcast::{Broadcast, HardwareBroadcast};
 use programs::cast::Cast;
 use programs::goal::{Player, Schedule};
@@ -95,7 +95,9 @@ any_program! {
     PingPong = PingPong,
     AllPairs = AllPairs,
     EqualDist = EqualDist,
+    EqualDistOfBoth = BothBegin<EqualDist>,
     UnequalDist = UnequalDist,
+    UnequalDistOfBoth = BothBegin<UnequalDist>,
     CompleteExchange = CompleteExchange,
     Scheduled = Scheduled,
     OverlappedSchedule = OverlappedSchedule,

@@ -31,8 +31,7 @@ pub struct Pass {
 
 impl Pass {
     fn runs(&self) -> impl Iterator<Item = (Duration, bool)> {
-        let is_disturbed = |number| self.in_other_state || self.disturbed.contains(&number);
-        let run = move |(number, &time)| (Duration::from_picoseconds(time), is_disturbed(number));
+        let run = |(number, &time)| (Duration::from_picoseconds(time), self.disturbed.contains(&number));
         self.times_ps.iter().enumerate().map(run)
     }
 }
@@ -58,6 +57,11 @@ impl Runs {
         }
     }
 
+    /// How many passes were made while the computer was in its usual state.
+    pub fn usual_passes(&self) -> usize {
+        self.passes.iter().filter(|pass| !pass.in_other_state).count()
+    }
+
     /// How many runs there are.
     pub fn count(&self) -> usize {
         self.passes.iter().map(|pass| pass.times_ps.len()).sum()
@@ -68,7 +72,7 @@ impl Runs {
         self.count() - self.passes.iter().flat_map(|pass| self.kept(pass)).count()
     }
 
-    /// The median of the times of undisturbed runs; nothing if there are no runs.
+    /// The median of the times of undisturbed runs; nothing if the computer was in another state in all of them.
     pub fn median(&self) -> Option<Duration> {
         median_time(self.passes.iter().flat_map(|pass| self.kept(pass)).collect())
     }
@@ -87,11 +91,15 @@ impl Runs {
         (medians.len() > 1 && mean > 0.0).then(|| (squares / (count - 1.0) / count).sqrt() / mean)
     }
 
-    /// The times of a pass that count: those of undisturbed runs. If these are fewer than a third of all runs of all passes, all count: so few
-    /// say nothing.
+    /// The times of a pass that count: those of undisturbed runs in the usual state of the computer. If a rank lost its processor in more than
+    /// two thirds of the runs in that state, these count, too: so few say nothing.
     fn kept(&self, pass: &Pass) -> Vec<Duration> {
-        let left = self.passes.iter().flat_map(Pass::runs).filter(|(_, is_disturbed)| !is_disturbed).count();
-        let too_few = left * 3 < self.count();
+        if pass.in_other_state {
+            return Vec::new();
+        }
+        let usual = self.passes.iter().filter(|pass| !pass.in_other_state).flat_map(Pass::runs);
+        let (count, left) = usual.fold((0, 0), |(count, left), run| (count + 1, left + usize::from(!run.1)));
+        let too_few = left * 3 < count;
         pass.runs().filter(|(_, is_disturbed)| too_few || !is_disturbed).map(|run| run.0).collect()
     }
 }
@@ -141,6 +149,9 @@ mod tests {
         assert_eq!(usual, Duration::from_picoseconds(51));
         runs.leave_out_other_states(usual, 0.1);
         assert_eq!((runs.median(), runs.left_out()), (Some(Duration::from_picoseconds(100)), 4));
+        assert_eq!(runs.usual_passes(), 2);
+        runs.leave_out_other_states(Duration::from_picoseconds(80), 0.1);
+        assert_eq!((runs.median(), runs.left_out()), (None, 8));
         assert_eq!(usual_reference([&with_disturbed(0)]), None);
     }
 }

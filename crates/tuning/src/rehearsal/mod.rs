@@ -59,9 +59,9 @@ pub struct Rehearsal {
     /// How many runs of each program come before these in each pass and are not measured; none if left out.
     #[serde(default)]
     pub warm_up: u32,
-    /// In how many passes over all programs; 3 if left out.
-    #[serde(default = "default_passes")]
-    pub passes: u32,
+    /// In how many passes over all programs; 3 if left out, or fewer if there are fewer runs.
+    #[serde(default)]
+    pub passes: Option<u32>,
     /// A program that runs between all others, and whose time tells in which state the computer is; none if left out.
     #[serde(default)]
     pub reference: Option<Reference>,
@@ -75,10 +75,6 @@ pub struct Rehearsal {
 
 fn default_repeat() -> u32 {
     DEFAULT_REPEAT
-}
-
-fn default_passes() -> u32 {
-    DEFAULT_PASSES
 }
 
 /// A program by whose time the states of a computer are told apart, such as one in which its processors reach each other faster.
@@ -153,7 +149,8 @@ impl Rehearsal {
     /// # Errors
     /// If there are no runs, no passes, or fewer runs than passes.
     pub fn repetitions(&self) -> Result<Repetitions, Error> {
-        let (runs, passes) = (self.repeat, self.passes);
+        let runs = self.repeat;
+        let passes = self.passes.unwrap_or(DEFAULT_PASSES.min(runs));
         if runs == 0 {
             return Err(Error::parameter("repeat", runs, "1 or more"));
         }

@@ -1,0 +1,146 @@
+//! Runs the programs of a rehearsal, pass by pass.
+
+use launch::wire::{Record, times};
+use quantities::Duration;
+use tuning::launched::Repetitions;
+use tuning::rehearsal::{Comparison, MeasuredProgram, Pass, Predictions, Question, Runs, usual_reference};
+
+use super::plan::Plan;
+use super::{Processes, Purpose};
+use crate::failure::Failure;
+use crate::progress::Bar;
+
+/// How often the reference program runs to warm up, and how often then.
+const REFERENCE_RUNS: u32 = 9;
+
+/// The usual time of the reference program, and by how much a time may differ from it, as a share of it.
+type Usual = Option<(Duration, f64)>;
+
+/// Measures programs on the processes.
+pub(super) struct Measuring<'a> {
+    pub(super) processes: &'a mut dyn Processes,
+    pub(super) repetitions: Repetitions,
+    /// The program that runs between all others, if one does.
+    pub(super) reference: Option<&'a Question>,
+    pub(super) bar: &'a Bar,
+}
+
+impl Measuring<'_> {
+    /// Measures the times to which the description is fitted, and the usual time of the reference program.
+    ///
+    /// # Errors
+    /// Those of the processes.
+    pub(super) fn to_fit(&mut self, plan: &Plan) -> Result<(Vec<MeasuredProgram>, Usual), Failure> {
+        let programs: Vec<(Purpose, &Question)> = for_purpose(Purpose::Fit, &plan.to_measure).collect();
+        let mut all = self.all(&programs)?;
+        let usual = usual_reference(&all).zip(plan.tolerance);
+        leave_out_other_states(&mut all, usual);
+        let measured = plan.to_measure.iter().cloned().zip(all).filter(|(_, runs)| runs.median().is_some());
+        Ok((measured.collect(), usual))
+    }
+
+    /// Measures what was predicted, and compares; also what was measured for the fit, once more.
+    ///
+    /// # Errors
+    /// Those of the processes.
+    pub(super) fn to_compare(
+        &mut self,
+        plan: &Plan,
+        all: &Predictions,
+        usual: Usual,
+    ) -> Result<(Vec<Comparison>, Vec<Runs>), Failure> {
+        let predicted = for_purpose(Purpose::Comparison, &plan.to_predict);
+        let programs: Vec<(Purpose, &Question)> =
+            predicted.chain(for_purpose(Purpose::Fit, &plan.to_measure)).collect();
+        let mut runs = self.all(&programs)?;
+        leave_out_other_states(&mut runs, usual);
+        self.complete(&programs, &mut runs, usual)?;
+        let again = runs.split_off(plan.to_predict.len());
+        let compared = all.predictions.iter().zip(runs);
+        let compared = compared.filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), runs)).collect();
+        Ok((compared, again))
+    }
+
+    /// The runs of all programs, each of which has its turn in every pass.
+    fn all(&mut self, programs: &[(Purpose, &Question)]) -> Result<Vec<Runs>, Failure> {
+        let mut all = vec![Runs::default(); programs.len()];
+        let passes: Vec<u32> = self.repetitions.runs_of_passes().collect();
+        for (number, &count) in passes.iter().enumerate() {
+            let show = |share: f64, what: &str| {
+                self.bar.show((number as f64 + share) / passes.len() as f64, format!("running {what}"));
+            };
+            let turns: Vec<(Purpose, &Question, &mut Runs)> =
+                programs.iter().zip(&mut all).map(|(&(purpose, question), runs)| (purpose, question, runs)).collect();
+            self.pass(turns, count, show)?;
+        }
+        Ok(all)
+    }
+
+    /// Runs programs once more, in as many passes as before at most, until the computer was in its usual state in one pass of each.
+    fn complete(&mut self, programs: &[(Purpose, &Question)], all: &mut [Runs], usual: Usual) -> Result<(), Failure> {
+        let passes: Vec<u32> = self.repetitions.runs_of_passes().collect();
+        for count in passes {
+            let lacking = |runs: &&mut Runs| runs.usual_passes() == 0;
+            let turns: Vec<(Purpose, &Question, &mut Runs)> = programs
+                .iter()
+                .zip(all.iter_mut())
+                .filter(|(_, runs)| lacking(runs))
+                .map(|(&(purpose, question), runs)| (purpose, question, runs))
+                .collect();
+            let show = |share, what: &str| self.bar.show(share, format!("running {what} once more"));
+            self.pass(turns, count, show)?;
+            leave_out_other_states(all, usual);
+        }
+        Ok(())
+    }
+
+    /// A pass over some programs, each of which runs `count` times.
+    fn pass(
+        &mut self,
+        turns: Vec<(Purpose, &Question, &mut Runs)>,
+        count: u32,
+        show: impl Fn(f64, &str),
+    ) -> Result<(), Failure> {
+        let length = turns.len();
+        let mut before = if turns.is_empty() { None } else { self.reference_time()? };
+        for (place, (purpose, question, runs)) in turns.into_iter().enumerate() {
+            show(place as f64 / length as f64, &question.what);
+            let measured = self.processes.pass(purpose, question, self.repetitions.warm_up, count)?;
+            let after = self.reference_time()?;
+            runs.push(match before.zip(after) {
+                Some((before, after)) => Pass { reference_ps: vec![before, after], ..measured },
+                None => measured,
+            });
+            before = after;
+        }
+        Ok(())
+    }
+
+    /// The median time of the reference program, if there is one. [ps]
+    fn reference_time(&mut self) -> Result<Option<u64>, Failure> {
+        let Some(reference) = self.reference else { return Ok(None) };
+        let mut runs = Runs::default();
+        runs.push(self.processes.pass(Purpose::Fit, reference, REFERENCE_RUNS, REFERENCE_RUNS)?);
+        Ok(runs.median().map(Duration::picoseconds))
+    }
+}
+
+/// The runs after the first `warm_up` that the ranks of a program recorded.
+pub(super) fn pass_of(records: &[Record], warm_up: u32) -> Pass {
+    let first = warm_up as usize;
+    let times_ps: Vec<u64> = times(records).into_iter().skip(first).map(Duration::picoseconds).collect();
+    let was_preempted = |run: usize| records.iter().any(|it| it.preempted.get(run).is_some_and(|&times| times > 0));
+    let disturbed = (0..times_ps.len()).filter(|run| was_preempted(first + run)).collect();
+    Pass { times_ps, disturbed, ..Pass::default() }
+}
+
+/// Leaves out the runs beside which the reference program did not take its usual time, if there is one, within its tolerance.
+fn leave_out_other_states(all: &mut [Runs], usual: Usual) {
+    if let Some((usual, tolerance)) = usual {
+        all.iter_mut().for_each(|runs| runs.leave_out_other_states(usual, tolerance));
+    }
+}
+
+fn for_purpose(purpose: Purpose, questions: &[Question]) -> impl Iterator<Item = (Purpose, &Question)> {
+    questions.iter().map(move |question| (purpose, question))
+}
