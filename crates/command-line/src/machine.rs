@@ -128,30 +128,7 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
     if let Some(processors) = model.processors {
         rows.push(row("shared", format!("{processors} processors, by all nodes")));
     }
-    if !model.handover.is_zero() {
-        rows.push(row("handing over", format!("{}, however many frames at once", model.handover)));
-    }
-    if !model.wake.is_zero() {
-        rows.push(row("waking", format!("{} for a node that has waited for a frame", model.wake)));
-    }
-    if !model.block.is_zero() {
-        rows.push(row("blocking", format!("{} for a node that begins to wait for a frame", model.block)));
-    }
-    if !model.interrupt.is_zero() {
-        rows.push(row(
-            "interrupts",
-            format!("{} at the sender, for an idle processor that a receiver needs", model.interrupt),
-        ));
-    }
-    if !model.cold.is_zero() {
-        rows.push(row("cold caches", format!("{} for the first frame sent and the first received", model.cold)));
-    }
-    if !model.bucket_delay.is_zero() {
-        rows.push(row("bucket delay", format!("{} for a frame that had to wait for tokens", model.bucket_delay)));
-    }
-    if !model.bucket_carry.is_zero() {
-        rows.push(row("bucket carry", format!("{} of an interrupt, to carry such a frame on", model.bucket_carry)));
-    }
+    rows.extend(further_times(model));
     if let Some(Trunk { first_switch, rate, bucket, latency, queue }) = &model.trunk {
         let bucket = bucket.map(|bucket| format!(", a token bucket of {bucket}")).unwrap_or_default();
         let ways = format!("{rate}{bucket}, {latency}, each way, behind a queue of {queue}");
@@ -185,6 +162,21 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
         rows.push(row("faults", faults(&model.faults)));
     }
     rows
+}
+
+/// The times that most Ethernets do not have.
+fn further_times(model: &Ethernet) -> impl Iterator<Item = [String; 2]> {
+    let times = [
+        ("handing over", model.handover, ", however many frames at once"),
+        ("waking", model.wake, " for a node that has waited for a frame"),
+        ("blocking", model.block, " for a node that begins to wait for a frame"),
+        ("interrupts", model.interrupt, " at the sender, for an idle processor that a receiver needs"),
+        ("cold caches", model.cold, " for the first frame sent and the first received"),
+        ("bucket delay", model.bucket_delay, " for a frame that had to wait for tokens"),
+        ("bucket carry", model.bucket_carry, " of an interrupt, to carry such a frame on"),
+    ];
+    let present = times.into_iter().filter(|(_, time, _)| !time.is_zero());
+    present.map(|(name, time, what)| row(name, format!("{time}{what}")))
 }
 
 /// The parameters of messaging that the description chooses.

@@ -137,7 +137,8 @@ impl Rehearsal {
     pub fn reference(&self) -> Result<Option<(Question, f64)>, Error> {
         let Some(Reference { program, ranks, tolerance }) = &self.reference else { return Ok(None) };
         if !(0.0..=1.0).contains(tolerance) {
-            return Err(Error::parameter("reference.tolerance", tolerance, "0 to 1, a share of its usual time"));
+            let problem = format!("found {tolerance}; allowed is 0 to 1, a share of its usual time");
+            return Err(Error::Value { parameter: "reference.tolerance".to_owned(), problem });
         }
         let series = Series { program: program.clone(), ranks: Some(*ranks), over: BTreeMap::new() };
         let question = questions("reference", &[series])?.into_iter().next();
@@ -151,15 +152,13 @@ impl Rehearsal {
     pub fn repetitions(&self) -> Result<Repetitions, Error> {
         let runs = self.repeat;
         let passes = self.passes.unwrap_or(DEFAULT_PASSES.min(runs));
+        let wrong = |parameter: &str, problem: String| Err(Error::Value { parameter: parameter.to_owned(), problem });
         if runs == 0 {
-            return Err(Error::parameter("repeat", runs, "1 or more"));
+            return wrong("repeat", "found 0; allowed is 1 or more".to_owned());
         }
         if !(1..=runs).contains(&passes) {
-            return Err(Error::parameter(
-                "passes",
-                passes,
-                format!("1 to {runs}, as each has a run at least (`repeat`)"),
-            ));
+            let allowed = format!("1 to {runs}, as each has a run at least (`repeat`)");
+            return wrong("passes", format!("found {passes}; allowed is {allowed}"));
         }
         Ok(Repetitions { runs, warm_up: self.warm_up, passes })
     }
