@@ -34,4 +34,4 @@ mod network;
 mod processors;
 pub mod world;
 
-pub use network::{Destination, Network, Notice, Received};
+pub use network::{Delivery, Destination, Network, Notice, Received};

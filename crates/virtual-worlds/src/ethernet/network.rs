@@ -23,6 +23,15 @@ pub enum Destination {
     All,
 }
 
+/// What the sender of a frame does for its receivers, where it carries the frame to them itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// The copies for all receivers but the first.
+    pub copies: u64,
+    /// The idle processors that are interrupted for receivers that wait.
+    pub interrupts: u64,
+}
+
 /// A frame that a node takes from its ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received<P> {
@@ -179,15 +188,15 @@ impl<P: Clone> Network<P> {
         true
     }
 
-    /// Which nodes a frame of `size` bytes that `from` sends now would reach without waiting for any wire: those to whose processes the
-    /// sender's processor would take it itself.
-    pub fn reached_at_once(&self, from: Rank, to: Destination, size: Bytes) -> Vec<Rank> {
+    /// What the sender of a frame of `size` bytes would do for its receivers if it sent it now: for those that the frame reaches without waiting
+    /// for a wire.
+    pub fn delivery(&self, from: Rank, to: Destination, size: Bytes) -> Delivery {
         let Ethernet { switch_copy, interrupt, .. } = self.ethernet;
         let now = self.now();
         // Most machines have no costs that depend on it.
         let has_costs = !switch_copy.is_zero() || !interrupt.is_zero();
         if !has_costs || !self.up[from.0 as usize].passes_at_once(size, now, self.wire) {
-            return Vec::new();
+            return Delivery::default();
         }
         let own = self.switch_of(from.0);
         let crosses = self
@@ -196,13 +205,11 @@ impl<P: Clone> Network<P> {
             .is_some_and(|trunk| self.across[own].passes_at_once(size, now, Wire::of_trunk(&trunk, &self.ethernet)));
         let far = if crosses { self.receivers(1 - own, to) } else { 0..0 };
         let nodes = self.receivers(own, to).chain(far).filter(|&node| node != from.0);
-        nodes.filter(|&node| self.down[node as usize].passes_at_once(size, now, self.wire)).map(Rank).collect()
-    }
-
-    /// How many of these nodes wait for a frame while there is an idle processor for each of them.
-    pub fn interrupted_for(&self, nodes: &[Rank]) -> u64 {
-        let blocked = nodes.iter().filter(|&&node| self.processors.is_blocked(node)).count() as u64;
-        blocked.min(u64::from(self.processors.idle()))
+        let reached = nodes.filter(|&node| self.down[node as usize].passes_at_once(size, now, self.wire));
+        let (count, blocked) = reached.fold((0, 0), |(count, blocked), node| {
+            (count + 1, blocked + u64::from(self.processors.is_blocked(Rank(node))))
+        });
+        Delivery { copies: u64::saturating_sub(count, 1), interrupts: blocked.min(u64::from(self.processors.idle())) }
     }
 
     /// Whether a processor is idle.

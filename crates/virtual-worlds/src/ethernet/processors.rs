@@ -70,11 +70,14 @@ impl Processors {
     /// An interrupt that lasts `length` occupies an idle processor; returns whether there is one. If not, it takes that time from the node
     /// that has lost the least to interrupts since it got its processor. Where nodes do not share processors, interrupts are nobody's.
     pub(super) fn interrupt(&mut self, length: Duration) -> bool {
-        if self.shared && self.idle > 0 {
+        if !self.shared {
+            return false;
+        }
+        if self.idle > 0 {
             self.idle -= 1;
             return true;
         }
-        let running = (0..self.has_one.len()).filter(|&node| self.shared && self.has_one[node]);
+        let running = (0..self.has_one.len()).filter(|&node| self.has_one[node]);
         if let Some(node) = running.min_by_key(|&node| self.stolen[node]) {
             self.stolen[node] += length;
         }

@@ -128,21 +128,20 @@ impl<'run, P: Clone> Port<'run, P> {
         let own = self.costs.send + self.first.sent.take();
         self.work(own + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
         let mut payload = Some(payload);
-        let (reached, interrupted) = poll_fn(|_| {
+        let delivery = poll_fn(|_| {
             let mut network = self.network.borrow_mut();
             if !network.has_room(self.node) {
                 network.release_processor(self.node);
                 return Poll::Pending;
             }
-            let reached = network.reached_at_once(self.node, to, size);
-            let interrupted = network.interrupted_for(&reached);
+            let delivery = network.delivery(self.node, to, size);
             if let Some(payload) = payload.take() {
                 network.transmit(self.node, to, size, payload);
             }
-            Poll::Ready((reached.len() as u64, interrupted))
+            Poll::Ready(delivery)
         })
         .await;
-        self.work(self.costs.switch_copy * reached.saturating_sub(1) + self.costs.interrupt * interrupted).await;
+        self.work(self.costs.switch_copy * delivery.copies + self.costs.interrupt * delivery.interrupts).await;
     }
 
     /// Waits for the next frame, until `deadline` at the latest.
