@@ -45,6 +45,7 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         return Err(Fault::value("ethernet.copy", ethernet.copy, format!("at most {LONGEST_BYTE}")));
     }
     delays_a_bucket(ethernet)?;
+    interrupts_a_processor(ethernet)?;
     let time = |name: &str, time: Duration| bounded(&format!("ethernet.{name}"), time);
     let resolved = Ethernet {
         rate: ethernet.rate,
@@ -102,6 +103,15 @@ fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
+}
+
+/// An interrupt for a receiver costs the sender only where both are on one computer.
+fn interrupts_a_processor(ethernet: &fields::Ethernet) -> Result<(), Fault> {
+    if !ethernet.interrupt.is_zero() && ethernet.processors.is_none() {
+        let allowed = "0 ps, as nodes share no `processors`";
+        return Err(Fault::value("ethernet.interrupt", ethernet.interrupt, allowed));
+    }
+    Ok(())
 }
 
 /// The trunk of an Ethernet, with nodes at both of its ends.

@@ -192,6 +192,16 @@ fn mistakes_in_how_messages_are_sent() {
             "two.toml:7:16: ethernet.bucket_delay: found 20 us; allowed is 0 ps, as neither the wires nor a trunk have a `bucket`",
         ),
         (
+            "queue = \"64 KiB\"",
+            "queue = \"64 KiB\"\nbucket_carry = \"15 us\"",
+            "two.toml:7:16: ethernet.bucket_carry: found 15 us; allowed is 0 ps, as neither the wires nor a trunk have a `bucket`",
+        ),
+        (
+            "queue = \"64 KiB\"",
+            "queue = \"64 KiB\"\ninterrupt = \"7 us\"",
+            "two.toml:7:13: ethernet.interrupt: found 7 us; allowed is 0 ps, as nodes share no `processors`",
+        ),
+        (
             "window = 32",
             "header = \"1 KiB\"",
             "two.toml:18:10: ethernet.messaging.header: found 1 KiB; allowed is at most 64 B",

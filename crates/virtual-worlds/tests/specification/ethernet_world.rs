@@ -31,6 +31,21 @@ fn it_passes_the_conformance_suite() {
     }
 }
 
+/// Where nodes are processes of one computer, every step of which takes time, and wires are token buckets.
+#[test]
+fn it_passes_the_conformance_suite_on_one_computer() {
+    let us = Duration::from_microseconds;
+    let mut machine = machine(Faults::NONE);
+    machine.nodes = 64;
+    let ethernet = ethernet(&mut machine);
+    (ethernet.processors, ethernet.interrupt) = (Some(2), us(7));
+    (ethernet.wake, ethernet.block, ethernet.switch_copy) = (us(9), us(8), us(10));
+    (ethernet.bucket, ethernet.bucket_carry) = (Some(Bytes(1_600)), us(15));
+    conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
+    conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
+    conformance::requests_world(|_| EthernetWorld::new(&machine, 1));
+}
+
 #[test]
 fn it_passes_the_conformance_suite_whatever_is_lost() {
     let delay = Duration::from_microseconds(200);
