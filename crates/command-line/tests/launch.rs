@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use processes::{Process, maquette, output, signal, until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn launch(arguments: &[&str]) -> Output {
     output(maquette(&["launch"]).args(arguments))
@@ -119,6 +119,55 @@ fn a_rehearsal_predicts_before_it_measures() {
     let other = output(maquette(&["rehearse"]).args(arguments(&out, &folder.join("other"))));
     let problem = "found no time of `broadcast on 2 algorithm binomial`";
     assert!(other.status.code() == Some(2) && standard_error(&other).contains(problem), "{}", standard_error(&other));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A pass counts if the reference took its usual time on both sides of it. One program has such a pass, the other none.
+#[test]
+fn runs_in_another_state_of_the_computer_do_not_count() {
+    let folder = std::env::temp_dir().join(format!("maquette-states-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("rehearsal.toml");
+    let head = "repeat = 2\npasses = 2\nmachine.name = \"loggp\"\nfit.o = \"1us..10ms\"\n";
+    let reference = "[reference]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\ntolerance = 0.1\n";
+    let (measure, predict) = ("[[measure]]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\n", "[[predict]]\n");
+    let choice = "program.broadcast = { bytes = 64 }\nover = { ranks = [3], algorithm = [\"binomial\", \"linear\"] }\n";
+    fs::write(&file, [head, reference, measure, predict, choice].concat()).unwrap();
+    let pass = |microseconds: u64, reference: [u64; 2]| json!({ "times_ps": [microseconds * 1_000_000], "reference_ps": reference.map(|time| time * 1_000_000) });
+    let measured = |what: &str, passes: [Value; 2]| json!({ "what": what, "passes": passes });
+    let before = json!({
+        "fitted_to": [measured("ping-pong on 2", [pass(50, [50, 51]), pass(66, [51, 65])])],
+        "judgement": { "compared": [
+            measured("broadcast on 3 algorithm binomial", [pass(90, [64, 52]), pass(70, [52, 50])]),
+            measured("broadcast on 3 algorithm linear", [pass(90, [64, 66]), pass(91, [66, 50])]),
+        ] },
+    });
+    fs::write(folder.join("outcome.json"), before.to_string()).unwrap();
+    let rehearse = |out: &str, more: &[&str]| {
+        let out = folder.join(out);
+        let words = ["--measured", folder.to_str().unwrap(), "--out", out.to_str().unwrap(), file.to_str().unwrap()];
+        let ended = output(maquette(&["rehearse"]).args(words).args(more));
+        assert!(ended.status.success(), "{}", standard_error(&ended));
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    let report: Value = serde_json::from_str(&rehearse("json", &["--json"])).unwrap();
+    assert_eq!(report["fitted_to"][0]["measured_ps"], 50_000_000);
+    let compared = report["judgement"]["compared"].as_array().unwrap();
+    let [binomial] = &compared[..] else { panic!("{report}") };
+    assert_eq!(
+        (&binomial["measured_ps"], &binomial["runs"], &binomial["left_out"]),
+        (&70_000_000.into(), &2.into(), &1.into())
+    );
+    let unusual = report["unusual"].as_array().unwrap();
+    let [linear] = &unusual[..] else { panic!("{report}") };
+    assert_eq!(
+        (&linear["what"], &linear["purpose"]),
+        (&"broadcast on 3 algorithm linear".into(), &"comparison".into())
+    );
+    // It ran in as many passes more as there were.
+    assert_eq!(linear["passes"].as_array().map(Vec::len), Some(4));
+    let text = rehearse("text", &[]);
+    assert!(text.contains("not compared  1 program: the computer was in another state in all passes\n"), "{text}");
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -26,6 +26,16 @@ pub(super) struct MeasuredBefore {
 struct Outcome {
     fitted_to: Vec<Measured>,
     judgement: Judgement,
+    #[serde(default)]
+    unusual: Vec<Unusual>,
+}
+
+/// A program none of whose runs counted.
+#[derive(Deserialize)]
+struct Unusual {
+    purpose: Purpose,
+    #[serde(flatten)]
+    measured: Measured,
 }
 
 #[derive(Deserialize)]
@@ -36,6 +46,8 @@ struct Judgement {
 #[derive(Deserialize)]
 struct Measured {
     what: String,
+    /// The median; nothing if no run counted. [ps]
+    #[serde(default)]
     measured_ps: u64,
     /// Its runs, pass by pass, which outcomes have in which more than the median was written.
     #[serde(default)]
@@ -59,8 +71,11 @@ impl MeasuredBefore {
     pub(super) fn read(folder: &Path) -> Result<MeasuredBefore, Failure> {
         let (outcome, file): (Outcome, InputFile) = read_as(&folder.join(OUTCOME))?;
         let mut programs = BTreeMap::<(Purpose, String), VecDeque<Measured>>::new();
-        for (purpose, all) in [(Purpose::Fit, outcome.fitted_to), (Purpose::Comparison, outcome.judgement.compared)] {
-            all.into_iter().for_each(|it| programs.entry((purpose, it.what.clone())).or_default().push_back(it));
+        let fitted_to = outcome.fitted_to.into_iter().map(|it| (Purpose::Fit, it));
+        let compared = outcome.judgement.compared.into_iter().map(|it| (Purpose::Comparison, it));
+        let unusual = outcome.unusual.into_iter().map(|it| (it.purpose, it.measured));
+        for (purpose, measured) in fitted_to.chain(compared).chain(unusual) {
+            programs.entry((purpose, measured.what.clone())).or_default().push_back(measured);
         }
         Ok(MeasuredBefore { folder: folder.display().to_string(), programs, file: Some(file) })
     }

@@ -2,6 +2,7 @@
 
 use launch::wire::{Record, times};
 use quantities::Duration;
+use serde::Serialize;
 use tuning::launched::Repetitions;
 use tuning::rehearsal::{Comparison, MeasuredProgram, Pass, Predictions, Question, Runs, usual_reference};
 
@@ -10,22 +11,42 @@ use super::{Processes, Purpose};
 use crate::failure::Failure;
 use crate::progress::Bar;
 
-/// How often the reference program runs to warm up, and how often then.
+/// How often the reference program runs to warm up, and how often then. Chosen: so often a ping-pong takes a millisecond, and the median of nine
+/// hardly depends on single runs.
 const REFERENCE_RUNS: u32 = 9;
 
 /// The usual time of the reference program, and by how much a time may differ from it, as a share of it.
 type Usual = Option<(Duration, f64)>;
 
-/// Measures programs on the processes.
-pub(super) struct Measuring<'a> {
-    pub(super) processes: &'a mut dyn Processes,
-    pub(super) repetitions: Repetitions,
-    /// The program that runs between all others, if one does.
-    pub(super) reference: Option<&'a Question>,
-    pub(super) bar: &'a Bar,
+/// A program that was never measured in the usual state of the computer, so that none of its runs count.
+#[derive(Debug, Serialize)]
+pub(super) struct Unusual {
+    pub(super) purpose: Purpose,
+    what: String,
+    passes: Runs,
 }
 
-impl Measuring<'_> {
+/// Measures programs on the processes.
+pub(super) struct Measuring<'a> {
+    processes: &'a mut dyn Processes,
+    repetitions: Repetitions,
+    /// The program that runs between all others, if one does.
+    reference: Option<&'a Question>,
+    bar: &'a Bar,
+    /// What was measured, but not in the usual state of the computer.
+    pub(super) unusual: Vec<Unusual>,
+}
+
+impl<'a> Measuring<'a> {
+    pub(super) fn new(
+        processes: &'a mut dyn Processes,
+        repetitions: Repetitions,
+        reference: Option<&'a Question>,
+        bar: &'a Bar,
+    ) -> Measuring<'a> {
+        Measuring { processes, repetitions, reference, bar, unusual: Vec::new() }
+    }
+
     /// Measures the times to which the description is fitted, and the usual time of the reference program.
     ///
     /// # Errors
@@ -35,8 +56,9 @@ impl Measuring<'_> {
         let mut all = self.all(&programs)?;
         let usual = usual_reference(&all).zip(plan.tolerance);
         leave_out_other_states(&mut all, usual);
-        let measured = plan.to_measure.iter().cloned().zip(all).filter(|(_, runs)| runs.median().is_some());
-        Ok((measured.collect(), usual))
+        let all = self.usual_only(Purpose::Fit, &plan.to_measure, all);
+        let measured = plan.to_measure.iter().cloned().zip(all);
+        Ok((measured.filter_map(|(question, runs)| Some((question, runs?))).collect(), usual))
     }
 
     /// Measures what was predicted, and compares; also what was measured for the fit, once more.
@@ -56,9 +78,22 @@ impl Measuring<'_> {
         leave_out_other_states(&mut runs, usual);
         self.complete(&programs, &mut runs, usual)?;
         let again = runs.split_off(plan.to_predict.len());
+        let runs = self.usual_only(Purpose::Comparison, &plan.to_predict, runs);
         let compared = all.predictions.iter().zip(runs);
-        let compared = compared.filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), runs)).collect();
+        let compared = compared.filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), runs?)).collect();
         Ok((compared, again))
+    }
+
+    /// The runs of each program, if some of them count; those of the others are noted as unusual.
+    fn usual_only(&mut self, purpose: Purpose, questions: &[Question], all: Vec<Runs>) -> Vec<Option<Runs>> {
+        let usual = |(question, passes): (&Question, Runs)| {
+            if passes.usual_passes() == 0 {
+                self.unusual.push(Unusual { purpose, what: question.what.clone(), passes });
+                return None;
+            }
+            Some(passes)
+        };
+        questions.iter().zip(all).map(usual).collect()
     }
 
     /// The runs of all programs, each of which has its turn in every pass.
@@ -80,11 +115,10 @@ impl Measuring<'_> {
     fn complete(&mut self, programs: &[(Purpose, &Question)], all: &mut [Runs], usual: Usual) -> Result<(), Failure> {
         let passes: Vec<u32> = self.repetitions.runs_of_passes().collect();
         for count in passes {
-            let lacking = |runs: &&mut Runs| runs.usual_passes() == 0;
             let turns: Vec<(Purpose, &Question, &mut Runs)> = programs
                 .iter()
                 .zip(all.iter_mut())
-                .filter(|(_, runs)| lacking(runs))
+                .filter(|(_, runs)| runs.usual_passes() == 0)
                 .map(|(&(purpose, question), runs)| (purpose, question, runs))
                 .collect();
             let show = |share, what: &str| self.bar.show(share, format!("running {what} once more"));
@@ -108,7 +142,8 @@ impl Measuring<'_> {
             let measured = self.processes.pass(purpose, question, self.repetitions.warm_up, count)?;
             let after = self.reference_time()?;
             runs.push(match before.zip(after) {
-                Some((before, after)) => Pass { reference_ps: vec![before, after], ..measured },
+                Some((before, after)) => Pass { reference_ps: Some([before, after]), ..measured },
+                // Without a reference, or with the times that were measured with it before.
                 None => measured,
             });
             before = after;

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use tuning::calibrate::{Effort, Outcome};
 use tuning::rehearsal::{Judgement, Pass, Prediction, Predictions, Question, Rehearsal, Repeated};
 
@@ -38,7 +39,7 @@ const EVALUATIONS: u32 = 2_000;
 /// The first are measured on the hosts, and the description is fitted to them. The predictions are written to FOLDER with their hash,
 /// before anything of them is measured. Then the hosts run what was predicted: the outcome, and a page with it, are written to FOLDER. The regret
 /// of a prediction is the time of the algorithm predicted to be the fastest over that of the one that is. Runs in which a rank lost its processor to another
-/// process are left out.
+/// process are left out, and so are those beside which the reference program of the file, if it has one, took an unusual time.
 ///
 /// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them to.
 #[derive(Args, Debug)]
@@ -82,7 +83,8 @@ trait Processes {
 }
 
 /// What a program is measured for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Purpose {
     Fit,
     Comparison,
@@ -110,7 +112,7 @@ impl Arguments {
         let bar = Bar::new();
         // What was measured before has the times of the reference with it.
         let reference = plan.reference.as_ref().filter(|_| self.measured.is_none());
-        let mut measuring = Measuring { processes, repetitions: plan.repetitions, reference, bar: &bar };
+        let mut measuring = Measuring::new(processes, plan.repetitions, reference, &bar);
         let (measured, usual) = measuring.to_fit(&plan)?;
         let calibration = plan.calibration(&measured);
         let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;
@@ -120,6 +122,7 @@ impl Arguments {
         // What was measured before is the same each time it is read.
         let again = if self.measured.is_some() { Vec::new() } else { again };
         let repeated = measured.iter().zip(&again).filter_map(|(before, again)| Repeated::new(before, again)).collect();
+        let unusual = measuring.unusual;
         drop(bar);
         let mut provenance = Provenance::of("rehearse").given(plan.repetitions_json(&hash));
         provenance.read(file);
@@ -130,7 +133,7 @@ impl Arguments {
             fitted_to: &measured,
             hash: &hash,
             judgement: &Judgement::of(compared, repeated),
-            predicted: plan.to_predict.len(),
+            unusual: &unusual,
             measured: self.measured.as_deref(),
         };
         folder.write_outcome(&report, &provenance)?;

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tuning::calibrate::{Calibration, Outcome, Progress};
 use tuning::rehearsal::{Comparison, Judgement, MeasuredProgram};
 
-use super::fit_text;
+use super::measuring::Unusual;
+use super::{Purpose, fit_text};
 use crate::progress::Bar;
 
 /// The most predictions that the text shows: those with the largest errors.
@@ -35,8 +36,8 @@ pub(super) struct RehearsalReport<'a> {
     /// The digest of the predictions.
     pub(super) hash: &'a str,
     pub(super) judgement: &'a Judgement,
-    /// How many programs were to be predicted.
-    pub(super) predicted: usize,
+    /// The programs that were never measured in the usual state of the computer.
+    pub(super) unusual: &'a [Unusual],
     /// The folder with the times, if they were measured before.
     pub(super) measured: Option<&'a Path>,
 }
@@ -44,7 +45,7 @@ pub(super) struct RehearsalReport<'a> {
 impl RehearsalReport<'_> {
     /// The report as a JSON object.
     pub(super) fn json(&self, provenance: &Provenance) -> Value {
-        let RehearsalReport { fitted, fitted_to, hash, judgement, .. } = self;
+        let RehearsalReport { fitted, fitted_to, hash, judgement, unusual, .. } = self;
         let fitted_to = fitted_to.iter().zip(&fitted.fitted).map(|((question, runs), fitted)| {
             json!({
                 "what": question.what,
@@ -61,6 +62,7 @@ impl RehearsalReport<'_> {
             "fields": fields,
             "fitted_to": fitted_to.collect::<Vec<Value>>(),
             "judgement": judgement,
+            "unusual": unusual,
         }))
     }
 
@@ -121,10 +123,12 @@ impl RehearsalReport<'_> {
             let text = format!("{repeated}, if what was measured for the fit predicts the same programs");
             rows.push(["repetition".to_owned(), text]);
         }
-        if compared.len() < self.predicted {
-            let number = self.predicted - compared.len();
-            let text = format!("{}: the computer was in another state in all passes", counted(number, "prediction"));
-            rows.push(["not compared".to_owned(), text]);
+        for (name, purpose) in [("not fitted to", Purpose::Fit), ("not compared", Purpose::Comparison)] {
+            let number = self.unusual.iter().filter(|program| program.purpose == purpose).count();
+            if number > 0 {
+                let text = format!("{}: the computer was in another state in all passes", counted(number, "program"));
+                rows.push([name.to_owned(), text]);
+            }
         }
         let reasons = self.judgement.reasons().into_iter();
         rows.extend(reasons.map(|(reason, count)| ["not predicted".to_owned(), format!("{count}: {reason}")]));

@@ -22,8 +22,8 @@ pub struct Pass {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<usize>,
     /// The times of the reference program just before and just after, if there is one. [ps]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reference_ps: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_ps: Option<[u64; 2]>,
     /// Whether these show that the computer was in another state than usually.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_other_state: bool,
@@ -39,7 +39,12 @@ impl Pass {
 /// How long the reference program usually takes, by all of its runs beside the runs of programs.
 pub fn usual_reference<'a>(all: impl IntoIterator<Item = &'a Runs>) -> Option<Duration> {
     let passes = all.into_iter().flat_map(|runs| &runs.passes);
-    median_time(passes.flat_map(|pass| &pass.reference_ps).map(|&time| Duration::from_picoseconds(time)).collect())
+    median_time(
+        passes
+            .flat_map(|pass| pass.reference_ps.iter().flatten())
+            .map(|&time| Duration::from_picoseconds(time))
+            .collect(),
+    )
 }
 
 impl Runs {
@@ -53,7 +58,7 @@ impl Runs {
     pub fn leave_out_other_states(&mut self, usual: Duration, tolerance: f64) {
         let is_other = |&time: &u64| (time as f64 / usual.picoseconds() as f64 - 1.0).abs() > tolerance;
         for pass in &mut self.passes {
-            pass.in_other_state = pass.reference_ps.iter().any(is_other);
+            pass.in_other_state = pass.reference_ps.iter().flatten().any(is_other);
         }
     }
 
@@ -140,7 +145,7 @@ mod tests {
     fn passes_are_left_out_in_which_the_reference_took_longer_than_usual() {
         let pass = |time: u64, reference: [u64; 2]| Pass {
             times_ps: vec![time; 2],
-            reference_ps: reference.to_vec(),
+            reference_ps: Some(reference),
             ..Pass::default()
         };
         let mut runs =
