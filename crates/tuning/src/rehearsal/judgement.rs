@@ -23,7 +23,7 @@ pub struct Comparison {
     pub standard_error: Option<f64>,
     /// How many runs were measured.
     pub runs: usize,
-    /// How many of them were left out because a rank lost its processor.
+    /// How many of them were left out, because a rank lost its processor or the computer was in another state.
     pub left_out: usize,
     /// The runs themselves, pass by pass.
     pub passes: Runs,
