@@ -113,14 +113,15 @@ impl RehearsalReport<'_> {
         ];
         if !picks.is_empty() {
             let regret = both(self.judgement.median_regret, self.judgement.worst_regret);
-            rows.insert(1, ["regret".to_owned(), format!("{regret}, of {} choices of an algorithm", picks.len())]);
+            rows.insert(1, ["regret".to_owned(), format!("{regret}, of {} of an algorithm", counted(picks.len(), "choice"))]);
         }
         if let Some(correlation) = self.judgement.median_rank_correlation {
             rows.insert(2, ["rank correlation".to_owned(), format!("{correlation:.2} median")]);
         }
         if let Some(median) = self.judgement.median_repeated {
             let repeated = both(Some(median), self.judgement.worst_repeated);
-            let text = format!("{repeated}, if what was measured for the fit predicts the same programs");
+            let programs = counted(self.judgement.repeated.len(), "program");
+            let text = format!("{repeated}, between the fit and the comparison, of {programs} measured for both");
             rows.push(["repetition".to_owned(), text]);
         }
         for (name, purpose) in [("not fitted to", Purpose::Fit), ("not compared", Purpose::Comparison)] {
