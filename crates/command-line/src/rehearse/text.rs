@@ -113,7 +113,10 @@ impl RehearsalReport<'_> {
         ];
         if !picks.is_empty() {
             let regret = both(self.judgement.median_regret, self.judgement.worst_regret);
-            rows.insert(1, ["regret".to_owned(), format!("{regret}, of {} of an algorithm", counted(picks.len(), "choice"))]);
+            rows.insert(
+                1,
+                ["regret".to_owned(), format!("{regret}, of {} of an algorithm", counted(picks.len(), "choice"))],
+            );
         }
         if let Some(correlation) = self.judgement.median_rank_correlation {
             rows.insert(2, ["rank correlation".to_owned(), format!("{correlation:.2} median")]);
