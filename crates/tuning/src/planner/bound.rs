@@ -159,10 +159,19 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
                 // The time for each piece is rounded, by at most half a picosecond.
                 rate.map_or(0, |rate| rate.time_of(bytes).picoseconds().saturating_sub(pieces))
             };
-            let program = for_each(node.processor_send + waiting(node), sent.messages)
-                .saturating_add(for_each(node.processor_receive, received.messages))
-                .saturating_add(at_rate(node.copy_rate, Bytes(sent.bytes), sent.messages + 1))
-                .saturating_add(at_rate(node.copy_out_rate, Bytes(received.bytes), received.messages + 1));
+            let set_up = for_each(node.processor_send, sent.messages).saturating_add(at_rate(
+                node.copy_rate,
+                Bytes(sent.bytes),
+                sent.messages + 1,
+            ));
+            let taken_out = for_each(node.processor_receive, received.messages).saturating_add(at_rate(
+                node.copy_out_rate,
+                Bytes(received.bytes),
+                received.messages + 1,
+            ));
+            // While a send waits the processor is free for other operations of the rank, but the last to be set up is over only after its wait.
+            let last_wait = for_each(waiting(node), sent.messages.min(1));
+            let program = set_up.saturating_add(taken_out.max(last_wait));
             let moved = if rides { Bytes(0) } else { bytes };
             let communication = for_each(node.message_send, sent.messages)
                 .saturating_add(for_each(node.packet_send, packets(sent)))
@@ -175,8 +184,7 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
     Bound { time: Duration::from_picoseconds(time), reason: Reason::Processors }
 }
 
-/// How long at least the program waits for each message that it sends, in addition to its set-up: until the message has left, or has
-/// arrived and a system message says so.
+/// How long at least a send waits, in addition to its set-up: until the message has left, or has arrived and a system message says so.
 fn waiting(node: &NodeCosts) -> Duration {
     let left = node.message_send + node.packet_send;
     match node.send {
