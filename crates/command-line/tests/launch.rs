@@ -130,13 +130,14 @@ fn runs_in_another_state_of_the_computer_do_not_count() {
     let file = folder.join("rehearsal.toml");
     let head = "repeat = 2\npasses = 2\nmachine.name = \"loggp\"\nfit.o = \"1us..10ms\"\n";
     let reference = "[reference]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\ntolerance = 0.1\n";
-    let (measure, predict) = ("[[measure]]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\n", "[[predict]]\n");
+    let measure = "[[measure]]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\nover.bytes = [64]\n";
+    let predict = "[[predict]]\n";
     let choice = "program.broadcast = { bytes = 64 }\nover = { ranks = [3], algorithm = [\"binomial\", \"linear\"] }\n";
     fs::write(&file, [head, reference, measure, predict, choice].concat()).unwrap();
     let pass = |microseconds: u64, reference: [u64; 2]| json!({ "times_ps": [microseconds * 1_000_000], "reference_ps": reference.map(|time| time * 1_000_000) });
     let measured = |what: &str, passes: [Value; 2]| json!({ "what": what, "passes": passes });
     let before = json!({
-        "fitted_to": [measured("ping-pong on 2", [pass(50, [50, 51]), pass(66, [51, 65])])],
+        "fitted_to": [measured("ping-pong on 2 bytes 64", [pass(50, [50, 51]), pass(66, [51, 65])])],
         "judgement": { "compared": [
             measured("broadcast on 3 algorithm binomial", [pass(90, [64, 52]), pass(70, [52, 50])]),
             measured("broadcast on 3 algorithm linear", [pass(90, [64, 66]), pass(91, [66, 50])]),

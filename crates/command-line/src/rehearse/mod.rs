@@ -107,12 +107,10 @@ impl Arguments {
             return Err(Failure::argument("--repeat", self.options.repeat, "none: the file says it, with `repeat`"));
         }
         let (rehearsal, file) = Rehearsal::read(&self.file)?;
-        let plan = Plan::new(&rehearsal, processes)?;
+        let plan = Plan::new(&rehearsal, processes, self.measured.is_some())?;
         let folder = Folder::new(&self.out)?;
         let bar = Bar::new();
-        // What was measured before has the times of the reference with it.
-        let reference = plan.reference.as_ref().filter(|_| self.measured.is_none());
-        let mut measuring = Measuring::new(processes, plan.repetitions, reference, &bar);
+        let mut measuring = Measuring::new(processes, plan.repetitions, plan.reference.as_ref(), &bar);
         let (measured, usual) = measuring.to_fit(&plan)?;
         let calibration = plan.calibration(&measured);
         let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;

@@ -26,11 +26,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of a rehearsal on these processes.
+    /// The plan of a rehearsal on these processes. If its programs were measured before, the times of the reference were, too, and it does not run.
     ///
     /// # Errors
     /// Everything that a user can get wrong in the file.
-    pub(super) fn new(rehearsal: &Rehearsal, processes: &dyn Processes) -> Result<Plan, Failure> {
+    pub(super) fn new(
+        rehearsal: &Rehearsal,
+        processes: &dyn Processes,
+        measured_before: bool,
+    ) -> Result<Plan, Failure> {
         let (description, parameters) = (rehearsal.machine.describe()?, rehearsal.parameters()?);
         let (to_measure, to_predict) = (rehearsal.to_measure()?, rehearsal.to_predict()?);
         let (reference, tolerance) = rehearsal.reference()?.unzip();
@@ -40,7 +44,7 @@ impl Plan {
             repetitions: rehearsal.repetitions()?,
             to_measure,
             to_predict,
-            reference,
+            reference: reference.filter(|_| !measured_before),
             tolerance,
         };
         check(Purpose::Fit, plan.reference.as_slice(), processes)?;
