@@ -6,8 +6,9 @@ use machines::Description;
 use machines::model::Machine;
 use programs::measure::quantile_95;
 
+use super::least_squares::least_squares;
 use super::parameter::Parameter;
-use super::simplex::{Limits, minimize};
+use super::simplex::{Best, Limits, minimize};
 use super::times::Measurement;
 use super::uncertainty::standard_errors;
 use crate::benchmark::Benchmark;
@@ -183,9 +184,7 @@ impl Calibration {
         let mut evaluations = 0;
         let mut best: Option<f64> = None;
         let mut failure = None;
-        // A simplex whose corners are within 0.1% of a range is good enough: the times are not known better.
-        let limits = Limits { evaluations: effort.evaluations, size: 1e-3, restarts: 3 };
-        let found = minimize(&start, limits, |places| {
+        let mut weighted_errors = |places: &[f64]| {
             let (before, known) = (evaluations, best);
             let show = |share: f64| (effort.progress)(Progress::Searching { evaluations: before, share, best: known });
             evaluations += 1;
@@ -196,18 +195,19 @@ impl Calibration {
                     failure = Some(error);
                     return None;
                 }
-                Some(Err(_)) => return Some(f64::INFINITY),
+                Some(Err(_)) => return Some(vec![f64::INFINITY; fitted_to.len()]),
                 None => return None,
             };
             let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
             best = Some(best.map_or(mean, |best| best.min(mean)));
-            Some(self.weighted(&errors, &fitted_to).iter().map(|error| error * error).sum())
-        });
+            Some(self.weighted(&errors, &fitted_to))
+        };
+        let found = search(&start, effort.evaluations, &mut weighted_errors);
         if let Some(failure) = failure {
             return Err(failure);
         }
         let found = found.ok_or(CalibrationError::Interrupted)?;
-        self.outcome(&found.point, found.evaluations, effort)
+        self.outcome(&found.point, evaluations, effort)
     }
 
     /// The description's text with the fitted values in it.
@@ -357,3 +357,14 @@ impl Calibration {
 
 /// How far values are varied for the Jacobian, as a share of the range: more than what rounding to packets and picoseconds hides.
 const STEP: f64 = 0.02;
+
+/// The place with the least sum of squares that is found from `start`: first by derivatives, which takes few evaluations, then from there by a
+/// simplex, which is not held up where simulated times jump, as single packets are in time or late.
+fn search(start: &[f64], evaluations: u32, residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>) -> Option<Best> {
+    let found = least_squares(start, evaluations, &mut *residuals)?;
+    // A simplex whose corners are within 0.1% of a range is good enough: the times are not known better.
+    let limits = Limits { evaluations: evaluations - found.evaluations, size: 1e-3, restarts: 3 };
+    let sum_of_squares = |places: &[f64]| Some(residuals(places)?.iter().map(|error| error * error).sum());
+    let refined = minimize(&found.point, limits, sum_of_squares);
+    Some(refined.filter(|refined| refined.value < found.value).unwrap_or(found))
+}

@@ -29,7 +29,7 @@ pub fn standard_errors(residuals: &[f64], jacobian: &[Vec<f64>]) -> Vec<Option<f
 }
 
 /// The inverse of a symmetric positive definite matrix, by elimination with the largest pivot first; none if it has none.
-fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let largest = (0..n).map(|it| matrix[it][it]).fold(0.0, f64::max);
     let mut inverse: Vec<Vec<f64>> =
