@@ -169,9 +169,11 @@ fn further_times(model: &Ethernet) -> impl Iterator<Item = [String; 2]> {
     let times = [
         ("handing over", model.handover, ", however many frames at once"),
         ("waking", model.wake, " for a node that has waited for a frame"),
+        ("timer", model.timer, " for a node that has waited for a time to come"),
         ("blocking", model.block, " for a node that begins to wait for a frame"),
         ("interrupts", model.interrupt, " at the sender, for an idle processor that a receiver needs"),
         ("cold caches", model.cold, " for the first frame sent and the first received"),
+        ("", model.cold_each, " more for each other node that ran meanwhile"),
         ("bucket delay", model.bucket_delay, " for a frame that had to wait for tokens"),
         ("bucket carry", model.bucket_carry, " of an interrupt, to carry such a frame on"),
     ];

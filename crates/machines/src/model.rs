@@ -401,13 +401,17 @@ pub struct Ethernet {
     pub handover: Duration,
     /// How long a node that has waited for a frame takes until it runs again on an idle processor, which is occupied meanwhile. [ps]
     pub wake: Duration,
+    /// For how long a node's processor is busy when a time comes for which the node has waited. [ps]
+    pub timer: Duration,
     /// How long a node that begins to wait for a frame keeps its processor. [ps]
     pub block: Duration,
     /// The sender's cost to interrupt an idle processor for such a node, where nodes share processors. [ps]
     pub interrupt: Duration,
-    /// The processor's additional cost of the first frame that a node sends and of the first that it receives, also after a wait of a
-    /// millisecond. [ps]
+    /// The processor's additional cost of the first frame that a node sends and of the first that it receives, also after a wait of
+    /// 300 us. [ps]
     pub cold: Duration,
+    /// The same after such a wait, for each other node that has run on the same processor meanwhile. [ps]
+    pub cold_each: Duration,
     /// How many processors all nodes share, if not one each.
     pub processors: Option<u32>,
     /// The processor's cost for each byte of payload, to send it and to receive it. [ps/B]

@@ -223,9 +223,11 @@ fn ethernet(model: &Ethernet) -> Value {
         "receive_ps": model.receive.picoseconds(),
         "handover_ps": model.handover.picoseconds(),
         "wake_ps": model.wake.picoseconds(),
+        "timer_ps": model.timer.picoseconds(),
         "block_ps": model.block.picoseconds(),
         "interrupt_ps": model.interrupt.picoseconds(),
         "cold_ps": model.cold.picoseconds(),
+        "cold_each_ps": model.cold_each.picoseconds(),
         "processors": model.processors,
         "copy_per_byte_ps": model.copy.picoseconds(),
         "call_send_ps": model.call_send.picoseconds(),
@@ -255,6 +257,7 @@ fn messaging(model: &Messaging) -> Value {
     let size = |size: Option<Bytes>| size.map(|size| size.0);
     let mut object = json!({
         "header_bytes": size(model.header),
+        "envelope_bytes": size(model.envelope),
         "window": model.window,
         "repeat": model.repeat.map(Repeat::name),
         "push_first_bytes": size(model.push_first),

@@ -44,8 +44,9 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
     if ethernet.copy > LONGEST_BYTE {
         return Err(Fault::value("ethernet.copy", ethernet.copy, format!("at most {LONGEST_BYTE}")));
     }
+    leaves_room(ethernet)?;
     delays_a_bucket(ethernet)?;
-    interrupts_a_processor(ethernet)?;
+    shares_a_processor(ethernet)?;
     let time = |name: &str, time: Duration| bounded(&format!("ethernet.{name}"), time);
     let resolved = Ethernet {
         rate: ethernet.rate,
@@ -63,9 +64,11 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         receive: time("receive", ethernet.receive)?,
         handover: time("handover", ethernet.handover)?,
         wake: time("wake", ethernet.wake)?,
+        timer: time("timer", ethernet.timer)?,
         block: time("block", ethernet.block)?,
         interrupt: time("interrupt", ethernet.interrupt)?,
         cold: time("cold", ethernet.cold)?,
+        cold_each: time("cold_each", ethernet.cold_each)?,
         processors: ethernet.processors,
         copy: ethernet.copy,
         call_send: time("call_send", ethernet.call_send)?,
@@ -92,6 +95,18 @@ fn holds_a_frame(name: &str, size: Option<Bytes>, frame: Bytes) -> Result<(), Fa
     }
 }
 
+/// A packet with the longest header needs more of a frame than the envelope may take of the shortest.
+fn leaves_room(ethernet: &fields::Ethernet) -> Result<(), Fault> {
+    let fields::Messaging { header, envelope, .. } = ethernet.messaging;
+    let Some(envelope) = envelope else { return Ok(()) };
+    let most = Bytes(ethernet.payload.0.saturating_sub(header.unwrap_or(Bytes(0)).0 + LONGEST_HEADER.0));
+    if envelope > most {
+        let allowed = format!("at most {most}, as a frame carries {}", ethernet.payload);
+        return Err(Fault::value("ethernet.messaging.envelope", envelope, allowed));
+    }
+    Ok(())
+}
+
 /// Without token buckets no frame waits for tokens, so that a delay would have no effect.
 fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     let of_trunk = ethernet.trunk.as_ref().and_then(|trunk| trunk.bucket);
@@ -105,13 +120,15 @@ fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     }
 }
 
-/// An interrupt for a receiver costs the sender only where both are on one computer.
-fn interrupts_a_processor(ethernet: &fields::Ethernet) -> Result<(), Fault> {
-    if !ethernet.interrupt.is_zero() && ethernet.processors.is_none() {
-        let allowed = "0 ps, as nodes share no `processors`";
-        return Err(Fault::value("ethernet.interrupt", ethernet.interrupt, allowed));
+/// An interrupt for a receiver costs the sender only where both are on one computer, and only there does one node run where another did.
+fn shares_a_processor(ethernet: &fields::Ethernet) -> Result<(), Fault> {
+    let times = [("interrupt", ethernet.interrupt), ("cold_each", ethernet.cold_each)];
+    match times.into_iter().find(|(_, time)| !time.is_zero()) {
+        Some((name, time)) if ethernet.processors.is_none() => {
+            Err(Fault::value(&format!("ethernet.{name}"), time, "0 ps, as nodes share no `processors`"))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The trunk of an Ethernet, with nodes at both of its ends.
@@ -159,8 +176,10 @@ fn faults(faults: &Faults) -> Result<Faults, Fault> {
 /// Checks every field by itself, and the order of those times that must be in order.
 fn messaging(fields: &Messaging) -> Result<Messaging, Fault> {
     let place = |name: &str| format!("ethernet.messaging.{name}");
-    if let Some(header) = fields.header.filter(|header| *header > LONGEST_HEADER) {
-        return Err(Fault::value(place("header"), header, format!("at most {LONGEST_HEADER}")));
+    for (name, size) in [("header", fields.header), ("envelope", fields.envelope)] {
+        if let Some(size) = size.filter(|size| *size > LONGEST_HEADER) {
+            return Err(Fault::value(place(name), size, format!("at most {LONGEST_HEADER}")));
+        }
     }
     let counts = [
         ("window", "packets", fields.window.map(u64::from)),

@@ -125,6 +125,24 @@ fn a_trunk_makes_two_switches_of_one() {
 }
 
 #[test]
+fn an_envelope_leaves_room_for_the_longest_header() {
+    let small = GOOD.replacen("receive_ring = 32", "receive_ring = 32\npayload = \"128 B\"", 1);
+    let with = |envelope| {
+        let text = small.replacen("window = 32", &format!("header = \"8 B\"\nenvelope = \"{envelope} B\""), 1);
+        Description::parse(&text, "two.toml").and_then(|description| description.resolve())
+    };
+    assert!(with(56).is_ok());
+    assert_eq!(
+        complaint("window = 32", "envelope = \"65 B\""),
+        "two.toml:18:12: ethernet.messaging.envelope: found 65 B; allowed is at most 64 B",
+    );
+    assert_eq!(
+        with(57).unwrap_err().to_string(),
+        "two.toml:20:12: ethernet.messaging.envelope: found 57 B; allowed is at most 56 B, as a frame carries 128 B",
+    );
+}
+
+#[test]
 fn mistakes_of_a_trunk() {
     let rate = "rate = \"250 Mbit/s\"";
     let table = [
@@ -200,6 +218,11 @@ fn mistakes_in_how_messages_are_sent() {
             "queue = \"64 KiB\"",
             "queue = \"64 KiB\"\ninterrupt = \"7 us\"",
             "two.toml:7:13: ethernet.interrupt: found 7 us; allowed is 0 ps, as nodes share no `processors`",
+        ),
+        (
+            "queue = \"64 KiB\"",
+            "queue = \"64 KiB\"\ncold_each = \"1 us\"",
+            "two.toml:7:13: ethernet.cold_each: found 1 us; allowed is 0 ps, as nodes share no `processors`",
         ),
         (
             "window = 32",

@@ -217,6 +217,13 @@ impl<P: Clone> Network<P> {
         self.processors.idle() > 0
     }
 
+    /// How many others have used the processor that a node gets since it last had one, where nodes share processors: as many as there are further
+    /// processors can have run without being in its way.
+    pub fn others_on_processor(&self, node: Rank) -> u64 {
+        let further = self.ethernet.processors.map_or(u32::MAX, |shared| shared.saturating_sub(1));
+        self.processors.others_since(node).saturating_sub(u64::from(further))
+    }
+
     /// Takes the next frame from a node's receive ring.
     pub fn take(&mut self, node: Rank) -> Option<Received<P>> {
         self.rings[node.0 as usize].pop_front()

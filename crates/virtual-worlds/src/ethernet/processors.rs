@@ -16,6 +16,10 @@ pub(super) struct Processors {
     /// Whether nodes share processors.
     shared: bool,
     waiting: VecDeque<Rank>,
+    /// How often nodes got a processor.
+    turns: u64,
+    /// Which of these was the last of each node; zero before its first.
+    last_turn: Vec<u64>,
 }
 
 impl Processors {
@@ -27,20 +31,21 @@ impl Processors {
             stolen: vec![Duration::ZERO; nodes as usize],
             shared: shared.is_some(),
             waiting: VecDeque::new(),
+            turns: 0,
+            last_turn: vec![0; nodes as usize],
         }
     }
 
     /// Whether a node has a processor, or gets one at once. If not, it is queued.
     pub(super) fn take(&mut self, node: Rank) -> bool {
-        let has_one = &mut self.has_one[node.0 as usize];
-        if !*has_one && self.idle > 0 {
+        if !self.has_one(node) && self.idle > 0 {
             self.idle -= 1;
-            *has_one = true;
+            self.give(node);
         }
-        if !*has_one && !self.waiting.contains(&node) {
+        if !self.has_one(node) && !self.waiting.contains(&node) {
             self.waiting.push_back(node);
         }
-        *has_one
+        self.has_one(node)
     }
 
     /// Whether a node has a processor.
@@ -98,10 +103,22 @@ impl Processors {
     fn pass_on(&mut self) -> Option<Rank> {
         let next = self.waiting.pop_front();
         match next {
-            Some(next) => self.has_one[next.0 as usize] = true,
+            Some(next) => self.give(next),
             None => self.idle += 1,
         }
         next
+    }
+
+    fn give(&mut self, node: Rank) {
+        self.turns += 1;
+        self.has_one[node.0 as usize] = true;
+        self.last_turn[node.0 as usize] = self.turns;
+    }
+
+    /// How many others have got a processor since a node last got one.
+    pub(super) fn others_since(&self, node: Rank) -> u64 {
+        let last = self.last_turn[node.0 as usize];
+        self.last_turn.iter().filter(|&&turn| turn > last).count() as u64
     }
 }
 
@@ -118,6 +135,17 @@ mod tests {
         assert!(!processors.take(Rank(0)));
         assert_eq!(processors.end_interrupt(), Some(Rank(0)));
         assert_eq!(processors.take_stolen(Rank(0)), Duration::ZERO);
+    }
+
+    #[test]
+    fn others_are_counted_once_since_a_node_last_had_a_processor() {
+        let turns = [1, 0, 2, 1, 2, 1].map(Rank);
+        let mut processors = Processors::new(Some(1), 4);
+        for node in turns {
+            assert!(processors.take(node));
+            processors.release(node);
+        }
+        assert_eq!([0, 1, 2, 3].map(|node| processors.others_since(Rank(node))), [2, 0, 1, 3]);
     }
 
     #[test]

@@ -31,7 +31,8 @@ fn it_passes_the_conformance_suite() {
     }
 }
 
-/// Where nodes are processes of one computer, every step of which takes time, and wires are token buckets.
+/// Where nodes are processes of one computer, every step of which takes time, and wires are token buckets. Only timers take none: with them, a node
+/// that computes for a time goes on later.
 #[test]
 fn it_passes_the_conformance_suite_on_one_computer() {
     let us = Duration::from_microseconds;
@@ -40,6 +41,7 @@ fn it_passes_the_conformance_suite_on_one_computer() {
     let ethernet = ethernet(&mut machine);
     (ethernet.processors, ethernet.interrupt) = (Some(2), us(7));
     (ethernet.wake, ethernet.block, ethernet.switch_copy) = (us(9), us(8), us(10));
+    (ethernet.cold, ethernet.cold_each) = (us(2), us(1));
     (ethernet.bucket, ethernet.bucket_carry) = (Some(Bytes(1_600)), us(15));
     conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
     conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
@@ -136,6 +138,8 @@ fn every_cost_is_paid() {
     // the end.
     let longer = time(&|ethernet| ethernet.messaging.header = Some(Bytes(22)));
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
+    let enveloped = time(&|ethernet| ethernet.messaging.envelope = Some(Bytes(10)));
+    assert_eq!(enveloped, longer);
 }
 
 /// Two messages to rank 1, the second of them `pause` after the first.
@@ -160,7 +164,7 @@ impl Program for Twice {
 }
 
 #[test]
-fn nodes_are_cold_at_first_and_after_a_wait_of_a_millisecond() {
+fn nodes_are_cold_at_first_and_after_a_long_wait() {
     let us = Duration::from_microseconds;
     let end = |cold, pause| {
         let mut machine = machine(Faults::NONE);
@@ -169,10 +173,92 @@ fn nodes_are_cold_at_first_and_after_a_wait_of_a_millisecond() {
         answer.finish[1].since(Time::ZERO)
     };
     let extra = |pause| end(us(7), pause) - end(Duration::ZERO, pause);
-    // The pause begins when the first message is handed over; what its frame costs is over long before.
-    assert!(extra(us(500)) < us(1), "{:?}", extra(us(500)));
+    // The pause begins when the first message is handed over. Of what that message costs more, only the receiver's first acknowledgement is not over
+    // long before.
+    assert_eq!(extra(us(200)), us(7));
     // The second message's frame at the source; at the receiver, which acknowledges it before its end, that frame and the one it sends.
     assert_eq!(extra(us(5_000)), us(7 * 3));
+}
+
+/// As many others as there are further processors are in nobody's way.
+#[test]
+fn a_node_is_colder_the_more_others_have_run_on_its_processor() {
+    let us = Duration::from_microseconds;
+    let extra = |ranks, processors| {
+        let end = |cold_each| {
+            let mut machine = machine(Faults::NONE);
+            let ethernet = ethernet(&mut machine);
+            (ethernet.processors, ethernet.cold_each) = (Some(processors), cold_each);
+            let (_, answer) = EthernetWorld::new(&machine, 1).run(ranks, &TwiceToEach).unwrap();
+            answer.finish[1].since(Time::ZERO)
+        };
+        end(us(7)) - end(Duration::ZERO)
+    };
+    assert_eq!(extra(2, 2), Duration::ZERO);
+    assert_eq!(extra(3, 3), Duration::ZERO);
+    assert!(Duration::ZERO < extra(3, 2) && extra(3, 2) < extra(4, 2), "{:?} {:?}", extra(3, 2), extra(4, 2));
+}
+
+/// One message from rank 0 to each other rank; and the same again after five milliseconds.
+struct TwiceToEach;
+
+impl Program for TwiceToEach {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        for round in 0..2 {
+            if endpoint.rank() != Rank(0) {
+                endpoint.receive(Rank(0)).await?;
+                continue;
+            }
+            endpoint.sleep_until(Time::ZERO + Duration::from_microseconds(5_000) * round).await;
+            for to in (1..endpoint.size()).map(Rank) {
+                endpoint.send(to, Message::of_size(Bytes(64))).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All but the last rank wait until a time, rank 0 then sends to the last.
+struct AtOnce;
+
+impl Program for AtOnce {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let last = Rank(endpoint.size() - 1);
+        if endpoint.rank() == last {
+            return endpoint.receive(Rank(0)).await.map(drop);
+        }
+        endpoint.sleep_until(Time::ZERO + Duration::from_microseconds(5_000)).await;
+        match endpoint.rank() {
+            Rank(0) => endpoint.send(last, Message::of_size(Bytes(64))).await,
+            _ => Ok(()),
+        }
+    }
+}
+
+/// When the last rank has its message, of five that share `processors`.
+fn last_at_once(processors: Option<u32>, change: &dyn Fn(&mut Ethernet)) -> Duration {
+    let mut machine = machine(Faults::NONE);
+    let ethernet = ethernet(&mut machine);
+    ethernet.processors = processors;
+    change(ethernet);
+    let (_, answer) = EthernetWorld::new(&machine, 1).run(5, &AtOnce).unwrap();
+    answer.finish[4].since(Time::ZERO)
+}
+
+/// Rank 0 is the first, but the receiver waits for the only processor until all timers have been dealt with.
+#[test]
+fn a_timer_occupies_a_processor() {
+    let us = Duration::from_microseconds;
+    let extra =
+        |processors| last_at_once(processors, &|ethernet| ethernet.timer = us(30)) - last_at_once(processors, &|_| {});
+    assert_eq!(extra(None), us(30));
+    assert_eq!(extra(Some(5)), us(30));
+    // The frame is under way meanwhile.
+    assert!((us(30 * 3)..us(30 * 4)).contains(&extra(Some(1))), "{:?}", extra(Some(1)));
 }
 
 /// Four receivers have a frame at the same instant. Each wakes 5 us later and occupies a processor for 10 us to take it; the first needs

@@ -57,6 +57,10 @@ pub struct Ethernet {
     /// waits for a processor, too, runs as soon as it gets one. None by default.
     #[serde(default)]
     pub wake: Duration,
+    /// For how long a node's processor is busy when a time comes for which the node has waited: that of a timer's interrupt, until the node
+    /// goes on. None by default.
+    #[serde(default)]
+    pub timer: Duration,
     /// How long a node that begins to wait for a frame keeps its processor; if a frame arrives meanwhile, it need not wake. None by default.
     #[serde(default)]
     pub block: Duration,
@@ -65,9 +69,13 @@ pub struct Ethernet {
     #[serde(default)]
     pub interrupt: Duration,
     /// The extra cost to the processor of the first frame that a node sends, and of the first that it receives, when nothing is in a cache
-    /// yet; and again of the next ones after it has waited for a millisecond. None by default.
+    /// yet; and again of the next ones after it has waited for 300 us. None by default.
     #[serde(default)]
     pub cold: Duration,
+    /// The same after such a wait, for each other node that has run on the same processor meanwhile. Only where nodes share `processors`; none
+    /// by default.
+    #[serde(default)]
+    pub cold_each: Duration,
     /// How many processors all nodes share, where they are processes of one computer: the work for frames waits for a processor; programs'
     /// computing and calls do not. By default each node has its own.
     #[serde(default)]
@@ -150,6 +158,9 @@ impl Default for Faults {
 pub struct Messaging {
     /// The header of each packet on the wire; if left out, as the messaging encodes it.
     pub header: Option<Bytes>,
+    /// What layers below add to each packet, in each frame: 20 B of IP, 8 B of UDP, and 32 B of the seal that launched ranks put on
+    /// it. None by default.
+    pub envelope: Option<Bytes>,
     /// How many packets of a stream are under way at most.
     pub window: Option<u32>,
     /// Which packets are sent again when one is lost.
@@ -190,6 +201,7 @@ impl Messaging {
     pub fn chosen(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("header", self.header.map(|it| it.to_string())),
+            ("envelope", self.envelope.map(|it| it.to_string())),
             ("window", self.window.map(|it| it.to_string())),
             ("repeat", self.repeat.map(|it| it.name().to_owned())),
             ("probe", self.probe.map(|it| it.name().to_owned())),

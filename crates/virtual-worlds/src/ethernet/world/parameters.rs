@@ -28,10 +28,12 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
 }
 
 /// The largest datagram. Where the machine gives packets a header of its own, a packet other than an opening carries what the frame
-/// leaves beside that header.
+/// leaves beside that header and the envelope.
 fn datagram(ethernet: &Ethernet) -> usize {
     let written = Bytes(messaging::packet::FRAGMENT_HEADER as u64);
-    let size = ethernet.payload.0.saturating_sub(ethernet.messaging.header.unwrap_or(written).0) + written.0;
+    let Messaging { header, envelope, .. } = ethernet.messaging;
+    let beside = header.unwrap_or(written).0 + envelope.unwrap_or(Bytes(0)).0;
+    let size = ethernet.payload.0.saturating_sub(beside) + written.0;
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 

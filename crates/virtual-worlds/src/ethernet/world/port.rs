@@ -23,13 +23,15 @@ pub(super) struct Port<'run, P> {
     first: First,
     /// The header of a packet, if it is not the one that the messaging writes.
     header: Option<Bytes>,
+    /// What layers below add to it.
+    envelope: Bytes,
     /// Whether the node takes all frames that have arrived before it sends anything, rather than one.
     takes_all: bool,
 }
 
-/// A node that has waited this long for a frame is as cold as at the beginning: its processor has done other things. Chosen: launched ranks wait for
-/// four milliseconds before each run, and mostly for less within one.
-const COLD_AFTER: Duration = Duration::from_microseconds(1_000);
+/// A node that has waited this long is as cold as at the beginning: its processor has done other things. Chosen: launched ranks are cold after waits of
+/// 400 us, and wait for less within programs of small messages.
+const COLD_AFTER: Duration = Duration::from_microseconds(300);
 
 /// The additional cost of the first frame sent, and of the first taken, at the beginning and after a long wait; else zero.
 #[derive(Debug)]
@@ -56,9 +58,11 @@ struct Costs {
     receive: Duration,
     handover: Duration,
     wake: Duration,
+    timer: Duration,
     block: Duration,
     interrupt: Duration,
     cold: Duration,
+    cold_each: Duration,
     switch_copy: Duration,
     copy: Duration,
     broadcast_each: Duration,
@@ -76,19 +80,35 @@ impl<'run, P: Clone> Port<'run, P> {
             receive,
             handover,
             wake,
+            timer,
             block,
             interrupt,
             cold,
+            cold_each,
             switch_copy,
             copy,
             broadcast_each,
             messaging,
             ..
         } = *ethernet;
-        let first = First::new(cold);
-        let costs = Costs { send, receive, handover, wake, block, interrupt, cold, switch_copy, copy, broadcast_each };
+        let costs = Costs {
+            send,
+            receive,
+            handover,
+            wake,
+            timer,
+            block,
+            interrupt,
+            cold,
+            cold_each,
+            switch_copy,
+            copy,
+            broadcast_each,
+        };
         let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
-        Port { network, node, others, costs, first, header: messaging.header, takes_all }
+        let first = First::new(cold);
+        let (header, envelope) = (messaging.header, messaging.envelope.unwrap_or(Bytes(0)));
+        Port { network, node, others, costs, first, header, envelope, takes_all }
     }
 
     pub(super) fn now(&self) -> Time {
@@ -173,9 +193,15 @@ impl<'run, P: Clone> Port<'run, P> {
         })
         .await;
         if self.now().since(begun) >= COLD_AFTER {
-            self.first.become_cold(self.costs.cold);
+            let others = self.network.borrow().others_on_processor(self.node);
+            self.first.become_cold(self.costs.cold + self.costs.cold_each * others);
         }
-        let frame = frame?;
+        let Some(frame) = frame else {
+            if waited {
+                self.work(self.costs.timer).await;
+            }
+            return None;
+        };
         if waited && self.network.borrow().has_idle_processor() {
             self.work(self.costs.wake).await;
         }
@@ -188,10 +214,8 @@ impl<'run, P: Clone> Port<'run, P> {
 impl Port<'_, Datagram> {
     /// The size of a datagram as the payload of a frame.
     fn size_of(&self, datagram: &Datagram) -> Bytes {
-        match self.header {
-            Some(header) => Bytes(header.0 + datagram.payload().size().0),
-            None => Bytes(datagram.size() as u64),
-        }
+        let size = self.header.map_or(datagram.size() as u64, |header| header.0 + datagram.payload().size().0);
+        Bytes(self.envelope.0 + size)
     }
 }
 
