@@ -114,7 +114,7 @@ fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     match times.into_iter().find(|(_, time)| !time.is_zero()) {
         Some((name, time)) if ethernet.bucket.or(of_trunk).is_none() => {
             let allowed = "0 ps, as neither the wires nor a trunk have a `bucket`";
-            Err(Fault::value(&format!("ethernet.{name}"), time, allowed))
+            Err(Fault::value(format!("ethernet.{name}"), time, allowed))
         }
         _ => Ok(()),
     }
@@ -125,7 +125,7 @@ fn shares_a_processor(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     let times = [("interrupt", ethernet.interrupt), ("cold_each", ethernet.cold_each)];
     match times.into_iter().find(|(_, time)| !time.is_zero()) {
         Some((name, time)) if ethernet.processors.is_none() => {
-            Err(Fault::value(&format!("ethernet.{name}"), time, "0 ps, as nodes share no `processors`"))
+            Err(Fault::value(format!("ethernet.{name}"), time, "0 ps, as nodes share no `processors`"))
         }
         _ => Ok(()),
     }
