@@ -245,7 +245,7 @@ def test_a_rehearsal_on_more_ranks_than_some_programs_have(rehearsal: Path) -> N
 
 def test_a_reference_runs_between_the_programs_of_a_rehearsal(rehearsal: Path) -> None:
     text = REHEARSAL.replace("repeat = 3", "repeat = 4\nwarm_up = 1\npasses = 2")
-    reference = "[reference]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\ntolerance = 1.0\n"
+    reference = "[reference]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\ntolerance = 1000.0\n"
     (rehearsal / "rehearsal.toml").write_text(text + reference)
     answer = answer_of(rehearse(3, rehearsal, "--json", "rehearsal.toml"))
     judged, unusual = answer["judgement"]["compared"], answer["unusual"]

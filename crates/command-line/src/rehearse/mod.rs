@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use tuning::calibrate::{Effort, Outcome};
+use tuning::calibrate::{CalibrationError, Effort, Outcome};
 use tuning::rehearsal::{Judgement, Pass, Prediction, Predictions, Question, Rehearsal, Repeated};
 
 use super::failure::Failure;
@@ -113,7 +113,8 @@ impl Arguments {
         let mut measuring = Measuring::new(processes, plan.repetitions, plan.reference.as_ref(), &bar);
         let (measured, usual) = measuring.to_fit(&plan)?;
         let calibration = plan.calibration(&measured);
-        let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)))?;
+        let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)));
+        let fitted = fitted.map_err(too_few_in_the_usual_state)?;
         let predictions = predict(&calibration.fitted_text(&fitted)?, &plan, &bar)?;
         let hash = folder.write_predictions(&predictions)?;
         let (compared, again) = measuring.to_compare(&plan, &predictions, usual)?;
@@ -136,6 +137,17 @@ impl Arguments {
         };
         folder.write_outcome(&report, &provenance)?;
         Ok(if as_json { super::json(&report.json(&provenance)) } else { report.text(&self.out, &provenance) }.into())
+    }
+}
+
+/// The error if the computer was so often in another state that fewer programs were measured for the fit than there are fields.
+fn too_few_in_the_usual_state(error: CalibrationError) -> Failure {
+    match error {
+        CalibrationError::TooFew { times, parameters } => {
+            let found = format!("{times} programs that were measured in the usual state of the computer");
+            Failure::argument("measure", found, format!("at least {parameters}, one for each field of `fit`"))
+        }
+        error => error.into(),
     }
 }
 
