@@ -217,11 +217,11 @@ impl<P: Clone> Network<P> {
         self.processors.idle() > 0
     }
 
-    /// How many others have used the processor that a node gets since it last had one, where nodes share processors: as many as there are further
-    /// processors can have run without being in its way.
+    /// How many others have run on a node's processor since it last had one, where nodes share processors. Of all that have run, as many as there
+    /// are further processors count as having run on those.
     pub fn others_on_processor(&self, node: Rank) -> u64 {
-        let further = self.ethernet.processors.map_or(u32::MAX, |shared| shared.saturating_sub(1));
-        self.processors.others_since(node).saturating_sub(u64::from(further))
+        let Some(shared) = self.ethernet.processors else { return 0 };
+        self.processors.others_since(node).saturating_sub(u64::from(shared.saturating_sub(1)))
     }
 
     /// Takes the next frame from a node's receive ring.

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use endpoint::Result;
-use machines::model::Ethernet;
+use machines::model::{Ethernet, Messaging};
 use messaging::{Datagram, Datagrams};
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -18,15 +18,10 @@ pub(super) struct Port<'run, P> {
     node: Rank,
     /// How many nodes receive a broadcast.
     others: u64,
-    costs: Costs,
+    /// What frames cost the processor, and what is in them.
+    ethernet: &'run Ethernet,
     /// What its next frames cost in addition, until it has sent one and taken one.
     first: First,
-    /// The header of a packet, if it is not the one that the messaging writes.
-    header: Option<Bytes>,
-    /// What layers below add to it.
-    envelope: Bytes,
-    /// Whether the node takes all frames that have arrived before it sends anything, rather than one.
-    takes_all: bool,
 }
 
 /// A node that has waited this long is as cold as at the beginning: its processor has done other things. Chosen: launched ranks are cold after waits of
@@ -51,64 +46,15 @@ impl First {
     }
 }
 
-/// What frames cost a processor.
-#[derive(Clone, Copy, Debug)]
-struct Costs {
-    send: Duration,
-    receive: Duration,
-    handover: Duration,
-    wake: Duration,
-    timer: Duration,
-    block: Duration,
-    interrupt: Duration,
-    cold: Duration,
-    cold_each: Duration,
-    switch_copy: Duration,
-    copy: Duration,
-    broadcast_each: Duration,
-}
-
 impl<'run, P: Clone> Port<'run, P> {
     pub(super) fn new(
         network: &'run RefCell<Network<P>>,
-        ethernet: &Ethernet,
+        ethernet: &'run Ethernet,
         node: Rank,
         ranks: u32,
     ) -> Port<'run, P> {
-        let Ethernet {
-            send,
-            receive,
-            handover,
-            wake,
-            timer,
-            block,
-            interrupt,
-            cold,
-            cold_each,
-            switch_copy,
-            copy,
-            broadcast_each,
-            messaging,
-            ..
-        } = *ethernet;
-        let costs = Costs {
-            send,
-            receive,
-            handover,
-            wake,
-            timer,
-            block,
-            interrupt,
-            cold,
-            cold_each,
-            switch_copy,
-            copy,
-            broadcast_each,
-        };
-        let (others, takes_all) = (u64::from(ranks.saturating_sub(1)), messaging.batch.is_some());
-        let first = First::new(cold);
-        let (header, envelope) = (messaging.header, messaging.envelope.unwrap_or(Bytes(0)));
-        Port { network, node, others, costs, first, header, envelope, takes_all }
+        let others = u64::from(ranks.saturating_sub(1));
+        Port { network, node, others, ethernet, first: First::new(ethernet.cold) }
     }
 
     pub(super) fn now(&self) -> Time {
@@ -142,11 +88,19 @@ impl<'run, P: Clone> Port<'run, P> {
         poll_fn(|_| if self.now() < until { Poll::Pending } else { Poll::Ready(()) }).await;
     }
 
+    /// What its next frame each way costs in addition after a long wait.
+    fn cold(&self) -> Duration {
+        let Ethernet { cold, cold_each, .. } = *self.ethernet;
+        // Most machines have no cost that depends on others, who are many.
+        let others = if cold_each.is_zero() { 0 } else { self.network.borrow().others_on_processor(self.node) };
+        cold + cold_each * others
+    }
+
     /// Puts a frame into the transmit ring, as soon as there is room.
     async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
         let receivers = if to == Destination::All { self.others } else { 0 };
-        let own = self.costs.send + self.first.sent.take();
-        self.work(own + self.costs.copy * size.0 + self.costs.broadcast_each * receivers).await;
+        let own = self.ethernet.send + self.first.sent.take();
+        self.work(own + self.ethernet.copy * size.0 + self.ethernet.broadcast_each * receivers).await;
         let mut payload = Some(payload);
         let delivery = poll_fn(|_| {
             let mut network = self.network.borrow_mut();
@@ -161,7 +115,7 @@ impl<'run, P: Clone> Port<'run, P> {
             Poll::Ready(delivery)
         })
         .await;
-        self.work(self.costs.switch_copy * delivery.copies + self.costs.interrupt * delivery.interrupts).await;
+        self.work(self.ethernet.switch_copy * delivery.copies + self.ethernet.interrupt * delivery.interrupts).await;
     }
 
     /// Waits for the next frame, until `deadline` at the latest.
@@ -180,8 +134,8 @@ impl<'run, P: Clone> Port<'run, P> {
                 network.wake_at(self.node, deadline);
                 asked = true;
             }
-            if !self.costs.block.is_zero() && blocks.is_none() && network.has_processor(self.node) {
-                let until = begun + self.costs.block;
+            if !self.ethernet.block.is_zero() && blocks.is_none() && network.has_processor(self.node) {
+                let until = begun + self.ethernet.block;
                 network.wake_at(self.node, until);
                 blocks = Some(until);
             }
@@ -193,20 +147,19 @@ impl<'run, P: Clone> Port<'run, P> {
         })
         .await;
         if self.now().since(begun) >= COLD_AFTER {
-            let others = self.network.borrow().others_on_processor(self.node);
-            self.first.become_cold(self.costs.cold + self.costs.cold_each * others);
+            self.first.become_cold(self.cold());
         }
         let Some(frame) = frame else {
             if waited {
-                self.work(self.costs.timer).await;
+                self.work(self.ethernet.timer).await;
             }
             return None;
         };
         if waited && self.network.borrow().has_idle_processor() {
-            self.work(self.costs.wake).await;
+            self.work(self.ethernet.wake).await;
         }
-        let own = self.costs.receive + self.first.taken.take();
-        self.work(own + self.costs.copy * frame.size.0).await;
+        let own = self.ethernet.receive + self.first.taken.take();
+        self.work(own + self.ethernet.copy * frame.size.0).await;
         Some(frame)
     }
 }
@@ -214,8 +167,9 @@ impl<'run, P: Clone> Port<'run, P> {
 impl Port<'_, Datagram> {
     /// The size of a datagram as the payload of a frame.
     fn size_of(&self, datagram: &Datagram) -> Bytes {
-        let size = self.header.map_or(datagram.size() as u64, |header| header.0 + datagram.payload().size().0);
-        Bytes(self.envelope.0 + size)
+        let Messaging { header, envelope, .. } = self.ethernet.messaging;
+        let written = header.map_or(datagram.size() as u64, |header| header.0 + datagram.payload().size().0);
+        Bytes(envelope.unwrap_or(Bytes(0)).0 + written)
     }
 }
 
@@ -226,7 +180,7 @@ impl Datagrams for Port<'_, Datagram> {
 
     async fn send(&self, datagrams: &[(messaging::Destination, Datagram)]) -> Result<()> {
         if !datagrams.is_empty() {
-            self.work(self.costs.handover).await;
+            self.work(self.ethernet.handover).await;
         }
         for (to, datagram) in datagrams {
             let to = match *to {
@@ -240,7 +194,9 @@ impl Datagrams for Port<'_, Datagram> {
 
     async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> Result<()> {
         arrived.extend(self.take(until).await.map(|frame| frame.payload));
-        let there = if self.takes_all { self.network.borrow().waiting(self.node) } else { 0 };
+        // A node that hands frames over in batches takes all that have arrived before it sends any, and others one.
+        let takes_all = self.ethernet.messaging.batch.is_some();
+        let there = if takes_all { self.network.borrow().waiting(self.node) } else { 0 };
         for _ in 0..there {
             arrived.extend(self.take(until).await.map(|frame| frame.payload));
         }

@@ -41,7 +41,7 @@ impl Setting<'_> {
 
     /// The messengers of the ranks on `network`.
     pub(super) fn messengers<'run>(
-        &self,
+        &'run self,
         network: &'run RefCell<Network<Datagram>>,
     ) -> Result<Vec<Messenger<Port<'run, Datagram>>>> {
         let messenger = |rank| {
