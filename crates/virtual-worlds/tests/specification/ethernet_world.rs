@@ -114,13 +114,12 @@ fn every_cost_is_paid() {
     let plain = |ethernet: &mut Ethernet| {
         (ethernet.call_send, ethernet.call_receive, ethernet.broadcast_each) = Default::default();
     };
+    let program = HardwareBroadcast { root: Rank(0), message: Message::of_size(Bytes(64)) };
     let time = |change: &dyn Fn(&mut Ethernet)| {
-        let mut machine = machine(Faults::NONE);
-        plain(ethernet(&mut machine));
-        change(ethernet(&mut machine));
-        let program = HardwareBroadcast { root: Rank(0), message: Message::of_size(Bytes(64)) };
-        let (_, answer) = EthernetWorld::new(&machine, 1).run(5, &program).unwrap();
-        answer.finish[1].since(Time::ZERO)
+        end_of(Rank(1), 5, &program, |ethernet| {
+            plain(ethernet);
+            change(ethernet);
+        })
     };
     let us = Duration::from_microseconds;
     let before = time(&|_| {});
@@ -140,6 +139,14 @@ fn every_cost_is_paid() {
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
     let enveloped = time(&|ethernet| ethernet.messaging.envelope = Some(Bytes(10)));
     assert_eq!(enveloped, longer);
+}
+
+/// When a rank has ended a program that `ranks` ranks run on a machine with some other costs.
+fn end_of<P: Program>(rank: Rank, ranks: u32, program: &P, change: impl Fn(&mut Ethernet)) -> Duration {
+    let mut machine = machine(Faults::NONE);
+    change(ethernet(&mut machine));
+    let (_, answer) = EthernetWorld::new(&machine, 1).run(ranks, program).unwrap();
+    answer.finish[rank.0 as usize].since(Time::ZERO)
 }
 
 /// Two messages to rank 1, the second of them `pause` after the first.
@@ -166,12 +173,7 @@ impl Program for Twice {
 #[test]
 fn nodes_are_cold_at_first_and_after_a_long_wait() {
     let us = Duration::from_microseconds;
-    let end = |cold, pause| {
-        let mut machine = machine(Faults::NONE);
-        ethernet(&mut machine).cold = cold;
-        let (_, answer) = EthernetWorld::new(&machine, 1).run(2, &Twice { pause }).unwrap();
-        answer.finish[1].since(Time::ZERO)
-    };
+    let end = |cold, pause| end_of(Rank(1), 2, &Twice { pause }, |ethernet| ethernet.cold = cold);
     let extra = |pause| end(us(7), pause) - end(Duration::ZERO, pause);
     // The pause begins when the first message is handed over. Of what that message costs more, only the receiver's first acknowledgement is not over
     // long before.
@@ -186,11 +188,10 @@ fn a_node_is_colder_the_more_others_have_run_on_its_processor() {
     let us = Duration::from_microseconds;
     let extra = |ranks, processors| {
         let end = |cold_each| {
-            let mut machine = machine(Faults::NONE);
-            let ethernet = ethernet(&mut machine);
-            (ethernet.processors, ethernet.cold_each) = (Some(processors), cold_each);
-            let (_, answer) = EthernetWorld::new(&machine, 1).run(ranks, &TwiceToEach).unwrap();
-            answer.finish[1].since(Time::ZERO)
+            let change = |ethernet: &mut Ethernet| {
+                (ethernet.processors, ethernet.cold_each) = (Some(processors), cold_each);
+            };
+            end_of(Rank(1), ranks, &TwiceToEach, change)
         };
         end(us(7)) - end(Duration::ZERO)
     };
@@ -241,12 +242,10 @@ impl Program for AtOnce {
 
 /// When the last rank has its message, of five that share `processors`.
 fn last_at_once(processors: Option<u32>, change: &dyn Fn(&mut Ethernet)) -> Duration {
-    let mut machine = machine(Faults::NONE);
-    let ethernet = ethernet(&mut machine);
-    ethernet.processors = processors;
-    change(ethernet);
-    let (_, answer) = EthernetWorld::new(&machine, 1).run(5, &AtOnce).unwrap();
-    answer.finish[4].since(Time::ZERO)
+    end_of(Rank(4), 5, &AtOnce, |ethernet| {
+        ethernet.processors = processors;
+        change(ethernet);
+    })
 }
 
 /// Rank 0 is the first, but the receiver waits for the only processor until all timers have been dealt with.
@@ -302,14 +301,12 @@ impl Program for ToEach {
 
 /// When the last rank has its message, on nodes that share `processors`.
 fn last_of_each(processors: u32, change: &dyn Fn(&mut Ethernet)) -> Duration {
-    let mut machine = machine(Faults::NONE);
-    let ethernet = ethernet(&mut machine);
-    (ethernet.call_send, ethernet.call_receive, ethernet.copy) = Default::default();
-    (ethernet.receive, ethernet.send) = (Duration::from_microseconds(10), Duration::from_microseconds(7));
-    (ethernet.rate, ethernet.processors) = (Rate::from_bits_per_second(1_000_000_000), Some(processors));
-    change(ethernet);
-    let (_, answer) = EthernetWorld::new(&machine, 1).run(3, &ToEach).unwrap();
-    answer.finish[2].since(Time::ZERO)
+    end_of(Rank(2), 3, &ToEach, |ethernet| {
+        (ethernet.call_send, ethernet.call_receive, ethernet.copy) = Default::default();
+        (ethernet.receive, ethernet.send) = (Duration::from_microseconds(10), Duration::from_microseconds(7));
+        (ethernet.rate, ethernet.processors) = (Rate::from_bits_per_second(1_000_000_000), Some(processors));
+        change(ethernet);
+    })
 }
 
 /// The first message interrupts a processor that is idle, so the second is sent later. If there is none, there is nothing to interrupt.
