@@ -1,6 +1,6 @@
 """Fits a description to ping-pongs of miriel, and writes down what it predicts; afterwards compares that with what was measured.
 
-    predict.py predict                  writes DATE/fitted.toml, held-out.csv and all-to-all.csv, or finds that they would be nearly the same
+    predict.py predict                  writes DATE/fitted.toml, held-out.csv and all-to-all.csv, or finds that they would be the same
     predict.py compare held-out         beside the ping-pongs that were not fitted to
     predict.py compare all-to-all       beside MPI_Alltoall on 2 to 16 nodes
 """
@@ -8,7 +8,6 @@
 import csv
 import hashlib
 import os
-import re
 import shutil
 import statistics
 import subprocess
@@ -22,9 +21,6 @@ MAQUETTE = os.path.abspath(shutil.which(os.environ.get("MAQUETTE", "maquette")) 
 #: When it was predicted.
 MADE = HERE / "2026-11-22"
 WRITTEN = ["fitted.toml", "held-out.csv", "all-to-all.csv"]
-#: By how much a number may differ from the one that was written: a small part of what the fit leaves open (8% and more). The search for the best fit
-#: ends within 0.1% of ranges that span factors of a hundred and of a thousand.
-ACCURACY = 1e-3
 #: From here on MPI_Send waits for its receiver, as it does with 4,000,000 B. [B]
 RENDEZVOUS = 128 << 10
 #: Of the sizes up to this one every other is fitted to; the others, and all that are larger, are held out. [B]
@@ -95,20 +91,6 @@ def write_predictions(folder: Path) -> None:
     write(folder / "all-to-all.csv", [["nodes", "algorithm", "predicted_s"], *lines])
 
 
-def agree(one: Path, other: Path) -> bool:
-    """Whether two files have the same words, and numbers that are nearly the same."""
-    words = [re.split(r"[\s,]+", file.read_text()) for file in (one, other)]
-    return len(words[0]) == len(words[1]) and all(map(nearly, *words))
-
-
-def nearly(one: str, other: str) -> bool:
-    """Whether two words are the same, or numbers that are nearly the same."""
-    numbers = [float(word.strip('"')) if re.fullmatch('"?[0-9.]+(e-?[0-9]+)?"?', word) else None for word in (one, other)]
-    if numbers[0] is None or numbers[1] is None:
-        return one == other
-    return abs(numbers[0] - numbers[1]) <= ACCURACY * abs(numbers[1])
-
-
 def predict() -> int:
     """Makes the predictions; those that are there are never replaced."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -118,7 +100,7 @@ def predict() -> int:
         fit(folder)
         write_predictions(folder)
         if MADE.exists():
-            other = [name for name in WRITTEN if not agree(folder / name, MADE / name)]
+            other = [name for name in WRITTEN if (folder / name).read_bytes() != (MADE / name).read_bytes()]
             print(f"other predictions than {MADE.name} has: {', '.join(other)}" if other else f"as {MADE.name} has them")
             return 1 if other else 0
         MADE.mkdir()

@@ -6,7 +6,7 @@ use machines::Description;
 use machines::model::Machine;
 use programs::measure::quantile_95;
 
-use super::least_squares::least_squares;
+use super::least_squares::{derivatives, least_squares};
 use super::parameter::Parameter;
 use super::simplex::{Best, Limits, minimize};
 use super::times::Measurement;
@@ -331,20 +331,15 @@ impl Calibration {
     /// The confidence intervals, from the Jacobian by finite differences; none at all if interrupted.
     fn confidences(&self, places: &[f64], errors: &[f64], effort: &Effort<'_>) -> Vec<Option<f64>> {
         let which: Vec<usize> = self.fitted_to().map(|pair| pair.0).collect();
-        let mut jacobian = vec![vec![0.0; places.len()]; which.len()];
-        for (column, &place) in places.iter().enumerate() {
-            let (below, above) = ((place - STEP).max(0.0), (place + STEP).min(1.0));
-            let at = |moved: f64| {
-                let mut places = places.to_vec();
-                places[column] = moved;
-                self.errors(&places, &which, effort, &|share| (effort.progress)(Progress::Concluding { share }))
-            };
-            let (Some(Ok(low)), Some(Ok(high))) = (at(below), at(above)) else { return vec![None; places.len()] };
-            let (low, high) = (self.weighted(&low, &which), self.weighted(&high, &which));
-            for ((row, low), high) in jacobian.iter_mut().zip(low).zip(high) {
-                row[column] = (high - low) / (above - below);
-            }
-        }
+        let show = |share: f64| (effort.progress)(Progress::Concluding { share });
+        let at = |places: &[f64]| match self.errors(places, &which, effort, &show)? {
+            Ok(errors) => Some(self.weighted(&errors, &which)),
+            Err(_) => None,
+        };
+        let rows = derivatives(places, at).and_then(|rows| rows.into_iter().collect::<Option<Vec<Vec<f64>>>>());
+        let Some(rows) = rows else { return vec![None; places.len()] };
+        let of_time = |time: usize| rows.iter().map(|row| row[time]).collect();
+        let jacobian: Vec<Vec<f64>> = (0..which.len()).map(of_time).collect();
         let residuals: Vec<f64> = which.iter().map(|&index| errors[index]).collect();
         let residuals = self.weighted(&residuals, &which);
         let t = quantile_95(residuals.len().saturating_sub(places.len()));
@@ -355,16 +350,17 @@ impl Calibration {
     }
 }
 
-/// How far values are varied for the Jacobian, as a share of the range: more than what rounding to packets and picoseconds hides.
-const STEP: f64 = 0.02;
-
-/// The place with the least sum of squares that is found from `start`: first by derivatives, which takes few evaluations, then from there by a
-/// simplex, which is not held up where simulated times jump, as single packets are in time or late.
+/// The better of the places that two searches find from `start`: one by derivatives, which takes few evaluations even with many parameters, and with what is
+/// left one by a simplex, which finds its way where simulated times jump, as single packets are in time or late.
 fn search(start: &[f64], evaluations: u32, residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>) -> Option<Best> {
-    let found = least_squares(start, evaluations, &mut *residuals)?;
+    let by_derivatives = least_squares(start, evaluations, &mut *residuals)?;
     // A simplex whose corners are within 0.1% of a range is good enough: the times are not known better.
-    let limits = Limits { evaluations: evaluations - found.evaluations, size: 1e-3, restarts: 3 };
+    let limits = Limits { evaluations: evaluations - by_derivatives.evaluations, size: 1e-3, restarts: 3 };
     let sum_of_squares = |places: &[f64]| Some(residuals(places)?.iter().map(|error| error * error).sum());
-    let refined = minimize(&found.point, limits, sum_of_squares);
-    Some(refined.filter(|refined| refined.value < found.value).unwrap_or(found))
+    let by_simplex = minimize(start, limits, sum_of_squares);
+    let is_as_good = |simplex: &Best| simplex.value * (1.0 - WORTHWHILE) <= by_derivatives.value;
+    Some(by_simplex.filter(is_as_good).unwrap_or(by_derivatives))
 }
+
+/// By what share less the sum of squares must be for a place to be better than that of the simplex: where both have found the same, that counts.
+const WORTHWHILE: f64 = 1e-3;

@@ -38,7 +38,7 @@ pub fn least_squares(
     Some(Best { point, value, evaluations: evaluations - search.left })
 }
 
-/// How far from a point its derivatives are taken, to either side.
+/// How far from a point its derivatives are taken, to either side, as a share of the range: more than what rounding to packets and picoseconds hides.
 const STEP: f64 = 0.02;
 const FIRST_DAMPING: f64 = 1e-2;
 /// With more damping than this, steps are so short that nothing better is near.
@@ -77,24 +77,10 @@ impl Search<'_> {
         Some(Point { place, residuals, value })
     }
 
-    /// The derivatives of the residuals: a row for each coordinate.
+    /// The derivatives of the residuals: a row for each coordinate. Where one side is impossible for the machine, the coordinate stays where it is.
     fn jacobian(&mut self, at: &Point) -> Option<Vec<Vec<f64>>> {
-        let mut rows = Vec::new();
-        for axis in 0..at.place.len() {
-            let mut moved = |by: f64| {
-                let mut place = at.place.clone();
-                place[axis] += by;
-                self.evaluate(place)
-            };
-            let (below, above) = (moved(-STEP)?, moved(STEP)?);
-            let width = above.place[axis] - below.place[axis];
-            rows.push(match (below.value.is_finite(), above.value.is_finite()) {
-                (true, true) => above.residuals.iter().zip(&below.residuals).map(|(a, b)| (a - b) / width).collect(),
-                // Where one side is impossible for the machine, the coordinate stays where it is.
-                _ => vec![0.0; at.residuals.len()],
-            });
-        }
-        Some(rows)
+        let rows = derivatives(&at.place, |place| Some(self.evaluate(place.to_vec())?.residuals))?;
+        Some(rows.into_iter().map(|row| row.unwrap_or_else(|| vec![0.0; at.residuals.len()])).collect())
     }
 
     /// A better point, with as much more damping as it takes, and less for the next; none if there is none, or at the end.
@@ -109,6 +95,26 @@ impl Search<'_> {
         }
         None
     }
+}
+
+/// The derivatives of `residuals` at a point of the unit cube, by central differences within it: a row for each coordinate, none for one in which
+/// residuals nearby are not finite. It ends early, with none, when `residuals` returns none.
+pub(super) fn derivatives(
+    at: &[f64],
+    mut residuals: impl FnMut(&[f64]) -> Option<Vec<f64>>,
+) -> Option<Vec<Option<Vec<f64>>>> {
+    let mut row = |axis: usize| {
+        let mut at_coordinate = |coordinate: f64| {
+            let mut place = at.to_vec();
+            place[axis] = coordinate;
+            residuals(&place)
+        };
+        let (below, above) = ((at[axis] - STEP).max(0.0), (at[axis] + STEP).min(1.0));
+        let (low, high) = (at_coordinate(below)?, at_coordinate(above)?);
+        let slopes: Vec<f64> = low.iter().zip(high).map(|(low, high)| (high - low) / (above - below)).collect();
+        Some(slopes.iter().all(|slope| slope.is_finite()).then_some(slopes))
+    };
+    (0..at.len()).map(&mut row).collect()
 }
 
 /// x + d.
