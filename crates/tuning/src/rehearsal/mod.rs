@@ -77,9 +77,6 @@ fn default_repeat() -> u32 {
     DEFAULT_REPEAT
 }
 
-/// With more tolerance than this, no state of a computer would differ from another.
-const MOST_TOLERANCE: f64 = 1_000.0;
-
 /// A program by whose time the states of a computer are told apart, such as one in which its processors reach each other faster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,8 +136,8 @@ impl Rehearsal {
     /// What is wrong in it.
     pub fn reference(&self) -> Result<Option<(Question, f64)>, Error> {
         let Some(Reference { program, ranks, tolerance }) = &self.reference else { return Ok(None) };
-        if !(0.0..=MOST_TOLERANCE).contains(tolerance) {
-            let problem = format!("found {tolerance}; allowed is 0 to {MOST_TOLERANCE}, a share of its usual time");
+        if !(0.0..=1.0).contains(tolerance) {
+            let problem = format!("found {tolerance}; allowed is 0 to 1, a share of its usual time");
             return Err(Error::Value { parameter: "reference.tolerance".to_owned(), problem });
         }
         let series = Series { program: program.clone(), ranks: Some(*ranks), over: BTreeMap::new() };
