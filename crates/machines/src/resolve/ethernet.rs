@@ -15,6 +15,8 @@ const MOST_NODES: u64 = 1 << 10;
 const PAYLOAD: (Bytes, Bytes) = (Bytes(128), Bytes(9_216));
 /// The longest header, which leaves room for some of the message in the shortest payload. [B]
 const LONGEST_HEADER: Bytes = Bytes(64);
+/// The smallest packet that the messaging takes: a header of its own, and as much again. [B]
+const SMALLEST_PACKET: Bytes = Bytes(80);
 /// The most packets in flight, and messages that wait.
 const MOST_PACKETS: u64 = 1 << 16;
 /// The size of a frame in a queue besides its payload. [B]
@@ -95,11 +97,11 @@ fn holds_a_frame(name: &str, size: Option<Bytes>, frame: Bytes) -> Result<(), Fa
     }
 }
 
-/// A packet with the longest header needs more of a frame than the envelope may take of the shortest.
+/// An envelope and a header of the machine's leave room for the smallest packet.
 fn leaves_room(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     let fields::Messaging { header, envelope, .. } = ethernet.messaging;
     let Some(envelope) = envelope else { return Ok(()) };
-    let most = Bytes(ethernet.payload.0.saturating_sub(header.unwrap_or(Bytes(0)).0 + LONGEST_HEADER.0));
+    let most = Bytes(ethernet.payload.0.saturating_sub(header.unwrap_or(Bytes(0)).0 + SMALLEST_PACKET.0));
     if envelope > most {
         let allowed = format!("at most {most}, as a frame carries {}", ethernet.payload);
         return Err(Fault::value("ethernet.messaging.envelope", envelope, allowed));

@@ -125,20 +125,21 @@ fn a_trunk_makes_two_switches_of_one() {
 }
 
 #[test]
-fn an_envelope_leaves_room_for_the_longest_header() {
+fn an_envelope_leaves_room_for_the_smallest_packet() {
     let small = GOOD.replacen("receive_ring = 32", "receive_ring = 32\npayload = \"128 B\"", 1);
-    let with = |envelope| {
-        let text = small.replacen("window = 32", &format!("header = \"8 B\"\nenvelope = \"{envelope} B\""), 1);
-        Description::parse(&text, "two.toml").and_then(|description| description.resolve())
+    let with = |fields: &str| {
+        let text = small.replacen("window = 32", fields, 1);
+        Description::parse(&text, "two.toml").and_then(|description| description.resolve()).map_err(|it| it.to_string())
     };
-    assert!(with(56).is_ok());
+    assert!(with("envelope = \"48 B\"").is_ok());
+    let too_large = "ethernet.messaging.envelope: found 49 B; allowed is at most";
+    let error = with("envelope = \"49 B\"").unwrap_err();
+    assert_eq!(error, format!("two.toml:19:12: {too_large} 48 B, as a frame carries 128 B"));
+    let error = with("header = \"8 B\"\nenvelope = \"49 B\"").unwrap_err();
+    assert_eq!(error, format!("two.toml:20:12: {too_large} 40 B, as a frame carries 128 B"));
     assert_eq!(
         complaint("window = 32", "envelope = \"65 B\""),
         "two.toml:18:12: ethernet.messaging.envelope: found 65 B; allowed is at most 64 B",
-    );
-    assert_eq!(
-        with(57).unwrap_err().to_string(),
-        "two.toml:20:12: ethernet.messaging.envelope: found 57 B; allowed is at most 56 B, as a frame carries 128 B",
     );
 }
 
