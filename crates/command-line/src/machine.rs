@@ -173,7 +173,11 @@ fn further_times(model: &Ethernet) -> impl Iterator<Item = [String; 2]> {
         ("blocking", model.block, " for a node that begins to wait for a frame"),
         ("interrupts", model.interrupt, " at the sender, for an idle processor that a receiver needs"),
         ("cold caches", model.cold, " for the first frame sent and the first received"),
-        ("", model.cold_each, " more for each other node that ran meanwhile"),
+        (
+            "colder caches",
+            model.cold_each,
+            " more after a wait, for each other node that ran on the processor meanwhile",
+        ),
         ("bucket delay", model.bucket_delay, " for a frame that had to wait for tokens"),
         ("bucket carry", model.bucket_carry, " of an interrupt, to carry such a frame on"),
     ];

@@ -51,7 +51,7 @@ impl<'a> Measuring<'a> {
     ///
     /// # Errors
     /// Those of the processes.
-    pub(super) fn to_fit(&mut self, plan: &Plan) -> Result<(Vec<MeasuredProgram>, Usual), Failure> {
+    pub(super) fn measure_for_fit(&mut self, plan: &Plan) -> Result<(Vec<MeasuredProgram>, Usual), Failure> {
         let programs: Vec<(Purpose, &Question)> = for_purpose(Purpose::Fit, &plan.to_measure).collect();
         let mut all = self.all(&programs)?;
         let usual = usual_reference(&all).zip(plan.tolerance);
@@ -65,7 +65,7 @@ impl<'a> Measuring<'a> {
     ///
     /// # Errors
     /// Those of the processes.
-    pub(super) fn to_compare(
+    pub(super) fn measure_for_comparison(
         &mut self,
         plan: &Plan,
         all: &Predictions,

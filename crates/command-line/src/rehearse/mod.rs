@@ -111,13 +111,13 @@ impl Arguments {
         let folder = Folder::new(&self.out)?;
         let bar = Bar::new();
         let mut measuring = Measuring::new(processes, plan.repetitions, plan.reference.as_ref(), &bar);
-        let (measured, usual) = measuring.to_fit(&plan)?;
+        let (measured, usual) = measuring.measure_for_fit(&plan)?;
         let calibration = plan.calibration(&measured);
         let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)));
-        let fitted = fitted.map_err(too_few_in_the_usual_state)?;
+        let fitted = fitted.map_err(too_few_that_count)?;
         let predictions = predict(&calibration.fitted_text(&fitted)?, &plan, &bar)?;
         let hash = folder.write_predictions(&predictions)?;
-        let (compared, again) = measuring.to_compare(&plan, &predictions, usual)?;
+        let (compared, again) = measuring.measure_for_comparison(&plan, &predictions, usual)?;
         // What was measured before is the same each time it is read.
         let again = if self.measured.is_some() { Vec::new() } else { again };
         let repeated = measured.iter().zip(&again).filter_map(|(before, again)| Repeated::new(before, again)).collect();
@@ -140,11 +140,11 @@ impl Arguments {
     }
 }
 
-/// The error if the computer was so often in another state that fewer programs were measured for the fit than there are fields.
-fn too_few_in_the_usual_state(error: CalibrationError) -> Failure {
+/// The error if so many runs do not count that fewer programs were measured for the fit than there are fields.
+fn too_few_that_count(error: CalibrationError) -> Failure {
     match error {
         CalibrationError::TooFew { times, parameters } => {
-            let found = format!("{times} programs that were measured in the usual state of the computer");
+            let found = format!("{times} of the programs with runs that count");
             Failure::argument("measure", found, format!("at least {parameters}, one for each field of `fit`"))
         }
         error => error.into(),
