@@ -24,7 +24,7 @@ from maquette._maquette import CommandRefused, NoAnswer, OutcomeUnknown, StoreCl
 __all__ = ["Answer", "Client", "CommandRefused", "Counts", "NoAnswer", "OutcomeUnknown", "Pipeline", "Reply", "StoreError"]
 
 #: The name or an argument of a command: text is sent as UTF-8, numbers as they are written.
-Word: TypeAlias = str | bytes | int | float
+Argument: TypeAlias = str | bytes | int | float
 #: Where a file is.
 _File: TypeAlias = str | os.PathLike[str]
 #: The reply to a command: nothing, bytes, a number, or several of these.
@@ -132,7 +132,7 @@ class Client:
         found = self.execute("GET", key)
         return found if isinstance(found, bytes) else None
 
-    def set(self, key: str | bytes, value: Word) -> None:
+    def set(self, key: str | bytes, value: Argument) -> None:
         """Store a value under a key.
 
         Parameters
@@ -160,12 +160,12 @@ class Client:
         found = self.execute("DEL", *keys) if keys else 0
         return found if isinstance(found, int) else 0
 
-    def execute(self, *words: Word) -> Reply:
+    def execute(self, *arguments: Argument) -> Reply:
         """Carry out a command.
 
         Parameters
         ----------
-        *words
+        *arguments
             Its name and its arguments. ``MGET``, ``MSET``, ``DEL``, ``UNLINK``, ``EXISTS`` and ``TOUCH`` may have keys of several members;
             commands that keep state on a connection, such as ``MULTI``, are refused.
 
@@ -183,7 +183,7 @@ class Client:
         NoAnswer
             If no member answered in time. Nothing was changed then.
         """
-        (reply,) = self._execute([words])
+        (reply,) = self._execute([arguments])
         if isinstance(reply, StoreError | ValueError):
             raise reply
         return reply
@@ -213,8 +213,8 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _execute(self, commands: Sequence[Sequence[Word]]) -> list[Answer]:
-        return self._client.execute([[_bytes(word) for word in words] for words in commands])
+    def _execute(self, commands: Sequence[Sequence[Argument]]) -> list[Answer]:
+        return self._client.execute([[_bytes(argument) for argument in arguments] for arguments in commands])
 
 
 class Pipeline:
@@ -231,14 +231,14 @@ class Pipeline:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._commands: list[Sequence[Word]] = []
+        self._commands: list[Sequence[Argument]] = []
 
-    def command(self, *words: Word) -> Self:
+    def command(self, *arguments: Argument) -> Self:
         """Add a command.
 
         Parameters
         ----------
-        *words
+        *arguments
             Its name and its arguments.
 
         Returns
@@ -246,7 +246,7 @@ class Pipeline:
         Pipeline
             Itself.
         """
-        self._commands.append(words)
+        self._commands.append(arguments)
         return self
 
     def get(self, key: str | bytes) -> Self:
@@ -264,7 +264,7 @@ class Pipeline:
         """
         return self.command("GET", key)
 
-    def set(self, key: str | bytes, value: Word) -> Self:
+    def set(self, key: str | bytes, value: Argument) -> Self:
         """Add a ``SET``.
 
         Parameters
@@ -326,14 +326,14 @@ class Pipeline:
         self._commands = []
 
 
-def _bytes(word: Word) -> bytes:
-    match word:
+def _bytes(argument: Argument) -> bytes:
+    match argument:
         case bytes():
-            return word
+            return argument
         case str():
-            return word.encode()
+            return argument.encode()
         case bool():
             pass
         case int() | float():
-            return repr(word).encode()
-    raise TypeError(f"found {word!r}; allowed is text, bytes, or a number")
+            return repr(argument).encode()
+    raise TypeError(f"found {argument!r}; allowed is text, bytes, or a number")

@@ -41,18 +41,18 @@ def main(arguments: Sequence[str], run: _Run) -> int:
     int
         The exit status.
     """
-    words = list(arguments)
-    position = next((number for number, argument in enumerate(words) if _PARQUET.fullmatch(argument)), None)
+    given = list(arguments)
+    position = next((number for number, argument in enumerate(given) if _PARQUET.fullmatch(argument)), None)
     if position is None:
-        return _run_anywhere(words, run)
-    path = Path(words[position].removeprefix("--out="))
+        return _run_anywhere(given, run)
+    path = Path(given[position].removeprefix("--out="))
     arrow_file = path.with_name(f"{path.name}.arrow")
-    words[position] = f"--out={arrow_file}" if words[position].startswith("--out=") else str(arrow_file)
+    given[position] = f"--out={arrow_file}" if given[position].startswith("--out=") else str(arrow_file)
     try:
         check_ending(path)
     except ValueError as error:
         return _report_error(f"--{error}", _BAD_INPUT)
-    status = _run_anywhere([*words, "--reported-out", str(path)], run)
+    status = _run_anywhere([*given, "--reported-out", str(path)], run)
     if status not in (0, _FAILED) or not arrow_file.exists():
         return status
     write_parquet(arrow_file, path)
@@ -60,27 +60,27 @@ def main(arguments: Sequence[str], run: _Run) -> int:
     return status
 
 
-def _run_anywhere(words: list[str], run: _Run) -> int:
+def _run_anywhere(arguments: list[str], run: _Run) -> int:
     """Run a sweep on the executor that it names: the results go to the journal, from which the command writes the table."""
-    position = next((number for number, argument in enumerate(words) if _EXECUTOR.fullmatch(argument)), None)
+    position = next((number for number, argument in enumerate(arguments) if _EXECUTOR.fullmatch(argument)), None)
     if position is None:
-        return run(words)
-    is_joined = "=" in words[position]
-    name = "".join(words[position : position + (1 if is_joined else 2)]).removeprefix("--executor").removeprefix("=")
+        return run(arguments)
+    is_joined = "=" in arguments[position]
+    name = "".join(arguments[position : position + (1 if is_joined else 2)]).removeprefix("--executor").removeprefix("=")
     try:
         with named(name) as executor:
             if executor is None:
                 return 0
-            status = _run_on(executor, words)
+            status = _run_on(executor, arguments)
     except (ValueError, OSError) as error:
         return _report_error(f"--{error}" if isinstance(error, ValueError) else f"--executor: {error}", _BAD_INPUT)
-    return status or run(words[:position] + words[position + (1 if is_joined else 2) :])
+    return status or run(arguments[:position] + arguments[position + (1 if is_joined else 2) :])
 
 
-def _run_on(executor: Executor | Client, words: list[str]) -> int:
+def _run_on(executor: Executor | Client, arguments: list[str]) -> int:
     """Have an executor run all points; returns the exit status if something went wrong."""
     try:
-        text, out = _maquette.sweep_to_run(["maquette", *words])
+        text, out = _maquette.sweep_to_run(["maquette", *arguments])
     except SystemExit as error:
         return int(str(error.code))
     fields = json.loads(text)

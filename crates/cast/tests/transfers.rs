@@ -18,7 +18,7 @@ use maquette_cast::secret::{KeyFile, Secret};
 use quantities::{Bytes, Duration};
 use real_worlds::udp::hears_multicast;
 
-const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
 /// No transfer may take longer. [s]
 const LIMIT: u64 = 60;
 
@@ -85,12 +85,12 @@ impl Drop for Temporary {
 /// A meeting place that no other test has; none if there is no multicast.
 fn meeting(place: u8, secret: Option<Secret>) -> Option<Meeting> {
     let group = Ipv4Addr::new(239, 255, 78, place);
-    if let Err(error) = hears_multicast(group, HERE) {
+    if let Err(error) = hears_multicast(group, LOOPBACK) {
         println!("skipped: no multicast on this machine: {error}");
         return None;
     }
-    let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port().min(65_000);
-    Some(Meeting { group: SocketAddrV4::new(group, port), interface: HERE, hops: 1, secret })
+    let port = UdpSocket::bind((LOOPBACK, 0)).unwrap().local_addr().unwrap().port().min(65_000);
+    Some(Meeting { group: SocketAddrV4::new(group, port), interface: LOOPBACK, hops: 1, secret })
 }
 
 fn seconds(seconds: u64) -> Duration {
@@ -239,10 +239,10 @@ fn with_a_key_only_those_who_have_it_get_anything() {
         assert_eq!(result.done, 1);
         receiver.join().unwrap();
         let complaints = strangers.map(|stranger| stranger.join().unwrap());
-        let mismatch = |why| vec![Event::SenderMismatch(why, HERE)];
+        let mismatch = |why| vec![Event::SenderMismatch(why, LOOPBACK)];
         assert_eq!(complaints, [mismatch(Mismatch::Sealed), mismatch(Mismatch::OtherKey)]);
         for why in [Mismatch::Sealed, Mismatch::OtherKey] {
-            assert!(notes.events.contains(&Event::ReceiverMismatch(why, HERE)), "{:?}", notes.events);
+            assert!(notes.events.contains(&Event::ReceiverMismatch(why, LOOPBACK)), "{:?}", notes.events);
         }
     });
     assert_same(&sent, &with);
@@ -268,7 +268,7 @@ fn a_recorded_announcement_does_not_hold_up_a_receiver() {
         };
         let key = secret.map(|secret| secret.of_lobby());
         let recorded = Envelope::new(key.as_ref()).write(&LobbyMessage::Announce(old), [3; 24]);
-        let replayer = UdpSocket::bind((HERE, 0)).unwrap();
+        let replayer = UdpSocket::bind((LOOPBACK, 0)).unwrap();
         let replay = || replayer.send_to(&recorded, meeting.group).unwrap();
         ends.store(false, Ordering::Relaxed);
         thread::scope(|scope| {

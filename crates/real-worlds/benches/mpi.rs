@@ -57,8 +57,8 @@ fn as_a_rank([bytes, trips, batches]: [usize; 3]) {
 }
 
 /// The number printed by a program of two ranks. [ns]
-fn measured(mpiexec: &Path, program: &Path, words: &[String]) -> f64 {
-    let output = Command::new(mpiexec).args(["-n", "2"]).arg(program).args(words).output().unwrap();
+fn measured(mpiexec: &Path, program: &Path, arguments: &[String]) -> f64 {
+    let output = Command::new(mpiexec).args(["-n", "2"]).arg(program).args(arguments).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     text.trim().parse().unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
@@ -82,8 +82,8 @@ fn compiled(mpiexec: &Path) -> Option<PathBuf> {
 }
 
 fn main() {
-    let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    if let Ok(case) = words.try_into() {
+    let arguments: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    if let Ok(case) = arguments.try_into() {
         return as_a_rank(case);
     }
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/mpiexec");
@@ -94,13 +94,13 @@ fn main() {
     };
     let this = std::env::current_exe().unwrap();
     for case in CASES {
-        let words = case.map(|number| number.to_string());
-        let with = |way: &str| [&words[..], &[way.to_owned()]].concat();
+        let arguments = case.map(|number| number.to_string());
+        let with = |way: &str| [&arguments[..], &[way.to_owned()]].concat();
         let (mut ours, mut blocking, mut polled) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         for _ in 0..TURNS {
             blocking = blocking.min(measured(&mpiexec, &c_program, &with("blocking")));
             polled = polled.min(measured(&mpiexec, &c_program, &with("polled")));
-            ours = ours.min(measured(&mpiexec, &this, &words));
+            ours = ours.min(measured(&mpiexec, &this, &arguments));
         }
         let bytes = case[0];
         println!("{bytes} B: half a round trip {ours:.0} ns, {:.2} GB/s", bytes as f64 / ours);

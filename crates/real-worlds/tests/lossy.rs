@@ -15,7 +15,7 @@ use quantities::{Rank, Time, splitmix64};
 
 const RANKS: u32 = 4;
 const BROADCASTS: u32 = 1_000;
-const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 78, 1);
 
 /// A network that loses some of what it receives.
@@ -79,10 +79,10 @@ async fn rank(endpoint: &Messenger<Lossy<UdpNetwork>>, lost: impl Fn() -> u64) -
 }
 
 fn run(with_group: bool) {
-    let sockets: Vec<UdpSocket> = (0..RANKS).map(|_| UdpSocket::bind((HERE, 0)).unwrap()).collect();
+    let sockets: Vec<UdpSocket> = (0..RANKS).map(|_| UdpSocket::bind((LOOPBACK, 0)).unwrap()).collect();
     let ranks: Vec<Option<SocketAddr>> = sockets.iter().map(|socket| socket.local_addr().ok()).collect();
-    let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
-    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, has_local_peers: true };
+    let port = UdpSocket::bind((LOOPBACK, 0)).unwrap().local_addr().unwrap().port();
+    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: LOOPBACK, hops: 1, has_local_peers: true };
     let clock = Clock::starting_now();
     let parameters = real_parameters(77);
     let (give, ended) = channel();
@@ -118,7 +118,7 @@ fn none_of_a_thousand_broadcasts_with_loss_is_wrong() {
 
 #[test]
 fn none_of_a_thousand_multicasts_with_loss_is_wrong() {
-    match hears_multicast(GROUP, HERE) {
+    match hears_multicast(GROUP, LOOPBACK) {
         Ok(()) => run(true),
         Err(error) => println!("skipped: no multicast on this machine: {error}"),
     }

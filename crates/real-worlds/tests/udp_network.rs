@@ -12,7 +12,7 @@ use messaging::packet::{Body, Data, Packet, Part};
 use messaging::{Datagram, Datagrams, Destination};
 use quantities::{Duration, Rank, Rate};
 
-const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 77, 1);
 
 /// The result of a future that blocks, and so is ready at once.
@@ -25,11 +25,11 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
 
 /// Networks of `ranks` ranks on this machine, with a group if it has multicast.
 fn networks(ranks: u32, with_group: bool, rate: Option<Rate>) -> Vec<UdpNetwork> {
-    let sockets: Vec<UdpSocket> = (0..ranks).map(|_| UdpSocket::bind((HERE, 0)).unwrap()).collect();
+    let sockets: Vec<UdpSocket> = (0..ranks).map(|_| UdpSocket::bind((LOOPBACK, 0)).unwrap()).collect();
     let addresses: Vec<Option<SocketAddr>> = sockets.iter().map(|socket| socket.local_addr().ok()).collect();
     // A port that is free for a rank is free for the group.
-    let port = UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port();
-    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: HERE, hops: 1, has_local_peers: true };
+    let port = UdpSocket::bind((LOOPBACK, 0)).unwrap().local_addr().unwrap().port();
+    let group = Group { address: SocketAddrV4::new(GROUP, port), interface: LOOPBACK, hops: 1, has_local_peers: true };
     let clock = Clock::starting_now();
     let network = |(me, socket)| {
         let group = with_group.then_some(group);
@@ -47,7 +47,7 @@ fn networks(ranks: u32, with_group: bool, rate: Option<Rate>) -> Vec<UdpNetwork>
 }
 
 fn has_multicast() -> bool {
-    let heard = hears_multicast(GROUP, HERE);
+    let heard = hears_multicast(GROUP, LOOPBACK);
     if let Err(error) = &heard {
         println!("skipped: no multicast on this machine: {error}");
     }
@@ -127,7 +127,7 @@ fn what_is_only_a_size_goes_as_zeros() {
 fn strangers_and_impostors_are_turned_away_and_counted() {
     let networks = networks(3, false, None);
     let sent = datagram(1, 1, &Message::from(vec![1]));
-    let stranger = UdpSocket::bind((HERE, 0)).unwrap();
+    let stranger = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     stranger.send_to(&sent.to_bytes(), networks[0].port().address()).unwrap();
     ready(networks[2].send(&[(Destination::One(Rank(0)), sent.clone())])).unwrap();
     ready(networks[1].send(&[(Destination::One(Rank(0)), sent.clone())])).unwrap();
@@ -141,7 +141,7 @@ fn sending_to_nobody_is_no_error() {
     let networks = networks(2, false, None);
     let gone = networks[1].port().address();
     drop(networks.into_iter().nth(1));
-    let socket = UdpSocket::bind((HERE, 0)).unwrap();
+    let socket = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let ranks = vec![socket.local_addr().ok(), Some(gone), None];
     let clock = Clock::starting_now();
     let alone = UdpSettings { me: Rank(0), ranks, socket, group: None, rate: None, longest: 1_472, clock };

@@ -33,16 +33,16 @@ struct Readiness {
     problem: Option<(String, i32)>,
 }
 
-/// Runs the program of `words` on all MPI ranks.
+/// Runs the program of `arguments` on all MPI ranks.
 pub(super) fn execute(
     options: &Options,
-    words: &[String],
+    arguments: &[String],
     as_json: bool,
     own: Option<&dyn OwnPrograms>,
 ) -> Result<CommandOutput, Failure> {
     let mut world = begin(options)?;
     let (rank, ranks) = (world.rank(), world.size());
-    let prepared = Program::of(words, ranks, own);
+    let prepared = Program::of(arguments, ranks, own);
     let computers = match all_begin(&mut world, prepared.as_ref().err()) {
         Ok(computers) => computers,
         // All would report the same.
@@ -68,7 +68,7 @@ pub(super) fn execute(
         return Ok(CommandOutput::default());
     }
     let by = text::Network::Mpi { library: &library, computers: &computers };
-    Ok(text::summary(words, by, &records, &provenance, as_json).into())
+    Ok(text::summary(arguments, by, &records, &provenance, as_json).into())
 }
 
 /// Initializes MPI as the options say; the process ends when it receives a signal to stop.
@@ -87,15 +87,15 @@ enum Program {
 }
 
 impl Program {
-    /// The program given by the words, on `ranks` ranks, and its provenance.
-    fn of(words: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Program, Provenance), Failure> {
-        refuse_model_options(words)?;
-        if let Some(program) = OwnProgram::of(words)? {
+    /// The program given by the arguments, on `ranks` ranks, and its provenance.
+    fn of(arguments: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Program, Provenance), Failure> {
+        refuse_model_options(arguments)?;
+        if let Some(program) = OwnProgram::of(arguments)? {
             own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
             let provenance = program.provenance(ranks)?;
             return Ok((Program::Own(program), provenance));
         }
-        let experiment = experiment(words, ranks)?;
+        let experiment = experiment(arguments, ranks)?;
         let provenance = experiment.prepare_for_real(ranks)?.provenance;
         Ok((Program::OfTheCatalogue(Box::new(experiment), ranks), provenance))
     }

@@ -58,27 +58,29 @@ pub trait OwnPrograms {
 const KEY: &str = "own_program";
 
 impl OwnProgram {
-    /// The program that the words name, if they do: `FILE.py:FUNCTION`, then its arguments and `--seed`.
-    pub(super) fn of(words: &[String]) -> Result<Option<OwnProgram>, Failure> {
-        let Some((file, function)) = words.first().and_then(|word| word.rsplit_once(':')) else { return Ok(None) };
+    /// The program that the line names, if it does: `FILE.py:FUNCTION`, then its arguments and `--seed`.
+    pub(super) fn of(line: &[String]) -> Result<Option<OwnProgram>, Failure> {
+        let Some((file, function)) = line.first().and_then(|argument| argument.rsplit_once(':')) else {
+            return Ok(None);
+        };
         if Path::new(file).extension().is_none_or(|extension| extension != "py") {
             return Ok(None);
         }
         let unreadable = |cause| Failure::Unreadable { path: file.into(), cause };
         let file = std::fs::canonicalize(file).map_err(unreadable)?;
         let (mut arguments, mut seed) = (Vec::new(), DEFAULT_SEED);
-        let mut rest = words[1..].iter();
-        while let Some(word) = rest.next() {
-            let value = match word.split_once('=') {
+        let mut rest = line[1..].iter();
+        while let Some(argument) = rest.next() {
+            let value = match argument.split_once('=') {
                 Some(("--seed", value)) => Some(value),
-                None if word == "--seed" => Some(rest.next().map_or("nothing", String::as_str)),
+                None if argument == "--seed" => Some(rest.next().map_or("nothing", String::as_str)),
                 _ => None,
             };
             match value {
                 Some(value) => {
                     seed = value.parse().map_err(|_| Failure::argument("--seed", value, "a whole number"))?
                 }
-                None => arguments.push(word.clone()),
+                None => arguments.push(argument.clone()),
             }
         }
         Ok(Some(OwnProgram { file, function: function.to_owned(), arguments, seed }))

@@ -40,7 +40,7 @@ struct Report<'a> {
 }
 
 pub(super) fn summary(
-    words: &[String],
+    arguments: &[String],
     network: Network<'_>,
     records: &[Record],
     experiment: &Provenance,
@@ -48,12 +48,12 @@ pub(super) fn summary(
 ) -> String {
     let times = times(records);
     if as_json {
-        let report = experiment.added_to(json_of(words, network, records, &times));
+        let report = experiment.added_to(json_of(arguments, network, records, &times));
         let some_returned = records.iter().any(|record| record.returned.is_some());
         let returned = some_returned.then(|| records.iter().map(|record| record.returned.as_ref()).collect());
         crate::json(&Report { report, returned })
     } else {
-        text(&words.join(" "), network, records, times, experiment)
+        text(&arguments.join(" "), network, records, times, experiment)
     }
 }
 
@@ -138,11 +138,11 @@ fn not_received(records: &[Record]) -> impl Iterator<Item = (usize, usize, u64)>
     })
 }
 
-fn json_of(words: &[String], network: Network<'_>, records: &[Record], times: &[Duration]) -> Value {
+fn json_of(arguments: &[String], network: Network<'_>, records: &[Record], times: &[Duration]) -> Value {
     let left = |(from, to, messages): (usize, usize, u64)| json!({"from": from, "to": to, "messages": messages});
     let mut object = json!({
-        "program": words.join(" "),
-        "arguments": words,
+        "program": arguments.join(" "),
+        "arguments": arguments,
         "nodes": records.len(),
         "times_ps": times.iter().map(|time| time.picoseconds()).collect::<Vec<u64>>(),
         "messages": total(records, |it| it.messages),

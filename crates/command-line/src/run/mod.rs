@@ -115,17 +115,17 @@ const FIELDS_OF_FILES: [(&str, &str); 9] = [
 /// The error of a line with unknown options: for `run WORD --machine M`, that WORD is not a program, if it is not, since then WORD
 /// is read as the name of a file; or that the file itself says what the option would.
 pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
-    let [_, run, word, ..] = line else { return None };
+    let [_, run, argument, ..] = line else { return None };
     let is_program =
-        |program: &Description| *word == *program.name || program.aliases.iter().any(|name| *word == **name);
+        |program: &Description| *argument == *program.name || program.aliases.iter().any(|name| *argument == **name);
     if run != "run"
-        || word == "traffic"
-        || word.as_encoded_bytes().starts_with(b"-")
+        || argument == "traffic"
+        || argument.as_encoded_bytes().starts_with(b"-")
         || descriptions().iter().any(is_program)
     {
         return None;
     }
-    let path = Path::new(word);
+    let path = Path::new(argument);
     simulation::check_name(path).err().or_else(|| field_of_file(path, line.get(3..).unwrap_or_default()))
 }
 

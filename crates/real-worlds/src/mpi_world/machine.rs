@@ -218,7 +218,7 @@ impl<'world> MpiMachine<'world> {
     /// Matches a message with a receive.
     fn match_receive(&mut self, place: usize, Incoming { from, tag, body }: Incoming) {
         match body {
-            Body::Here(message) => self.received(place, Ok(Received { from, tag, message })),
+            Body::Received(message) => self.received(place, Ok(Received { from, tag, message })),
             Body::Announced(envelope, number) => match self.transport.transfer(from, envelope, number) {
                 Ok(transfer) => self.under_way[place].stage = Stage::Transfers(transfer),
                 Err(error) => self.received(place, Err(error)),

@@ -56,7 +56,8 @@ pub(super) struct Incoming {
 /// Where a message is.
 #[derive(Debug)]
 pub(super) enum Body {
-    Here(Message),
+    /// It has arrived.
+    Received(Message),
     /// Its sender has announced it.
     Announced(Envelope, c_int),
 }
@@ -279,18 +280,18 @@ impl Transport {
         let from = Rank(from);
         let incoming = match self.labels.label_of(tag) {
             Label::Content(tag) => {
-                Incoming { from, tag, body: Body::Here(Message::from(Bytes::copy_from_slice(&content))) }
+                Incoming { from, tag, body: Body::Received(Message::from(Bytes::copy_from_slice(&content))) }
             }
             Label::OnlySize(tag) => {
                 let message = Message::of_size(quantities::Bytes(content.len() as u64));
-                Incoming { from, tag, body: Body::Here(message) }
+                Incoming { from, tag, body: Body::Received(message) }
             }
             Label::Envelope => {
                 let unknown = || Error::Network(format!("rank {from} runs another version of maquette"));
                 let envelope = Envelope::read(&content).ok_or_else(unknown)?;
                 let body = match envelope.large {
                     Some(number) => Body::Announced(envelope, number),
-                    None => Body::Here(
+                    None => Body::Received(
                         envelope.message(&Bytes::copy_from_slice(content.get(ENVELOPE..).unwrap_or_default())),
                     ),
                 };
