@@ -134,8 +134,6 @@ fn runs_in_another_state_of_the_computer_do_not_count() {
     let predict = "[[predict]]\n";
     let choice = "program.broadcast = { bytes = 64 }\nover = { ranks = [3], algorithm = [\"binomial\", \"linear\"] }\n";
     fs::write(&file, [head, reference, measure, predict, choice].concat()).unwrap();
-    let pass = |microseconds: u64, reference: [u64; 2]| json!({ "times_ps": [microseconds * 1_000_000], "reference_ps": reference.map(|time| time * 1_000_000) });
-    let measured = |what: &str, passes: [Value; 2]| json!({ "what": what, "passes": passes });
     let before = json!({
         "fitted_to": [measured("ping-pong on 2 bytes 64", [pass(50, [50, 51]), pass(66, [51, 65])])],
         "judgement": { "compared": [
@@ -146,8 +144,8 @@ fn runs_in_another_state_of_the_computer_do_not_count() {
     fs::write(folder.join("outcome.json"), before.to_string()).unwrap();
     let rehearse = |out: &str, more: &[&str]| {
         let out = folder.join(out);
-        let words = ["--measured", folder.to_str().unwrap(), "--out", out.to_str().unwrap(), file.to_str().unwrap()];
-        let ended = output(maquette(&["rehearse"]).args(words).args(more));
+        let options = ["--measured", folder.to_str().unwrap(), "--out", out.to_str().unwrap(), file.to_str().unwrap()];
+        let ended = output(maquette(&["rehearse"]).args(options).args(more));
         assert!(ended.status.success(), "{}", standard_error(&ended));
         String::from_utf8(ended.stdout).unwrap()
     };
@@ -170,6 +168,40 @@ fn runs_in_another_state_of_the_computer_do_not_count() {
     let text = rehearse("text", &[]);
     assert!(text.contains("not compared  1 program: the computer was in another state in all passes\n"), "{text}");
     fs::remove_dir_all(folder).unwrap();
+}
+
+/// Of the two programs that were measured for the fit, one ran only while the reference took longer than usual.
+#[test]
+fn a_fit_needs_a_program_in_the_usual_state_for_each_field() {
+    let folder = std::env::temp_dir().join(format!("maquette-few-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("rehearsal.toml");
+    let text = "repeat = 2\npasses = 2\nmachine.name = \"loggp\"\nfit.o = \"1us..10ms\"\nfit.L = \"1us..10ms\"\n\
+                [reference]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\ntolerance = 0.1\n\
+                [[measure]]\nranks = 2\nprogram.ping-pong = { bytes = 64 }\nover.bytes = [64, 1024]\n\
+                [[predict]]\nranks = 3\nprogram.broadcast = { bytes = 64 }\n";
+    fs::write(&file, text).unwrap();
+    let usual = measured("ping-pong on 2 bytes 64", [pass(50, [50, 51]), pass(51, [51, 50])]);
+    let other = measured("ping-pong on 2 bytes 1024", [pass(66, [50, 65]), pass(66, [65, 66])]);
+    let compared = measured("broadcast on 3", [pass(90, [50, 51]), pass(91, [51, 50])]);
+    let before = json!({ "fitted_to": [usual, other], "judgement": { "compared": [compared] } });
+    fs::write(folder.join("outcome.json"), before.to_string()).unwrap();
+    let out = folder.join("out");
+    let options = ["--measured", folder.to_str().unwrap(), "--out", out.to_str().unwrap(), file.to_str().unwrap()];
+    let ended = output(maquette(&["rehearse"]).args(options));
+    let expected = "error: measure: found 1 of the programs with runs that count; allowed is at least 2, one for each field of `fit`\n";
+    assert_eq!((ended.status.code(), &standard_error(&ended)[..]), (Some(2), expected));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A program as an outcome has it.
+fn measured(what: &str, passes: [Value; 2]) -> Value {
+    json!({ "what": what, "passes": passes })
+}
+
+/// A run of it, and the times of the reference before and after. [us]
+fn pass(time: u64, reference: [u64; 2]) -> Value {
+    json!({ "times_ps": [time * 1_000_000], "reference_ps": reference.map(|time| time * 1_000_000) })
 }
 
 #[test]
