@@ -178,14 +178,14 @@ impl TraceSummary {
 
     fn text(&self) -> String {
         let TraceSummary { folder, ranks, calls, bytes, recorded_ps, cut_short, .. } = self;
-        let each = *bytes as f64 / (*calls).max(1) as f64;
+        let each = if *calls == 0 { String::new() } else { format!(": {:.1} B a call", *bytes as f64 / *calls as f64) };
         let took = rounded(Duration::from_picoseconds(*recorded_ps));
         let (size, calls, ranks) = (Bytes(*bytes), counted(*calls, "call"), counted(*ranks, "rank"));
         let replay = match cut_short {
             0 => format!("replay   maquette run trace {folder} --machine MACHINE\n"),
             _ => String::new(),
         };
-        format!("traced   {calls} of {ranks}, {took}\nwritten  {folder}, {size}: {each:.1} B a call\n{replay}")
+        format!("traced   {calls} of {ranks}, {took}\nwritten  {folder}, {size}{each}\n{replay}")
     }
 }
 
