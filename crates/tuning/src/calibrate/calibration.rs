@@ -350,17 +350,28 @@ impl Calibration {
     }
 }
 
-/// The better of the places that two searches find from `start`: one by derivatives, which takes few evaluations even with many parameters, and with what is
-/// left one by a simplex, which finds its way where simulated times jump, as single packets are in time or late.
+/// The place that is found from `start`: by derivatives, which take few evaluations even with many parameters, and by a simplex, which finds
+/// its way where simulated times jump, as single packets are in time or late. If the simplex is behind, another goes on from where the
+/// derivatives have led.
 fn search(start: &[f64], evaluations: u32, residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>) -> Option<Best> {
     let by_derivatives = least_squares(start, evaluations, &mut *residuals)?;
-    // A simplex whose corners are within 0.1% of a range is good enough: the times are not known better.
-    let limits = Limits { evaluations: evaluations - by_derivatives.evaluations, size: 1e-3, restarts: 3 };
-    let sum_of_squares = |places: &[f64]| Some(residuals(places)?.iter().map(|error| error * error).sum());
-    let by_simplex = minimize(start, limits, sum_of_squares);
-    let is_as_good = |simplex: &Best| simplex.value * (1.0 - WORTHWHILE) <= by_derivatives.value;
-    Some(by_simplex.filter(is_as_good).unwrap_or(by_derivatives))
+    let left = evaluations - by_derivatives.evaluations;
+    let mut simplex = |from: &[f64], evaluations| {
+        // Corners within 0.1% of a range are near enough: the times are not known better.
+        let limits = Limits { evaluations, size: 1e-3, restarts: 3 };
+        minimize(from, limits, |places| Some(residuals(places)?.iter().map(|error| error * error).sum()))
+    };
+    let Some(by_simplex) = simplex(start, left.min(SIMPLEX_EACH * start.len() as u32)) else {
+        return Some(by_derivatives);
+    };
+    if by_simplex.value * (1.0 - WORTHWHILE) <= by_derivatives.value {
+        return Some(by_simplex);
+    }
+    let refined = simplex(&by_derivatives.point, left - by_simplex.evaluations);
+    Some(refined.filter(|refined| refined.value < by_derivatives.value).unwrap_or(by_derivatives))
 }
 
+/// How many evaluations the simplex from the start has for each parameter. Chosen: with two or three it is at its end after 50 to 65 for each.
+const SIMPLEX_EACH: u32 = 80;
 /// By what share less the sum of squares must be for a place to be better than that of the simplex: where both have found the same, that counts.
 const WORTHWHILE: f64 = 1e-3;
