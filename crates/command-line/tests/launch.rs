@@ -72,6 +72,19 @@ fn losses_are_repaired_in_every_way_within_any_window() {
     }
 }
 
+/// IP splits a datagram that is longer than a frame carries, and puts it together again.
+#[test]
+fn in_long_datagrams_messages_need_fewer_of_them() {
+    let datagrams = |longest: &str| {
+        let program = ["all-to-all", "--bytes", "60KiB", "--repeat", "5"];
+        let report = launched(&[&["--local", "3", "--datagram", longest], &program[..]].concat());
+        report["datagrams"].as_u64().unwrap()
+    };
+    // 30 messages, of 44 packets each or in one, and what confirms them.
+    let (short, long) = (datagrams("1472"), datagrams("65507"));
+    assert!(short >= 30 * 44 && (30..short / 4).contains(&long), "{short}, {long}");
+}
+
 /// Predictions are on disk, with their digest, before the first of them is measured: a measurement that fails leaves them there.
 #[test]
 fn a_rehearsal_predicts_before_it_measures() {

@@ -55,6 +55,8 @@ pub struct Roster {
 pub struct Tuning {
     /// The most packets in flight.
     pub window: Option<u32>,
+    /// The longest datagram. [B]
+    pub datagram: Option<u32>,
     /// How losses are repaired.
     pub repair: Option<Repair>,
     /// The highest rate. [bit/s]

@@ -112,6 +112,9 @@ pub(super) struct Options {
     /// The most packets under way to one rank, or by broadcast.
     #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
     window: Option<u32>,
+    /// The longest datagram, in bytes; 1,472, if left out, which fills a frame. Longer ones are split by IP, and all of one is lost with any part.
+    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u32).range(512..=65_507))]
+    datagram: Option<u32>,
     /// How lost packets are repaired; if left out, selective.
     #[arg(long, value_name = "WAY", value_parser = choice::<Repair>())]
     repair: Option<Repair>,
@@ -234,11 +237,12 @@ fn refuse_model_options(program: &[String]) -> Result<(), Failure> {
 
 /// The provenance of a launch of the program that `provenance` describes.
 fn launched(provenance: Provenance, launch: &Launch, hosts: Option<InputFile>) -> Provenance {
-    let Tuning { window, repair, rate, patience, trusted_network } = launch.tuning;
+    let Tuning { window, datagram, repair, rate, patience, trusted_network } = launch.tuning;
     let mut provenance = provenance.given(json!({
         "repeat": launch.repeat,
         "multicast": launch.group.is_some(),
         "window": window,
+        "datagram": datagram,
         "repair": repair,
         "rate_bits_per_second": rate,
         "patience_ps": patience,
@@ -307,6 +311,7 @@ impl Options {
             group: self.group_of(all_local)?,
             tuning: Tuning {
                 window: self.window,
+                datagram: self.datagram,
                 repair: self.repair,
                 rate: self.rate.map(Rate::bits_per_second),
                 patience: self.patience.map(Duration::picoseconds),

@@ -167,6 +167,7 @@ fn refuse_others(options: &Options) -> Result<(), Failure> {
         ("--no-multicast", options.no_multicast, "none with --mpi: a broadcast in hardware is one of the library"),
         ("--trusted-network", options.trusted_network, carried),
         ("--window", options.window.is_some(), carried),
+        ("--datagram", options.datagram.is_some(), carried),
         ("--repair", options.repair.is_some(), carried),
         ("--rate", options.rate.is_some(), carried),
         (

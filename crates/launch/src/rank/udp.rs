@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use endpoint::executor::{Machine, OperationEvent};
 use endpoint::{Endpoint, Error, Needs, Operation, Request, Result, StartStatus, Tag, Tagged};
-use messaging::{Messenger, Messengers, Parameters, Reporting};
+use messaging::{Messenger, Messengers, Parameters, Push, Reporting};
 use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
 use real_worlds::{Clock, block_on, real_parameters};
@@ -171,10 +171,15 @@ impl Machine for UdpMachine<'_> {
 
 fn parameters(roster: &Roster) -> Parameters {
     let usual = real_parameters(roster.session);
-    let Tuning { window, repair, .. } = roster.tuning;
+    let Tuning { window, datagram, repair, .. } = roster.tuning;
     let window = window.unwrap_or(usual.window);
+    let datagram = datagram.map_or(usual.datagram, |bytes| bytes as usize);
     // Several reports to a window, however small.
     let packets = usual.reporting.packets.min(u64::from(window / 4).max(1));
     let reporting = Reporting { packets, ..usual.reporting };
-    Parameters { window, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }
+    // As much as usual is pushed in all, of which the first packet has what fits in.
+    let all = usual.push.first + usual.push.second;
+    let first = (usual.push.first + datagram as u32 - usual.datagram as u32).min(all);
+    let push = Push { first, second: all - first };
+    Parameters { datagram, window, push, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }
 }

@@ -84,6 +84,7 @@ const SHORT_OF_ETHERNET: &[(&str, &str)] = &[
     ("delay", "ethernet.faults.delay"),
     ("header", "ethernet.messaging.header"),
     ("envelope", "ethernet.messaging.envelope"),
+    ("datagram", "ethernet.messaging.datagram"),
     ("window", "ethernet.messaging.window"),
     ("repeat", "ethernet.messaging.repeat"),
     ("probe", "ethernet.messaging.probe"),

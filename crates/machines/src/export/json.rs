@@ -273,6 +273,9 @@ fn messaging(model: &Messaging) -> Value {
         "report_delay_ps": time(model.report_delay),
         "patience_ps": time(model.patience),
     });
+    if let Some(datagram) = model.datagram {
+        object["datagram_bytes"] = json!(datagram.0);
+    }
     if let Some(probe) = model.probe {
         object["probe"] = json!(probe.name());
     }

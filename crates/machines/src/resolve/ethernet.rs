@@ -19,6 +19,10 @@ const LONGEST_HEADER: Bytes = Bytes(64);
 const SMALLEST_PACKET: Bytes = Bytes(80);
 /// The most packets in flight, and messages that wait.
 const MOST_PACKETS: u64 = 1 << 16;
+/// The shortest datagram that is worth its packets' headers, and the longest of UDP over IPv4. [B]
+const DATAGRAM: (Bytes, Bytes) = (Bytes(512), Bytes(65_507));
+/// The headers of IP and UDP. [B]
+const IP_AND_UDP: Bytes = Bytes(28);
 /// The size of a frame in a queue besides its payload. [B]
 const FRAME: Bytes = Bytes(18);
 /// The slowest rate: anything less would only be a mistyped unit.
@@ -47,6 +51,7 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         return Err(Fault::value("ethernet.copy", ethernet.copy, format!("at most {LONGEST_BYTE}")));
     }
     leaves_room(ethernet)?;
+    has_datagrams(&ethernet.messaging)?;
     delays_a_bucket(ethernet)?;
     shares_a_processor(ethernet)?;
     let time = |name: &str, time: Duration| bounded(&format!("ethernet.{name}"), time);
@@ -105,6 +110,20 @@ fn leaves_room(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     if envelope > most {
         let allowed = format!("at most {most}, as a frame carries {}", ethernet.payload);
         return Err(Fault::value("ethernet.messaging.envelope", envelope, allowed));
+    }
+    Ok(())
+}
+
+/// Datagrams are of a length that UDP has, and the envelope says what they are in.
+fn has_datagrams(messaging: &Messaging) -> Result<(), Fault> {
+    let Some(datagram) = messaging.datagram else { return Ok(()) };
+    let place = "ethernet.messaging.datagram";
+    if datagram < DATAGRAM.0 || datagram > DATAGRAM.1 {
+        return Err(Fault::value(place, datagram, format!("{} to {}", DATAGRAM.0, DATAGRAM.1)));
+    }
+    if messaging.envelope.is_none_or(|envelope| envelope < IP_AND_UDP) {
+        let allowed = format!("none without an `envelope` of {IP_AND_UDP} or more, which IP and UDP add");
+        return Err(Fault::value(place, datagram, allowed));
     }
     Ok(())
 }

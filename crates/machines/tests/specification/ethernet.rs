@@ -144,6 +144,21 @@ fn an_envelope_leaves_room_for_the_smallest_packet() {
 }
 
 #[test]
+fn datagrams_have_a_length_of_udp_and_an_envelope() {
+    let with = |fields: &str| complaint("window = 32", fields);
+    let datagram = "ethernet.messaging.datagram: found";
+    for (found, instead) in [("511 B", "511 B"), ("65508 B", "65508 B"), ("1 MiB", "1 MiB")] {
+        let expected = format!("two.toml:18:12: {datagram} {found}; allowed is 512 B to 65507 B");
+        assert_eq!(with(&format!("datagram = \"{instead}\"\nenvelope = \"60 B\"")), expected);
+    }
+    for envelope in ["", "\nenvelope = \"27 B\""] {
+        let allowed = "none without an `envelope` of 28 B or more, which IP and UDP add";
+        let expected = format!("two.toml:18:12: {datagram} 32 KiB; allowed is {allowed}");
+        assert_eq!(with(&format!("datagram = \"32 KiB\"{envelope}")), expected);
+    }
+}
+
+#[test]
 fn mistakes_of_a_trunk() {
     let rate = "rate = \"250 Mbit/s\"";
     let table = [

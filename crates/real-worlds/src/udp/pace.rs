@@ -2,8 +2,12 @@
 
 use quantities::{Bytes, Duration, Rate, Time};
 
-/// What Ethernet, IP and UDP add to a datagram, including gap, preamble and checksum. [B]
-const AROUND: u64 = 38 + 20 + 8;
+/// What Ethernet and IP add to a packet, including gap, preamble and checksum. [B]
+const AROUND: u64 = 38 + 20;
+/// What UDP adds to a datagram. [B]
+const UDP: u64 = 8;
+/// How much of a datagram a packet carries; IP splits longer ones into fragments. [B]
+const FRAGMENT: u64 = 1_480;
 /// The least that a frame takes on an Ethernet. [B]
 const LEAST: u64 = 84;
 /// How much unused time may be caught up with. [ps]
@@ -37,7 +41,8 @@ impl Pace {
 }
 
 fn on_the_wire(size: usize) -> u64 {
-    (size as u64 + AROUND).max(LEAST)
+    let carried = size as u64 + UDP;
+    (carried + carried.div_ceil(FRAGMENT) * AROUND).max(LEAST)
 }
 
 #[cfg(test)]
@@ -61,5 +66,11 @@ mod tests {
     #[test]
     fn small_datagrams_fill_the_smallest_frame() {
         assert_eq!((on_the_wire(0), on_the_wire(18), on_the_wire(19)), (84, 84, 85));
+    }
+
+    /// 1,480 bytes of each frame, and 58 around them.
+    #[test]
+    fn long_datagrams_are_split_into_frames() {
+        assert_eq!((on_the_wire(1_472), on_the_wire(1_473), on_the_wire(2_952)), (1_538, 1_597, 2 * 1_538));
     }
 }

@@ -22,16 +22,20 @@
 //!    latency, and perhaps a token bucket of its own.
 //! 4. On the way to each receiver a frame may be lost, alone or in a burst; be duplicated; or be delayed by a random time, so that others
 //!    overtake it. All of this follows from the seed, independently for each receiver.
-//! 5. A frame that finds the receive ring full is dropped. A node takes frames from its ring in order.
+//! 5. A frame that finds the receive ring full is dropped. A node takes frames from its ring in order. Of a packet that is split into
+//!    fragments, as it is longer than a frame carries, each crosses the network as a frame of its own, and the packet is in the ring when the
+//!    last of them has come.
 //!
 //! What a frame costs a processor is left to the code that runs on the nodes. The network only schedules processors, where nodes are
 //! processes of one computer: a node asks for a processor when it has something to do, waits for its turn, and keeps the processor until
 //! it waits for a frame or for room.
 
 mod faults;
+mod fragments;
 mod link;
 mod network;
 mod processors;
 pub mod world;
 
+pub use fragments::{Fragment, split};
 pub use network::{Delivery, Destination, Network, Notice, Received};

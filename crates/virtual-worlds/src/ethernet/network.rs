@@ -8,6 +8,7 @@ use machines::model::Ethernet;
 use quantities::{Bytes, Duration, Rank, Time};
 
 use super::faults::{Fate, Line};
+use super::fragments::{Fragment, Reassembly};
 use super::link::{Link, Passage, Wire};
 use super::processors::Processors;
 use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
@@ -39,7 +40,7 @@ pub struct Received<P> {
     pub from: Rank,
     /// Whether it was broadcast.
     pub broadcast: bool,
-    /// How long its payload is. [B]
+    /// How long its payload is, or the packet that its last fragment has completed. [B]
     pub size: Bytes,
     /// Its payload.
     pub payload: P,
@@ -66,6 +67,8 @@ struct Frame<P> {
     from: Rank,
     to: Destination,
     size: Bytes,
+    /// Which fragment of a longer packet it carries, if it carries one.
+    fragment: Option<Fragment>,
     payload: P,
     sent: Time,
     /// How many places hold it: a broadcast is in several queues at once.
@@ -128,6 +131,7 @@ pub struct Network<P> {
     across: [Link; 2],
     lines: Vec<Line>,
     rings: Vec<VecDeque<Received<P>>>,
+    reassembly: Vec<Reassembly>,
     processors: Processors,
     notices: VecDeque<Notice>,
     statistics: EthernetStatistics,
@@ -149,6 +153,7 @@ impl<P: Clone> Network<P> {
             across: Default::default(),
             lines: (0..nodes).map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
             rings: (0..nodes).map(|_| VecDeque::new()).collect(),
+            reassembly: (0..nodes).map(|_| Reassembly::default()).collect(),
             processors: Processors::new(ethernet.processors, nodes),
             notices: VecDeque::new(),
             statistics: EthernetStatistics { dropped_for: vec![0; nodes as usize], ..EthernetStatistics::default() },
@@ -178,11 +183,23 @@ impl<P: Clone> Network<P> {
 
     /// Puts a frame of `size` bytes of payload into a node's transmit ring, if there is room.
     pub fn transmit(&mut self, from: Rank, to: Destination, size: Bytes, payload: P) -> bool {
+        self.transmit_fragment(from, to, size, None, payload)
+    }
+
+    /// The same for a frame that carries one fragment of a packet with that payload.
+    pub fn transmit_fragment(
+        &mut self,
+        from: Rank,
+        to: Destination,
+        size: Bytes,
+        fragment: Option<Fragment>,
+        payload: P,
+    ) -> bool {
         if !self.has_room(from) {
             return false;
         }
         self.statistics.sent += 1;
-        let id = self.keep(Frame { from, to, size, payload, sent: self.now(), places: 1 });
+        let id = self.keep(Frame { from, to, size, fragment, payload, sent: self.now(), places: 1 });
         self.up[from.0 as usize].put(id, self.wire.queued_size(size));
         self.start_up(from.0);
         true
@@ -469,10 +486,16 @@ impl<P: Clone> Network<P> {
         let full = self.rings[node as usize].len() >= self.ethernet.receive_ring as usize;
         self.end_way(id, node, if full { FrameFate::AtRing } else { FrameFate::Received });
         if let Some(frame) = of(&self.frames, id).filter(|_| !full) {
-            let broadcast = frame.to == Destination::All;
-            let received = Received { from: frame.from, broadcast, size: frame.size, payload: frame.payload.clone() };
-            self.rings[node as usize].push_back(received);
-            self.notices.push_back(Notice::Frame(Rank(node)));
+            let whole = match frame.fragment {
+                Some(fragment) => self.reassembly[node as usize].take(frame.from, fragment, frame.size),
+                None => Some(frame.size),
+            };
+            if let Some(size) = whole {
+                let broadcast = frame.to == Destination::All;
+                let received = Received { from: frame.from, broadcast, size, payload: frame.payload.clone() };
+                self.rings[node as usize].push_back(received);
+                self.notices.push_back(Notice::Frame(Rank(node)));
+            }
         }
         self.leave(id);
     }

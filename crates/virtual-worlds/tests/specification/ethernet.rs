@@ -1,7 +1,7 @@
 //! The switched Ethernet: times calculated by hand, and which frames are dropped where.
 
 use machines::model::{Ethernet, Faults, Messaging, Trunk};
-use maquette_virtual_worlds::ethernet::{Destination, Network, Notice};
+use maquette_virtual_worlds::ethernet::{Destination, Fragment, Network, Notice, split};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Rate, Time};
 
@@ -211,6 +211,39 @@ fn a_full_receive_ring_drops_frames() {
     let taken: Vec<u32> = std::iter::from_fn(|| network.take(Rank(1))).map(|received| received.payload).collect();
     assert_eq!(taken, [0, 1, 2, 3]);
     assert_eq!(network.statistics().dropped.at_ring, 6);
+}
+
+/// Sends the fragments with these indices of a packet of 2,500 bytes.
+fn transmit_fragments(network: &mut Network<u32>, indices: &[u32]) {
+    let sizes = split(Bytes(2_500), Bytes(1_000));
+    assert_eq!(sizes, [Bytes(996), Bytes(996), Bytes(548)]);
+    for &index in indices {
+        let (fragment, size) = (Some(Fragment { packet: 5, index, count: 3 }), sizes[index as usize]);
+        assert!(network.transmit_fragment(Rank(0), Destination::One(Rank(1)), size, fragment, 7));
+    }
+}
+
+#[test]
+fn a_packet_comes_with_the_last_of_its_fragments() {
+    let mut network = network(&fast_ethernet(), 2);
+    transmit_fragments(&mut network, &[2, 0, 0, 1]);
+    // One after the other on the first wire, with 12 bytes between two; the last one crosses the switch and the second wire.
+    let before = 8 + 18 + 548 + 12 + 2 * (8 + 18 + 996 + 12);
+    let last = 2 * (1_022 * 80 + 500) + 3_000;
+    while network.next_notice().unwrap() != Some(Notice::Frame(Rank(1))) {}
+    assert_eq!(network.now(), nanoseconds(before * 80 + last));
+    let received = network.take(Rank(1)).unwrap();
+    assert_eq!((received.size, received.payload), (Bytes(2_500), 7));
+    assert_eq!(arrivals(&mut network), []);
+    assert_eq!((network.statistics().sent, network.statistics().received), (4, 4));
+}
+
+#[test]
+fn a_packet_of_which_a_fragment_is_missing_does_not_come() {
+    let mut network = network(&fast_ethernet(), 2);
+    transmit_fragments(&mut network, &[0, 2, 2]);
+    assert_eq!(arrivals(&mut network), []);
+    assert_eq!(network.statistics().received, 3);
 }
 
 /// Two switches, with `first_switch` nodes at the first, and a trunk of a quarter of the rate: 320 ns a byte.

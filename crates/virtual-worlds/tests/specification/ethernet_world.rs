@@ -82,6 +82,20 @@ impl Program for OneWay {
 }
 
 /// How long a message of `bytes` bytes takes, from the call of its send to the end of its receive.
+/// And where datagrams are split into up to five fragments, each of which may be lost, be duplicated or be overtaken by others.
+#[test]
+fn it_passes_the_conformance_suite_whatever_fragments_are_lost() {
+    let delay = Duration::from_microseconds(200);
+    let faults = Faults { loss: 0.01, burst_begins: 0.002, burst_ends: 0.3, duplicated: 0.05, delayed: 0.1, delay };
+    let mut machine = machine(faults);
+    machine.nodes = 64;
+    let (envelope, datagram, repeat) = (Some(Bytes(60)), Some(Bytes(7_000)), Some(Repeat::Selective));
+    ethernet(&mut machine).messaging = Messaging { envelope, datagram, repeat, ..Messaging::default() };
+    conformance::multicast_world(|_| EthernetWorld::new(&machine, 3));
+    conformance::overlapping_world(|_| EthernetWorld::new(&machine, 3));
+    conformance::requests_world(|_| EthernetWorld::new(&machine, 3));
+}
+
 fn one_way(bytes: u64) -> Duration {
     let machine = machine(Faults::NONE);
     let (ends, _) = EthernetWorld::new(&machine, 1).run(2, &OneWay(Bytes(bytes))).unwrap();
@@ -139,6 +153,29 @@ fn every_cost_is_paid() {
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
     let enveloped = time(&|ethernet| ethernet.messaging.envelope = Some(Bytes(10)));
     assert_eq!(enveloped, longer);
+}
+
+/// In a single datagram a message has the header of one packet, and 20 bytes of IP in each of its frames.
+#[test]
+fn a_long_datagram_is_split_into_frames() {
+    let frames = |datagram: Option<Bytes>| {
+        let mut machine = machine(Faults::NONE);
+        let messaging = &mut ethernet(&mut machine).messaging;
+        *messaging = Messaging { envelope: Some(Bytes(60)), datagram, ..Messaging::default() };
+        (messaging.push_first, messaging.push_second) = (Some(Bytes(32 << 10)), Some(Bytes(0)));
+        let program = HardwareBroadcast { root: Rank(0), message: Message::from(vec![7; 30_000]) };
+        let (_, answer) = EthernetWorld::new(&machine, 1).with_frames().run(2, &program).unwrap();
+        let log = answer.frame_log.into_iter().flatten();
+        log.filter(|frame| frame.source == Rank(0) && frame.bytes > Bytes(200))
+            .map(|frame| frame.bytes.0)
+            .collect::<Vec<_>>()
+    };
+    let split = frames(Some(Bytes(32_000)));
+    // 60 B of envelope, 38 B of header, of which a single packet has 20 B of IP in each of 21 frames.
+    assert_eq!((split.len(), split.iter().sum::<u64>()), (21, 30_000 + 98 + 20 * 20));
+    assert!(split[..20].iter().all(|&size| size == 1_500), "{split:?}");
+    let separate = frames(None);
+    assert_eq!(separate.iter().sum::<u64>(), 30_000 + 98 + (separate.len() as u64 - 1) * 86);
 }
 
 /// When a rank has ended a program that `ranks` ranks run on a machine with some other costs.

@@ -161,6 +161,9 @@ pub struct Messaging {
     /// What layers below add to each packet, in each frame: 20 B of IP, 8 B of UDP, and 32 B of the seal that launched ranks put on
     /// it. None by default.
     pub envelope: Option<Bytes>,
+    /// The longest datagram of UDP, with the seal that is in the envelope, as `maquette launch --datagram`. IP splits one that is longer than a
+    /// frame carries into fragments, and all of it is lost with any of them. Needs an `envelope`; as long as a frame carries by default.
+    pub datagram: Option<Bytes>,
     /// How many packets of a stream are under way at most.
     pub window: Option<u32>,
     /// Which packets are sent again when one is lost.
@@ -202,6 +205,7 @@ impl Messaging {
         let all = [
             ("header", self.header.map(|it| it.to_string())),
             ("envelope", self.envelope.map(|it| it.to_string())),
+            ("datagram", self.datagram.map(|it| it.to_string())),
             ("window", self.window.map(|it| it.to_string())),
             ("repeat", self.repeat.map(|it| it.name().to_owned())),
             ("probe", self.probe.map(|it| it.name().to_owned())),

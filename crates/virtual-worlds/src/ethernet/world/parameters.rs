@@ -4,7 +4,10 @@ use machines::model::{self, Ethernet, Messaging, Repeat};
 use messaging::{BroadcastProtocol, Parameters, Parity, Push, Reporting, Timing};
 use quantities::Bytes;
 
-/// The parameters of the messaging on `ethernet`, in packets that fill a frame.
+/// What IP and UDP add to a datagram. [B]
+const IP_AND_UDP: Bytes = Bytes(28);
+
+/// The parameters of the messaging on `ethernet`, in packets that fill a frame, or a datagram of the length that it sets.
 pub fn parameters(ethernet: &Ethernet) -> Parameters {
     let Messaging { pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
     let usual = Parameters::default();
@@ -27,13 +30,14 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
     }
 }
 
-/// The largest datagram. Where the machine gives packets a header of its own, a packet other than an opening carries what the frame
-/// leaves beside that header and the envelope.
+/// The largest datagram. Where the machine gives packets a header of its own, a packet other than an opening carries what the frame, or all
+/// fragments of a longer datagram, leave beside that header and the envelope.
 fn datagram(ethernet: &Ethernet) -> usize {
     let written = Bytes(messaging::packet::FRAGMENT_HEADER as u64);
-    let Messaging { header, envelope, .. } = ethernet.messaging;
+    let Messaging { header, envelope, datagram, .. } = ethernet.messaging;
     let beside = header.unwrap_or(written).0 + envelope.unwrap_or(Bytes(0)).0;
-    let size = ethernet.payload.0.saturating_sub(beside) + written.0;
+    let longest = datagram.map_or(ethernet.payload, |datagram| Bytes(datagram.0 + IP_AND_UDP.0));
+    let size = longest.0.saturating_sub(beside) + written.0;
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 

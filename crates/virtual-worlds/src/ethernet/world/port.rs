@@ -9,7 +9,7 @@ use machines::model::{Ethernet, Messaging};
 use messaging::{Datagram, Datagrams};
 use quantities::{Bytes, Duration, Rank, Time};
 
-use crate::ethernet::{Destination, Network, Received};
+use crate::ethernet::{Destination, Fragment, Network, Received, split};
 
 /// A node's access to the network. Its processor does one thing at a time.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(super) struct Port<'run, P> {
     ethernet: &'run Ethernet,
     /// What its next frames cost in addition, until it has sent one and taken one.
     first: First,
+    /// How many packets it has split into fragments.
+    split: Cell<u64>,
 }
 
 /// A node that has waited this long is as cold as at the beginning: its processor has done other things. Chosen: launched ranks are cold after waits of
@@ -54,7 +56,7 @@ impl<'run, P: Clone> Port<'run, P> {
         ranks: u32,
     ) -> Port<'run, P> {
         let others = u64::from(ranks.saturating_sub(1));
-        Port { network, node, others, ethernet, first: First::new(ethernet.cold) }
+        Port { network, node, others, ethernet, first: First::new(ethernet.cold), split: Cell::new(0) }
     }
 
     pub(super) fn now(&self) -> Time {
@@ -96,8 +98,22 @@ impl<'run, P: Clone> Port<'run, P> {
         cold + cold_each * others
     }
 
-    /// Puts a frame into the transmit ring, as soon as there is room.
+    /// Sends a packet of `size` bytes, in as many frames as it takes.
     async fn transmit(&self, to: Destination, size: Bytes, payload: P) {
+        if size <= self.ethernet.payload {
+            return self.transmit_frame(to, size, None, payload).await;
+        }
+        let frames = split(size, self.ethernet.payload);
+        let count = frames.len() as u32;
+        let packet = self.split.replace(self.split.get() + 1);
+        for (index, size) in (0..count).zip(frames) {
+            let fragment = Some(Fragment { packet, index, count });
+            self.transmit_frame(to, size, fragment, payload.clone()).await;
+        }
+    }
+
+    /// Puts a frame into the transmit ring, as soon as there is room.
+    async fn transmit_frame(&self, to: Destination, size: Bytes, fragment: Option<Fragment>, payload: P) {
         let receivers = if to == Destination::All { self.others } else { 0 };
         let own = self.ethernet.send + self.first.sent.take();
         self.work(own + self.ethernet.copy * size.0 + self.ethernet.broadcast_each * receivers).await;
@@ -110,12 +126,15 @@ impl<'run, P: Clone> Port<'run, P> {
             }
             let delivery = network.delivery(self.node, to, size);
             if let Some(payload) = payload.take() {
-                network.transmit(self.node, to, size, payload);
+                network.transmit_fragment(self.node, to, size, fragment, payload);
             }
             Poll::Ready(delivery)
         })
         .await;
-        self.work(self.ethernet.switch_copy * delivery.copies + self.ethernet.interrupt * delivery.interrupts).await;
+        // Only the last fragment makes a packet for which a receiver is woken.
+        let is_last = fragment.is_none_or(|fragment| fragment.index + 1 == fragment.count);
+        let interrupts = if is_last { delivery.interrupts } else { 0 };
+        self.work(self.ethernet.switch_copy * delivery.copies + self.ethernet.interrupt * interrupts).await;
     }
 
     /// Waits for the next frame, until `deadline` at the latest.
