@@ -69,8 +69,15 @@ impl Description {
         let fail = |problem| Error::Setting { setting: setting.clone(), problem: Box::new(problem) };
         let path = settings::path(name, &self.fields).map_err(fail)?;
         let mut table = self.table.clone();
-        settings::change(&mut table, &path, value).map_err(fail)?;
-        let fields = toml::Value::Table(table.clone()).try_into::<Fields>();
+        let mut read = |value| {
+            settings::change(&mut table, &path, value).map_err(fail)?;
+            Ok(toml::Value::Table(table.clone()).try_into::<Fields>())
+        };
+        let mut fields = read(settings::parsed(value))?;
+        // A number without a unit is not to be quoted, but to have one.
+        if fields.as_ref().is_err_and(|error| error.message().contains(" in quotes")) {
+            fields = read(settings::as_text(value))?;
+        }
         self.fields = fields.map_err(|error| fail(settings::in_table(&path, locate::problem(error.message()))))?;
         self.table = table;
         self.settings.push((path, setting));

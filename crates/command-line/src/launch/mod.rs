@@ -109,7 +109,7 @@ pub(super) struct Options {
     /// How often the program runs.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
     pub(super) repeat: u32,
-    /// The most packets under way to one rank, or by broadcast.
+    /// The most packets under way to one rank, or by broadcast; 256, if left out, or as many bytes in longer datagrams.
     #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
     window: Option<u32>,
     /// The longest datagram, in bytes; 1,472, if left out, which fills a frame. Longer ones are split by IP, and all of one is lost with any part.

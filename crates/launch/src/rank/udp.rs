@@ -17,6 +17,8 @@ use crate::wire::{Record, Roster, Tuning};
 /// How much of what a rank sends may be in its host's queue, as the kernel counts: some sixty packets. Nothing in that queue can be
 /// called late, and at 100 Mbit/s it stays there for less than half of the least retransmission time. [B]
 const MOST_BACKLOG: usize = 128 << 10;
+/// How many packets a window has at least, however long they are: enough for some reports in each.
+const LEAST_WINDOW: u32 = 8;
 /// How long a rank waits for a message by default.
 const DEFAULT_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 /// The tag for messages between two runs of a program, which no program uses: some ranks are done before others, which may still
@@ -172,8 +174,12 @@ impl Machine for UdpMachine<'_> {
 fn parameters(roster: &Roster) -> Parameters {
     let usual = real_parameters(roster.session);
     let Tuning { window, datagram, repair, .. } = roster.tuning;
-    let window = window.unwrap_or(usual.window);
     let datagram = datagram.map_or(usual.datagram, |bytes| bytes as usize);
+    let window = window.unwrap_or_else(|| {
+        // As many bytes as usual, in fewer packets: a socket's buffer has to hold them.
+        let as_many = u64::from(usual.window) * usual.datagram as u64 / datagram as u64;
+        as_many.clamp(u64::from(LEAST_WINDOW), u64::from(usual.window)) as u32
+    });
     // Several reports to a window, however small.
     let packets = usual.reporting.packets.min(u64::from(window / 4).max(1));
     let reporting = Reporting { packets, ..usual.reporting };

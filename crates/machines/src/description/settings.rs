@@ -216,7 +216,7 @@ pub(super) fn in_table(path: &str, problem: Problem) -> Problem {
 }
 
 /// Writes `value` at `path`, creating the tables on the way.
-pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), Problem> {
+pub(super) fn change(table: &mut Table, path: &str, value: Value) -> Result<(), Problem> {
     let (tables, last) = path.rsplit_once('.').unwrap_or(("", path));
     let mut inner = table;
     for name in tables.split('.').filter(|name| !name.is_empty()) {
@@ -232,21 +232,25 @@ pub(super) fn change(table: &mut Table, path: &str, value: &str) -> Result<(), P
         inner.remove(*other);
     }
     // Only a synchronous send is acknowledged: with any other kind the preset's acknowledgement is dropped.
-    if path == "node.send" && value.trim() != "synchronous" {
+    if path == "node.send" && value.as_str() != Some("synchronous") {
         inner.remove("acknowledged");
     }
-    inner.insert(last.to_string(), parsed(value));
+    inner.insert(last.to_string(), value);
     Ok(())
 }
 
 /// The value as TOML if it parses, else as a string: nobody quotes `5us` on a command line.
-fn parsed(value: &str) -> Value {
-    let quoted = || Value::String(value.trim().to_string());
+pub(super) fn parsed(value: &str) -> Value {
     match format!("value = {value}").parse::<Table>() {
         Ok(mut table) if table.len() == 1 => match table.remove("value") {
-            None | Some(Value::Datetime(_)) => quoted(),
+            None | Some(Value::Datetime(_)) => as_text(value),
             Some(value) => value,
         },
-        _ => quoted(),
+        _ => as_text(value),
     }
+}
+
+/// The value as a string, whatever it looks like.
+pub(super) fn as_text(value: &str) -> Value {
+    Value::String(value.trim().to_string())
 }
