@@ -383,7 +383,7 @@ def test_a_library_of_another_mpiexec_is_noticed(programs: Path) -> None:
     assert "Open MPI's mpiexec has started 4: the two do not belong together" in done.stderr
 
 
-@pytest.mark.parametrize("option", [["--local", "2"], ["--window", "8"], ["--no-multicast"], ["--timeout", "1s"]])
+@pytest.mark.parametrize("option", [["--local", "2"], ["--window", "8"], ["--datagram", "8KiB"], ["--no-multicast"], ["--timeout", "1s"]])
 def test_options_without_effect_are_refused(option: list[str]) -> None:
     done = without_mpiexec(*option, "broadcast")
     assert done.returncode == 2 and f"{option[0]}: found --mpi, too" in done.stderr

@@ -2,7 +2,7 @@
 
 use quantities::{Bytes, Duration, Rate};
 
-pub use crate::description::fields::{BroadcastProtocol, Faults, Messaging, Probe, Repeat};
+pub use crate::description::fields::{BroadcastProtocol, DATAGRAM, Faults, IP_AND_UDP, Messaging, Probe, Repeat};
 use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, default_chance};
 
 /// A machine as a world simulates it: a resolved description.

@@ -32,6 +32,7 @@ use formats::{input, interrupt};
 use launch::hosts::{self, Host, MOST_RANKS};
 use launch::wire::{Repair, Tuning};
 use launch::{Launch, LaunchError, Shell, launch, random_group};
+use machines::model::DATAGRAM;
 
 /// How long a launch may take by default.
 const DEFAULT_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
@@ -112,9 +113,9 @@ pub(super) struct Options {
     /// The most packets under way to one rank, or by broadcast; 256, if left out, or as many bytes in longer datagrams.
     #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
     window: Option<u32>,
-    /// The longest datagram, in bytes; 1,472, if left out, which fills a frame. Longer ones are split by IP, and all of one is lost with any part.
-    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u32).range(512..=65_507))]
-    datagram: Option<u32>,
+    /// The longest datagram; 1472 B, if left out, which fills a frame. Longer ones are split by IP, and all of one is lost with any part.
+    #[arg(long, value_name = "BYTES", value_parser = datagram)]
+    datagram: Option<Bytes>,
     /// How lost packets are repaired; if left out, selective.
     #[arg(long, value_name = "WAY", value_parser = choice::<Repair>())]
     repair: Option<Repair>,
@@ -127,6 +128,12 @@ pub(super) struct Options {
     /// How long the whole run may take; ten minutes, if left out.
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     timeout: Option<Duration>,
+}
+
+/// Reads the length of a datagram.
+fn datagram(text: &str) -> Result<Bytes, String> {
+    let allowed = || format!("allowed is {} to {}", DATAGRAM.start(), DATAGRAM.end());
+    text.parse().ok().filter(|bytes| DATAGRAM.contains(bytes)).ok_or_else(allowed)
 }
 
 /// Reads a multicast group.
@@ -311,7 +318,7 @@ impl Options {
             group: self.group_of(all_local)?,
             tuning: Tuning {
                 window: self.window,
-                datagram: self.datagram,
+                datagram: self.datagram.map(|bytes| bytes.0 as u32),
                 repair: self.repair,
                 rate: self.rate.map(Rate::bits_per_second),
                 patience: self.patience.map(Duration::picoseconds),

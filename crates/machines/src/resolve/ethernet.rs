@@ -6,7 +6,7 @@ use super::node::{LONGEST_BYTE, no_other_table};
 use super::{bounded, missing};
 use crate::description::fields::{self, Fields};
 use crate::error::Fault;
-use crate::model::{Ethernet, Faults, Interconnect, Messaging, Trunk};
+use crate::model::{DATAGRAM, Ethernet, Faults, IP_AND_UDP, Interconnect, Messaging, Trunk};
 use crate::topology::within;
 
 /// The most nodes: no switch has more ports, and every node keeps state for each other one.
@@ -19,10 +19,6 @@ const LONGEST_HEADER: Bytes = Bytes(64);
 const SMALLEST_PACKET: Bytes = Bytes(80);
 /// The most packets in flight, and messages that wait.
 const MOST_PACKETS: u64 = 1 << 16;
-/// The shortest datagram that is worth its packets' headers, and the longest of UDP over IPv4. [B]
-const DATAGRAM: (Bytes, Bytes) = (Bytes(512), Bytes(65_507));
-/// The headers of IP and UDP. [B]
-const IP_AND_UDP: Bytes = Bytes(28);
 /// The size of a frame in a queue besides its payload. [B]
 const FRAME: Bytes = Bytes(18);
 /// The slowest rate: anything less would only be a mistyped unit.
@@ -118,8 +114,8 @@ fn leaves_room(ethernet: &fields::Ethernet) -> Result<(), Fault> {
 fn has_datagrams(messaging: &Messaging) -> Result<(), Fault> {
     let Some(datagram) = messaging.datagram else { return Ok(()) };
     let place = "ethernet.messaging.datagram";
-    if datagram < DATAGRAM.0 || datagram > DATAGRAM.1 {
-        return Err(Fault::value(place, datagram, format!("{} to {}", DATAGRAM.0, DATAGRAM.1)));
+    if !DATAGRAM.contains(&datagram) {
+        return Err(Fault::value(place, datagram, format!("{} to {}", DATAGRAM.start(), DATAGRAM.end())));
     }
     if messaging.envelope.is_none_or(|envelope| envelope < IP_AND_UDP) {
         let allowed = format!("none without an `envelope` of {IP_AND_UDP} or more, which IP and UDP add");

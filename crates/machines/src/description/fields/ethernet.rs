@@ -1,5 +1,7 @@
 //! A switched Ethernet, what can go wrong on it, and how messages are sent over it.
 
+use std::ops::RangeInclusive;
+
 use quantities::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -198,6 +200,11 @@ pub struct Messaging {
     /// How long a rank may be silent before it is considered gone.
     pub patience: Option<Duration>,
 }
+
+/// What IP and UDP add to a datagram, 20 and 8 B (RFC 791, RFC 768).
+pub const IP_AND_UDP: Bytes = Bytes(28);
+/// The shortest datagram that is worth its packets' headers (chosen), and the longest: an IP packet has 65,535 B at most.
+pub const DATAGRAM: RangeInclusive<Bytes> = Bytes(512)..=Bytes(65_507);
 
 impl Messaging {
     /// The fields that are not left out, by name, as they would be written.

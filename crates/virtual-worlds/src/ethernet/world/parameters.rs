@@ -1,11 +1,8 @@
 //! The messaging parameters that a machine's description sets.
 
-use machines::model::{self, Ethernet, Messaging, Repeat};
+use machines::model::{self, Ethernet, IP_AND_UDP, Messaging, Repeat};
 use messaging::{BroadcastProtocol, Parameters, Parity, Push, Reporting, Timing};
 use quantities::Bytes;
-
-/// What IP and UDP add to a datagram. [B]
-const IP_AND_UDP: Bytes = Bytes(28);
 
 /// The parameters of the messaging on `ethernet`, in packets that fill a frame, or a datagram of the length that it sets.
 pub fn parameters(ethernet: &Ethernet) -> Parameters {
