@@ -16,7 +16,7 @@ use crate::error::{Error, Fault, Origin, Problem};
 use crate::model::{Machine, Source};
 use crate::resolve;
 use fields::Fields;
-use quantities::Bytes;
+use quantities::{Bytes, IN_QUOTES};
 
 /// The longest description accepted.
 pub(crate) const LONGEST: Bytes = Bytes(16 << 20);
@@ -75,7 +75,7 @@ impl Description {
         };
         let mut fields = read(settings::parsed(value))?;
         // A number without a unit is not to be quoted, but to have one.
-        if fields.as_ref().is_err_and(|error| error.message().contains(" in quotes")) {
+        if fields.as_ref().is_err_and(|error| error.message().contains(IN_QUOTES)) {
             fields = read(settings::as_text(value))?;
         }
         self.fields = fields.map_err(|error| fail(settings::in_table(&path, locate::problem(error.message()))))?;

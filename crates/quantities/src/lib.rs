@@ -20,7 +20,7 @@ pub use bytes::Bytes;
 pub use counted::counted;
 pub use input_file::{BoundedFile, read_at_most};
 pub use named::{TextOrNumber, by_name};
-pub use notation::ParseError;
+pub use notation::{IN_QUOTES, ParseError};
 pub use rank::Rank;
 pub use rate::Rate;
 pub use shown::{is_hidden_character, shown, shown_path};

@@ -162,6 +162,9 @@ pub(crate) fn print(out: &mut fmt::Formatter<'_>, value: u64, unit: Unit) -> fmt
     out.pad(&format!("{whole}.{digits} {name}"))
 }
 
+/// What is said of a value in a file that has to be a string, with a unit.
+pub const IN_QUOTES: &str = "in quotes";
+
 /// Reads a quantity from a description: a string in its notation.
 pub(crate) struct Text<T>(pub &'static Kind, pub std::marker::PhantomData<T>);
 
@@ -169,7 +172,7 @@ impl<T: std::str::FromStr<Err = ParseError>> serde::de::Visitor<'_> for Text<T> 
     type Value = T;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} in quotes, such as \"{}\"", self.0.quantity, self.0.example)
+        write!(out, "{} {IN_QUOTES}, such as \"{}\"", self.0.quantity, self.0.example)
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<T, E> {
         text.parse().map_err(|error: ParseError| E::custom(format!("{error}; {}", error.hint())))
