@@ -174,10 +174,10 @@ impl Machine for UdpMachine<'_> {
 fn parameters(roster: &Roster) -> Parameters {
     let usual = real_parameters(roster.session);
     let Tuning { window, datagram, repair, .. } = roster.tuning;
-    let datagram = datagram.map_or(usual.datagram, |bytes| bytes as usize);
+    let datagram = datagram.unwrap_or(usual.datagram as u32);
     let window = window.unwrap_or_else(|| {
         // As many bytes as usual, in fewer packets: a socket's buffer has to hold them.
-        let as_many = u64::from(usual.window) * usual.datagram as u64 / datagram as u64;
+        let as_many = u64::from(usual.window) * usual.datagram as u64 / u64::from(datagram.max(1));
         as_many.clamp(u64::from(LEAST_WINDOW), u64::from(usual.window)) as u32
     });
     // Several reports to a window, however small.
@@ -185,7 +185,14 @@ fn parameters(roster: &Roster) -> Parameters {
     let reporting = Reporting { packets, ..usual.reporting };
     // As much as usual is pushed in all, of which the first packet has what fits in.
     let all = usual.push.first + usual.push.second;
-    let first = (usual.push.first + datagram as u32 - usual.datagram as u32).min(all);
+    let first = usual.push.first.saturating_add(datagram).saturating_sub(usual.datagram as u32).min(all);
     let push = Push { first, second: all - first };
-    Parameters { datagram, window, push, reporting, repeat: repair.map_or(usual.repeat, Into::into), ..usual }
+    Parameters {
+        datagram: datagram as usize,
+        window,
+        push,
+        reporting,
+        repeat: repair.map_or(usual.repeat, Into::into),
+        ..usual
+    }
 }
