@@ -19,15 +19,20 @@ fn machine(faults: Faults) -> Machine {
     machine
 }
 
+/// Runs the conformance suite on a machine, with faults from a seed.
+fn conforms(machine: &Machine, seed: u64) {
+    conformance::multicast_world(|_| EthernetWorld::new(machine, seed));
+    conformance::overlapping_world(|_| EthernetWorld::new(machine, seed));
+    conformance::requests_world(|_| EthernetWorld::new(machine, seed));
+}
+
 #[test]
 fn it_passes_the_conformance_suite() {
     let mut machine = machine(Faults::NONE);
     machine.nodes = 64;
     for processors in [None, Some(2)] {
         ethernet(&mut machine).processors = processors;
-        conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
-        conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
-        conformance::requests_world(|_| EthernetWorld::new(&machine, 1));
+        conforms(&machine, 1);
     }
 }
 
@@ -43,9 +48,7 @@ fn it_passes_the_conformance_suite_on_one_computer() {
     (ethernet.wake, ethernet.block, ethernet.switch_copy) = (us(9), us(8), us(10));
     (ethernet.cold, ethernet.cold_each) = (us(2), us(1));
     (ethernet.bucket, ethernet.bucket_carry) = (Some(Bytes(1_600)), us(15));
-    conformance::multicast_world(|_| EthernetWorld::new(&machine, 1));
-    conformance::overlapping_world(|_| EthernetWorld::new(&machine, 1));
-    conformance::requests_world(|_| EthernetWorld::new(&machine, 1));
+    conforms(&machine, 1);
 }
 
 #[test]
@@ -58,9 +61,7 @@ fn it_passes_the_conformance_suite_whatever_is_lost() {
         for protocol in [BroadcastProtocol::PushPull, BroadcastProtocol::Simple] {
             ethernet(&mut machine).messaging =
                 Messaging { repeat: Some(repeat), broadcast: Some(protocol), ..Messaging::default() };
-            conformance::multicast_world(|_| EthernetWorld::new(&machine, seed));
-            conformance::overlapping_world(|_| EthernetWorld::new(&machine, seed));
-            conformance::requests_world(|_| EthernetWorld::new(&machine, seed));
+            conforms(&machine, seed);
         }
     }
 }
@@ -91,9 +92,7 @@ fn it_passes_the_conformance_suite_whatever_fragments_are_lost() {
     machine.nodes = 64;
     let (envelope, datagram, repeat) = (Some(Bytes(60)), Some(Bytes(7_000)), Some(Repeat::Selective));
     ethernet(&mut machine).messaging = Messaging { envelope, datagram, repeat, ..Messaging::default() };
-    conformance::multicast_world(|_| EthernetWorld::new(&machine, 3));
-    conformance::overlapping_world(|_| EthernetWorld::new(&machine, 3));
-    conformance::requests_world(|_| EthernetWorld::new(&machine, 3));
+    conforms(&machine, 3);
 }
 
 fn one_way(bytes: u64) -> Duration {
