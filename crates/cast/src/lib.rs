@@ -13,8 +13,8 @@
 //!
 //! ```text
 //!     sender    announce ~~~ call a, b;  round: 0 1 2 3, end ~~~ call a, b, c;  round: 4 5 6, then 0 1 2 3 for c, end
-//!     a, b             join  here        0 1 2 3 kept            here                 4 5 6 kept                  done
-//!     c                                      join                here                 4 5 6 kept   0 1 2 3 kept   done
+//!     a, b             join  present     0 1 2 3 kept            present              4 5 6 kept                  done
+//!     c                                      join                present              4 5 6 kept   0 1 2 3 kept   done
 //! ```
 //!
 //! Each byte goes over the wire once for all receivers that lack it. Losses on the way are handled by the [`messaging`] below; losses

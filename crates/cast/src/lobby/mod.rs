@@ -7,7 +7,7 @@
 //!     ---- answer: what was asked ---------------------->    so it is alive, and has the key
 //!     <--- join ----------------------------------------   repeated until it is called, and answered
 //!     ---- call: session, rank, how many -------------->   repeated until it is present
-//!     <--- here ----------------------------------------
+//!     <--- present -------------------------------------
 //!          when all that were called are present, or the rest have been left out: a round
 //! ```
 //!

@@ -85,7 +85,7 @@ impl LayeredMesh {
         LayeredMesh { places: (0..clusters).map(|cluster| (cluster % columns, cluster / columns)).collect(), out }
     }
 
-    /// The channel from top router `top` of cluster `here` towards another cluster.
+    /// The channel from top router `top` of cluster `current` towards cluster `target`.
     #[inline]
     fn step(&self, top: usize, current: u32, target: u32) -> ChannelId {
         let (current, target) = (self.places[current as usize], self.places[target as usize]);
