@@ -191,7 +191,9 @@ fn prepared(arguments: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> 
 fn experiment(arguments: &[String], ranks: u32) -> Result<Experiment, Failure> {
     let seed = || Arg::new("seed").long("seed").value_name("S").value_parser(value_parser!(u64));
     let programs = commands(|command, _| command.arg(seed().help("The seed of random choices; 1, if left out")));
-    let command = Command::new("maquette launch").disable_help_subcommand(true).subcommands(programs);
+    // The options of `launch` have been taken already; of a misspelt one, the parser suggests the nearest.
+    let own = Options::augment_args(Command::new("maquette launch")).mut_args(|option| option.global(true));
+    let command = own.disable_help_subcommand(true).subcommands(programs);
     let usage = |error| Failure::Usage(Box::new(error));
     let arguments = std::iter::once("maquette launch").chain(arguments.iter().map(String::as_str));
     let matches = command.try_get_matches_from(arguments).map_err(usage)?;
