@@ -141,7 +141,10 @@ impl Site<'_> {
 }
 
 fn unfit(error: experiment::Error) -> Error {
-    Error::Unfit(error.to_string())
+    match error {
+        experiment::Error::Program(error) => error,
+        error => Error::Unfit(error.to_string()),
+    }
 }
 
 /// The answer of a run in which no rank failed.
@@ -170,4 +173,17 @@ fn postal(survey: &Survey, machine: &Machine, bytes: Bytes, figure: impl Fn(f64,
 /// When sends of `bytes` are complete on `machine`.
 fn sends(machine: &Machine, bytes: Bytes) -> Sends {
     if waits_for_receivers(machine, bytes) { Sends::Synchronous } else { Sends::Early }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever interrupts a fit is told that, and not that a program can't run.
+    #[test]
+    fn a_program_that_was_stopped_is_not_unfit() {
+        assert_eq!(unfit(experiment::Error::Program(Error::Stopped)), Error::Stopped);
+        let lost = experiment::Error::Schedule(Error::NoSuchRank { rank: quantities::Rank(9), size: 8 });
+        assert!(matches!(unfit(lost), Error::Unfit(_)));
+    }
 }

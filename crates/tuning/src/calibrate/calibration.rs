@@ -287,6 +287,7 @@ impl Calibration {
         for (&(index, _), time) in pieces.iter().zip(timed) {
             match time? {
                 Ok(time) => sums[index] += time.picoseconds() as f64,
+                Err(endpoint::Error::Stopped) => return None,
                 Err(cause) => {
                     return Some(Err(CalibrationError::Program { line: self.measurements[index].line, cause }));
                 }
