@@ -61,6 +61,11 @@ pub(super) fn check_name(path: &Path) -> Result<(), Failure> {
         let allowed = format!("a function in it, such as {file}:farm");
         return Err(Failure::argument(file, "a file of Python without a function", allowed));
     }
+    if path.extension().is_some_and(|ending| ending == "goal") {
+        let file = path.display().to_string();
+        let allowed = format!("the program that runs it: maquette run goal {file}");
+        return Err(Failure::argument(file, "a GOAL schedule without a program", allowed));
+    }
     if path.extension().is_some() || path.components().count() > 1 || path.exists() {
         return Ok(());
     }
