@@ -47,6 +47,7 @@ docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; 
 bench: release ## measure how fast the simulations are, in Rust and from Python, and the store beside Redis
 	@scripts/need redis || true
 	$(BIN)/python tests/bench/python.py
+	$(BIN)/python tests/bench/plan.py
 	$(BIN)/python tests/bench/store.py
 	$(BIN)/python tests/bench/store_pool.py
 	$(BIN)/python tests/bench/store_parity.py

@@ -1,6 +1,7 @@
 """What is best on a machine, and what its parameters are."""
 
 import json
+import operator
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +29,22 @@ class Prediction:
     time_ps : int
         How long it takes. [ps]
     source : str
-        How that is known: ``"simulated"`` on the machine's model, or ``"estimated"`` without contention.
+        How that is known: ``"simulated"`` on the machine's model; ``"stopped"`` there after this time, which is longer than another takes;
+        ``"extrapolated"`` from a part of the run; or ``"estimated"`` without running it there.
+    steps : dict or None
+        If only some of its steps were run, how many were ``"kept"``, ``"of"`` how many.
+    bytes_divided_by : int
+        If its messages were shortened, by how much.
+    rings : list or None
+        For an all-reduce round rings in an order of their own, the ``"order"`` and ``"weight"`` of each.
     """
 
     algorithm: str
     time_ps: int
-    source: Literal["simulated", "estimated"]
+    source: Literal["simulated", "stopped", "extrapolated", "estimated"]
+    steps: dict[str, int] | None = None
+    bytes_divided_by: int = 1
+    rings: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,8 +67,13 @@ class Plan:
         How many times as long a message takes to arrive.
     lower_bound_ps : int
         A bound that no algorithm can beat. [ps]
+    verdict : str
+        What follows: ``"quickest-simulated"`` or ``"quickest-extrapolated"``, if the first prediction is the quickest of those that were
+        run, or by parts of the runs, and no estimate of another is below it; otherwise ``"undecided"``.
+    contenders : list of str
+        The algorithms that may be the quickest.
     predictions : list of Prediction
-        All algorithms, the fastest first: those that were simulated, then those that were estimated.
+        All algorithms: the contenders, then those that were simulated, extrapolated, stopped and estimated, the fastest of each first.
     left_out : dict
         Algorithms that are ruled out, and why.
     budget_wanted : float or None
@@ -71,6 +87,8 @@ class Plan:
     t0_ps: int
     lambda_: float
     lower_bound_ps: int
+    verdict: Literal["quickest-simulated", "quickest-extrapolated", "undecided", "nothing"]
+    contenders: list[str]
     predictions: list[Prediction]
     left_out: dict[str, str]
     budget_wanted: float | None
@@ -78,7 +96,7 @@ class Plan:
 
     @property
     def quickest(self) -> Prediction:
-        """The fastest algorithm."""
+        """The fastest algorithm, as far as `verdict` says so."""
         return self.predictions[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,7 +123,9 @@ def plan(
     ranks: int | None = None,
     bytes: int | str | None = None,  # noqa: A002
     traffic: MatrixLike | None = None,
+    placement: str | Sequence[int] | None = None,
     budget: float | None = None,
+    seed: int | None = None,
 ) -> Plan:
     """Find the fastest algorithm on a machine, and how far it is from a lower bound.
 
@@ -126,8 +146,12 @@ def plan(
     traffic
         For an all-to-all exchange: the bytes that each rank sends to each other, a square matrix of shape (ranks, ranks), as numbers or
         in a file that ends in ``.csv``, ``.mtx`` or ``.npy``.
+    placement
+        The nodes that ranks run on: the name of a way to choose them, or the node of each rank; by default in order.
     budget
-        How much may be simulated, in millions of packets times channels that they cross; by default 20.
+        How much may be simulated, in millions of packets times channels that they cross; by default 40.
+    seed
+        The seed of a random placement; by default 1.
 
     Returns
     -------
@@ -146,7 +170,9 @@ def plan(
         model = machine_of(machine)._machine
     assert model is not None
     matrix = None if traffic is None else matrix_of(traffic)
-    result = json.loads(_maquette.plan(model, (operation, ranks, bytes, matrix, budget)))
+    if placement is not None and not isinstance(placement, str):
+        placement = ",".join(str(operator.index(node)) for node in placement)
+    result = json.loads(_maquette.plan(model, (operation, ranks, bytes, matrix, budget, placement, seed)))
     return Plan(
         question=result["question"],
         machine=result["machine"],
@@ -155,6 +181,8 @@ def plan(
         t0_ps=result["t0_ps"],
         lambda_=result["lambda"],
         lower_bound_ps=result["lower_bound_ps"],
+        verdict=result["verdict"],
+        contenders=result["contenders"],
         predictions=[Prediction(**each) for each in result["algorithms"]],
         left_out={each["algorithm"]: each["why"] for each in result["left_out"]},
         budget_wanted=result["budget_wanted"],

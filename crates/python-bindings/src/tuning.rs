@@ -12,6 +12,7 @@ use programs::postal::{Alpha, Lambda};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use quantities::Bytes;
+use tuning::benchmark::Site;
 use tuning::calibrate::{self as calibration, Calibration, CalibrationError, Measurement, Parameter, TimesError};
 use tuning::planner::{self, BUDGET, Question, ranks_on};
 use tuning::theory::Theory;
@@ -65,13 +66,14 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The question to the planner: the operation, ranks, bytes, a matrix, the budget in millions.
-type QuestionArguments<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<FileOrText>, Option<f64>);
+/// The question to the planner: the operation, ranks, bytes, a matrix, the budget in millions; the placement of ranks and its seed.
+type QuestionArguments<'py> =
+    (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<FileOrText>, Option<f64>, Option<String>, Option<u64>);
 
 /// The fastest algorithm on `machine`, as JSON.
 #[pyfunction]
 pub fn plan(py: Python<'_>, machine: &Machine, asked: QuestionArguments<'_>) -> PyResult<String> {
-    let (operation, ranks, bytes, matrix, budget) = asked;
+    let (operation, ranks, bytes, matrix, budget, placement, seed) = asked;
     let (ranks, bytes) = (if_given("ranks", &ranks, whole)?, if_given("bytes", &bytes, size)?);
     let budget = budget.map_or(BUDGET, |millions| millions * 1e6);
     let (model, lambda) = (Arc::clone(&machine.model), machine.choice.postal.map(|postal| postal.lambda));
@@ -86,10 +88,17 @@ pub fn plan(py: Python<'_>, machine: &Machine, asked: QuestionArguments<'_>) -> 
         let (matrix, file) = matrix.unzip();
         let question = question(&operation, ranks, bytes, matrix)?;
         question.check_on(&model)?;
-        let effort =
-            planner::Effort { budget, lambda, progress: &|_, _| {}, interrupted: interrupt::flag(), threads: cores() };
+        let effort = planner::Effort {
+            budget,
+            exhaustive: false,
+            lambda,
+            progress: &|_, _| {},
+            interrupted: interrupt::flag(),
+            threads: cores(),
+        };
         let provenance = question.provenance(&model, budget, file.as_ref(), has_sizes);
-        let plan = planner::plan(&question, &model, &effort)?;
+        let (nodes, provenance) = planner::placed(&model, placement.as_deref(), ranks, seed, provenance)?;
+        let plan = planner::plan(&question, &Site { machine: &model, ranks, nodes: &nodes }, &effort)?;
         Ok(plan.json(&question, &model, &provenance)?.to_string())
     };
     unless_interrupted(py, work)?.map_err(|error| of_experiment(&error))

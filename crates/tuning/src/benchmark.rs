@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use endpoint::{Error, Message, Program, Result};
-use machines::model::Machine;
+use machines::model::{Machine, NodeId};
 use programs::Group;
-use programs::all_reduce::{self, AllReduce, Inputs, Operator, Sends};
+use programs::all_reduce::{self, AllReduce, AllReduceByRings, Inputs, Operator, Ring, Sends, WeightedRing};
 use programs::all_to_all::{Complete, CompleteExchange, Irregular, Unscheduled};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
@@ -15,11 +15,15 @@ use programs::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendRe
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
+use virtual_worlds::jobs::Placed;
+use virtual_worlds::stop::Stop;
 
 use crate::latency::{MeasureError, Survey};
 use crate::launched::{self, Repetitions};
+use endpoint::World;
 use experiment::Experiment;
-use experiment::simulate::simulate;
+use experiment::simulate::{simulate, simulated};
+use formats::interrupt;
 use virtual_worlds::waits_for_receivers;
 
 /// A program that can be timed on any machine.
@@ -46,6 +50,8 @@ pub enum Benchmark {
     Broadcast(broadcast::Algorithm, Group, Bytes),
     /// An all-reduce, with this many bytes per rank.
     AllReduce(all_reduce::Algorithm, Bytes),
+    /// An all-reduce along rings with an order of their own, with this many bytes per rank.
+    Rings(Arc<Vec<WeightedRing>>, Bytes),
     /// t0 of the postal model, by its first experiment.
     SendTime(Survey, Bytes),
     /// lambda t0 of the postal model, by its first experiment.
@@ -70,16 +76,38 @@ impl Benchmark {
             Benchmark::Launched(experiment, repetitions) => {
                 launched::time(experiment, machine, *repetitions).map_err(unfit)
             }
-            _ => Ok(self.answer(machine, ranks, Options::default())?.makespan().since(Time::ZERO)),
+            _ => self.time_on(&Site::all(machine, ranks)),
         }
     }
 
-    /// The answer of a run on `ranks` ranks of `machine`. The postal experiments and launched programs, which are many runs, have none.
+    /// How long a program with an answer takes on `site`.
     ///
     /// # Errors
     /// If the machine can't run it.
-    pub fn answer(&self, machine: &Machine, ranks: u32, options: Options) -> Result<Answer> {
-        let site = Site { machine, ranks, options };
+    pub fn time_on(&self, site: &Site<'_>) -> Result<Duration> {
+        Ok(self.answer(site, Options::default())?.makespan().since(Time::ZERO))
+    }
+
+    /// How long it takes on `site`, if that is at most `limit`: the run ends when that much time has passed.
+    ///
+    /// # Errors
+    /// If the machine can't run it; [`Error::Stopped`] if it was interrupted.
+    pub fn time_within(&self, site: &Site<'_>, limit: Duration) -> Result<Option<Duration>> {
+        let options = Options { stop: Stop::NEVER.or_after(Time::ZERO + limit), ..Options::default() };
+        match self.answer(site, options) {
+            Ok(answer) => Ok(Some(answer.makespan().since(Time::ZERO)).filter(|time| *time <= limit)),
+            Err(Error::Stopped) if !interrupt::requested() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The answer of a run on `site`. The postal experiments and launched programs, which are many runs, have none.
+    ///
+    /// # Errors
+    /// If the machine can't run it.
+    pub fn answer(&self, site: &Site<'_>, options: Options) -> Result<Answer> {
+        let &Site { machine, ranks, .. } = site;
+        let site = Run { site, options };
         match self {
             Benchmark::PingPong(program) | Benchmark::OneWay(program) => site.run(program),
             &Benchmark::Complete { algorithm, bytes, reshuffle } => {
@@ -103,6 +131,17 @@ impl Benchmark {
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
+            Benchmark::Rings(rings, bytes) => match rings.as_slice() {
+                [ring] => {
+                    let (group, inputs) = (ring.order.clone(), Inputs::OfSize(*bytes));
+                    let (operator, sends) = (Operator::Xor, sends(machine, *bytes));
+                    site.run(&AllReduce { algorithm: Ring.into(), group, operator, inputs, sends })
+                }
+                rings => {
+                    let (rings, operator) = (rings.to_vec(), Operator::Xor);
+                    site.run(&AllReduceByRings { rings, operator, inputs: Vec::new(), bytes: *bytes })
+                }
+            },
             Benchmark::SendTime(..) | Benchmark::ReceiveTime(..) | Benchmark::Launched(..) => Ok(Answer::default()),
         }
     }
@@ -127,16 +166,39 @@ impl Benchmark {
     }
 }
 
+/// Where a program is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// The node of each rank; if there are none, rank n is on node n.
+    pub nodes: &'a [NodeId],
+}
+
+impl<'a> Site<'a> {
+    /// The first nodes of `machine`, one for each of the ranks.
+    pub const fn all(machine: &'a Machine, ranks: u32) -> Site<'a> {
+        Site { machine, ranks, nodes: &[] }
+    }
+
+    /// The node of a rank.
+    pub fn node_of(&self, rank: Rank) -> NodeId {
+        self.nodes.get(rank.0 as usize).copied().unwrap_or(NodeId(rank.0))
+    }
+}
+
 /// Where a program is run, and how.
-struct Site<'a> {
-    machine: &'a Machine,
-    ranks: u32,
+struct Run<'a> {
+    site: &'a Site<'a>,
     options: Options,
 }
 
-impl Site<'_> {
+impl Run<'_> {
     fn run<P: Program>(&self, program: &P) -> Result<Answer> {
-        whole(simulate(self.machine, self.options, self.ranks, program)?)
+        let Site { machine, ranks, nodes } = self.site;
+        whole(Placed::new(simulated(machine, self.options), nodes).run(*ranks, program)?)
     }
 }
 

@@ -5,21 +5,34 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use endpoint::{Error, Result};
 use quantities::Time;
 
-/// A flag that stops a run once it is set: the run then returns [`Error::Stopped`] and nothing else. By default there is no flag. A run
-/// may also record its progress.
-#[derive(Clone, Copy, Debug, Default)]
+/// What stops a run before its end: a flag once it is set, or a simulated time once it has passed. The run then returns
+/// [`Error::Stopped`] and nothing else. By default there is neither. A run may also record its progress.
+#[derive(Clone, Copy, Debug)]
 pub struct Stop {
     flag: Option<&'static AtomicBool>,
     progress: Option<&'static Progress>,
+    /// The last simulated time of interest. [ps]
+    until: Time,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop::NEVER
+    }
 }
 
 impl Stop {
     /// Never stops a run.
-    pub const NEVER: Stop = Stop { flag: None, progress: None };
+    pub const NEVER: Stop = Stop { flag: None, progress: None, until: Time::NEVER };
 
     /// Stops a run once `flag` is set.
     pub const fn at(flag: &'static AtomicBool) -> Stop {
-        Stop { flag: Some(flag), progress: None }
+        Stop { flag: Some(flag), ..Stop::NEVER }
+    }
+
+    /// The same, which also stops a run that goes on after the simulated time `until`.
+    pub const fn or_after(self, until: Time) -> Stop {
+        Stop { until, ..self }
     }
 
     /// The same, which also stops a run once `flag` is set.
@@ -35,13 +48,16 @@ impl Stop {
     /// Whether to go on; called by a run that has come as far as `reached` returns.
     ///
     /// # Errors
-    /// [`Error::Stopped`] if the flag is set.
+    /// [`Error::Stopped`] if the flag is set, or the time has passed.
     #[inline]
-    pub(crate) fn go_on(self, reached: impl FnOnce() -> ProgressSnapshot) -> Result<()> {
+    pub(crate) fn go_on(self, reached: impl Fn() -> ProgressSnapshot) -> Result<()> {
         if let Some(progress) = self.progress
             && progress.is_due()
         {
             progress.write(reached());
+        }
+        if self.until != Time::NEVER && reached().time > self.until {
+            return Err(Error::Stopped);
         }
         match self.flag {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Stopped),

@@ -101,6 +101,7 @@ impl Arguments {
         let effort = Effort {
             budget: f64::from(self.budget) * 1e6,
             lambda: case.lambda,
+            exhaustive: false,
             progress: &|_, _| {},
             interrupted: interrupt::flag(),
             threads: 1,

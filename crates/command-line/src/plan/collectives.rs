@@ -62,9 +62,9 @@ struct Current {
 }
 
 impl Current {
-    /// Shows how much of everything is done when `algorithms` of the question are.
-    fn show(&self, bar: &Bar, algorithms: usize, of: usize) {
-        let share = (self.done as f64 + algorithms as f64 / of.max(1) as f64) / self.of.max(1) as f64;
+    /// Shows how much of everything is done when so much of the question is, from 0 to 1.
+    fn show(&self, bar: &Bar, share: f64) {
+        let share = (self.done as f64 + share) / self.of.max(1) as f64;
         bar.show(share, format!("{} ({} of {})", self.question, self.done + 1, self.of));
     }
 }
@@ -85,25 +85,26 @@ impl Arguments {
         if ranks < 2 {
             return Err(Failure::argument("--ranks", ranks, "at least 2"));
         }
-        let experiment = self.experiment(&machine, ranks, file);
+        let (nodes, experiment) = self.place.placed(&machine, ranks, self.experiment(&machine, ranks, file))?;
         let write = self.write.as_deref().map(WholeFile::create).transpose()?;
         let bar = Bar::new();
         let current = Mutex::new(Current::default());
-        let progress =
-            |done: usize, of: usize| current.lock().unwrap_or_else(PoisonError::into_inner).show(&bar, done, of);
+        let progress = |share: f64, _: &str| current.lock().unwrap_or_else(PoisonError::into_inner).show(&bar, share);
         let begins = |question: &Question, (done, of): (usize, usize)| {
             let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
             *current = Current { question: format!("{} of {}", question.name(), question.bytes()), done, of };
-            current.show(&bar, 0, 1);
+            current.show(&bar, 0.0);
         };
         let effort = Effort {
             budget: self.place.budget(),
+            exhaustive: self.place.exhaustive(),
             lambda: self.place.lambda(),
             progress: &progress,
             interrupted: interrupt::flag(),
             threads: self.place.threads(),
         };
-        let request = PlanRequest { ranks, sizes: self.sizes.0.clone(), matrix: matrix.map(|matrix| matrix.pattern) };
+        let matrix = matrix.map(|matrix| matrix.pattern);
+        let request = PlanRequest { ranks, sizes: self.sizes.0.clone(), matrix, nodes };
         if let Some(pattern) = &request.matrix {
             Question::Irregular(pattern.clone()).check_on(&machine)?;
         }

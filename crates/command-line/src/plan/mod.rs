@@ -21,14 +21,16 @@ use super::sizes::{check_size, size};
 use formats::input::InputFile;
 use formats::interrupt;
 use formats::traffic_matrix;
+use tuning::benchmark::Site;
 use tuning::planner::{Effort, Question, plan};
 
 /// Find the quickest algorithm on a machine, by how much it wins, and how far it is from a lower bound.
 ///
-/// Two small runs measure t0 and lambda; with these all algorithms are estimated without contention, and the promising ones
-/// are run on the machine's model, those with the least estimates first, until the next estimate is hopeless or a budget of
-/// work is used up: a second or two as a rule, longer for large messages on many ranks. What was not run is marked as
-/// estimated. Ctrl-C ends it early, with what is known by then. `maquette plan check` says how good the picks are.
+/// Small runs measure t0 and lambda; with these all algorithms are estimated: without contention, but no less than the channels that their
+/// messages share are busy. The promising ones are run on the machine's model, those with the least estimates first, each until it has taken
+/// longer than the best. Where that exceeds a budget of work, parts of them are run first, some steps or shorter messages, which says which
+/// of them are worth more: twenty seconds at most for 1,024 ranks. The table says how each time is known. Ctrl-C ends it early, with what is
+/// known by then. `maquette plan check` says how good the picks are.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512")]
@@ -147,20 +149,20 @@ fn output(
     question.check_on(&machine)?;
     let (file, has_sizes) = traffic.as_ref().map(|traffic| (&traffic.file, traffic.has_sizes)).unzip();
     let experiment = question.provenance(&machine, place.budget(), file, has_sizes.unwrap_or(false));
+    let (nodes, experiment) = place.placed(&machine, ranks, experiment)?;
     let write = write.as_deref().map(|path| ScheduleOutput::create(path, &question)).transpose()?;
     let bar = Bar::new();
     bar.show(0.0, "measuring t0 and lambda".to_owned());
-    let progress = |done: usize, of: usize| {
-        bar.show(done as f64 / of.max(1) as f64, format!("{done} of {of} algorithms"));
-    };
+    let progress = |share: f64, what: &str| bar.show(share, what.to_owned());
     let effort = Effort {
         budget: place.budget(),
+        exhaustive: place.exhaustive(),
         lambda: place.lambda(),
         progress: &progress,
         interrupted: interrupt::flag(),
         threads: place.threads(),
     };
-    let plan = plan(&question, &machine, &effort)?;
+    let plan = plan(&question, &Site { machine: &machine, ranks, nodes: &nodes }, &effort)?;
     drop(bar);
     let written = write.map(|file| file.fill(&plan, &question, &machine)).transpose()?;
     let traffic = traffic.map(|traffic| traffic.description);

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 
-use ::machines::model::Machine;
+use ::machines::model::{Machine, NodeId};
 use clap::Args;
 use programs::postal::Lambda;
 
 use crate::cores;
 use crate::failure::Failure;
 use crate::settings::Settings;
+use experiment::Provenance;
 use experiment::postal_clock::{exact_step, postal_machine};
-use tuning::planner::{BUDGET, ranks_on};
+use tuning::planner::{BUDGET, placed, ranks_on};
 
 /// On what it is planned, and with how much work.
 #[derive(Args, Debug)]
@@ -27,12 +28,22 @@ pub(super) struct Place {
     /// How many ranks take part; all nodes of the machine, or as many as the traffic has, if left out.
     #[arg(long, value_name = "N", alias = "nodes")]
     ranks: Option<u32>,
-    /// How much may be run, in millions of packets times channels that they cross; the rest is estimated.
+    /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list
+    /// such as 0-7,12; in order, if left out.
+    #[arg(long, value_name = "PLACEMENT")]
+    placement: Option<String>,
+    /// The seed that a random placement is drawn with; 1, if left out.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// How much may be run, in millions of packets times channels that they cross; the rest is run in part, or estimated.
     #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32)]
     budget: u32,
     /// How many algorithms are run at once; as many as there are cores, if left out. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Run every algorithm to its end, however long that takes.
+    #[arg(long, conflicts_with = "budget")]
+    exhaustive: bool,
 }
 
 impl Place {
@@ -51,6 +62,21 @@ impl Place {
         };
         let ranks = ranks_on(&machine, self.ranks, of_traffic)?;
         Ok((machine, ranks))
+    }
+
+    /// The node of each of `ranks` ranks on `machine`, and `provenance` with the placement; no nodes if rank n is on node n.
+    pub(super) fn placed(
+        &self,
+        machine: &Machine,
+        ranks: u32,
+        provenance: Provenance,
+    ) -> Result<(Vec<NodeId>, Provenance), Failure> {
+        Ok(placed(machine, self.placement.as_deref(), ranks, self.seed, provenance)?)
+    }
+
+    /// Whether everything is run to its end.
+    pub(super) fn exhaustive(&self) -> bool {
+        self.exhaustive
     }
 
     /// The most work, in packets times channels.

@@ -5,12 +5,16 @@ use std::path::Path;
 use ::machines::model::Machine;
 use programs::postal::broadcast_time;
 use quantities::Duration;
+use serde_json::Value;
 
 use crate::failure::Failure;
 use experiment::Provenance;
 use formats::traffic_matrix::TrafficMatrix;
 use report::terminal::{Side, columns, counted, rounded};
-use tuning::planner::{Plan, Prediction, Question, Source};
+use tuning::planner::{Plan, Prediction, Question, Reduction, Source, Verdict};
+
+/// How many of the candidates between which it is undecided are named.
+const NAMED: usize = 3;
 
 /// The plan and its context.
 pub(super) struct Report<'a> {
@@ -42,6 +46,9 @@ impl Report<'_> {
         let Report { machine, question, plan, .. } = self;
         let mut text =
             format!("{} among {} of {}", self.question_text(), counted(question.ranks(), "rank"), machine.name);
+        if let Some(placement) = self.experiment.parameters().get("placement").and_then(Value::as_str) {
+            text += &format!(", placed {placement}");
+        }
         let (t0, lambda) = (plan.model.send_time(question.bytes()), plan.model.lambda(question.bytes())?);
         let extended = plan.model.extended_from(question.bytes());
         let extended = extended.map(|bytes| format!(", extrapolated from messages of {bytes}")).unwrap_or_default();
@@ -53,20 +60,20 @@ impl Report<'_> {
         let Some(first) = plan.predictions.first() else {
             return Ok(text + "None of the algorithms can be run there.\n");
         };
-        text += &format!("\nquickest     {}, {}{}\n", first.candidate.name, rounded(first.time), self.margin());
-        text += &format!("lower bound  {}\n", self.bound(first.time));
+        let mut rows = vec![self.headline(first), ["lower bound".to_owned(), self.bound(first)]];
         if let Some(line) = self.postal()? {
-            text += &format!("postal model {line}\n");
+            rows.push(["postal model".to_owned(), line]);
         }
-        text.push('\n');
+        text += &format!("\n{}\n", columns([Side::Left, Side::Left], &rows));
         text += &self.table(first.time);
         for (name, why) in &plan.left_out {
             text += &format!("left out: {name}: {why}\n");
         }
         if let Some(budget) = plan.sufficient_budget {
             let millions = (budget / 1e6).ceil();
-            text +=
-                &format!("\nThe budget did not suffice to run all promising algorithms; --budget {millions} would.\n");
+            text += &format!(
+                "\nThe budget did not suffice to run all promising algorithms to their end; --budget {millions} would.\n"
+            );
         }
         if let Some(written) = &self.written {
             text += &format!("\n{written}\n");
@@ -85,25 +92,45 @@ impl Report<'_> {
         }
     }
 
+    /// What the plan says, in a line: what is the quickest, and how that is known.
+    fn headline(&self, first: &Prediction) -> [String; 2] {
+        let plan = self.plan;
+        let (label, what) = match plan.verdict {
+            Verdict::QuickestSimulated => {
+                ("quickest of those simulated", format!("{}, {}{}", first.candidate.name, time(first), self.margin()))
+            }
+            Verdict::QuickestExtrapolated => {
+                ("quickest by parts", format!("{}, {}{}", first.candidate.name, time(first), self.margin()))
+            }
+            Verdict::Undecided(_) | Verdict::Nothing => ("undecided between", undecided(plan.contenders())),
+        };
+        [label.to_owned(), what]
+    }
+
     /// By how much the fastest leads over the next one that is not equally fast.
     fn margin(&self) -> String {
         let Some((first, others)) = self.plan.predictions.split_first() else { return String::new() };
-        let comparable = |it: &&Prediction| it.source == first.source;
-        match others.iter().filter(comparable).find(|it| it.time > first.time) {
-            Some(next) => {
-                let lead = 100.0 * (1.0 - ratio(first.time, next.time));
+        let ran = |it: &&Prediction| matches!(it.source, Source::Simulated | Source::Extrapolated(_));
+        let next = others.iter().filter(ran).filter(|it| it.time > first.time).min_by_key(|it| it.time);
+        let stopped = others.iter().filter(|it| it.source == Source::Stopped).min_by_key(|it| it.time);
+        let lead = |other: &Prediction| 100.0 * (1.0 - ratio(first.time, other.time));
+        match (next, stopped) {
+            (Some(next), stopped) if stopped.is_none_or(|stopped| next.time <= stopped.time) => {
+                let lead = lead(next);
                 let lead = if lead < 0.1 { "less than 0.1%".to_string() } else { format!("{lead:.1}%") };
                 format!("; {lead} ahead of {}", next.candidate.name)
             }
-            None => String::new(),
+            (_, Some(stopped)) => format!("; more than {:.1}% ahead of all others", lead(stopped)),
+            (_, None) => String::new(),
         }
     }
 
-    fn bound(&self, quickest: Duration) -> String {
+    fn bound(&self, quickest: &Prediction) -> String {
         let bound = &self.plan.bound;
-        let over = 100.0 * (ratio(quickest, bound.time) - 1.0);
+        let over = 100.0 * (ratio(quickest.time, bound.time) - 1.0);
         let distance = match over {
             _ if bound.time.is_zero() => "nothing has to be sent".to_string(),
+            _ if self.plan.contenders().len() > 1 => return format!("{} ({})", rounded(bound.time), bound.reason),
             ..0.05 => "the quickest reaches it".to_string(),
             _ => format!("the quickest is {over:.1}% above it"),
         };
@@ -123,13 +150,53 @@ impl Report<'_> {
 
     fn table(&self, quickest: Duration) -> String {
         let mut rows = vec![["algorithm", "time", "longer by", "source"].map(str::to_string)];
-        for Prediction { candidate, time, source } in &self.plan.predictions {
-            let longer = 100.0 * (ratio(*time, quickest) - 1.0);
-            let longer = if *time == quickest { String::new() } else { format!("{longer:.1}%") };
-            let how = if *source == Source::Simulated { "simulated" } else { "estimated" };
-            rows.push([candidate.name.clone(), rounded(*time), longer, how.to_string()]);
+        for prediction in &self.plan.predictions {
+            let over = 100.0 * (ratio(prediction.time, quickest) - 1.0);
+            let longer = match prediction.source {
+                _ if prediction.time == quickest => String::new(),
+                Source::Stopped => format!("> {over:.1}%"),
+                _ if prediction.time < quickest => String::new(),
+                _ => format!("{over:.1}%"),
+            };
+            rows.push([prediction.candidate.name.clone(), time(prediction), longer, source(prediction.source)]);
         }
         columns([Side::Left, Side::Right, Side::Right, Side::Left], &rows)
+    }
+}
+
+/// A time, with a mark if it is longer or only nearly known.
+fn time(prediction: &Prediction) -> String {
+    let time = rounded(prediction.time);
+    match prediction.source {
+        Source::Stopped => format!("> {time}"),
+        Source::Extrapolated(_) => format!("about {time}"),
+        Source::Simulated | Source::Estimated => time,
+    }
+}
+
+/// How a time is known.
+fn source(source: Source) -> String {
+    let Source::Extrapolated(Reduction { steps, divisor }) = source else { return source.name().to_owned() };
+    let steps = steps.map(|(kept, all)| format!("{kept} of {all} steps"));
+    let sizes = (divisor > 1).then(|| format!("1/{divisor} and 2/{divisor} of the bytes"));
+    format!("extrapolated from {}", steps.into_iter().chain(sizes).collect::<Vec<String>>().join(", "))
+}
+
+/// The candidates that may be the quickest, the first few by name.
+fn undecided(contenders: &[Prediction]) -> String {
+    let name = |it: &Prediction| {
+        let how = if it.source == Source::Estimated { "estimated " } else { "" };
+        format!("{} ({how}{})", it.candidate.name, time(it))
+    };
+    let mut named: Vec<String> = contenders.iter().take(NAMED).map(name).collect();
+    match contenders.len() - named.len() {
+        0 => {}
+        1 => named.push("another".to_owned()),
+        others => named.push(format!("{others} others")),
+    }
+    match named.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => named.concat(),
     }
 }
 

@@ -11,6 +11,7 @@ mod rabenseifner;
 mod recursive_doubling;
 mod reduce_broadcast;
 mod ring;
+mod rings;
 
 pub use algorithm::*;
 pub use all_reduce_context::{AllReduceContext, Sends};
@@ -22,3 +23,4 @@ pub use rabenseifner::rabenseifner;
 pub use recursive_doubling::recursive_doubling;
 pub use reduce_broadcast::reduce_broadcast;
 pub use ring::ring;
+pub use rings::{AllReduceByRings, WeightedRing, rings};

@@ -6,7 +6,7 @@ use crate::worlds;
 use endpoint::{Message, World};
 use maquette_programs::Group;
 use maquette_programs::all_reduce::{
-    Algorithm, AllReduce, Census, Combine, Inputs, Operator, RecursiveDoubling, Sends,
+    Algorithm, AllReduce, AllReduceByRings, Census, Combine, Inputs, Operator, RecursiveDoubling, Sends, WeightedRing,
 };
 use maquette_programs::catalogue::{Catalogue, Parameters};
 use maquette_programs::postal::{Delay, Lambda, Steps, broadcast_time, nodes_within};
@@ -108,6 +108,30 @@ proptest! {
                     let has = if program.group.place_of(rank).is_some() { expected.clone() } else { Message::default() };
                     prop_assert_eq!(message.as_ref(), Ok(&has), "rank {} on {}, {:?}", rank, world, sends);
                 }
+            }
+        }
+    }
+
+    /// Several rings at once, each with an order and a weight of its own.
+    #[test]
+    fn every_rank_of_several_rings_ends_with_the_result(
+        n in 1u32..14,
+        weights in proptest::collection::vec(1u32..5, 1..4),
+        operator in any_exact_operator(),
+        elements in 0u64..40,
+        seed in any::<u64>(),
+    ) {
+        let contents: Vec<Vec<u8>> = (0..n).map(|rank| content(rank, elements * operator.element(), seed)).collect();
+        let expected = Message::from(expected(operator, &contents));
+        let ring = |(number, weight)| {
+            WeightedRing { order: Group::permuted(Rank(0), n, seed.wrapping_add(number)).unwrap(), weight }
+        };
+        let rings = (0..).zip(weights).map(ring).collect();
+        let inputs = contents.into_iter().map(Message::from).collect();
+        let program = AllReduceByRings { rings, operator, inputs, bytes: Bytes(0) };
+        for (world, ended) in worlds::everywhere(n, &program) {
+            for message in ended.unwrap() {
+                prop_assert_eq!(message.as_ref(), Ok(&expected), "{}", world);
             }
         }
     }

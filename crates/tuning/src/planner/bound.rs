@@ -11,7 +11,6 @@ use programs::schedule::Pattern;
 use quantities::{Bytes, Duration, Rate};
 
 use super::Question;
-use super::choice::by_hardware;
 
 /// A frame without payload, as it is on the wire: padded to 64 bytes, plus 8 bytes before it. [B]
 const SHORTEST_FRAME: u64 = 72;
@@ -93,6 +92,12 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
         (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },
         _ => bound,
     }
+}
+
+/// The time of a broadcast in hardware, if there is one: only the machine itself has it.
+pub(super) fn by_hardware(machine: &Machine, bytes: Bytes) -> Option<Duration> {
+    let network = machine.control_network.as_ref()?;
+    Some(network.overhead * 2 + network.latency + network.rate.time_of(bytes))
 }
 
 /// The same if every message goes straight from its sender to its receiver.

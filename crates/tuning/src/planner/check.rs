@@ -13,6 +13,7 @@ use virtual_worlds::flit::traffic::Stream;
 
 use super::choice::{Effort, Plan, Source, plan};
 use super::question::Question;
+use crate::benchmark::Site;
 use experiment::postal_clock::{exact_step, postal_machine};
 
 /// A question about a machine.
@@ -112,7 +113,8 @@ impl Case {
     pub fn check(&self, effort: &Effort<'_>) -> Result<Option<CaseResult>> {
         let Effort { interrupted, .. } = *effort;
         let begun = wall_clock();
-        let Plan { predictions, bound, .. } = plan(&self.question, &self.machine, effort)?;
+        let site = Site::all(&self.machine, self.question.ranks());
+        let Plan { predictions, bound, .. } = plan(&self.question, &site, effort)?;
         let planned_in = begun.elapsed();
         let mut all = Vec::new();
         for prediction in &predictions {
@@ -121,7 +123,7 @@ impl Case {
             }
             let time = match prediction.source {
                 Source::Simulated => prediction.time,
-                Source::Estimated => prediction.candidate.time(&self.machine, self.question.ranks())?,
+                Source::Stopped | Source::Extrapolated(_) | Source::Estimated => prediction.candidate.time(&site)?,
             };
             all.push((time, &prediction.candidate.name));
         }

@@ -1,12 +1,13 @@
 //! A plan for the collectives of a program: the fastest algorithm for each, size by size.
 
 use endpoint::Result;
-use machines::model::Machine;
+use machines::model::{Machine, NodeId};
 use plan_format::{AlgorithmSpec, POSTED, PlanError, Sizes};
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
-use super::{Effort, Prediction, Question, plan};
+use super::{Candidate, Effort, Prediction, Question, plan};
+use crate::benchmark::Site;
 
 /// The collectives to plan for.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct PlanRequest {
     pub sizes: Vec<Bytes>,
     /// What ranks send each other in exchanges by a matrix, if known.
     pub matrix: Option<Pattern>,
+    /// The node of each rank; if there are none, rank n is on node n.
+    pub nodes: Vec<NodeId>,
 }
 
 /// The result for one collective and one size.
@@ -52,9 +55,10 @@ pub fn picks(
     let all = questions.len();
     let pick = |(done, question): (usize, Question)| {
         begins(&question, (done, all));
-        let planned = plan(&question, machine, effort)?;
-        // No message-passing library can do what the machine's own network does.
-        let best = planned.predictions.into_iter().find(|prediction| !prediction.candidate.is_hardware());
+        let planned = plan(&question, &Site { machine, ranks, nodes: &request.nodes }, effort)?;
+        // No message-passing library can do what the machine's own network does, and ranks are in its own order.
+        let fits = |it: &Candidate| !it.is_hardware() && it.rings().is_none();
+        let best = planned.predictions.into_iter().find(|prediction| fits(&prediction.candidate));
         Ok(Pick { question, best })
     };
     questions.into_iter().enumerate().map(pick).collect()

@@ -1,11 +1,13 @@
 //! A plan as data.
 
-use experiment::{Error, Provenance};
+use experiment::{DEFAULT_SEED, Error, Provenance};
 use formats::input::InputFile;
-use machines::model::{Interconnect, Machine};
+use machines::model::{Interconnect, Machine, NodeId};
+use programs::all_reduce::WeightedRing;
 use serde_json::{Value, json};
+use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 
-use super::{Plan, Prediction, Question};
+use super::{Plan, Prediction, Question, Reduction, Source};
 
 /// How many ranks take part on `machine`: as many as were `requested` for, or as the matrix has, or as there are nodes.
 ///
@@ -34,6 +36,34 @@ pub fn ranks_on(machine: &Machine, requested: Option<u32>, of_matrix: Option<u32
     }
 }
 
+/// The node of each of `ranks` ranks on `machine` by a `placement`, drawn from `seed` if it is random, and `provenance` with it; no nodes
+/// and nothing else if rank n is on node n.
+///
+/// # Errors
+/// A placement that is none, or that the machine has no nodes for.
+pub fn placed(
+    machine: &Machine,
+    placement: Option<&str>,
+    ranks: u32,
+    seed: Option<u64>,
+    provenance: Provenance,
+) -> Result<(Vec<NodeId>, Provenance), Error> {
+    let unfit = |PlacementError { placement, found, allowed }: PlacementError| {
+        Error::parameter("placement", format!("{placement}: {found}"), allowed)
+    };
+    let placement: Placement = placement.map(str::parse).transpose().map_err(unfit)?.unwrap_or_default();
+    let chosen = seed.unwrap_or(DEFAULT_SEED);
+    let provenance = match seed {
+        None if placement != Placement::Random => provenance,
+        _ => provenance.seeded(chosen, true),
+    };
+    if placement.is_usual(ranks) {
+        return Ok((Vec::new(), provenance));
+    }
+    let nodes = Allocation::new(machine).place(&placement, ranks, chosen).map_err(unfit)?;
+    Ok((nodes, provenance.placed(&placement)))
+}
+
 impl Question {
     /// The provenance of planning with a `budget` on `machine`; a matrix may come `from` a file, and may only mark that something is
     /// sent.
@@ -56,11 +86,23 @@ impl Plan {
     /// If lambda is unknown.
     pub fn json(&self, question: &Question, machine: &Machine, provenance: &Provenance) -> endpoint::Result<Value> {
         let prediction = |prediction: &Prediction| {
-            json!({
+            let mut row = json!({
                 "algorithm": prediction.candidate.name,
                 "time_ps": prediction.time.picoseconds(),
-                "source": prediction.source,
-            })
+                "source": prediction.source.name(),
+            });
+            if let Source::Extrapolated(Reduction { steps, divisor }) = prediction.source {
+                row["steps"] = json!(steps.map(|(kept, all)| json!({"kept": kept, "of": all})));
+                row["bytes_divided_by"] = json!(divisor);
+            }
+            if let Some(rings) = prediction.candidate.rings() {
+                let order = |ring: &WeightedRing| -> Vec<u32> {
+                    (0..ring.order.len()).map(|place| ring.order.rank_at(place).0).collect()
+                };
+                let ring = |ring: &WeightedRing| json!({"order": order(ring), "weight": ring.weight});
+                row["rings"] = json!(rings.iter().map(ring).collect::<Vec<Value>>());
+            }
+            row
         };
         let (t0, lambda) = (self.model.send_time(question.bytes()), self.model.lambda(question.bytes())?);
         let left_out = self.left_out.iter().map(|(name, why)| json!({"algorithm": name, "why": why}));
@@ -73,6 +115,8 @@ impl Plan {
             "lambda": lambda.as_f64(),
             "model_from_bytes": self.model.extended_from(question.bytes()).unwrap_or(question.bytes()).0,
             "lower_bound_ps": self.bound.time.picoseconds(),
+            "verdict": self.verdict.name(),
+            "contenders": self.contenders().iter().map(|it| it.candidate.name.as_str()).collect::<Vec<&str>>(),
             "algorithms": self.predictions.iter().map(prediction).collect::<Vec<Value>>(),
             "left_out": left_out.collect::<Vec<Value>>(),
             "interrupted": self.interrupted,

@@ -26,46 +26,70 @@ const MOST_RANKS: u32 = 256;
 const LONG: u64 = 64;
 /// It has at most about this many packets, which takes a moment. A longer one is a stream of more of the same.
 const MOST_PACKETS: u64 = 1 << 14;
+/// The same for messages joined from others, which only some algorithms send.
+const MOST_PACKETS_JOINED: u64 = 1 << 11;
 
-/// The postal model of a machine, at two message sizes. Between and beyond them it is linear.
-#[derive(Clone, Copy, Debug)]
+/// The postal model of a machine, measured at a few message sizes. Between them it is linear, and beyond the longest it goes on as before.
+#[derive(Clone, Debug)]
 pub struct Model {
-    /// The size of the longer messages; the others are empty. [B]
-    long: Bytes,
-    /// t0 of empty messages, and its increase per byte. [ps]
-    send: [f64; 2],
-    /// lambda t0, likewise. [ps]
-    receive: [f64; 2],
+    /// What was measured, from empty messages on; at least two.
+    points: Vec<Point>,
     /// lambda, if known exactly.
     exact: Option<Lambda>,
 }
 
+/// What messages of one size cost.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    bytes: Bytes,
+    /// t0. [ps]
+    send: f64,
+    /// lambda t0. [ps]
+    receive: f64,
+}
+
 impl Model {
-    /// Measures `machine` with empty messages and with messages like those in the question.
+    /// Measures `machine` with empty messages, with messages like those in the question, and with the longest that an algorithm makes of them.
     ///
     /// # Errors
     /// If the machine can't run the experiment.
     pub(super) fn measured(machine: &Machine, question: &Question, exact: Option<Lambda>) -> Result<Model> {
         let ranks = question.ranks().max(3).min(machine.nodes).min(MOST_RANKS);
-        let long = measured_size(machine, question.bytes());
-        let (empty, full) = (point(machine, ranks, Bytes(0))?, point(machine, ranks, long)?);
-        let line = |empty: f64, full: f64| [empty, ((full - empty) / long.0 as f64).max(0.0)];
-        Ok(Model { long, send: line(empty.0, full.0), receive: line(empty.1, full.1), exact })
+        let mut sizes = vec![Bytes(0)];
+        for (bytes, packets) in [(question.bytes(), MOST_PACKETS), (question.longest_joined(), MOST_PACKETS_JOINED)] {
+            let size = measured_size(machine, bytes, packets);
+            if sizes.last().is_some_and(|last| size > *last) {
+                sizes.push(size);
+            }
+        }
+        let points = sizes.into_iter().map(|bytes| point(machine, ranks, bytes)).collect::<Result<_>>()?;
+        Ok(Model { points, exact })
     }
 
     /// The size of the longest messages that were measured, if those of `bytes` are longer. [B]
     pub fn extended_from(&self, bytes: Bytes) -> Option<Bytes> {
-        (bytes > self.long).then_some(self.long)
+        self.points.last().map(|last| last.bytes).filter(|last| bytes > *last)
     }
 
     /// t0 for messages of `bytes`.
     pub fn send_time(&self, bytes: Bytes) -> Duration {
-        Duration::from_picoseconds((self.send[0] + self.send[1] * bytes.0 as f64).round() as u64)
+        self.time(bytes, |point| point.send)
     }
 
     /// lambda t0 for messages of `bytes`.
     pub fn receive_time(&self, bytes: Bytes) -> Duration {
-        Duration::from_picoseconds((self.receive[0] + self.receive[1] * bytes.0 as f64).round() as u64)
+        self.time(bytes, |point| point.receive)
+    }
+
+    fn time(&self, bytes: Bytes, of: impl Fn(&Point) -> f64) -> Duration {
+        let below = |pair: &&[Point]| pair[0].bytes < bytes;
+        let pair = self.points.windows(2).take_while(below).last().or(self.points.windows(2).next());
+        let time = pair.map_or(0.0, |pair| {
+            let (from, to) = (&pair[0], &pair[1]);
+            let slope = ((of(to) - of(from)) / (to.bytes.0 - from.bytes.0) as f64).max(0.0);
+            of(from) + slope * (bytes.0 - from.bytes.0) as f64
+        });
+        Duration::from_picoseconds(time.round() as u64)
     }
 
     /// lambda for messages of `bytes`; 1 if it is less.
@@ -81,31 +105,33 @@ impl Model {
         Lambda::nearest(lambda, DENOMINATOR).map_err(|error| Error::Unfit(error.to_string()))
     }
 
-    /// The LogGP machine on which messages without contention take about as long as on `machine`:
+    /// The LogGP machine on which messages of at most `longest` without contention take about as long as on `machine`:
     ///
     /// ```text
     ///   o = half of what both processors do for a message     O = what they do for a byte, on average
     ///   g = t0 of an empty message                            G = the increase of t0 per byte
     ///   L = the rest of lambda t0
     /// ```
-    pub(super) fn machine(&self, machine: &Machine) -> Machine {
+    pub(super) fn machine(&self, machine: &Machine, longest: Bytes) -> Machine {
         if let Interconnect::LogGp(_) = machine.interconnect {
             return machine.clone();
         }
+        let long = longest.max(Bytes(LONG));
+        let time = |time: Duration| time.picoseconds() as f64;
+        let (empty, sent, received) = (self.points[0], time(self.send_time(long)), time(self.receive_time(long)));
         let node = &machine.node;
-        let processors = (node.processor_send + node.processor_receive).picoseconds() as f64 / 2.0;
-        let overhead = processors.min(self.receive[0] / 2.0);
-        let byte = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.time_of(Bytes(1)).picoseconds() as f64);
+        let processors = time(node.processor_send + node.processor_receive) / 2.0;
+        let overhead = processors.min(empty.receive / 2.0);
+        let byte = |rate: Option<Rate>| rate.map_or(0.0, |rate| time(rate.time_of(Bytes(1))));
         let per_byte = (byte(node.copy_rate) + byte(node.copy_out_rate)) / 2.0;
-        let gap_per_byte = self.send[1].max(1.0);
-        let long = self.long.0 as f64;
-        let rest = (long - 1.0).max(0.0) * gap_per_byte.max(per_byte);
-        let latency = (self.receive[0] + self.receive[1] * long - rest - 2.0 * overhead).max(0.0);
+        let gap_per_byte = ((sent - empty.send) / long.0 as f64).max(1.0);
+        let rest = (long.0 as f64 - 1.0).max(0.0) * gap_per_byte.max(per_byte);
+        let latency = (received - rest - 2.0 * overhead).max(0.0);
         let length = |value: f64| Duration::from_picoseconds(value.round() as u64);
         let costs = LogGp {
             latency: length(latency),
             overhead: length(overhead),
-            gap: length(self.send[0]),
+            gap: length(empty.send),
             gap_per_byte: length(gap_per_byte),
             overhead_per_byte: length(per_byte),
             rendezvous: rendezvous_size(machine),
@@ -116,20 +142,25 @@ impl Model {
 
 /// The size of the longer messages measured, for a question about messages of `bytes`: as long, up to some number of packets, but sent by
 /// the same protocol.
-pub(super) fn measured_size(machine: &Machine, bytes: Bytes) -> Bytes {
+pub(super) fn measured_size(machine: &Machine, bytes: Bytes, most_packets: u64) -> Bytes {
     let packet = match &machine.interconnect {
         Interconnect::Flits(network) => network.packet.payload,
         Interconnect::Ethernet(ethernet) => ethernet.payload,
         Interconnect::LogGp(_) => return bytes.max(Bytes(LONG)),
     };
-    let other_protocol_to = match machine.node.protocol {
-        Protocol::SetUp { piggyback } => piggyback.0,
-        Protocol::Rendezvous { eager: Some(eager) } => eager.0,
-        Protocol::Eager | Protocol::Rendezvous { eager: None } => 0,
-    };
+    let Bytes(other_protocol_to) = other_protocol_to(machine);
     let least = if bytes.0 > other_protocol_to { other_protocol_to.saturating_add(1) } else { LONG };
-    let most = packet.0.saturating_mul(MOST_PACKETS);
+    let most = packet.0.saturating_mul(most_packets);
     Bytes(bytes.0.min(most).max(least).max(LONG))
+}
+
+/// The size up to which messages go by another protocol than longer ones. [B]
+pub(super) fn other_protocol_to(machine: &Machine) -> Bytes {
+    match machine.node.protocol {
+        Protocol::SetUp { piggyback } => piggyback,
+        Protocol::Rendezvous { eager: Some(eager) } => eager,
+        Protocol::Eager | Protocol::Rendezvous { eager: None } => Bytes(0),
+    }
 }
 
 /// Whether messages whose senders wait for a receiver reach it before it asks for them. On the machine without contention they start
@@ -149,21 +180,24 @@ fn rendezvous_size(machine: &Machine) -> Option<Bytes> {
     waits_for_receivers(machine, first).then_some(first)
 }
 
-/// t0 and lambda t0 for messages of `bytes`. [ps]
-fn point(machine: &Machine, ranks: u32, bytes: Bytes) -> Result<(f64, f64)> {
+/// What messages of `bytes` cost.
+fn point(machine: &Machine, ranks: u32, bytes: Bytes) -> Result<Point> {
     if ranks >= 3 {
         let survey = Survey { ranks, source: Rank(0), partners: PARTNERS.min(ranks - 1), draws: DRAWS, seed: 1 };
         match survey.measure(machine, Experiment::OneAnswer, bytes) {
-            Ok(it) => return Ok((it.send_time.value, it.send_time.value * it.lambda.value)),
+            Ok(it) => {
+                let send = it.send_time.value;
+                return Ok(Point { bytes, send, receive: send * it.lambda.value });
+            }
             Err(MeasureError::Program(error)) => return Err(error),
             // If a send costs its sender nothing, there is no line to fit.
             Err(MeasureError::Fit { .. }) => {}
         }
     }
     if ranks < 2 {
-        return Ok((1.0, 1.0));
+        return Ok(Point { bytes, send: 1.0, receive: 1.0 });
     }
     let there_and_back = PingPong { first: Rank(0), second: Rank(ranks - 1), bytes, rounds: 1 };
     let one_way = Benchmark::OneWay(there_and_back).time(machine, ranks)?.picoseconds() as f64;
-    Ok((if ranks >= 3 { one_way / LARGEST_LAMBDA } else { one_way }, one_way))
+    Ok(Point { bytes, send: if ranks >= 3 { one_way / LARGEST_LAMBDA } else { one_way }, receive: one_way })
 }

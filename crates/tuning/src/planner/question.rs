@@ -49,8 +49,8 @@ impl Question {
         match self {
             Question::Broadcast { .. } => "broadcast",
             Question::AllReduce { .. } => "all-reduce",
-            Question::Complete { .. } => "complete exchange",
-            Question::Irregular(_) => "irregular exchange",
+            Question::Complete { .. } => "all-to-all",
+            Question::Irregular(_) => "irregular all-to-all",
         }
     }
 
@@ -91,6 +91,15 @@ impl Question {
                 let all: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
                 Bytes(all.checked_div(pattern.messages().len() as u64).unwrap_or(0))
             }
+        }
+    }
+
+    /// The size of the longest message that an algorithm joins from those of the question: half of what a rank has, where it may be
+    /// forwarded. [B]
+    pub fn longest_joined(&self) -> Bytes {
+        match self {
+            Question::Complete { ranks, bytes } => Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))).max(*bytes),
+            _ => self.most_bytes(),
         }
     }
 

@@ -9,7 +9,7 @@ use quantities::{Duration, Time};
 use virtual_worlds::answer::MessageRecord;
 use virtual_worlds::flit::world::Options;
 
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, Site};
 
 /// The messages that `benchmark` sends, in steps in which no rank sends twice or receives twice.
 ///
@@ -26,7 +26,7 @@ use crate::benchmark::Benchmark;
 /// If it can't be run.
 pub(super) fn schedule(benchmark: &Benchmark, ranks: u32) -> Result<Schedule> {
     let options = Options { timeline: true, ..Options::default() };
-    let timeline = benchmark.answer(&machine()?, ranks, options)?.timeline;
+    let timeline = benchmark.answer(&Site::all(&machine()?, ranks), options)?.timeline;
     let messages = timeline.map(|timeline| timeline.messages).unwrap_or_default();
     let mut steps: Vec<Vec<Transfer>> = Vec::new();
     let mut step_of = vec![0; messages.len()];

@@ -1,8 +1,9 @@
 //! The pick of a plan compared with all other candidates, and the description of a plan.
 
-use std::sync::atomic::AtomicBool;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use machines::model::Machine;
+use machines::model::{Machine, NodeId};
 use programs::postal::{Lambda, broadcast_time};
 use programs::schedule::{Pattern, Transfer};
 use proptest::prelude::*;
@@ -10,18 +11,30 @@ use quantities::{Bytes, Duration, Rank};
 
 use super::check::{Case, Places};
 use super::*;
+use crate::benchmark::Site;
+use endpoint::Error;
 use experiment::postal_clock::{exact_step, postal_machine};
 
 fn with_effort<T>(lambda: Option<Lambda>, budget: f64, threads: usize, work: impl FnOnce(&Effort<'_>) -> T) -> T {
     let interrupted = AtomicBool::new(false);
-    work(&Effort { budget, lambda, progress: &|_, _| {}, interrupted: &interrupted, threads })
+    work(&Effort { budget, exhaustive: false, lambda, progress: &|_, _| {}, interrupted: &interrupted, threads })
 }
 
 fn planned(question: &Question, machine: &Machine, budget: f64) -> Plan {
-    with_effort(None, budget, 2, |effort| plan(question, machine, effort)).unwrap()
+    let site = Site::all(machine, question.ranks());
+    with_effort(None, budget, 2, |effort| plan(question, &site, effort)).unwrap()
 }
 
 const MACHINES: [&str; 4] = ["parsytec-cc-16", "moc-2-1", "cm5-32", "booksim-mesh-8x8"];
+
+/// Eight accelerators with direct links of 25 and 50 GB/s.
+fn accelerators() -> Machine {
+    machines::load(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../command-line/tests/command_line/plan.in/accelerators-8.toml"
+    ))
+    .unwrap()
+}
 
 fn machines() -> Vec<Machine> {
     MACHINES.map(|name| machines::load(name).unwrap()).into()
@@ -62,8 +75,8 @@ fn long_messages_are_measured_by_their_own_protocol() {
     let mut machine = machines::load("cm5-32").unwrap();
     let eager = Bytes(64 << 20);
     machine.node.protocol = ::machines::model::Protocol::Rendezvous { eager: Some(eager) };
-    assert_eq!(model::measured_size(&machine, Bytes(1 << 20)), Bytes(16 << 14));
-    assert_eq!(model::measured_size(&machine, Bytes(1 << 30)), Bytes(eager.0 + 1));
+    assert_eq!(model::measured_size(&machine, Bytes(1 << 20), 1 << 14), Bytes(16 << 14));
+    assert_eq!(model::measured_size(&machine, Bytes(1 << 30), 1 << 14), Bytes(eager.0 + 1));
 }
 
 /// The same numbers give the same questions, and different ones different questions.
@@ -81,9 +94,15 @@ fn an_interrupted_check_returns_nothing() {
     let places = Places { machines: machines(), postal: true };
     let case = Case::drawn(1, 0, &places).unwrap();
     let interrupted = AtomicBool::new(true);
-    let effort =
-        Effort { budget: BUDGET, lambda: case.lambda, progress: &|_, _| {}, interrupted: &interrupted, threads: 1 };
-    assert_eq!(case.check(&effort).unwrap(), None);
+    let effort = Effort {
+        budget: BUDGET,
+        exhaustive: false,
+        lambda: case.lambda,
+        progress: &|_, _| {},
+        interrupted: &interrupted,
+        threads: 1,
+    };
+    assert!(matches!(case.check(&effort), Ok(None) | Err(Error::Stopped)));
 }
 
 #[test]
@@ -100,13 +119,119 @@ fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
     assert_eq!((plan.predictions[0].source, plan.sufficient_budget), (Source::Simulated, None));
 }
 
+/// What a plan calls the quickest takes no longer than anything else that it knows of, whatever the budget; and an estimate is no less than the
+/// bound.
+#[test]
+fn no_estimate_is_below_the_bound_or_below_what_is_called_the_quickest() {
+    let machine = machines::load("booksim-mesh-8x8").unwrap();
+    for question in
+        [Question::Complete { ranks: 48, bytes: Bytes(64) }, Question::AllReduce { ranks: 64, bytes: Bytes(1 << 14) }]
+    {
+        for budget in [0.0, 1e2, 1e4, 1e5, 1e6, BUDGET] {
+            let Plan { predictions, verdict, bound, .. } = planned(&question, &machine, budget);
+            assert!(predictions.iter().all(|it| it.time >= bound.time), "{budget}");
+            let first = &predictions[0];
+            let others = |source| predictions.iter().filter(move |it| it.source == source);
+            match verdict {
+                Verdict::QuickestSimulated | Verdict::QuickestExtrapolated => {
+                    assert!(others(Source::Estimated).all(|it| it.time >= first.time), "{budget}");
+                    assert!(others(Source::Simulated).all(|it| it.time >= first.time), "{budget}");
+                }
+                Verdict::Undecided(count) => assert!(budget < BUDGET && count > 1),
+                Verdict::Nothing => panic!("there are algorithms"),
+            }
+        }
+    }
+}
+
+/// Estimates depend on nothing that is run: with less of it, they are the same.
+#[test]
+fn an_estimate_is_the_same_whatever_is_run() {
+    let machine = machines::load("cm5-32").unwrap();
+    let question = Question::Complete { ranks: 32, bytes: Bytes(256) };
+    let estimates = |budget, stops: bool| {
+        let interrupted = AtomicBool::new(false);
+        let progress =
+            |_: f64, what: &str| interrupted.store(stops && !what.starts_with("estimating"), Ordering::Relaxed);
+        let interrupted = &interrupted;
+        let effort = Effort { budget, exhaustive: false, lambda: None, progress: &progress, interrupted, threads: 2 };
+        let predictions = plan(&question, &Site::all(&machine, 32), &effort).unwrap().predictions;
+        let only = predictions.into_iter().filter(|it| it.source == Source::Estimated);
+        only.map(|it| (it.candidate.name, it.time)).collect::<BTreeMap<String, Duration>>()
+    };
+    let all = estimates(0.0, false);
+    for (budget, stops) in [(1e3, false), (1e5, false), (BUDGET, false), (BUDGET, true)] {
+        let some = estimates(budget, stops);
+        assert!(some.iter().all(|(name, time)| all[name] == *time), "{budget}, {stops}");
+    }
+}
+
+/// Eight accelerators whose direct links have two rates: along the quick ones a ring takes half the time of one in order of rank, and no
+/// algorithm takes less than what the plan picks, which goes that way, too.
+#[test]
+fn rings_go_along_the_quick_links() {
+    let machine = accelerators();
+    let question = Question::AllReduce { ranks: 8, bytes: Bytes(64 << 20) };
+    let times: BTreeMap<String, Duration> = with_effort(None, BUDGET, 2, |effort| {
+        let effort = Effort { exhaustive: true, ..*effort };
+        let predictions = plan(&question, &Site::all(&machine, 8), &effort).unwrap().predictions;
+        assert!(predictions.iter().all(|it| it.source == Source::Simulated));
+        predictions.into_iter().map(|it| (it.candidate.name, it.time)).collect()
+    });
+    let (along, usual) = (times["ring, order 0,4,7,6,5,1,2,3"], times["ring"]);
+    assert!(along * 19 < usual * 10, "{along} {usual}");
+    let pick = &planned(&question, &machine, BUDGET).predictions[0];
+    assert!(pick.candidate.name.contains("order 0,4,7,6,5,1,2,3") && pick.candidate.rings().is_some());
+    assert_eq!(Some(&pick.time), times.values().min());
+}
+
+/// On a switch of equal links there is no better order than that of the ranks.
+#[test]
+fn equal_links_need_no_order() {
+    let machine = machines::load("infiniband-128").unwrap();
+    assert!(ring_orders::better_rings(&Site::all(&machine, 32)).is_empty());
+}
+
+/// Ranks that are placed elsewhere are estimated and run there.
+#[test]
+fn a_plan_is_for_the_nodes_on_which_ranks_are() {
+    let machine = machines::load("booksim-mesh-8x8").unwrap();
+    let question = Question::Broadcast { ranks: 4, bytes: Bytes(4096) };
+    let quickest = |nodes: [u32; 4]| {
+        let nodes = nodes.map(NodeId);
+        let site = Site { machine: &machine, ranks: 4, nodes: &nodes };
+        with_effort(None, BUDGET, 2, |effort| plan(&question, &site, effort)).unwrap().predictions[0].time
+    };
+    assert_eq!(quickest([0, 1, 2, 3]), planned(&question, &machine, BUDGET).predictions[0].time);
+    assert!(quickest([0, 7, 56, 63]) > quickest([0, 1, 2, 3]));
+}
+
+/// A copy of an exchange with all its steps and bytes is the exchange, and one with a part of them is worth a part of the work.
+#[test]
+fn copies_are_worth_what_they_should_be() {
+    let machine = machines::load("slingshot-1024").unwrap();
+    let question = Question::Complete { ranks: 64, bytes: Bytes(1 << 18) };
+    let site = Site::all(&machine, 64);
+    let model = model::Model::measured(&machine, &question, None).unwrap();
+    for candidate in candidates::all(&question, &site, &model).unwrap().all {
+        let all = work::Work::on(&site).of(&candidate);
+        for share in [0.9, 0.3, 0.1, 0.01] {
+            let Some(copy) = reduced::Copy::of(&candidate, &question, &site, share * all) else { continue };
+            assert!(copy.work <= 3.0 * share * all, "{}: {share}: {copy:?}", candidate.name);
+            let Reduction { steps, divisor } = copy.reduction;
+            assert!(steps.is_none_or(|(kept, of)| (16..of).contains(&kept)) && (steps.is_some() || divisor > 1));
+        }
+    }
+}
+
 /// The same candidates are run with the same result, however many run in parallel.
 #[test]
 fn a_plan_does_not_depend_on_threads() {
     let machine = machines::load("cm5-32").unwrap();
     let question = Question::AllReduce { ranks: 20, bytes: Bytes(300) };
+    let site = Site::all(&machine, 20);
     let rows = |threads| {
-        let plan = with_effort(None, BUDGET, threads, |effort| plan(&question, &machine, effort)).unwrap();
+        let plan = with_effort(None, BUDGET, threads, |effort| plan(&question, &site, effort)).unwrap();
         plan.predictions.into_iter().map(|it| (it.candidate.name, it.time, it.source)).collect::<Vec<_>>()
     };
     assert_eq!(rows(1), rows(5));
@@ -128,7 +253,8 @@ fn the_bound_of_the_postal_model_is_reached_in_it() {
         let step = exact_step(lambda);
         let machine = postal_machine(lambda, step).unwrap();
         let question = Question::Broadcast { ranks, bytes: Bytes(1024) };
-        let plan = with_effort(Some(lambda), BUDGET, 1, |effort| plan(&question, &machine, effort)).unwrap();
+        let plan = with_effort(Some(lambda), BUDGET, 1, |effort| plan(&question, &Site::all(&machine, ranks), effort))
+            .unwrap();
         assert_eq!(plan.predictions[0].time, plan.bound.time, "{lambda}");
         assert_eq!(plan.bound.time, broadcast_time(lambda, u64::from(ranks)).of(step), "{lambda}");
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::Interconnect;
+use maquette_virtual_worlds::Simulated;
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
@@ -122,4 +123,20 @@ fn an_ethernet_reports_its_progress() {
     let received = answer.ethernet.as_ref().map_or(0, |ethernet| ethernet.received);
     assert!((1..=16).contains(&reached.messages) && (1..=received).contains(&reached.packets), "{reached:?}");
     assert!(reached.time > Time::ZERO, "{reached:?}");
+}
+
+/// A run that is over by the time of interest is the same as ever, and one that is not is stopped.
+#[test]
+fn a_run_ends_with_the_time_of_interest_on_every_machine() {
+    let program = EqualDist { bytes: Bytes(100), messages: 64 };
+    for name in ["moc-2-1", "mpich-tcp-8", "loggp"] {
+        let machine = machines::load(name).unwrap();
+        let run = |stop| Simulated::new(&machine, Options { stop, ..Options::default() }).run(8, &program);
+        let whole = run(Stop::NEVER).unwrap().1.makespan();
+        let half = Time::from_picoseconds(whole.picoseconds() / 2);
+        assert_eq!(run(Stop::NEVER.or_after(half)).unwrap_err(), Error::Stopped, "{name}");
+        // What follows the last rank's end, such as an acknowledgement, is not of interest.
+        let long = Time::from_picoseconds(whole.picoseconds() * 2);
+        assert_eq!(run(Stop::NEVER.or_after(long)).unwrap().1.makespan(), whole, "{name}");
+    }
 }

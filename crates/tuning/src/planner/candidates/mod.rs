@@ -10,14 +10,15 @@ use std::sync::Arc;
 use endpoint::Result;
 use machines::model::Machine;
 use plan_format::AlgorithmSpec;
+use programs::all_reduce::WeightedRing;
 use programs::all_to_all::Complete;
 use programs::catalogue::{Catalogue, Cost, Stretch};
 use programs::schedule::{Pacing, Rule, Schedule, SendReceiveOrder};
-use quantities::Duration;
+use quantities::{Bytes, Duration};
 
 use super::model::Model;
 use super::{Question, recorded};
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, Site};
 
 /// An algorithm that can answer a question.
 #[derive(Clone, Debug)]
@@ -40,22 +41,43 @@ pub(super) struct Candidates {
 ///
 /// # Errors
 /// If no group has this number of ranks.
-pub(super) fn all(question: &Question, machine: &Machine, model: &Model) -> Result<Candidates> {
+pub(super) fn all(question: &Question, site: &Site<'_>, model: &Model) -> Result<Candidates> {
+    let machine = site.machine;
     match question {
         Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
-        Question::AllReduce { ranks, bytes } => all_reduce::candidates(*ranks, *bytes, model),
+        Question::AllReduce { bytes, .. } => all_reduce::candidates(*bytes, site, model),
         Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
         Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern, machine)),
     }
 }
 
 impl Candidate {
-    /// How long it takes on `machine`.
+    /// How long it takes on `site`.
     ///
     /// # Errors
     /// If the machine can't run it.
-    pub fn time(&self, machine: &Machine, ranks: u32) -> Result<Duration> {
-        self.benchmark.time(machine, ranks)
+    pub fn time(&self, site: &Site<'_>) -> Result<Duration> {
+        self.benchmark.time_on(site)
+    }
+
+    /// How it is run.
+    pub(super) fn benchmark(&self) -> &Benchmark {
+        &self.benchmark
+    }
+
+    /// How many steps it has that are alike, or how many messages its busiest rank sends at once; 1 if all its steps are different.
+    pub(super) fn steps(&self, question: &Question) -> usize {
+        match &self.benchmark {
+            Benchmark::Scheduled(schedule, ..) => schedule.carrying_steps().count(),
+            Benchmark::Complete { algorithm, .. } if !algorithm.forwards() => question.ranks() as usize - 1,
+            Benchmark::Unscheduled(_) => question.pattern().map_or(1, |it| it.most_messages_of_a_rank() as usize),
+            _ => 1,
+        }
+    }
+
+    /// The size of its longest message. [B]
+    pub(super) fn longest_message(&self) -> Bytes {
+        self.cost.chain.iter().map(|stretch| stretch.bytes).max().unwrap_or_default()
     }
 
     /// Its messages in steps, and what keeps the ranks in step; none if it does not consist of messages.
@@ -103,6 +125,23 @@ impl Candidate {
         matches!(&self.benchmark, Benchmark::Broadcast(algorithm, ..) if algorithm.entry().needs.multicast())
     }
 
+    /// Whether its ranks begin operations without waiting for others.
+    pub(super) fn overlaps(&self) -> bool {
+        match &self.benchmark {
+            Benchmark::Scheduled(_, pacing, _) => *pacing == Pacing::Overlapped,
+            Benchmark::Rings(rings, _) => rings.len() > 1,
+            _ => false,
+        }
+    }
+
+    /// The rings of an all-reduce whose order of ranks is its own.
+    pub fn rings(&self) -> Option<&[WeightedRing]> {
+        match &self.benchmark {
+            Benchmark::Rings(rings, _) => Some(rings),
+            _ => None,
+        }
+    }
+
     /// Its approximate cost.
     pub(super) fn cost(&self) -> &Cost {
         &self.cost
@@ -110,8 +149,17 @@ impl Candidate {
 
     /// The time of its longest chain of messages without contention. [ps]
     pub(super) fn by_formula(&self, model: &Model) -> Duration {
+        self.chain(|stretch| stretch.bytes, model)
+    }
+
+    /// The same if all its messages were empty. [ps]
+    pub(super) fn by_formula_of_empty_messages(&self, model: &Model) -> Duration {
+        self.chain(|_| Bytes(0), model)
+    }
+
+    fn chain(&self, size: impl Fn(&Stretch) -> Bytes, model: &Model) -> Duration {
         let part = |stretch: &Stretch| {
-            let (send, receive) = (model.send_time(stretch.bytes), model.receive_time(stretch.bytes));
+            let (send, receive) = (model.send_time(size(stretch)), model.receive_time(size(stretch)));
             stretch.sends * send.picoseconds() as f64 + stretch.receives * receive.picoseconds() as f64
         };
         Duration::from_picoseconds(self.cost.chain.iter().map(part).sum::<f64>().round() as u64)

@@ -1,0 +1,84 @@
+//! The work of running a candidate, known before it is run.
+
+use machines::model::{Channel, FlitNetwork, Interconnect, Switching};
+use quantities::Rank;
+
+use super::candidates::Candidate;
+use crate::benchmark::Site;
+
+/// How many pairs of ranks are examined for the mean length of a path.
+const PAIRS: u32 = 64;
+/// The work of a message without contention, relative to a packet that crosses a channel.
+const MESSAGE: f64 = 0.5;
+/// The work of a message of a program that begins operations without waiting for others, for the program itself.
+const OVERLAPPED: f64 = 30.0;
+/// The same on a machine without contention.
+const OVERLAPPED_ALONE: f64 = 4.0;
+/// The work of a frame through an Ethernet, with its acknowledgement.
+const FRAME: f64 = 10.0;
+/// The work of a flit of a packet that waits in a wormhole network: flits move in long runs.
+const FLIT: f64 = 0.005;
+/// The same if channels wait for slots again and again, which breaks the runs up.
+const FLIT_OF_BROKEN_RUNS: f64 = 0.1;
+
+/// What running messages on a machine is worth in work: packets times channels that they cross.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// For each message.
+    message: f64,
+    /// For each byte.
+    byte: f64,
+    /// For each message of a program whose operations overlap, besides.
+    overlapped: f64,
+}
+
+impl Work {
+    /// Of messages between the ranks of `site`.
+    pub(super) fn on(site: &Site<'_>) -> Work {
+        match &site.machine.interconnect {
+            Interconnect::Flits(network) => {
+                let flit = match network.switching {
+                    Switching::Wormhole if network.channels.iter().any(waits_for_slots) => FLIT_OF_BROKEN_RUNS,
+                    Switching::Wormhole => FLIT,
+                    _ => 0.0,
+                };
+                let hops = mean_hops(site, network);
+                let (payload, size) = (network.packet.payload.0 as f64, network.packet.flit.0 as f64);
+                Work { message: hops, byte: (1.0 / payload + flit / size) * hops, overlapped: OVERLAPPED }
+            }
+            Interconnect::Ethernet(ethernet) => {
+                Work { message: FRAME, byte: FRAME / ethernet.payload.0 as f64, overlapped: OVERLAPPED }
+            }
+            Interconnect::LogGp(_) => Work { message: MESSAGE, byte: 0.0, overlapped: OVERLAPPED_ALONE },
+        }
+    }
+
+    /// That which follows from the bytes of a candidate's messages.
+    pub(super) fn of_bytes(self, candidate: &Candidate) -> f64 {
+        self.byte * candidate.cost().bytes
+    }
+
+    /// Of all messages of a candidate.
+    pub(super) fn of(self, candidate: &Candidate) -> f64 {
+        let message = self.message + if candidate.overlaps() { self.overlapped } else { 0.0 };
+        message * candidate.cost().messages + self.of_bytes(candidate)
+    }
+}
+
+/// Whether a channel's buffer is full before the first slot comes back, so that flits go over it in bursts.
+fn waits_for_slots(channel: &Channel) -> bool {
+    let loop_time = channel.flit_time + channel.wire_latency + channel.credit_latency;
+    channel.buffer > 1 && channel.flit_time * u64::from(channel.buffer) < loop_time
+}
+
+/// The mean number of channels that a packet crosses, over some pairs of ranks.
+fn mean_hops(site: &Site<'_>, network: &FlitNetwork) -> f64 {
+    let ranks = site.ranks.max(1);
+    let pair = |number: u32| {
+        // Two strides without a common factor cover all kinds of distances.
+        let from = number.wrapping_mul(2_654_435_761) % ranks;
+        let to = (from.wrapping_add(1).wrapping_add(number.wrapping_mul(40_503))) % ranks;
+        network.route(site.node_of(Rank(from)), site.node_of(Rank(to))).len() as f64
+    };
+    (0..PAIRS).map(pair).sum::<f64>() / f64::from(PAIRS)
+}
