@@ -173,19 +173,12 @@ def plan(
     if placement is not None and not isinstance(placement, str):
         placement = ",".join(str(operator.index(node)) for node in placement)
     result = json.loads(_maquette.plan(model, (operation, ranks, bytes, matrix, budget, placement, seed)))
+    same = ("question", "machine", "ranks", "bytes", "t0_ps", "lower_bound_ps", "verdict", "contenders", "budget_wanted")
     return Plan(
-        question=result["question"],
-        machine=result["machine"],
-        ranks=result["ranks"],
-        bytes=result["bytes"],
-        t0_ps=result["t0_ps"],
+        **{name: result[name] for name in same},
         lambda_=result["lambda"],
-        lower_bound_ps=result["lower_bound_ps"],
-        verdict=result["verdict"],
-        contenders=result["contenders"],
         predictions=[Prediction(**each) for each in result["algorithms"]],
         left_out={each["algorithm"]: each["why"] for each in result["left_out"]},
-        budget_wanted=result["budget_wanted"],
         _result=result,
     )
 
