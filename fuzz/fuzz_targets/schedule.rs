@@ -21,7 +21,7 @@ const MODEL: LogGp = LogGp {
 };
 
 fuzz_target!(|text: &[u8]| {
-    let Ok(schedule) = Schedule::from_json("fuzz.json", text) else { return };
+    let Ok(schedule) = Schedule::read("fuzz.json", text) else { return };
     let written = schedule.to_json();
     assert_eq!(Schedule::from_json("fuzz.json", written.as_bytes()).as_ref(), Ok(&schedule));
     schedule.table(80);

@@ -13,8 +13,8 @@ fuzz_target!(|bytes: &[u8]| {
         replay(vec![calls]);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(calls) = dumpi::read("fuzz.txt", text, 0, 1) {
-        replay(vec![calls]);
+    if let Ok(ranks) = dumpi::read("fuzz.txt", text, 0, 1).and_then(|calls| dumpi::together(vec![calls])) {
+        replay(ranks);
     }
     if let Ok(calls) = liballprof::read("fuzz.txt", text, 0, 1) {
         replay(vec![calls]);

@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// Schedule random messages among N ranks: this percentage of those of a complete exchange.
     #[arg(long, value_name = "N,PERCENT", value_parser = random)]
     random: Option<Random>,
-    /// Take the schedule in FILE.json, as `--write` writes it.
+    /// Take the schedule in FILE.json or FILE.xml, as `--write` writes them.
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
     /// Size of a message of a complete exchange, of a random one, or of each entry of a matrix without values; 256 B, if left out.

@@ -84,11 +84,11 @@ impl ScheduleFile {
     }
 }
 
-/// Reads the schedule in the file `path`, which is in [`Format::Json`]; also returns the digest of its contents.
+/// Reads the schedule in the file `path`, which is in [`Format::Json`] or [`Format::Msccl`]; also returns the digest of its contents.
 ///
 /// # Errors
 /// A file that cannot be read, or that holds no schedule.
 pub(super) fn read(path: &Path) -> Result<(Schedule, InputFile), Failure> {
     let text = input::read(path, LONGEST).map_err(|cause| Failure::Unreadable { path: path.to_path_buf(), cause })?;
-    Ok((Schedule::from_json(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
+    Ok((Schedule::read(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
 }

@@ -1,6 +1,6 @@
 //! Why an experiment can't be run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use endpoint::Error as ProgramError;
 use formats::output::Unwritable;
@@ -9,7 +9,7 @@ use programs::applications::patterns::ApplicationError;
 use programs::goal::{BinaryError, GoalError};
 use programs::schedule::{PatternError, ReadError};
 use programs::trace::TraceError;
-use quantities::shown_path;
+use quantities::{FileFormat, shown_path};
 
 /// Why an experiment can't be run, or did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +110,19 @@ impl Error {
     /// The error that the parameter `name` was `found` where something else is `allowed`.
     pub fn parameter(name: &'static str, found: impl ToString, allowed: impl ToString) -> Error {
         Error::Parameter { name, found: found.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// The error for the file `path` in this `format`, where something else is `allowed`.
+    pub(crate) fn of_other_format(path: &Path, format: &FileFormat, allowed: &str) -> Error {
+        Error::Text { file: shown_path(path), place: None, problem: format.instead_of(allowed) }
+    }
+
+    /// The error for the file `path` that is no text, for this `cause`: what it is instead, if that is known.
+    pub(crate) fn of_no_text(path: &Path, cause: std::io::Error, allowed: &str) -> Error {
+        match FileFormat::of_file(path) {
+            Some(format) => Error::of_other_format(path, format, allowed),
+            None => Error::Unreadable { path: path.to_path_buf(), cause },
+        }
     }
 
     /// What to do about it, if there is more to say than what is wrong.

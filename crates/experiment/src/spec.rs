@@ -1,11 +1,12 @@
 //! What is run, as a user or another program writes it.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use formats::input;
 use formats::input::InputFile;
 use machines::text_error::{field_error, json_error, toml_error};
-use quantities::{Bytes, Duration};
+use quantities::{Bytes, Duration, FileFormat};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,9 @@ use virtual_worlds::jobs::placement::Placement;
 
 use crate::catalogue::Choice;
 use crate::{BackgroundTraffic, Error, MachineChoice, within};
+
+/// What is allowed.
+const EXPERIMENT: &str = "an experiment in TOML or JSON, as `--write-experiment` of `maquette run` writes it";
 
 /// The longest experiment file accepted.
 const LONGEST: Bytes = Bytes(16 << 20);
@@ -257,7 +261,11 @@ pub fn read_as<T: DeserializeOwned>(path: &Path) -> Result<(T, InputFile), Error
 }
 
 fn read_text(path: &Path) -> Result<String, Error> {
-    input::read_text(path, LONGEST).map_err(|cause| Error::Unreadable { path: path.into(), cause })
+    input::read_text(path, LONGEST).map_err(|cause| match cause.kind() {
+        // Not text.
+        ErrorKind::InvalidData => Error::of_no_text(path, cause, EXPERIMENT),
+        _ => Error::Unreadable { path: path.into(), cause },
+    })
 }
 
 /// What the `text` of the file `path` says.
@@ -268,5 +276,8 @@ fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
         true => serde_json::from_str(text).map_err(|error| json_error(text, &file, &error)),
         false => toml::from_str(text).map_err(|error| toml_error(text, &file, &error)),
     };
-    read.map_err(Error::Field)
+    read.map_err(|error| match FileFormat::of(text.as_bytes()) {
+        Some(format) => Error::of_other_format(path, format, EXPERIMENT),
+        None => Error::Field(error),
+    })
 }

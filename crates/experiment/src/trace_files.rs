@@ -1,12 +1,13 @@
 //! The files of a trace: their formats and their ranks.
 
 use std::fs;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, ErrorKind, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use formats::input::{self, DigestingReader, InputFile};
 use programs::trace::{OperationRate, RankCalls, ReadError, Trace, TraceError, dumpi, file_name, liballprof, simgrid};
-use quantities::Bytes;
+use quantities::{Bytes, FileFormat};
 
 use crate::Error;
 
@@ -123,62 +124,136 @@ impl Files {
         }
         let text = self.text(path)?;
         let name = path.display().to_string();
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-        let first = first.unwrap_or_default();
-        if dumpi::is_line(first) {
-            return Ok(vec![dumpi::read(&name, &text, 0, 1)?]);
+        match TextFormat::of(&text) {
+            TextFormat::Empty => Err(TraceError::of_file(&name, EMPTY).into()),
+            TextFormat::Dumpi => Ok(dumpi::together(vec![dumpi::read(&name, &text, 0, 1)?])?),
+            TextFormat::Liballprof => Ok(vec![liballprof::read(&name, &text, 0, 1)?]),
+            TextFormat::SimGrid => {
+                self.count_operations = true;
+                in_order(&name, simgrid::read(&name, &text, None, operations)?)
+            }
+            TextFormat::Unknown => match FileFormat::of(text.as_bytes()) {
+                Some(format) => Err(Error::of_other_format(path, format, TRACE)),
+                None => self.of_ranks(&listed(path, &text)?, operations),
+            },
         }
-        if first.starts_with("MPI_") {
-            return Ok(vec![liballprof::read(&name, &text, 0, 1)?]);
-        }
-        if first.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok()) {
-            self.count_operations = true;
-            return in_order(&name, simgrid::read(&name, &text, None, operations)?);
-        }
-        // A list of files, relative to its own folder.
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let listed = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let paths: Vec<PathBuf> = listed.map(|line| folder.join(line)).collect();
-        if let Some(missing) = paths.iter().find(|path| !path.is_file()) {
-            let problem =
-                format!("found no trace, and no file `{}`; allowed is a trace, or a list of files", missing.display());
-            return Err(TraceError::of_file(&name, problem).into());
-        }
-        self.of_ranks(&paths, operations)
     }
 
     /// Files of ranks, in order of rank.
     fn of_ranks(&mut self, paths: &[PathBuf], operations: f64) -> Result<Vec<RankCalls>, Error> {
         let size = paths.len() as u32;
-        let mut ranks = Vec::new();
+        let (mut ranks, mut of_dumpi) = (Vec::new(), Vec::new());
         for (rank, path) in (0..).zip(paths) {
             let (name, text) = (path.display().to_string(), self.text(path)?);
-            let is_of_simgrid = text.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok());
-            if text.lines().any(dumpi::is_line) {
-                ranks.push(dumpi::read(&name, &text, rank, size)?);
-                continue;
-            }
-            if !is_of_simgrid {
-                ranks.push(liballprof::read(&name, &text, rank, size)?);
-                continue;
-            }
-            self.count_operations = true;
-            for (found, calls) in simgrid::read(&name, &text, Some(size), operations)? {
-                if found != rank {
-                    let problem = format!("found lines of rank {found}; allowed are those of rank {rank}");
+            match TextFormat::of(&text) {
+                TextFormat::Empty => return Err(TraceError::of_file(&name, EMPTY).into()),
+                TextFormat::Dumpi => of_dumpi.push(dumpi::read(&name, &text, rank, size)?),
+                TextFormat::Liballprof => ranks.push(liballprof::read(&name, &text, rank, size)?),
+                TextFormat::SimGrid => {
+                    self.count_operations = true;
+                    for (found, calls) in simgrid::read(&name, &text, Some(size), operations)? {
+                        if found != rank {
+                            let problem = format!("found lines of rank {found}; allowed are those of rank {rank}");
+                            return Err(TraceError::of_file(&name, problem).into());
+                        }
+                        ranks.push(calls);
+                    }
+                }
+                TextFormat::Unknown => {
+                    let problem =
+                        format!("found no calls of rank {rank}; allowed is a file with the calls of one rank");
                     return Err(TraceError::of_file(&name, problem).into());
                 }
-                ranks.push(calls);
             }
         }
-        Ok(ranks)
+        match (ranks.is_empty(), of_dumpi.is_empty()) {
+            (_, true) => Ok(ranks),
+            (true, false) => Ok(dumpi::together(of_dumpi)?),
+            (false, false) => {
+                let problem = "found files of DUMPI beside those of another format; allowed are files of one";
+                Err(TraceError::of_file(&paths[0].display().to_string(), problem).into())
+            }
+        }
     }
 
     fn text(&mut self, path: &Path) -> Result<String, Error> {
         let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
-        let text = input::read_text(path, LONGEST).map_err(unreadable)?;
+        let text = input::read_text(path, LONGEST).map_err(|cause| match cause.kind() {
+            ErrorKind::InvalidData => Error::of_no_text(path, cause, TRACE),
+            _ => unreadable(cause),
+        })?;
         self.read.push(InputFile::new(path, text.as_bytes()));
         Ok(text)
+    }
+}
+
+/// What is allowed.
+const TRACE: &str = "a trace by `maquette trace`, or one of liballprof, DUMPI or SimGrid as text";
+
+/// What is wrong with a file that has no lines.
+const EMPTY: &str = "empty: found no calls; allowed is a trace, or a list of the files of its ranks";
+
+/// The format of a text, by its first line that is neither empty nor a comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextFormat {
+    Empty,
+    Dumpi,
+    Liballprof,
+    SimGrid,
+    /// None of these: perhaps a list of files.
+    Unknown,
+}
+
+impl TextFormat {
+    fn of(text: &str) -> TextFormat {
+        let Some(first) = lines(text).next() else { return TextFormat::Empty };
+        // DUMPI's text may begin with the record of how the trace was made.
+        if dumpi::is_line(first) || first.starts_with("version=") && text.lines().any(dumpi::is_line) {
+            TextFormat::Dumpi
+        } else if first.starts_with("MPI_") {
+            TextFormat::Liballprof
+        } else if first.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok()) {
+            TextFormat::SimGrid
+        } else {
+            TextFormat::Unknown
+        }
+    }
+}
+
+/// The lines of a text that are neither empty nor comments.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The files that `list` lists, whose text is `text`. A relative path begins at the list's folder; or, where not all of them are there, at the
+/// nearest folder above it, since the tracer names them from where it was started; or else at the working directory.
+fn listed(list: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
+    let name = list.display().to_string();
+    let own = list.parent().unwrap_or(Path::new("")).to_path_buf();
+    let above = std::path::absolute(&own).unwrap_or_else(|_| own.clone());
+    let folders = iter::once(own.clone()).chain(above.ancestors().skip(1).map(Path::to_path_buf));
+    let from = |folder: &Path| -> Vec<PathBuf> { lines(text).map(|line| folder.join(line)).collect() };
+    let paths = folders
+        .chain([PathBuf::new()])
+        .map(|folder| from(&folder))
+        .find(|paths| paths.iter().all(|path| path.is_file()));
+    let Some(paths) = paths else {
+        let missing = from(&own).into_iter().find(|path| !path.is_file()).unwrap_or_default();
+        let problem =
+            format!("found no trace, and no file `{}`; allowed is a trace, or a list of files", missing.display());
+        let hint = "the paths in a list begin at its folder, at one above it, or at the working directory";
+        return Err(TraceError::of_file(&name, problem).with_hint(hint).into());
+    };
+    let is_list = |path: &&PathBuf| match (path.canonicalize(), list.canonicalize()) {
+        (Ok(path), Ok(list)) => path == list,
+        _ => false,
+    };
+    match paths.iter().find(is_list) {
+        Some(_) => {
+            let problem = "the list names itself; allowed are the files of the ranks, a line for each";
+            Err(TraceError::of_file(&name, problem).into())
+        }
+        None => Ok(paths),
     }
 }
 

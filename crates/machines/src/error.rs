@@ -19,6 +19,14 @@ pub enum Error {
         /// The reason given by the system.
         reason: String,
     },
+    /// A file of another format.
+    #[error("{file}: {problem}")]
+    OtherFormat {
+        /// The file's name as it was given.
+        file: String,
+        /// What it is, and what is allowed.
+        problem: String,
+    },
     /// A setting that is not of the form `FIELD=VALUE`, or names no field.
     #[error("`{setting}` cannot be set: {problem}")]
     Setting {
@@ -55,7 +63,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::UnknownMachine { found } => Some(unknown_machine_hint(found)),
-            Error::Unreadable { .. } => None,
+            Error::Unreadable { .. } | Error::OtherFormat { .. } => None,
             Error::Setting { problem, .. } => problem.hint(),
             Error::Description { field, problem, .. } => match (problem.hint(), form(field)) {
                 (Some(hint), Some(form)) => Some(format!("{hint}; {form}")),

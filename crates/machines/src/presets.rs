@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 
+use quantities::FileFormat;
+
 use crate::description::{Description, LONGEST};
 use crate::error::Error;
 use crate::model::Machine;
@@ -74,14 +76,29 @@ pub fn describe(name_or_path: impl AsRef<OsStr>) -> Result<Description, Error> {
     let shown = name_or_path.to_string_lossy();
     if !is_file_name(name_or_path) {
         let preset = PRESETS.iter().find(|preset| preset.name == shown);
-        let preset = preset.ok_or_else(|| Error::UnknownMachine { found: shown.to_string() })?;
+        let unknown = || match FileFormat::of_file(name_or_path.as_ref()) {
+            Some(format) => other_format(format, &shown),
+            None => Error::UnknownMachine { found: shown.to_string() },
+        };
+        let preset = preset.ok_or_else(unknown)?;
         return Description::parse(preset.text, preset.name);
     }
     let unreadable = |reason: String| Error::Unreadable { file: shown.to_string(), reason };
     let bytes =
         quantities::read_at_most(name_or_path.as_ref(), LONGEST).map_err(|error| unreadable(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_string()))?;
-    Description::parse(&text, &shown)
+    let format = FileFormat::of(&bytes);
+    let read = match String::from_utf8(bytes) {
+        Ok(text) => Description::parse(&text, &shown),
+        Err(_) => Err(unreadable("it is not text in UTF-8".to_string())),
+    };
+    read.map_err(|error| format.map_or(error, |format| other_format(format, &shown)))
+}
+
+/// The error for a file that is in another format than a description.
+fn other_format(format: &FileFormat, file: &str) -> Error {
+    let problem =
+        format.instead_of("a description of a machine in TOML, as `maquette machine delta --toml` prints one");
+    Error::OtherFormat { file: file.to_owned(), problem }
 }
 
 /// The machine named by `name_or_path`.

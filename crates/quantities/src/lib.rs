@@ -6,6 +6,7 @@
 
 mod bytes;
 mod counted;
+mod file_format;
 mod input_file;
 mod named;
 mod notation;
@@ -18,6 +19,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use counted::counted;
+pub use file_format::FileFormat;
 pub use input_file::{BoundedFile, read_at_most};
 pub use named::{TextOrNumber, by_name};
 pub use notation::{IN_QUOTES, ParseError};

@@ -1,6 +1,7 @@
 //! The printed report of schedules.
 
 use programs::schedule::Measures;
+use quantities::Bytes;
 use serde_json::{Value, json};
 
 use super::Made;
@@ -36,11 +37,21 @@ fn heading(traffic: &Messages) -> String {
         Some(_) => String::new(),
         None => format!(", {:.1}% of those of a complete exchange", 100.0 * pattern.density()),
     };
+    let own = pattern.own_in_all();
+    let own = if own.0 > 0 { format!("; {own} stay at their rank") } else { String::new() };
     format!(
-        "{title}: {} among {}{share}",
+        "{title}: {} among {}{share}{own}",
         counted(pattern.messages().len(), "message"),
         counted(pattern.ranks(), "rank")
     )
+}
+
+/// Adds what stays at the ranks, if anything does.
+fn add_own(object: &mut Value, traffic: &Messages) {
+    let Bytes(own) = traffic.pattern.own_in_all();
+    if own > 0 {
+        object["own_bytes"] = json!(own);
+    }
 }
 
 /// One schedule, with its table and its check, if these were asked for.
@@ -49,6 +60,7 @@ pub(super) fn one(made: &Made, experiment: &Provenance, as_json: bool) -> String
     if as_json {
         let mut object = summary.json();
         object["traffic"] = json!(traffic.title);
+        add_own(&mut object, traffic);
         if let Some(checked) = checked {
             object["check"] = json!({"right": checked.wrong.is_none(), "wrong": checked.wrong});
         }
@@ -81,7 +93,8 @@ pub(super) fn comparison(
 ) -> String {
     if as_json {
         let schedules: Vec<Value> = summaries.iter().map(ScheduleSummary::json).collect();
-        let object = json!({"traffic": traffic.title, "schedules": schedules});
+        let mut object = json!({"traffic": traffic.title, "schedules": schedules});
+        add_own(&mut object, traffic);
         return crate::json(&experiment.added_to(object));
     }
     let names = ["algorithm", "steps", "in step", "ratio to min", "through root, at most"];

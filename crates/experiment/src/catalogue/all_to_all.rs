@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::schedule::{check_order, measured};
+use super::schedule::{Own, check_order, measured};
 use super::{Entry, Size};
 use crate::prepared::Notes;
 use crate::site::LARGEST_MESSAGE;
@@ -246,7 +246,8 @@ impl AllToAll {
         let schedule = algorithm.schedule(&pattern);
         let parameters = self.parameters(algorithm.name(), order, parameters);
         let notes = Notes { parameters, busiest: Some(busiest), files, ..Notes::default() };
-        Ok(measured(&schedule, self.pacing, order, notes))
+        let own = Own::of(&pattern, site);
+        Ok(measured(&schedule, self.pacing, order, own, notes))
     }
 
     fn parameters(&self, algorithm: &str, order: SendReceiveOrder, mut parameters: Value) -> Value {

@@ -8,7 +8,7 @@ use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Interconnect, Machine, NodeId};
 use programs::goal::{self, GoalAnswer, OperationKind, Player, ReadError, RunGoal, Unreceived};
-use quantities::{Bytes, Duration};
+use quantities::{Bytes, Duration, FileFormat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -25,6 +25,9 @@ use crate::{Error, FilePath, Finding, NOT_RECEIVED, Prepared, Ready, Site};
 const NAMED: usize = 8;
 /// The longest schedule that is read.
 const LONGEST: Bytes = Bytes(1 << 30);
+
+/// The command that reads it.
+const READER: &str = "maquette run goal";
 
 /// Run a schedule in GOAL text, the format of LogGOPSim.
 ///
@@ -59,9 +62,20 @@ impl Entry for Goal {
         let name = self.file.display().to_string();
         let schedule = goal::Schedule::read(&name, &mut text).map_err(|error| match error {
             ReadError::Unreadable(cause) => unreadable(cause),
-            ReadError::Wrong(error) => Error::Goal(error),
+            ReadError::Wrong(error) => {
+                match FileFormat::of_file(&self.file).filter(|format| !format.is_read_by(READER)) {
+                    Some(format) => {
+                        Error::of_other_format(&self.file, format, "a GOAL schedule, which begins with `num_ranks`")
+                    }
+                    None => Error::Goal(error),
+                }
+            }
             ReadError::Damaged(error) => Error::BinaryGoal(error),
         })?;
+        if schedule.busy_ranks().all(|(_, block)| block.operations().len() == 0) {
+            let problem = "empty: found no operation of any rank; allowed is a schedule with one or more".to_owned();
+            return Err(Error::Text { file: name, place: None, problem });
+        }
         let (schedule, read) = (Arc::new(schedule), InputFile::digested(&self.file, &text));
         let ranks = site.exactly(schedule.size(), "as many as the schedule has")?;
         let parameters = json!({"file": name});

@@ -3,8 +3,12 @@
 use std::path::Path;
 
 use formats::input::{self, InputFile};
-use programs::schedule::{self, Measures, OverlappedSchedule, Pacing, ReadError, Rule, Scheduled, SendReceiveOrder};
-use quantities::Bytes;
+use machines::model::Interconnect;
+use programs::schedule::{
+    self, Measures, OverlappedSchedule, Pacing, Pattern, ReadError, Rule, Scheduled, SendReceiveOrder,
+};
+use quantities::{Bytes, Duration, Rank};
+use report::terminal::rounded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -63,6 +67,7 @@ impl Entry for Schedule {
             &schedule,
             self.pacing,
             order,
+            Own::default(),
             Notes { parameters, busiest: Some(busiest), files: vec![input], ..Notes::default() },
         ))
     }
@@ -75,7 +80,7 @@ impl Entry for Schedule {
 pub fn read_schedule(path: &Path) -> Result<(schedule::Schedule, InputFile), Error> {
     let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
     let text = input::read(path, LONGEST).map_err(unreadable)?;
-    Ok((schedule::Schedule::from_json(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
+    Ok((schedule::Schedule::read(&path.display().to_string(), &text)?, InputFile::new(path, &text)))
 }
 
 /// That an order of sends and receives, if one is asked for, has an effect.
@@ -100,16 +105,61 @@ fn check_size(name: &str, schedule: &schedule::Schedule, largest: Bytes, site: &
     Err(ReadError { file: name.to_owned(), place: None, problem, meant: None }.into())
 }
 
+/// What ranks have for themselves, which no network carries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Own {
+    /// All of it. [B]
+    bytes: Bytes,
+    /// How long each rank copies its part; empty if that takes no time.
+    copies: Vec<Duration>,
+}
+
+impl Own {
+    /// What the ranks of `pattern` have for themselves: copied as fast as the processor of the machine copies a message that it sends.
+    pub(super) fn of(pattern: &Pattern, site: &Site) -> Own {
+        let (bytes, machine) = (pattern.own_in_all(), &site.machine);
+        // For real, nothing is copied.
+        if bytes.0 == 0 || site.is_real {
+            return Own { bytes, copies: Vec::new() };
+        }
+        let copy = |bytes: Bytes| match &machine.interconnect {
+            Interconnect::Flits(_) => machine.node.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes)),
+            Interconnect::LogGp(model) => model.overhead_per_byte * bytes.0,
+            Interconnect::Ethernet(model) => model.copy * bytes.0,
+        };
+        Own { bytes, copies: (0..pattern.ranks()).map(|rank| copy(pattern.own(Rank(rank)))).collect() }
+    }
+
+    /// What is printed about it.
+    fn finding(&self) -> Option<Finding> {
+        let most = self.copies.iter().max().filter(|copy| !copy.is_zero());
+        let copied = most.map_or(String::new(), |most| format!(", copied in {} at most", rounded(*most)));
+        (self.bytes.0 > 0).then(|| Finding {
+            name: "own",
+            text: format!("{} stay at their rank{copied}", self.bytes),
+            key: "own_bytes",
+            value: json!(self.bytes.0),
+        })
+    }
+}
+
 /// The program of a schedule, which tells what the schedule is; `notes` are what is known about it besides.
 pub(super) fn measured(
     schedule: &schedule::Schedule,
     pacing: Pacing,
     order: SendReceiveOrder,
+    own: Own,
     notes: Notes,
 ) -> Box<dyn Ready> {
+    let own_finding = own.finding();
     match pacing {
-        Pacing::Overlapped => with_measures(OverlappedSchedule::new(schedule), schedule, pacing, notes),
-        _ => with_measures(Scheduled::in_order(schedule, pacing, order), schedule, pacing, notes),
+        Pacing::Overlapped => {
+            with_measures(OverlappedSchedule::new(schedule).copying(own.copies), schedule, pacing, own_finding, notes)
+        }
+        _ => {
+            let program = Scheduled::in_order(schedule, pacing, order).copying(own.copies);
+            with_measures(program, schedule, pacing, own_finding, notes)
+        }
     }
 }
 
@@ -117,6 +167,7 @@ fn with_measures<P: Member + Send + 'static>(
     program: P,
     schedule: &schedule::Schedule,
     pacing: Pacing,
+    own: Option<Finding>,
     notes: Notes,
 ) -> Box<dyn Ready>
 where
@@ -124,7 +175,7 @@ where
 {
     let measures = schedule.measures();
     let notes = Notes { expected_messages: pacing.adds_nothing().then_some(measures.transfers), ..notes };
-    let derive_findings: DeriveFindings<P> = Box::new(move |_, _| findings(&measures));
+    let derive_findings: DeriveFindings<P> = Box::new(move |_, _| findings(&measures).into_iter().chain(own).collect());
     Box::new(Prepared { program, ranks: schedule.ranks, notes, derive_findings })
 }
 

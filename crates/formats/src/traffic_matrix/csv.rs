@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 
 use programs::schedule::{MOST_RANKS, Pattern};
-use quantities::Rank;
+use quantities::{Bytes, Rank};
 
 use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
@@ -86,7 +86,8 @@ pub fn write(pattern: &Pattern, out: &mut impl Write) -> io::Result<()> {
         for to in (0..pattern.ranks()).map(Rank) {
             let message = messages.next_if(|message| message.to == to);
             let separator = if to == Rank(0) { "" } else { "," };
-            write!(out, "{separator}{}", message.map_or(0, |message| message.bytes.0))?;
+            let bytes = if from == to { pattern.own(from) } else { message.map_or(Bytes(0), |message| message.bytes) };
+            write!(out, "{separator}{}", bytes.0)?;
         }
         writeln!(out)?;
     }

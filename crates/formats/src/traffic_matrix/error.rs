@@ -68,6 +68,9 @@ pub enum Problem {
     /// The file's extension is that of no known format.
     #[error("found an unknown file extension; allowed is .csv, .mtx (Matrix Market) or .npy (NumPy)")]
     Ending,
+    /// It is in a format of other files: what it is, and what is allowed.
+    #[error("{0}")]
+    OtherFormat(String),
     /// The system cannot read it.
     #[error("cannot be read: {0}")]
     Unreadable(String),
@@ -109,12 +112,6 @@ pub enum Problem {
     Number {
         /// What it is instead.
         found: String,
-    },
-    /// A rank sends something to itself.
-    #[error("found {found} on the diagonal; allowed is 0, as no rank sends messages to itself")]
-    Diagonal {
-        /// How much. [B]
-        found: u64,
     },
     /// A cell occurs more than once.
     #[error("found it a second time; allowed is once")]

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! Rows and columns count from 1. `coordinate` lists the nonzero entries, `array` lists all of them, column by
-//! column. Values are `integer` or `real`, or absent (`pattern`): then every entry is the same number of bytes.
-//! Only the lower triangle of a `symmetric` matrix is written.
+//! column. Values are `integer` or `real`, or absent (`pattern`): then every entry is the same number of bytes. So is every entry that is
+//! not zero where values are no numbers of bytes: if they are `complex`, or the matrix is `skew-symmetric`, half of which is negative.
+//! Only the lower triangle of a `symmetric`, `skew-symmetric` or `hermitian` matrix is written.
 //!
 //! Source: Boisvert, Pozo and Remington, "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 
@@ -34,10 +35,10 @@ pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, 
     let first = lines.next().unwrap_or(Line { number: 1, text: "" });
     let header = Header::parse(&first).map_err(fail)?;
     let body = lines.filter(|line| !line.text.starts_with('%') && !line.text.trim().is_empty());
-    let cells = if header.sparse { coordinate(body, &header, entry) } else { array(body, &header) };
+    let cells = if header.sparse { coordinate(body, &header, entry) } else { array(body, &header, entry) };
     let (ranks, messages) = cells.map_err(fail)?;
     let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
-    Ok(TrafficMatrix { has_sizes: !header.pattern, ..matrix })
+    Ok(TrafficMatrix { has_sizes: header.has_sizes(), ..matrix })
 }
 
 /// What is wrong, and where.
@@ -58,8 +59,30 @@ impl Line<'_> {
 /// The contents of the first line.
 struct Header {
     sparse: bool,
-    pattern: bool,
-    symmetric: bool,
+    field: Field,
+    symmetry: Symmetry,
+}
+
+/// What the values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    /// Numbers of bytes.
+    Number,
+    /// Pairs of numbers, which are no numbers of bytes.
+    Complex,
+    /// None: there are only the places.
+    Pattern,
+}
+
+/// Which places are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Symmetry {
+    /// All.
+    General,
+    /// The lower triangle with the diagonal: above is what is below, or its complex conjugate.
+    Mirrored,
+    /// The lower triangle without the diagonal, which is zero: above is the negative of what is below.
+    Skew,
 }
 
 impl Header {
@@ -75,14 +98,63 @@ impl Header {
             false => Err(line.wrong(quoted(word), &format!("one of {allowed}"))),
         };
         one_of(format, "coordinate, array")?;
-        one_of(field, "integer, real, double, pattern")?;
-        one_of(symmetry, "general, symmetric")?;
+        one_of(field, "integer, real, double, complex, pattern")?;
+        one_of(symmetry, "general, symmetric, skew-symmetric, hermitian")?;
         if format == "array" && field == "pattern" {
             return Err(
                 line.wrong("`array` with `pattern`", "`coordinate` with it, as an array has a value everywhere")
             );
         }
-        Ok(Header { sparse: format == "coordinate", pattern: field == "pattern", symmetric: symmetry == "symmetric" })
+        if symmetry == "hermitian" && field != "complex" {
+            return Err(line.wrong(format!("`hermitian` with `{field}`"), "`complex` with it"));
+        }
+        if symmetry == "skew-symmetric" && field == "pattern" {
+            return Err(line.wrong("`skew-symmetric` with `pattern`", "`symmetric` or `general` with it"));
+        }
+        let field = match field {
+            "complex" => Field::Complex,
+            "pattern" => Field::Pattern,
+            _ => Field::Number,
+        };
+        let symmetry = match symmetry {
+            "general" => Symmetry::General,
+            "skew-symmetric" => Symmetry::Skew,
+            _ => Symmetry::Mirrored,
+        };
+        Ok(Header { sparse: format == "coordinate", field, symmetry })
+    }
+
+    /// Whether values are numbers of bytes. Half of a skew-symmetric matrix is negative, so its values are none.
+    fn has_sizes(&self) -> bool {
+        self.field == Field::Number && self.symmetry != Symmetry::Skew
+    }
+
+    /// The first row given of a column.
+    fn first_row(&self, column: usize) -> usize {
+        match self.symmetry {
+            Symmetry::General => 0,
+            Symmetry::Mirrored => column,
+            Symmetry::Skew => column + 1,
+        }
+    }
+
+    /// The bytes at a place whose value is the next of `words`: `entry`, if the value is no number of bytes and not zero. Nothing if a word
+    /// is missing.
+    fn bytes<'text>(&self, words: &mut impl Iterator<Item = &'text str>, entry: Bytes) -> Option<Result<u64, Problem>> {
+        let is_zero = |word: &str| match word.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value == 0.0),
+            _ => Err(Problem::format(quoted(word), "a number")),
+        };
+        let entry_unless = |zero: Result<bool, Problem>| zero.map(|zero| if zero { 0 } else { entry.0 });
+        match self.field {
+            Field::Pattern => Some(Ok(entry.0)),
+            Field::Complex => {
+                let (real, imaginary) = (words.next()?, words.next()?);
+                Some(entry_unless(is_zero(real).and_then(|real| Ok(is_zero(imaginary)? && real))))
+            }
+            Field::Number if self.has_sizes() => words.next().map(number::from_text),
+            Field::Number => words.next().map(|word| entry_unless(is_zero(word))),
+        }
     }
 }
 
@@ -96,12 +168,13 @@ struct Cell {
 }
 
 impl Cell {
-    /// Adds it, and in a symmetric matrix also its mirror image.
-    fn add_to(self, messages: &mut Messages, symmetric: bool) -> Result<(), LocatedProblem> {
+    /// Adds it, and in a matrix that is not general also its mirror image.
+    fn add_to(self, messages: &mut Messages, symmetry: Symmetry) -> Result<(), LocatedProblem> {
         let Cell { row, column, bytes, line } = self;
         let wrong = |problem| (Place::Cell { line, row, column }, problem);
         messages.add(row, column, bytes).map_err(wrong)?;
-        if symmetric { messages.add(column, row, bytes).map_err(wrong) } else { Ok(()) }
+        let mirrored = symmetry != Symmetry::General && row != column;
+        if mirrored { messages.add(column, row, bytes).map_err(wrong) } else { Ok(()) }
     }
 }
 
@@ -131,12 +204,16 @@ fn coordinate<'text>(
         return Err((Place::Cell { line, row, column }, Problem::Twice));
     }
     let mut messages = Messages::default();
-    filled.into_iter().try_for_each(|cell| cell.add_to(&mut messages, header.symmetric))?;
+    filled.into_iter().try_for_each(|cell| cell.add_to(&mut messages, header.symmetry))?;
     Ok((ranks, messages))
 }
 
 fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes) -> Result<Cell, LocatedProblem> {
-    let allowed = if header.pattern { "a row and a column" } else { "a row, a column and a value" };
+    let allowed = match header.field {
+        Field::Number => "a row, a column and a value",
+        Field::Complex => "a row, a column and a value of two numbers",
+        Field::Pattern => "a row and a column",
+    };
     let mut words = line.text.split_ascii_whitespace();
     let index = |words: &mut SplitAsciiWhitespace<'_>| match words.next() {
         None => Err(line.wrong(quoted(line.text), allowed)),
@@ -146,16 +223,17 @@ fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes
         },
     };
     let (row, column) = (index(&mut words)?, index(&mut words)?);
-    if header.symmetric && column > row {
-        return Err(line.wrong("an entry above the diagonal", "the lower triangle of a symmetric matrix"));
+    if row < header.first_row(column) {
+        return Err(match header.symmetry {
+            Symmetry::Skew if row == column => {
+                line.wrong("an entry on the diagonal", "none, as that of a skew-symmetric matrix is zero")
+            }
+            _ => line.wrong("an entry above the diagonal", "the lower triangle of a symmetric matrix"),
+        });
     }
     let place = Place::Cell { line: line.number, row, column };
-    let bytes = if header.pattern {
-        entry.0
-    } else {
-        let word = words.next().ok_or_else(|| line.wrong(quoted(line.text), allowed))?;
-        number::from_text(word).map_err(|problem| (place, problem))?
-    };
+    let bytes = header.bytes(&mut words, entry).ok_or_else(|| line.wrong(quoted(line.text), allowed))?;
+    let bytes = bytes.map_err(|problem| (place, problem))?;
     match words.next() {
         Some(_) => Err(line.wrong(quoted(line.text), allowed)),
         None => Ok(Cell { row, column, bytes, line: line.number }),
@@ -163,26 +241,33 @@ fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes
 }
 
 /// Reads all cells, or those of the lower triangle, column by column.
-fn array<'text>(mut lines: impl Iterator<Item = Line<'text>>, header: &Header) -> Result<Found, LocatedProblem> {
+fn array<'text>(
+    mut lines: impl Iterator<Item = Line<'text>>,
+    header: &Header,
+    entry: Bytes,
+) -> Result<Found, LocatedProblem> {
     let size = size_line(lines.next())?;
     let [rows, columns] = whole_numbers(&size, "the number of rows and of columns")?;
     let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| (Place::Line(size.number), problem))?;
-    let entries = if header.symmetric { rows * (rows + 1) / 2 } else { rows * rows };
+    let entries: usize = (0..columns).map(|column| rows - header.first_row(column).min(rows)).sum();
     let (mut filled, mut messages) = (0, Messages::default());
-    let (mut row, mut column) = (0, 0);
+    let (mut row, mut column) = (header.first_row(0), 0);
     for line in lines {
-        for word in line.text.split_ascii_whitespace() {
+        let mut words = line.text.split_ascii_whitespace().peekable();
+        while words.peek().is_some() {
             if filled == entries {
                 return Err(line.wrong(format!("more than {entries} values"), "as many as the size says"));
             }
             let place = Place::Cell { line: line.number, row, column };
-            let bytes = number::from_text(word).map_err(|problem| (place, problem))?;
-            Cell { row, column, bytes, line: line.number }.add_to(&mut messages, header.symmetric)?;
+            let bytes = header.bytes(&mut words, entry);
+            let bytes = bytes.ok_or_else(|| line.wrong(quoted(line.text), "values of two numbers"))?;
+            let bytes = bytes.map_err(|problem| (place, problem))?;
+            Cell { row, column, bytes, line: line.number }.add_to(&mut messages, header.symmetry)?;
             filled += 1;
             row += 1;
             if row == rows {
                 column += 1;
-                row = if header.symmetric { column } else { 0 };
+                row = header.first_row(column);
             }
         }
     }

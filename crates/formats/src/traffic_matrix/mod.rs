@@ -6,7 +6,7 @@
 //! | `.mtx` | [`matrix_market`]: coordinate or array |
 //! | `.npy` | [`npy`]: a NumPy array |
 //!
-//! Row r, column c is how many bytes rank r sends to rank c. No file makes the readers panic, and
+//! Row r, column c is how many bytes rank r sends to rank c; what is on the diagonal stays at its rank. No file makes the readers panic, and
 //! none takes more memory than a few times that of the file and the matrix.
 
 pub mod csv;
@@ -17,11 +17,12 @@ mod number;
 
 pub use error::{MatrixError, Place, Problem};
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
 use programs::schedule::{MOST_MESSAGES, MOST_RANKS, Pattern, Transfer};
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, FileFormat, Rank};
 
 use crate::input;
 use crate::input::InputFile;
@@ -38,7 +39,7 @@ pub struct TrafficMatrix {
     pub pattern: Pattern,
     /// Which names surrounded it.
     pub headings: Headings,
-    /// Whether it gives the size of each message, and not only that there is one.
+    /// Whether it gives the size of each message, and not only that there is one: patterns, and values that are no sizes.
     pub has_sizes: bool,
 }
 
@@ -68,9 +69,15 @@ impl Format {
     const ALL: [(&'static str, Format); 3] =
         [("csv", Format::Csv), ("mtx", Format::MatrixMarket), ("npy", Format::Npy)];
 
-    fn of(path: &Path) -> Option<Format> {
-        let ending = path.extension()?.to_str()?;
-        Format::ALL.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|pair| pair.1)
+    /// The format by the name of a file; where that tells none, or another than its beginning, by that.
+    fn of(path: &Path, content: &[u8]) -> Option<Format> {
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let named = Format::ALL.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|pair| pair.1);
+        if content.starts_with(b"\x93NUMPY") {
+            return Some(Format::Npy);
+        }
+        let is_matrix_market = content.get(..14).is_some_and(|first| first.eq_ignore_ascii_case(b"%%MatrixMarket"));
+        if is_matrix_market { Some(Format::MatrixMarket) } else { named }
     }
 }
 
@@ -82,16 +89,28 @@ impl Format {
 pub fn read(path: &Path, entry: Bytes) -> Result<(TrafficMatrix, InputFile), MatrixError> {
     let name = path.display().to_string();
     let fail = |problem| MatrixError { file: name.clone(), place: Place::File, problem };
-    let format = Format::of(path).ok_or_else(|| fail(Problem::Ending))?;
+    // The content of a file can tell what its name does not.
+    if Format::of(path, &[]).is_none() && !path.is_file() {
+        return Err(fail(Problem::Ending));
+    }
     let content = input::read(path, Bytes(LONGEST_FILE)).map_err(|cause| match cause.kind() {
         io::ErrorKind::FileTooLarge => fail(Problem::TooLong),
         _ => fail(Problem::Unreadable(cause.to_string())),
     })?;
-    let matrix = match format {
-        Format::Csv => csv::parse(&name, &content),
-        Format::MatrixMarket => matrix_market::parse(&name, &content, entry),
-        Format::Npy => npy::parse(&name, &content, entry),
-    }?;
+    let matrix = match Format::of(path, &content) {
+        Some(Format::Csv) => csv::parse(&name, &content),
+        Some(Format::MatrixMarket) => matrix_market::parse(&name, &content, entry),
+        Some(Format::Npy) => npy::parse(&name, &content, entry),
+        None => Err(fail(Problem::Ending)),
+    };
+    // What can't be read may be a file of another kind.
+    let matrix =
+        matrix.map_err(|error| match FileFormat::of(&content).filter(|format| !format.is_read_by("--traffic")) {
+            Some(format) => {
+                fail(Problem::OtherFormat(format.instead_of("a matrix of bytes as CSV, Matrix Market or NumPy")))
+            }
+            None => error,
+        })?;
     Ok((matrix, InputFile::new(path, &content)))
 }
 
@@ -108,7 +127,12 @@ fn check_shape(rows: usize, columns: usize, headings: Headings) -> Result<u32, P
 
 /// The messages found so far.
 #[derive(Debug, Default)]
-struct Messages(Vec<Transfer>);
+struct Messages {
+    /// Those from a rank to another.
+    between: Vec<Transfer>,
+    /// What ranks have for themselves: each once. [B]
+    own: Vec<(usize, Bytes)>,
+}
 
 impl Messages {
     /// Adds the entry `bytes` at row `from`, column `to`, which are within a matrix whose shape is allowed.
@@ -117,18 +141,27 @@ impl Messages {
             return Ok(());
         }
         if from == to {
-            return Err(Problem::Diagonal { found: bytes });
+            self.own.push((from, Bytes(bytes)));
+            return Ok(());
         }
-        if self.0.len() == MOST_MESSAGES {
+        if self.between.len() == MOST_MESSAGES {
             return Err(Problem::Messages);
         }
-        self.0.push(Transfer { from: Rank(from as u32), to: Rank(to as u32), bytes: Bytes(bytes) });
+        self.between.push(Transfer { from: Rank(from as u32), to: Rank(to as u32), bytes: Bytes(bytes) });
         Ok(())
     }
 
     /// The matrix of `ranks` ranks that consists of them.
     fn matrix(self, ranks: u32, headings: Headings) -> Result<TrafficMatrix, Problem> {
-        let pattern = Pattern::of_messages(ranks, self.0).map_err(|error| Problem::Pattern(error.to_string()))?;
+        let mut own = vec![Bytes(0); ranks as usize];
+        for (rank, bytes) in self.own {
+            // A row of CSV can be longer than there are rows, and is refused for that.
+            if let Some(place) = own.get_mut(rank) {
+                *place = bytes;
+            }
+        }
+        let pattern = Pattern::of_messages(ranks, self.between).and_then(|pattern| pattern.with_own(own));
+        let pattern = pattern.map_err(|error| Problem::Pattern(error.to_string()))?;
         Ok(TrafficMatrix { pattern, headings, has_sizes: true })
     }
 }

@@ -1,7 +1,7 @@
 //! Runs a schedule.
 
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, join};
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, Duration, Rank};
 
 use super::parts::Parts;
 use super::{Action, RankSchedule, Schedule, SendReceiveOrder};
@@ -261,6 +261,8 @@ pub struct Scheduled {
     ranks: Vec<RankSchedule>,
     pacing: Pacing,
     packing: Packing,
+    /// How long each rank copies what it has for itself, before anything else; empty if nobody does.
+    copies: Vec<Duration>,
 }
 
 impl Scheduled {
@@ -271,7 +273,12 @@ impl Scheduled {
 
     /// Runs `schedule` under `pacing`; `order` says what a rank does first if it both sends and receives in a step.
     pub fn in_order(schedule: &Schedule, pacing: Pacing, order: SendReceiveOrder) -> Scheduled {
-        Scheduled { ranks: schedule.by_rank(order), pacing, packing: Packing::default() }
+        Scheduled { ranks: schedule.by_rank(order), pacing, packing: Packing::default(), copies: Vec::new() }
+    }
+
+    /// The same, where each rank, in their order, first spends so long on copying what it has for itself.
+    pub fn copying(self, copies: Vec<Duration>) -> Scheduled {
+        Scheduled { copies, ..self }
     }
 
     /// The same, where a rank spends `packing` on each message before it sends it, and again after receiving it, as applications do
@@ -290,6 +297,9 @@ impl Program for Scheduled {
         let Some(schedule) = self.ranks.get(endpoint.rank().0 as usize) else {
             return Err(Error::Unfit(format!("the schedule is for {ranks} ranks, not {}", endpoint.size())));
         };
+        if let Some(&copy) = self.copies.get(endpoint.rank().0 as usize).filter(|copy| !copy.is_zero()) {
+            endpoint.compute(copy).await;
+        }
         let bytes_for = schedule.bytes_by_receiver();
         let bytes_for = |to| bytes_for.get(&to).copied().unwrap_or_default();
         let mut received = 0;
@@ -314,6 +324,11 @@ impl OverlappedSchedule {
     /// Runs `schedule`.
     pub fn new(schedule: &Schedule) -> OverlappedSchedule {
         OverlappedSchedule(Scheduled::new(schedule, Pacing::Overlapped))
+    }
+
+    /// The same, where each rank, in their order, first spends so long on copying what it has for itself.
+    pub fn copying(self, copies: Vec<Duration>) -> OverlappedSchedule {
+        OverlappedSchedule(self.0.copying(copies))
     }
 }
 

@@ -22,6 +22,7 @@ mod goal_text;
 mod json;
 mod measures;
 mod msccl;
+mod msccl_reader;
 mod parts;
 mod pattern;
 mod rank;

@@ -15,9 +15,10 @@
 //!
 //! Assumptions:
 //!
-//! - A chunk is the greatest common divisor of all transfers. The input of a rank has its messages in order of receiver, its
-//!   output in order of sender, one after the other. Complete exchange with messages of one size is `alltoall`, with a
-//!   place for the rank's own; anything else is `alltoallv`.
+//! - A chunk is the greatest common divisor of all transfers; how many bytes that are, which the format leaves to who runs it, is in a
+//!   comment before the algorithm, from which it is read back.
+//! - The input of a rank has its messages in order of receiver, its output in order of sender, one after the other. Complete exchange with
+//!   messages of one size is `alltoall`, with a place for the rank's own; anything else is `alltoallv`.
 //! - Each rank has a thread block for each rank that it sends to and one for each that it receives from, so that both proceed
 //!   at once. A send begins when the one in the step before is over, and so does a receive: never more than one of each.
 //! - 32 partners share a channel. A step carries at most 71 chunks; a larger transfer is split into several steps.
@@ -52,7 +53,10 @@ pub enum MscclError {
 /// The most chunks in all messages together.
 const MOST_CHUNKS_IN_ALL: u64 = 1 << 26;
 /// The most chunks in a step.
-const MOST_CHUNKS: u64 = 71;
+pub(super) const MOST_CHUNKS: u64 = 71;
+/// What the comment about the size of a chunk says before it, and after it.
+pub(super) const CHUNK_BEGINS: &str = "a chunk has ";
+pub(super) const CHUNK_ENDS: &str = " bytes";
 /// How many partners share a channel.
 const PARTNERS_OF_A_CHANNEL: u32 = 32;
 
@@ -63,7 +67,9 @@ impl Schedule {
     /// A schedule that sends between ranks that can't send to each other; messages whose sizes have no large common divisor.
     pub fn to_msccl(&self, name: &str) -> Result<String, MscclError> {
         let pattern = self.pattern()?;
-        let layout = Layout::of(&pattern, self.transfers().map(|transfer| transfer.bytes));
+        let chunk =
+            self.transfers().fold(0, |divisor, transfer| greatest_common_divisor(divisor, transfer.bytes.0)).max(1);
+        let layout = Layout::of(&pattern, chunk);
         let bytes: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
         if bytes / layout.chunk > MOST_CHUNKS_IN_ALL {
             return Err(MscclError::Chunks { chunk: Bytes(layout.chunk), chunks: bytes / layout.chunk });
@@ -72,7 +78,7 @@ impl Schedule {
         let most = layout.chunks.iter().map(|&(input, output)| input.max(output)).max().unwrap_or(0).max(1);
         let channels = (0..).map(Rank).zip(&ranks).map(|(rank, moves)| moves.channels(rank)).max().unwrap_or(1);
         let mut text = format!(
-            "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{channels}\" nchunksperloop=\"{most}\" ngpus=\"{}\" \
+            "<!-- {CHUNK_BEGINS}{chunk}{CHUNK_ENDS} -->\n<algo name=\"{}\" proto=\"Simple\" nchannels=\"{channels}\" nchunksperloop=\"{most}\" ngpus=\"{}\" \
              coll=\"{}\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n",
             escaped(name),
             self.ranks,
@@ -129,22 +135,22 @@ fn cut((source, destination): (u64, u64), first: u64, count: u64) -> impl Iterat
 }
 
 /// Where the messages are in the buffers.
-struct Layout {
+pub(super) struct Layout {
     /// The size of a chunk. [B]
     chunk: u64,
     /// Whether every rank has a place for a message to itself.
-    with_own: bool,
+    pub(super) with_own: bool,
     /// How many chunks that message has.
-    own_chunks: u64,
+    pub(super) own_chunks: u64,
     /// For each message, where it begins in the sender's input and in the receiver's output. [chunks]
     places: BTreeMap<(Rank, Rank), (u64, u64)>,
     /// How many chunks the input and the output of each rank have.
-    chunks: Vec<(u64, u64)>,
+    pub(super) chunks: Vec<(u64, u64)>,
 }
 
 impl Layout {
-    fn of(pattern: &Pattern, transfers: impl Iterator<Item = Bytes>) -> Layout {
-        let chunk = transfers.fold(0, |divisor, bytes| greatest_common_divisor(divisor, bytes.0)).max(1);
+    /// The places of the messages of `pattern`, each of which is a number of chunks of `chunk` bytes.
+    pub(super) fn of(pattern: &Pattern, chunk: u64) -> Layout {
         let ranks = pattern.ranks();
         let complete = pattern.messages().len() as u64 == u64::from(ranks) * u64::from(ranks - 1);
         let of_one_size = |pair: &[Transfer]| pair[0].bytes == pair[1].bytes;
@@ -171,7 +177,8 @@ impl Layout {
         self.chunks[to.0 as usize].1 += chunks;
     }
 
-    fn places(&self, from: Rank, to: Rank) -> (u64, u64) {
+    /// The first chunk of a message in the input of its sender, and in the output of its receiver.
+    pub(super) fn places(&self, from: Rank, to: Rank) -> (u64, u64) {
         self.places.get(&(from, to)).copied().unwrap_or_default()
     }
 }

@@ -19,6 +19,8 @@ pub struct Pattern {
     messages: Vec<Transfer>,
     /// Where the messages of each sender begin, and where those of the last one end.
     rows: Vec<usize>,
+    /// What each rank has for itself, which no network carries; empty if nobody has anything. [B]
+    own: Vec<Bytes>,
 }
 
 /// What is wrong with a pattern.
@@ -36,7 +38,7 @@ pub enum PatternError {
         entries: usize,
     },
     /// A rank sends to itself.
-    #[error("rank {rank} sends {bytes} to itself; the diagonal is zero")]
+    #[error("rank {rank} sends {bytes} to itself, which is no message")]
     ToItself {
         /// The rank.
         rank: Rank,
@@ -71,21 +73,35 @@ pub enum PatternError {
 }
 
 impl Pattern {
-    /// The pattern of a matrix: `bytes[i * ranks + j]` is what rank i has for rank j, and 0 is no message.
+    /// The pattern of a matrix: `bytes[i * ranks + j]` is what rank i has for rank j, and 0 is no message. What is on the diagonal
+    /// stays at its rank.
     ///
     /// # Errors
-    /// A matrix that is not square, has a nonzero diagonal, or is too large.
+    /// A matrix that is not square, or is too large.
     pub fn new(ranks: u32, bytes: Vec<u64>) -> Result<Pattern, PatternError> {
         check_ranks(ranks)?;
         if bytes.len() as u64 != u64::from(ranks) * u64::from(ranks) {
             return Err(PatternError::NotSquare { ranks, entries: bytes.len() });
         }
+        let own = bytes.iter().step_by(ranks as usize + 1).map(|&bytes| Bytes(bytes)).collect();
         let rows = (0..ranks).map(Rank).zip(bytes.chunks_exact(ranks as usize));
         let messages = rows.flat_map(|(from, row)| {
-            let sent = (0..ranks).map(Rank).zip(row).filter(|&(_, &bytes)| bytes > 0);
+            let sent = (0..ranks).map(Rank).zip(row).filter(move |&(to, &bytes)| bytes > 0 && to != from);
             sent.map(move |(to, &bytes)| Transfer { from, to, bytes: Bytes(bytes) })
         });
-        Pattern::of_messages(ranks, messages.collect())
+        Pattern::of_messages(ranks, messages.collect())?.with_own(own)
+    }
+
+    /// The same, where each rank, in their order, has so much for itself.
+    ///
+    /// # Errors
+    /// Not as many as there are ranks; more bytes than can be counted.
+    pub fn with_own(self, own: Vec<Bytes>) -> Result<Pattern, PatternError> {
+        if own.len() != self.ranks as usize {
+            return Err(PatternError::NotSquare { ranks: self.ranks, entries: own.len() });
+        }
+        let total = own.iter().try_fold(0_u64, |sum, bytes| sum.checked_add(bytes.0)).ok_or(PatternError::Bytes)?;
+        Ok(Pattern { own: if total == 0 { Vec::new() } else { own }, ..self })
     }
 
     /// The pattern of a list of messages, in any order. Unlike in a matrix, a message may be of 0 bytes.
@@ -120,7 +136,7 @@ impl Pattern {
         for rank in 0..ranks as usize {
             rows[rank + 1] += rows[rank];
         }
-        Ok(Pattern { ranks, messages, rows })
+        Ok(Pattern { ranks, messages, rows, own: Vec::new() })
     }
 
     /// Complete exchange: every rank has a message of `bytes` for every other one.
@@ -187,6 +203,16 @@ impl Pattern {
     /// How much one rank has for another. [B]
     pub fn bytes(&self, from: Rank, to: Rank) -> Bytes {
         self.message(from, to).map_or(Bytes(0), |message| message.bytes)
+    }
+
+    /// How much a rank has for itself: it stays there. [B]
+    pub fn own(&self, rank: Rank) -> Bytes {
+        self.own.get(rank.0 as usize).copied().unwrap_or(Bytes(0))
+    }
+
+    /// How much all ranks have for themselves together. [B]
+    pub fn own_in_all(&self) -> Bytes {
+        Bytes(self.own.iter().map(|bytes| bytes.0).sum())
     }
 
     /// How many messages each rank sends and how many it receives, in order of rank.

@@ -180,8 +180,15 @@ impl Rank {
     /// The communicator in a field.
     fn communicator(&self, line: &Fields<'_>, place: usize) -> Result<u32, TraceError> {
         let text = line.text(place, "communicator")?;
-        let size = text.rsplit(',').next().and_then(|size| size.trim().parse::<u32>().ok());
+        let mut numbers = text.rsplit(',').map(|number| number.trim().parse::<u32>().ok());
+        let (size, rank) = (numbers.next().flatten(), numbers.next().flatten());
         match size {
+            Some(size) if size == self.size && rank.is_some_and(|rank| rank != self.me) => Err(line.wrong(format!(
+                "field {}: found a communicator in which rank {} has another number, {}; allowed is one with all ranks in their order",
+                place + 1,
+                self.me,
+                rank.unwrap_or_default()
+            ))),
             Some(size) if size == self.size => Ok(WORLD),
             Some(1) => Ok(ITSELF),
             Some(size) => Err(line.wrong(format!(
@@ -218,7 +225,7 @@ impl Rank {
             "MPI_Allgatherv" => (Kind::AllGatherv, 0, sized(3)?, self.counts(line, 7, 10)?, 11),
             "MPI_Reduce_scatter" => {
                 let counts = self.counts(line, 5, 6)?;
-                (Kind::ReduceScatter, 0, counts.iter().sum(), counts, 8)
+                (Kind::ReduceScatter, 0, super::text::total(&counts), counts, 8)
             }
             _ => {
                 let mut counts = self.counts(line, 4, 7)?;

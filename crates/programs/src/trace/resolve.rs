@@ -14,12 +14,16 @@ pub(super) const FIRST_OF_COLLECTIVES: u32 = 1 << 31;
 
 /// Checks the calls of all ranks; numbers communicators consistently over all ranks, and tags such that each belongs to one communicator.
 pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
+    if ranks.is_empty() {
+        return Err(TraceError::of_file("the trace", "empty: found no rank; allowed is 1 or more"));
+    }
     let size = ranks.len() as u32;
     let mut shared =
         Shared { size, communicators: Communicators::new(), rounds: Rounds::default(), tags: BTreeSet::new() };
     for (rank, calls) in (0..).zip(&mut ranks) {
         OfRank::new(rank).resolve(&mut shared, calls)?;
     }
+    check_not_idle(&ranks)?;
     let Shared { communicators, rounds, tags, .. } = shared;
     let at_rank = |(rank, problem): (u32, String)| TraceError::of_file(&ranks[rank as usize].file, problem);
     communicators.check_all_made().map_err(at_rank)?;
@@ -38,6 +42,19 @@ pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
         messages_of(call).into_iter().flatten().for_each(|message| number_tag(message, &tags));
     }
     Ok(Trace { ranks, communicators })
+}
+
+/// Checks that there is something to repeat: a call, or a time that a rank computed.
+fn check_not_idle(ranks: &[RankCalls]) -> Result<(), TraceError> {
+    let is_end = |(computed, call): &(Duration, Call)| computed.is_zero() && matches!(call, Call::Finalize(_));
+    if !ranks.iter().flat_map(|rank| &rank.calls).all(is_end) {
+        return Ok(());
+    }
+    let problem = format!(
+        "empty: found {} that make no call and compute nothing; allowed is a trace with something to repeat",
+        counted(ranks.len(), "rank")
+    );
+    Err(TraceError::of_file(&ranks[0].file, problem))
 }
 
 /// Gives a message a tag that no other communicator uses.

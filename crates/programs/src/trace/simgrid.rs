@@ -17,29 +17,75 @@
 use std::fmt;
 use std::str::FromStr;
 
-use quantities::{Duration, nearest};
+use quantities::{Duration, Time, nearest};
 use trace_format::{Call, CollectiveKind, Message, WORLD};
 
-use super::text::{Fields, Gathering, of_all};
+use super::text::{Fields, Gathering, of_all, total};
 use super::{RankCalls, TraceError};
 
-/// Bytes of the predefined datatypes, by their number in a trace. [B]
-const SIZES: [u64; 26] = [8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1, 1, 2, 4, 8, 1, 2, 4, 8, 8];
+/// Bytes of the predefined datatypes, by their number in a trace, on a computer of 64 bits. [B]
+const SIZES: [u64; 60] = [
+    // Those of C: from MPI_DOUBLE on, and from MPI_SIGNED_CHAR, MPI_C_BOOL and MPI_UINT64_T on.
+    8, 4, 1, 2, 8, 4, 1, 8, // 0 to 7
+    1, 1, 2, 4, 8, 8, 16, 4, // 8 to 15
+    1, 1, 2, 4, 8, 1, 2, 4, // 16 to 23
+    8, 8, 16, 32, 8, 8, // 24 to 29
+    // Pairs: FLOAT_INT, LONG_INT, DOUBLE_INT, SHORT_INT, 2INT, 2FLOAT, 2DOUBLE, 2LONG.
+    8, 16, 16, 8, 8, 8, 16, 16, // 30 to 37
+    // Those of Fortran: REAL to REAL16, COMPLEX8 to COMPLEX32, INTEGER1 to INTEGER16, as large as SimGrid has them.
+    4, 4, 8, 16, 8, 16, 16, 4, 2, 4, 8, 16, // 38 to 49
+    // LONG_DOUBLE_INT, those of C++, UB and LB, PACKED, an address, MPI_COUNT.
+    32, 1, 8, 16, 32, 0, 0, 1, 8, 8, // 50 to 59
+];
 
-/// The actions of a line, in lower case.
-const ACTIONS: [&str; 27] = [
+/// The number of `MPI_DATATYPE_NULL`, whose elements have no bytes.
+const NO_DATATYPE: i64 = -1;
+
+/// The partner `MPI_PROC_NULL`: nothing is sent to it, and nothing received.
+const NO_PROCESS: i64 = -666;
+
+/// The longest time that a rank computes between two calls: no run is longer. [s]
+const LONGEST: f64 = Time::HORIZON.picoseconds() as f64 * 1e-12;
+
+/// Actions that SimGrid's tracer writes and whose meaning a line does not tell, and why.
+const UNTOLD: [(&str, &str); 4] = [
+    ("waitany", "does not say which of the requests was completed"),
+    ("start", "belongs to a persistent request, of which the trace does not say what it sends or receives"),
+    ("startall", "belongs to persistent requests, of which the trace does not say what they send or receive"),
+    ("migrate", "moves a rank to another host"),
+];
+
+/// The actions of a line that are no collectives, in lower case.
+const ACTIONS: [&str; 25] = [
     "init",
     "finalize",
     "comm_size",
     "comm_split",
     "comm_dup",
+    "location",
+    "iteration_in",
+    "iteration_out",
+    "test",
+    "testall",
+    "testany",
+    "testsome",
+    "compute",
+    "sleep",
     "send",
+    "ssend",
+    "bsend",
     "isend",
+    "issend",
+    "ibsend",
     "recv",
     "irecv",
-    "test",
+    "sendrecv",
     "wait",
     "waitall",
+];
+
+/// Those that are collectives.
+const COLLECTIVES: [&str; 15] = [
     "barrier",
     "bcast",
     "reduce",
@@ -53,8 +99,8 @@ const ACTIONS: [&str; 27] = [
     "allgather",
     "allgatherv",
     "reducescatter",
-    "compute",
-    "sleep",
+    "scan",
+    "exscan",
 ];
 
 /// How many operations of a trace took a second.
@@ -142,13 +188,18 @@ impl Rank {
         match name.as_str() {
             // Old traces count in doubles, which is marked by a field.
             "init" => self.default = if line.fields.len() > 2 { SIZES[0] } else { 1 },
-            "finalize" | "comm_size" | "comm_split" | "comm_dup" | "location" | "test" => {}
-            "compute" => self.compute(line.number(2, "number of operations")?),
+            "finalize" | "comm_size" | "comm_split" | "comm_dup" | "location" | "iteration_in" | "iteration_out" => {}
+            // What a test has found is completed where the trace waits for it, or at the end.
+            "test" | "testall" | "testany" | "testsome" => {}
+            "compute" => self.compute(line, 2)?,
             "sleep" => {
-                let seconds: f64 = line.number(2, "time in seconds")?;
-                self.gathering.compute(picoseconds(seconds));
+                let slept = duration(line, 2, "time in seconds", 1.0)?;
+                self.gathering.compute(slept);
             }
-            "send" | "isend" | "recv" | "irecv" => self.message(&name, line)?,
+            "send" | "ssend" | "bsend" | "isend" | "issend" | "ibsend" | "recv" | "irecv" => {
+                self.message(&name, line)?
+            }
+            "sendrecv" => self.send_receive(line)?,
             "wait" => {
                 let name = (line.number(2, "sender")?, line.number(3, "receiver")?, line.number(4, "tag")?);
                 self.gathering.wait([name]);
@@ -162,8 +213,11 @@ impl Rank {
         Ok(())
     }
 
-    fn compute(&mut self, operations: f64) {
-        self.gathering.compute(picoseconds(operations / self.operations));
+    /// Adds the operations in that field.
+    fn compute(&mut self, line: &Fields<'_>, place: usize) -> Result<(), TraceError> {
+        let computed = duration(line, place, "number of operations", self.operations)?;
+        self.gathering.compute(computed);
+        Ok(())
     }
 
     /// The size of `amount` elements of the datatype in that field. [B]
@@ -171,16 +225,26 @@ impl Rank {
         if line.fields.len() <= datatype {
             return Ok(amount.saturating_mul(self.default));
         }
-        let number: usize = line.number(datatype, "datatype")?;
+        let number: i64 = line.number(datatype, "datatype")?;
+        if number == NO_DATATYPE {
+            return Ok(0);
+        }
         let unknown = || {
             line.wrong(format!("field {}: found datatype {number}; allowed is 0 to {}", datatype + 1, SIZES.len() - 1))
         };
-        Ok(amount.saturating_mul(*SIZES.get(number).ok_or_else(unknown)?))
+        let size = usize::try_from(number).ok().and_then(|number| SIZES.get(number)).ok_or_else(unknown)?;
+        Ok(amount.saturating_mul(*size))
     }
 
     fn message(&mut self, name: &str, line: &Fields<'_>) -> Result<(), TraceError> {
         let (partner, tag) = (line.number::<i64>(2, "partner")?, line.number::<i64>(3, "tag")?);
-        let bytes = self.bytes(line.number::<f64>(4, "size")?.max(0.0).round() as u64, line, 5)?;
+        let receives = matches!(name, "recv" | "irecv");
+        // A receive of -1 takes a message of any size.
+        let any_size = receives && line.number::<i64>(4, "size") == Ok(-1);
+        let bytes = if any_size { u64::MAX } else { self.bytes(line.amount(4, "size")?, line, 5)? };
+        if partner == NO_PROCESS {
+            return Ok(());
+        }
         let message = Message {
             partner: line.named_or_any(2, "partner")?,
             tag: line.named_or_any(3, "tag")?,
@@ -189,11 +253,24 @@ impl Rank {
         };
         let me = i64::from(self.me);
         match name {
-            "send" => self.gathering.call(Call::Send(message)),
+            "send" | "ssend" | "bsend" => self.gathering.call(Call::Send(message)),
             "recv" => self.gathering.call(Call::Receive(message)),
-            "isend" => self.gathering.begin((me, partner, tag), true, message),
-            _ => self.gathering.begin((partner, me, tag), false, message),
+            "irecv" => self.gathering.begin((partner, me, tag), false, message),
+            _ => self.gathering.begin((me, partner, tag), true, message),
         }
+        Ok(())
+    }
+
+    /// What is sent and to whom, what is received and from whom, and their datatypes; both messages have the tag 0.
+    fn send_receive(&mut self, line: &Fields<'_>) -> Result<(), TraceError> {
+        let part = |size: usize, datatype: usize, partner: &str| -> Result<Option<Message>, TraceError> {
+            let bytes = self.bytes(line.amount(size, "size")?, line, datatype)?;
+            let message =
+                Message { partner: line.named_or_any(size + 1, partner)?, tag: Some(0), communicator: WORLD, bytes };
+            Ok(Some(message).filter(|_| line.number::<i64>(size + 1, partner) != Ok(NO_PROCESS)))
+        };
+        let (send, receive) = (part(2, 6, "receiver")?, part(4, 7, "sender")?);
+        self.gathering.exchange(send, receive);
         Ok(())
     }
 
@@ -213,6 +290,8 @@ impl Rank {
             "bcast" => (of_all(Kind::Broadcast, root(3)?, size(2, 4)?, vec![]), None),
             "reduce" => (of_all(Kind::Reduce, root(4)?, size(2, 5)?, vec![]), Some(3)),
             "allreduce" => (of_all(Kind::AllReduce, 0, size(2, 4)?, vec![]), Some(3)),
+            "scan" => (of_all(Kind::Scan, 0, size(2, 4)?, vec![]), Some(3)),
+            "exscan" => (of_all(Kind::Exscan, 0, size(2, 4)?, vec![]), Some(3)),
             "alltoall" => (of_all(Kind::AllToAll, 0, size(2, 4)?, vec![]), None),
             "gather" => (of_all(Kind::Gather, root(4)?, size(2, 5)?, vec![]), None),
             "scatter" => (of_all(Kind::Scatter, root(4)?, size(3, 6)?, vec![]), None),
@@ -230,31 +309,49 @@ impl Rank {
             "allgatherv" => (of_all(Kind::AllGatherv, 0, size(2, 3 + n)?, self.counts(line, 3, 3 + n)?), None),
             "reducescatter" => {
                 let counts = self.counts(line, 2, 3 + n)?;
-                (of_all(Kind::ReduceScatter, 0, counts.iter().sum(), counts), Some(2 + n))
+                (of_all(Kind::ReduceScatter, 0, total(&counts), counts), Some(2 + n))
             }
             "alltoallv" => {
                 let mut counts = self.counts(line, 3, 4 + 2 * n)?;
                 counts.extend(self.counts(line, 4 + n, 5 + 2 * n)?);
                 (of_all(Kind::AllToAllv, 0, 0, counts), None)
             }
-            unknown => {
-                let wrong = line.wrong(format!("found `{unknown}`, which is not an action of a trace"));
-                let meant = nearest(unknown, ACTIONS).map(|name| format!("did you mean `{name}`?"));
-                return Err(match meant {
-                    Some(hint) => wrong.with_hint(hint),
-                    None => wrong,
-                });
-            }
+            unknown => return Err(not_followed(unknown, line)),
         };
         self.gathering.call(call);
-        if let Some(place) = operations.filter(|&place| line.fields.len() > place) {
-            self.compute(line.number(place, "number of operations")?);
+        match operations.filter(|&place| line.fields.len() > place) {
+            Some(place) => self.compute(line, place),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
-/// A time in seconds; zero if it is negative or not a number.
-fn picoseconds(seconds: f64) -> Duration {
-    Duration::from_picoseconds((seconds * 1e12).round().max(0.0) as u64)
+/// How long the number in that field takes, of which there are so many a second.
+fn duration(line: &Fields<'_>, place: usize, name: &str, a_second: f64) -> Result<Duration, TraceError> {
+    let number: f64 = line.number(place, name)?;
+    let seconds = number / a_second;
+    if number.is_finite() && (0.0..=LONGEST).contains(&seconds) {
+        return Ok(Duration::from_picoseconds((seconds * 1e12).round() as u64));
+    }
+    let found = line.text(place, name)?;
+    Err(line
+        .wrong(format!("field {}: found `{found}`; allowed is the {name}, from 0 to what takes 106 days", place + 1)))
+}
+
+/// The error for an action that no replay follows: one that the tracer writes, or none at all.
+fn not_followed(name: &str, line: &Fields<'_>) -> TraceError {
+    let untold = UNTOLD.iter().find(|(known, _)| *known == name).map(|&(_, why)| why);
+    // Begun collectives, such as `iallreduce`, have no request that a wait could name.
+    let begun = name.strip_prefix('i').filter(|rest| COLLECTIVES.contains(rest));
+    let begun = begun.map(|_| "begins a collective, and the trace does not say when it was waited for");
+    let one_sided = ["win_", "get", "put", "accumulate", "compare_and_swap", "fetch_and_op", "rput", "rget"];
+    let one_sided = one_sided.iter().any(|one| name.starts_with(one)).then_some("is one-sided communication");
+    if let Some(why) = untold.or(begun).or(one_sided) {
+        return line.wrong(format!("found `{name}`, which no replay can follow: it {why}"));
+    }
+    let wrong = line.wrong(format!("found `{name}`, which is not an action of a trace"));
+    match nearest(name, ACTIONS.into_iter().chain(COLLECTIVES)) {
+        Some(meant) => wrong.with_hint(format!("did you mean `{meant}`?")),
+        None => wrong,
+    }
 }

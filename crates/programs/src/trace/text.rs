@@ -97,6 +97,12 @@ impl<Name: Ord + Clone> Gathering<Name> {
         }
     }
 
+    /// Adds the making of a communicator whose members are not known yet; returns its place among the calls.
+    pub(super) fn place_of_communicator(&mut self, number: u32) -> usize {
+        self.call(Call::Communicator(number, Box::default()));
+        self.calls.len() - 1
+    }
+
     /// Adds a call that begins to send or to receive.
     pub(super) fn begin(&mut self, name: Name, sends: bool, message: Message) {
         let request = self.free.pop().unwrap_or_else(|| {
@@ -152,6 +158,11 @@ impl<Name: Ord + Clone> Gathering<Name> {
 pub(super) fn of_all(kind: CollectiveKind, root: u32, bytes: u64, counts: Vec<u64>) -> Call {
     let communicator = trace_format::WORLD;
     Call::Collective(Box::new(Collective { kind, communicator, root, bytes, counts: counts.into() }))
+}
+
+/// The bytes of all ranks together. [B]
+pub(super) fn total(counts: &[u64]) -> u64 {
+    counts.iter().fold(0, |sum, &count| sum.saturating_add(count))
 }
 
 /// The fields of a line, and where the line is.

@@ -73,7 +73,7 @@ fn mistakes_in_a_time_independent_trace_are_reported() {
     assert_eq!(unknown.hint.as_deref(), Some("did you mean `allreduce`?"));
     assert_eq!(error_of("zero init").to_string(), "t.txt:1: field 1: found `zero`; allowed is the rank, a number");
     assert_eq!(error_of("0 send 1 7").to_string(), "t.txt:1: field 5: found nothing; allowed is the size");
-    assert_eq!(error_of("0 send 1 7 8 99").to_string(), "t.txt:1: field 6: found datatype 99; allowed is 0 to 25");
+    assert_eq!(error_of("0 send 1 7 8 99").to_string(), "t.txt:1: field 6: found datatype 99; allowed is 0 to 59");
     assert_eq!(
         error_of("0 bcast -4").to_string(),
         "t.txt:1: field 3: found `-4`; allowed is the size, which is not negative"
@@ -82,6 +82,74 @@ fn mistakes_in_a_time_independent_trace_are_reported() {
         error_of("1 allgatherv 4 8\n").to_string(),
         "t.txt:1: field 5: found nothing; allowed is the count for a rank"
     );
+}
+
+#[test]
+fn every_action_of_simgrid_that_takes_time_is_read() {
+    let bytes_of = |line: &str| {
+        let ranks = of_simgrid(&format!("0 init\n0 {line}\n")).unwrap_or_else(|error| panic!("{error}"));
+        match &ranks[0].calls[0].1 {
+            Call::Collective(it) => (it.kind.name(), it.bytes),
+            Call::Send(message) | Call::Receive(message) => ("message", message.bytes),
+            other => (if let Call::Wait(_) = other { "wait" } else { "other" }, 0),
+        }
+    };
+    assert_eq!(bytes_of("scan 4 1e3 0"), ("MPI_Scan", 32));
+    assert_eq!(bytes_of("exscan 4 0 1"), ("MPI_Exscan", 16));
+    // A receive of -1 takes what comes.
+    assert_eq!(bytes_of("recv 0 7 -1 6"), ("message", u64::MAX));
+    assert_eq!(bytes_of("Ssend 0 7 10 6"), ("message", 10));
+    for (datatype, bytes) in
+        [(-1, 0), (25, 8), (26, 16), (27, 32), (33, 8), (49, 16), (50, 32), (55, 0), (57, 1), (59, 8)]
+    {
+        assert_eq!(bytes_of(&format!("send 0 7 1 {datatype}")).1, bytes, "{datatype}");
+    }
+    let text =
+        "0 init\n1 init\n0 sendRecv 3 1 5 1 0 1\n1 sendRecv 5 0 3 0 1 0\n0 sendRecv 8 1 4 -666 6 6\n1 recv 0 0 8 6\n";
+    let ranks = of_simgrid(text).unwrap();
+    let Call::SendReceive(both) = &ranks[0].calls[0].1 else { panic!("no exchange") };
+    assert_eq!(
+        (both.send.bytes, both.send.partner, both.receive.bytes, both.receive.partner),
+        (24, Some(1), 20, Some(1))
+    );
+    // From no process nothing comes.
+    assert_eq!(ranks[0].calls[1].1.name(), "MPI_Send");
+    let (trace, _) = replayed(ranks);
+    assert_eq!(trace.messages(), 3);
+}
+
+#[test]
+fn no_number_of_simgrid_is_changed_in_silence() {
+    for (line, error) in [
+        ("compute nan", "field 3: found `nan`; allowed is the number of operations, from 0 to what takes 106 days"),
+        ("compute inf", "field 3: found `inf`; allowed is the number of operations"),
+        ("compute -1", "field 3: found `-1`; allowed is the number of operations"),
+        ("compute 1e30", "field 3: found `1e30`; allowed is the number of operations"),
+        ("sleep -0.5", "field 3: found `-0.5`; allowed is the time in seconds"),
+        ("send 1 7 -5", "field 5: found `-5`; allowed is the size, which is not negative"),
+        ("isend 1 7 nan", "field 5: found `nan`; allowed is the size"),
+        ("recv 1 7 -5", "field 5: found `-5`; allowed is the size"),
+        ("allreduce 4 nan 0", "field 4: found `nan`; allowed is the number of operations"),
+        ("sendRecv 4 1 -2 1", "field 5: found `-2`; allowed is the size"),
+        (
+            "waitAny 2",
+            "found `waitany`, which no replay can follow: it does not say which of the requests was completed",
+        ),
+        ("ibcast 4 0 0", "found `ibcast`, which no replay can follow: it begins a collective"),
+        ("Win_fence 0", "found `win_fence`, which no replay can follow: it is one-sided communication"),
+    ] {
+        let told = of_simgrid(&format!("0 init\n1 init\n0 {line}\n")).unwrap_err().to_string();
+        assert!(told.starts_with(&format!("t.txt:3: {error}")), "{told}");
+    }
+}
+
+#[test]
+fn a_trace_in_which_nothing_happens_is_refused() {
+    let error_of = |text: &str| Trace::new(of_simgrid(text).unwrap()).unwrap_err().to_string();
+    assert_eq!(error_of("# nothing\n"), "the trace: empty: found no rank; allowed is 1 or more");
+    let idle = "0 init\n1 init\n0 finalize\n1 finalize\n";
+    assert!(error_of(idle).starts_with("t.txt: empty: found 2 ranks that make no call and compute nothing"));
+    assert!(Trace::new(of_simgrid("0 init\n1 init\n1 compute 5\n").unwrap()).is_ok());
 }
 
 /// The trace of rank `me` of two ranks that exchange messages and sum a number.
@@ -208,7 +276,7 @@ fn of_dumpi(me: u32) -> String {
 
 #[test]
 fn a_trace_of_dumpi_is_what_its_lines_say() {
-    let ranks: Vec<RankCalls> = (0..2).map(|me| dumpi::read("rank", &of_dumpi(me), me, 2).unwrap()).collect();
+    let ranks = dumpi::together((0..2).map(|me| dumpi::read("rank", &of_dumpi(me), me, 2).unwrap()).collect()).unwrap();
     let first: Vec<(u64, &str)> =
         ranks[0].calls.iter().map(|(computed, call)| (computed.picoseconds() / 1_000_000, call.name())).collect();
     // From the end of MPI_Init; a send to no process, a test that finds nothing and a duplicate don't count as calls.
@@ -238,7 +306,7 @@ fn mistakes_in_a_trace_of_dumpi_are_reported() {
     assert_eq!(error_of("MPI_Wait", &[]).to_string(), "d.txt:4: MPI_Wait: found no request; allowed is one");
     assert_eq!(
         error_of("MPI_Barrier", &["MPI_Comm comm=9 (user-defined-comm)"]).to_string(),
-        "d.txt:4: MPI_Barrier: found communicator `user-defined-comm`; allowed is one of all ranks, as the text does not list the members of others"
+        "d.txt:4: MPI_Barrier: found communicator `user-defined-comm`; allowed is one of all ranks, or one made by a call from which its members follow: MPI_Comm_dup, MPI_Comm_split, MPI_Comm_create, or MPI_Cart_create without reordering"
     );
     assert_eq!(
         error_of(
@@ -257,6 +325,143 @@ fn mistakes_in_a_trace_of_dumpi_are_reported() {
     assert_eq!(cut.to_string(), "d.txt:3: cut short: found the end of the file, where MPI_Finalize is allowed");
 }
 
+/// Four ranks split by the parity of their rank, with keys that reverse the order; the last takes no part in the second split.
+fn split(me: u32) -> String {
+    let world = "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)";
+    let new = "MPI_Comm newcomm=4 (user-defined-comm)";
+    let (colour, key) = (format!("int color={}", me % 2), format!("int key={}", 10 - me));
+    let within =
+        ["int count=1", "MPI_Datatype datatype=12 (MPI_DOUBLE)", "int tag=7", "MPI_Comm comm=4 (user-defined-comm)"];
+    // In its communicator the lower rank comes second.
+    let (name, partner) = if me < 2 { ("MPI_Send", "int dest=0") } else { ("MPI_Recv", "int source=1") };
+    let last = if me == 3 { "MPI_Comm newcomm=1 (MPI_COMM_NULL)" } else { "MPI_Comm newcomm=5 (user-defined-comm)" };
+    let second = format!("int color={}", if me == 3 { -1 } else { 0 });
+    let mut calls = vec![
+        printed("MPI_Init", 0, &[]),
+        printed("MPI_Comm_split", 20, &[world, &colour, &key, new]),
+        printed(name, 40, &[within[0], within[1], partner, within[2], within[3]]),
+        printed("MPI_Comm_split", 60, &[world, &second, "int key=0", last]),
+    ];
+    if me != 3 {
+        calls.push(printed("MPI_Barrier", 80, &["MPI_Comm comm=5 (user-defined-comm)"]));
+    }
+    calls.push(printed("MPI_Finalize", 100, &[]));
+    calls.concat()
+}
+
+#[test]
+fn the_ranks_of_a_split_communicator_of_dumpi_follow_from_colours_and_keys() {
+    let read = |me: u32| dumpi::read(&format!("{me}"), &split(me), me, 4).unwrap();
+    let ranks = dumpi::together((0..4).map(read).collect()).unwrap();
+    let made: Vec<Vec<u32>> = ranks
+        .iter()
+        .flat_map(|rank| &rank.calls)
+        .filter_map(|(_, call)| if let Call::Communicator(_, members) = call { Some(members.to_vec()) } else { None })
+        .collect();
+    assert_eq!(made, [vec![2, 0], vec![0, 1, 2], vec![3, 1], vec![0, 1, 2], vec![2, 0], vec![0, 1, 2], vec![3, 1]]);
+    let (trace, _) = replayed(ranks);
+    assert_eq!((trace.messages(), trace.collectives()), (2, 2 + 1));
+    // Without one of them, the others can't be completed.
+    let text = split(3).replace("MPI_Comm_split", "MPI_Comm_rank");
+    let text = text
+        .replace("newcomm=4 (user-defined-comm)", "newcomm=4")
+        .replace("comm=4 (user-defined-comm)", "comm=2 (MPI_COMM_WORLD)");
+    let alone = (0..3).map(read).chain([dumpi::read("3", &text, 3, 4).unwrap()]).collect();
+    let error = dumpi::together(alone).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "0:4: MPI_Comm_split: found a call that not all ranks of its communicator make; allowed is one that all make"
+    );
+}
+
+#[test]
+fn the_ranks_of_other_communicators_of_dumpi_follow_from_groups() {
+    let of_rank = |me: u32| {
+        let new = if me == 1 { "MPI_Comm newcomm=4 (user-defined-comm)" } else { "MPI_Comm newcomm=1 (MPI_COMM_NULL)" };
+        let grid = if me < 2 { "MPI_Comm newcomm=5 (user-defined-comm)" } else { "MPI_Comm newcomm=1 (MPI_COMM_NULL)" };
+        let world = "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)";
+        let text = [
+            printed("MPI_Init", 0, &[]),
+            printed(
+                "MPI_Comm_group",
+                10,
+                &["MPI_Comm comm=2 (MPI_COMM_WORLD)", "MPI_Group group=3 (user-defined-group)"],
+            ),
+            printed(
+                "MPI_Group_excl",
+                20,
+                &["MPI_Group group=3 (x)", "int count=1", "int ranks[1]=[2]", "MPI_Group newgroup=4 (x)"],
+            ),
+            printed(
+                "MPI_Group_incl",
+                30,
+                &["MPI_Group group=4 (x)", "int count=1", "int ranks[1]=[1]", "MPI_Group newgroup=5 (x)"],
+            ),
+            printed("MPI_Comm_create", 40, &[world, "MPI_Group group=5 (x)", new]),
+            printed(
+                "MPI_Cart_create",
+                60,
+                &[world, "int ndim=1", "int dims[1]=[2]", "int periods[1]=[0]", "int reorder=0", grid],
+            ),
+            printed("MPI_Finalize", 100, &[]),
+        ];
+        dumpi::read("r", &text.concat(), me, 3).unwrap()
+    };
+    let ranks = dumpi::together((0..3).map(of_rank).collect()).unwrap();
+    let made = |rank: usize| -> Vec<Vec<u32>> {
+        let calls = ranks[rank].calls.iter();
+        calls
+            .filter_map(|(_, call)| if let Call::Communicator(_, of) = call { Some(of.to_vec()) } else { None })
+            .collect()
+    };
+    assert_eq!((made(0), made(1), made(2)), (vec![vec![0, 1]], vec![vec![1], vec![0, 1]], vec![]));
+    assert!(Trace::new(ranks).is_ok());
+}
+
+#[test]
+fn dumpi_tells_the_sizes_of_datatypes_and_no_call_that_matters_is_left_out() {
+    let of = |name: &str, arguments: &[&str]| {
+        let text = [
+            printed("MPI_Init", 0, &[]),
+            printed(name, 20, arguments),
+            printed("MPI_Finalize", 50, &[]),
+            "Datatype 12 (MPI_DOUBLE) has size 8\nDatatype 28 (user-defined-datatype) has size 24\n".to_owned(),
+        ];
+        dumpi::together(vec![dumpi::read("d.txt", &text.concat(), 0, 1)?])
+    };
+    let world = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
+    let datatype = "MPI_Datatype datatype=28 (user-defined-datatype)";
+    let calls = of("MPI_Send", &["int count=2", datatype, "int dest=0", "int tag=1", world]).unwrap();
+    assert_eq!(calls[0].calls[0].1, Call::Send(Message { partner: Some(0), tag: Some(1), communicator: 0, bytes: 48 }));
+    let replace = ["int count=2", datatype, "int dest=0", "int sendtag=1", "int source=0", "int recvtag=1", world];
+    assert_eq!(of("MPI_Sendrecv_replace", &replace).unwrap()[0].calls[0].1.name(), "MPI_Sendrecv");
+    for name in [
+        "MPI_Put",
+        "MPI_Win_fence",
+        "MPI_Comm_spawn",
+        "MPI_Comm_accept",
+        "MPI_Intercomm_create",
+        "MPI_Cancel",
+        "MPI_Alltoallw",
+    ] {
+        let told = of(name, &[]).unwrap_err().to_string();
+        assert_eq!(told, format!("d.txt:4: {name}: found a call that a replay cannot follow"));
+    }
+    for name in [
+        "MPI_Type_commit",
+        "MPI_Wtime",
+        "MPI_Comm_rank",
+        "MPI_File_write",
+        "MPI_Comm_set_attr",
+        "MPI_Comm_create_keyval",
+    ] {
+        assert!(of(name, &[]).is_ok(), "{name}");
+    }
+    let negative =
+        of("MPI_Send", &["int count=-2", datatype, "int dest=0", "int tag=1", world]).unwrap_err().to_string();
+    assert_eq!(negative, "d.txt:4: MPI_Send: found count `-2`; allowed is 0 or more");
+}
+
 proptest! {
     /// Any words, in any order, are read or refused; a trace that is read can be checked.
     #[test]
@@ -271,8 +476,8 @@ proptest! {
                 let _ = Trace::new(ranks.into_iter().map(|(_, calls)| calls).collect());
             }
         }
-        if let Ok(calls) = dumpi::read("t", &text, 0, 2) {
-            let _ = Trace::new(vec![calls]);
+        if let Ok(ranks) = dumpi::read("t", &text, 0, 1).and_then(|rank| dumpi::together(vec![rank])) {
+            let _ = Trace::new(ranks);
         }
         if let Ok(calls) = liballprof::read("t", &text, 0, 2) {
             let _ = Trace::new(vec![calls]);

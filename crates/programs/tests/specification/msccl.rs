@@ -65,7 +65,9 @@ struct Algorithm {
 }
 
 fn read(text: &str) -> Algorithm {
-    let mut lines = text.lines().map(Element::read);
+    let (comment, rest) = text.split_once('\n').unwrap();
+    assert!(comment.starts_with("<!-- a chunk has ") && comment.ends_with(" bytes -->"), "{comment}");
+    let mut lines = rest.lines().map(Element::read);
     let head = lines.next().unwrap();
     head.has(&[
         "name",
@@ -194,8 +196,23 @@ fn expected(pattern: &Pattern, chunk: u64, own: Option<u64>) -> Vec<Vec<(usize, 
     outputs
 }
 
+/// In which order each rank sends to others, and in which it receives.
+fn orders(schedule: &Schedule) -> BTreeMap<(Rank, bool), Vec<Rank>> {
+    let mut orders: BTreeMap<(Rank, bool), Vec<Rank>> = BTreeMap::new();
+    for transfer in schedule.transfers().filter(|transfer| transfer.bytes > Bytes(0)) {
+        orders.entry((transfer.from, true)).or_default().push(transfer.to);
+        orders.entry((transfer.to, false)).or_default().push(transfer.from);
+    }
+    // Parts of one message that follow each other may have become one.
+    orders.values_mut().for_each(Vec::dedup);
+    orders
+}
+
 fn delivers(schedule: &Schedule, pattern: &Pattern, chunk: u64, own: Option<u64>) {
     let text = schedule.to_msccl("test").unwrap();
+    let again = Schedule::read("test.xml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!((again.check(pattern), orders(&again)), (Ok(()), orders(schedule)), "{text}");
+    assert_eq!(again.to_msccl("test").unwrap(), text);
     let mut algorithm = read(&text);
     assert_eq!(algorithm.collective, if own.is_some() { "alltoall" } else { "alltoallv" });
     algorithm.run();
@@ -233,9 +250,53 @@ fn a_complete_exchange_is_an_alltoall_with_ones_own_message() {
 }
 
 #[test]
+fn what_is_no_schedule_of_messages_is_refused_with_its_place() {
+    let good = Complete::Pairwise.schedule(2, Bytes(8)).unwrap().to_msccl("a").unwrap();
+    let error_of = |text: &str| Schedule::read("a.xml", text.as_bytes()).unwrap_err().to_string();
+    for (found, instead, error) in [
+        (
+            "coll=\"alltoall\"",
+            "coll=\"allreduce\"",
+            "a.xml:2:1: coll: found `allreduce`; allowed is alltoall or alltoallv",
+        ),
+        (
+            "type=\"r\"",
+            "type=\"rrc\"",
+            "a.xml:8:7: type: found `rrc`; allowed is s, r or cpy: a schedule of messages neither",
+        ),
+        ("dstbuf=\"o\" dstoff=\"0\"", "dstbuf=\"s\" dstoff=\"0\"", "a.xml:5:7: dstbuf: found `s`; allowed is `o`"),
+        (
+            "<!-- a chunk has 8 bytes -->",
+            "<!-- -->",
+            "a.xml:2:1: found no size of a chunk, which MSCCL leaves to the call",
+        ),
+        ("has 8 bytes", "has 0 bytes", "a.xml:2:1: found no size of a chunk"),
+        ("ngpus=\"2\"", "ngpus=\"3\"", "a.xml:2:1: ngpus: found 3 and 2 of <gpu>"),
+        ("coll=\"alltoall\"", "coll=\"alltoallv\"", "a.xml:2:1: coll: found that it does not fit"),
+        (
+            "srcoff=\"1\" dstbuf=\"o\" dstoff=\"0\" cnt",
+            "srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt",
+            "a.xml:11:7: found that chunk 0 of rank 0's",
+        ),
+        ("send=\"1\"", "send=\"0\"", "a.xml:10:5: send: found 0; allowed is a rank that receives it"),
+        ("depid=\"-1\" deps=\"-1\"", "depid=\"1\" deps=\"9\"", "a.xml:5:7: found a step that waits for ever"),
+        ("</algo>", "", "a.xml: found no XML: "),
+        ("<tb id=\"0\"", "<tb id=\"7\"", "a.xml:4:5: id: found 7; allowed is 0"),
+    ] {
+        let text = good.replacen(found, instead, 1);
+        assert_ne!(text, good, "{found}");
+        let told = error_of(&text);
+        assert!(told.starts_with(error), "{told}\nnot {error}");
+    }
+    let bomb = format!("<!DOCTYPE algo [<!ENTITY a \"b\">]>\n{good}");
+    assert!(error_of(&bomb).contains("found no XML: "), "{}", error_of(&bomb));
+}
+
+#[test]
 fn two_ranks_that_exchange() {
     let schedule = Complete::Pairwise.schedule(2, Bytes(8)).unwrap();
-    let expected = r#"<algo name="a &lt;b&gt;" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="alltoall" inplace="0" outofplace="1" minBytes="0" maxBytes="0">
+    let expected = r#"<!-- a chunk has 8 bytes -->
+<algo name="a &lt;b&gt;" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="alltoall" inplace="0" outofplace="1" minBytes="0" maxBytes="0">
   <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="0">
     <tb id="0" send="-1" recv="-1" chan="0">
       <step s="0" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>

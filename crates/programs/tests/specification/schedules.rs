@@ -10,7 +10,7 @@ use maquette_programs::schedule::{
     Transfer, follow,
 };
 use proptest::prelude::*;
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, Duration, Rank};
 use virtual_worlds::loggp::Clock;
 
 /// Any pattern of at most `ranks` ranks.
@@ -254,12 +254,37 @@ fn messages_of_no_bytes_are_sent_too() {
 }
 
 #[test]
+fn what_a_rank_has_for_itself_is_no_message_and_is_copied_before_anything_else() {
+    let pattern = Pattern::new(2, vec![7, 8, 0, 9]).unwrap();
+    assert_eq!(
+        (pattern.messages(), pattern.own(Rank(0)), pattern.own_in_all()),
+        (&[of_8(0, 1)][..], Bytes(7), Bytes(16))
+    );
+    assert_eq!(pattern.loads(), [(Bytes(8), Bytes(0)), (Bytes(0), Bytes(8))]);
+    let schedule = irregular::greedy(&pattern);
+    assert_eq!(schedule.measures().messages, 1);
+    let clock = Clock::new(worlds::MODEL);
+    let ends = |copies: &[u64]| {
+        let copies = copies.iter().map(|&copy| Duration::from_nanoseconds(copy)).collect();
+        let program = Scheduled::new(&schedule, Pacing::FreeRunning).copying(copies);
+        clock.run(2, &program).unwrap().1.finish
+    };
+    let (before, after) = (ends(&[]), ends(&[1_000, 0]));
+    assert_eq!(after[0], before[0] + Duration::from_nanoseconds(1_000));
+    assert!(after[1] > before[1], "the receiver waits for the sender, which copies first");
+}
+
+#[test]
 fn a_pattern_that_is_none_is_refused() {
     let cases = [
         (Pattern::new(0, Vec::new()), "a pattern has 1 to 16384 ranks, not 0"),
         (Pattern::new(20_000, Vec::new()), "a pattern has 1 to 16384 ranks, not 20000"),
         (Pattern::new(2, vec![0; 3]), "a pattern of 2 ranks has 4 entries, not 3"),
-        (Pattern::new(2, vec![0, 1, 1, 9]), "rank 1 sends 9 B to itself; the diagonal is zero"),
+        (Pattern::of_messages(2, vec![of_8(1, 1)]), "rank 1 sends 8 B to itself, which is no message"),
+        (
+            Pattern::new(2, vec![u64::MAX, 1, 1, 9]),
+            "the messages of a pattern are at most 18446744073709551615 bytes together",
+        ),
         (
             Pattern::new(3, vec![0, u64::MAX, 1, 0, 0, 0, 0, 0, 0]),
             "the messages of a pattern are at most 18446744073709551615 bytes together",

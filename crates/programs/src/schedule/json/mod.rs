@@ -16,7 +16,7 @@ mod place;
 
 use std::fmt::Write;
 
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, FileFormat, Rank};
 use serde::Deserialize;
 
 use super::{MOST_MESSAGES, MOST_RANKS, Rule, Schedule, Transfer};
@@ -96,7 +96,8 @@ impl Schedule {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn from_json(file: &str, text: &[u8]) -> Result<Schedule, ReadError> {
-        let read: ScheduleText = serde_json::from_slice(text).map_err(|error| syntax(file, &error))?;
+        let read: ScheduleText = serde_json::from_slice(text)
+            .map_err(|error| other_format(file, text).unwrap_or_else(|| syntax(file, &error)))?;
         let wrong = |key: &str, path: &[usize], problem: String| {
             let problem = if path.is_empty() { format!("{key}: {problem}") } else { problem };
             ReadError { file: file.to_owned(), place: place::of(text, key, path), problem, meant: None }
@@ -139,6 +140,13 @@ impl Schedule {
 fn transfers(step: Vec<TransferText>) -> Vec<Transfer> {
     let transfer = |TransferText { from, to, bytes }| Transfer { from: Rank(from), to: Rank(to), bytes: Bytes(bytes) };
     step.into_iter().map(transfer).collect()
+}
+
+/// The error for a file that holds something else than a schedule, if it is known what.
+fn other_format(file: &str, text: &[u8]) -> Option<ReadError> {
+    let format = FileFormat::of(text).filter(|format| !format.is_read_by("maquette run schedule"))?;
+    let problem = format.instead_of("a schedule that `maquette schedule --write` wrote, as JSON or as MSCCL XML");
+    Some(ReadError { file: file.to_owned(), place: None, problem, meant: None })
 }
 
 fn syntax(file: &str, error: &serde_json::Error) -> ReadError {

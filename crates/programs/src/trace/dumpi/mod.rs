@@ -11,18 +11,23 @@
 //! MPI_Isend returning at walltime 8153.049310000, cputime 0.004410000 seconds in thread 0.
 //! ```
 //!
-//! The program's own datatypes are refused, since the text does not say how large they are; so are communicators other than that of all
-//! ranks, its duplicates, and that of the rank alone, since it does not say which ranks belong to them.
+//! The sizes of the program's own datatypes are in the text only if `dumpi2ascii -a` or `-X` has printed it; without, such datatypes are
+//! refused. The ranks of communicators follow from the calls of all ranks that made them, see [`together`].
 //!
 //! Source: the printing code of dumpi2ascii (`dumpi2ascii-defs.h`), and the arguments of MPI's functions in C, whose names it prints.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod communicators;
+
+pub use communicators::{OfRank, together};
+
+use std::collections::BTreeMap;
 
 use quantities::{Duration, nearest};
-use trace_format::{Call, CollectiveKind, ITSELF, Message, WORLD};
+use trace_format::{Call, Collective, CollectiveKind, ITSELF, Message, WORLD};
 
-use super::text::{CALLS, Gathering, collective, known_calls, of_all};
-use super::{RankCalls, TraceError};
+use self::communicators::{By, How, Making, NewCommunicator, What};
+use super::TraceError;
+use super::text::{CALLS, Gathering, collective, known_calls, of_all, total};
 
 /// Sizes of the datatypes that every library has. [B]
 const SIZES: [(&str, u64); 20] = [
@@ -49,8 +54,12 @@ const SIZES: [(&str, u64); 20] = [
 ];
 
 /// The other calls that matter, besides those of every format.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 18] = [
+    "MPI_Sendrecv_replace",
     "MPI_Send_init",
+    "MPI_Bsend_init",
+    "MPI_Ssend_init",
+    "MPI_Rsend_init",
     "MPI_Recv_init",
     "MPI_Start",
     "MPI_Startall",
@@ -61,10 +70,99 @@ const OTHERS: [&str; 11] = [
     "MPI_Testany",
     "MPI_Testsome",
     "MPI_Comm_dup",
+    "MPI_Comm_split",
+    "MPI_Comm_create",
+    "MPI_Cart_create",
 ];
 
-/// Prefixes of calls that a replay cannot follow.
-const UNSUPPORTED: [&str; 5] = ["MPI_Win_", "MPI_Intercomm_", "MPI_Comm_spawn", "MPI_Alltoallw", "MPI_Cancel"];
+/// What makes a group; no time passes in it.
+const GROUPS: [&str; 3] = ["MPI_Comm_group", "MPI_Group_incl", "MPI_Group_excl"];
+
+/// What makes a group of two.
+const COMBINED: [(&str, How); 3] = [
+    ("MPI_Group_union", How::Union),
+    ("MPI_Group_intersection", How::Intersection),
+    ("MPI_Group_difference", How::Difference),
+];
+
+/// Prefixes of calls that take part in no communication: their time counts as computing, as that of files does. What makes a group or a
+/// communicator that can't be followed is among them, and an error only where it is used.
+const IGNORED: [&str; 49] = [
+    "MPI_Abort",
+    "MPI_Add_error_",
+    "MPI_Address",
+    "MPI_Alloc_mem",
+    "MPI_Attr_",
+    "MPI_Buffer_",
+    "MPI_Cart_coords",
+    "MPI_Cart_get",
+    "MPI_Cart_map",
+    "MPI_Cart_rank",
+    "MPI_Cart_shift",
+    "MPI_Cart_sub",
+    "MPI_Cartdim_get",
+    "MPI_Comm_compare",
+    "MPI_Comm_free",
+    "MPI_Comm_get_",
+    "MPI_Comm_rank",
+    "MPI_Comm_remote_",
+    "MPI_Comm_set_",
+    "MPI_Comm_size",
+    "MPI_Comm_test_inter",
+    "MPI_Dims_create",
+    "MPI_Errhandler_",
+    "MPI_Error_",
+    "MPI_File_",
+    "MPI_Finalized",
+    "MPI_Free_mem",
+    "MPI_Get_",
+    "MPI_Graph",
+    "MPI_Group_",
+    "MPI_Info_",
+    "MPI_Initialized",
+    "MPI_Iprobe",
+    "MPI_Is_thread_main",
+    "MPI_Keyval_",
+    "MPI_Op_",
+    "MPI_Pack",
+    "MPI_Pcontrol",
+    "MPI_Query_thread",
+    "MPI_Register_datarep",
+    "MPI_Request_free",
+    "MPI_Request_get_status",
+    "MPI_Status_set_",
+    "MPI_Test_cancelled",
+    "MPI_Topo_test",
+    "MPI_Type_",
+    "MPI_Unpack",
+    "MPI_Wtick",
+    "MPI_Wtime",
+];
+
+/// Endings of further calls about errors and attributes.
+const IGNORED_ENDINGS: [&str; 4] = ["_errhandler", "_keyval", "_attr", "_name"];
+
+/// Prefixes of calls that a replay cannot follow: one-sided, generalized, between programs.
+const UNSUPPORTED: [&str; 11] = [
+    "MPI_Accumulate",
+    "MPI_Alltoallw",
+    "MPI_Cancel",
+    "MPI_Close_port",
+    "MPI_Comm_",
+    "MPI_Get",
+    "MPI_Grequest_",
+    "MPI_Intercomm_",
+    "MPI_Open_port",
+    "MPI_Put",
+    "MPI_Win_",
+];
+
+/// What each rank contributes to the making of a communicator. [B]
+const AGREEMENT: u64 = 8;
+
+/// A datatype and its size, as `dumpi2ascii -X` prints them.
+const DATATYPE: &str = "Datatype ";
+const HAS_SIZE: &str = ") has size ";
 
 const ENTERING: &str = " entering at walltime ";
 const RETURNING: &str = " returning at walltime ";
@@ -74,18 +172,21 @@ pub fn is_line(line: &str) -> bool {
     line.contains(ENTERING)
 }
 
-/// Reads the file of rank `me` of `size`.
+/// Reads the file of rank `me` of `size`, as far as that can be done without the others: [`together`] completes it.
 ///
 /// # Errors
 /// The error in a line.
-pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<RankCalls, TraceError> {
+pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<OfRank, TraceError> {
     let mut rank = Rank {
         me,
         size,
         began: 0,
         returned: None,
         ended: None,
-        worlds: BTreeSet::new(),
+        sizes: sizes(text),
+        communicators: BTreeMap::new(),
+        numbered: ITSELF + 1,
+        makings: Vec::new(),
         made: BTreeMap::new(),
         gathering: Gathering::new(),
     };
@@ -112,7 +213,16 @@ pub fn read(file: &str, text: &str, me: u32, size: u32) -> Result<RankCalls, Tra
         return Err(TraceError::of_file(&format!("{file}:{}", text.lines().count()), problem));
     };
     let elapsed = ended.saturating_sub(rank.began);
-    Ok(rank.gathering.finish(file, elapsed))
+    Ok(OfRank { calls: rank.gathering.finish(file, elapsed), makings: rank.makings })
+}
+
+/// The sizes of datatypes by their numbers, as far as the text says them. [B]
+fn sizes(text: &str) -> BTreeMap<i64, u64> {
+    let size = |line: &str| {
+        let (name, size) = line.strip_prefix(DATATYPE)?.split_once(HAS_SIZE)?;
+        Some((name.split(' ').next()?.parse().ok()?, size.trim().parse().ok()?))
+    };
+    text.lines().filter_map(size).collect()
 }
 
 /// The time at the beginning of a text. [ns]
@@ -191,21 +301,38 @@ impl<'text> Printed<'text> {
     }
 
     /// The size of as many elements as `count` says, of the datatype that `datatype` names. [B]
-    fn bytes(&self, count: &str, datatype: &str) -> Result<u64, TraceError> {
-        Ok((self.number(count)?.max(0) as u64).saturating_mul(self.size_of(datatype)?))
+    fn bytes(&self, sizes: &BTreeMap<i64, u64>, count: &str, datatype: &str) -> Result<u64, TraceError> {
+        Ok(self.not_negative(count, self.number(count)?)?.saturating_mul(self.size_of(sizes, datatype)?))
     }
 
-    /// The size of a datatype. [B]
-    fn size_of(&self, datatype: &str) -> Result<u64, TraceError> {
+    fn not_negative(&self, name: &str, number: i64) -> Result<u64, TraceError> {
+        u64::try_from(number).map_err(|_| self.wrong(format!("found {name} `{number}`; allowed is 0 or more")))
+    }
+
+    /// The size of a datatype: one of `sizes`, by its number, or one that every library has. [B]
+    fn size_of(&self, sizes: &BTreeMap<i64, u64>, datatype: &str) -> Result<u64, TraceError> {
+        if let Some(size) = sizes.get(&self.number(datatype)?) {
+            return Ok(*size);
+        }
         let name = self.described(datatype)?;
         let known = SIZES.iter().find(|(known, _)| *known == name).map(|&(_, size)| size);
-        known.ok_or_else(|| self.wrong(format!("found datatype `{name}`; allowed is one that every library has, as the text does not say how large others are")))
+        known.ok_or_else(|| {
+            let problem = "allowed is one that every library has, as the text does not say how large others are";
+            let wrong = self.wrong(format!("found datatype `{name}`; {problem}"));
+            wrong.with_hint("`dumpi2ascii -S -X` prints the sizes of all datatypes, too")
+        })
     }
 
     /// The sizes for all ranks.
-    fn counts(&self, counts: &str, datatype: &str) -> Result<Vec<u64>, TraceError> {
-        let size = self.size_of(datatype)?;
-        Ok(self.list(counts)?.into_iter().map(|count| (count.max(0) as u64).saturating_mul(size)).collect())
+    fn counts(&self, sizes: &BTreeMap<i64, u64>, counts: &str, datatype: &str) -> Result<Vec<u64>, TraceError> {
+        let size = self.size_of(sizes, datatype)?;
+        let list = self.list(counts)?.into_iter();
+        list.map(|count| Ok(self.not_negative(counts, count)?.saturating_mul(size))).collect()
+    }
+
+    /// Whether an argument is a communicator that the rank is not in.
+    fn is_null(&self, name: &str) -> Result<bool, TraceError> {
+        Ok(self.described(name)? == "MPI_COMM_NULL")
     }
 }
 
@@ -219,8 +346,13 @@ struct Rank {
     returned: Option<u64>,
     /// When `MPI_Finalize` was called. [ns]
     ended: Option<u64>,
-    /// Communicators that are duplicates of the one of all ranks.
-    worlds: BTreeSet<i64>,
+    /// The sizes of datatypes that the text says. [B]
+    sizes: BTreeMap<i64, u64>,
+    /// The communicators that were made: their numbers in the calls. A duplicate has that of its original.
+    communicators: BTreeMap<i64, u32>,
+    /// The number of the next one.
+    numbered: u32,
+    makings: Vec<Making>,
     /// Persistent requests, whether they send, and what.
     made: BTreeMap<i64, (bool, Message)>,
     gathering: Gathering<i64>,
@@ -233,6 +365,9 @@ impl Rank {
             return Ok(());
         }
         let collective = collective(call.name);
+        if GROUPS.contains(&call.name) || COMBINED.iter().any(|(name, _)| *name == call.name) {
+            return self.group(call);
+        }
         if collective.is_none() && !CALLS.contains(&call.name) && !OTHERS.contains(&call.name) {
             return self.other(call);
         }
@@ -245,14 +380,7 @@ impl Rank {
                 self.ended = Some(call.entered);
                 Ok(())
             }
-            (None, "MPI_Comm_dup") => {
-                let of_all = self
-                    .communicator(call, if call.arguments.contains_key("comm") { "comm" } else { "oldcomm" })?
-                    == WORLD;
-                let made = call.number("newcomm")?;
-                self.worlds.extend(of_all.then_some(made));
-                Ok(())
-            }
+            (None, "MPI_Comm_dup" | "MPI_Comm_split" | "MPI_Comm_create" | "MPI_Cart_create") => self.make(call),
             (None, name) if name.starts_with("MPI_Wait") || name.starts_with("MPI_Test") => self.wait(call),
             (None, _) => self.message(call),
         }
@@ -260,15 +388,16 @@ impl Rank {
 
     /// A call that does not matter, whose time counts as computing; or one that can't be followed.
     fn other(&self, call: &Printed<'_>) -> Result<(), TraceError> {
-        let is_nothing =
-            call.name.starts_with("MPI_") && !UNSUPPORTED.iter().any(|prefix| call.name.starts_with(prefix));
+        let is_ignored = IGNORED.iter().any(|prefix| call.name.starts_with(prefix))
+            || IGNORED_ENDINGS.iter().any(|ending| call.name.ends_with(ending))
+            || call.name.starts_with("MPIO_");
+        let is_unsupported = UNSUPPORTED.iter().any(|prefix| call.name.starts_with(prefix));
         // `MPI_Isned` is not a function of MPI.
-        let meant = nearest(call.name, known_calls().chain(OTHERS));
-        match meant {
-            Some(name) if !call.name.starts_with("MPI_Comm_") => {
+        match nearest(call.name, known_calls().chain(OTHERS)) {
+            _ if is_ignored => Ok(()),
+            Some(name) if !is_unsupported => {
                 Err(call.wrong("found a call that is not of MPI").with_hint(format!("did you mean `{name}`?")))
             }
-            _ if is_nothing => Ok(()),
             _ => Err(call.wrong("found a call that a replay cannot follow")),
         }
     }
@@ -277,11 +406,76 @@ impl Rank {
         match call.described(argument)? {
             "MPI_COMM_WORLD" => Ok(WORLD),
             "MPI_COMM_SELF" => Ok(ITSELF),
-            _ if self.worlds.contains(&call.number(argument)?) => Ok(WORLD),
-            other => Err(call.wrong(format!(
-                "found communicator `{other}`; allowed is one of all ranks, as the text does not list the members of others"
-            ))),
+            other => self.communicators.get(&call.number(argument)?).copied().ok_or_else(|| {
+                call.wrong(format!(
+                    "found communicator `{other}`; allowed is one of all ranks, or one made by a call from which its members follow: \
+                     MPI_Comm_dup, MPI_Comm_split, MPI_Comm_create, or MPI_Cart_create without reordering"
+                ))
+            }),
         }
+    }
+
+    /// A call that makes a communicator.
+    fn make(&mut self, call: &Printed<'_>) -> Result<(), TraceError> {
+        // Older versions print the name that MPI's standard gives it.
+        let old = if call.arguments.contains_key("comm") { "comm" } else { "oldcomm" };
+        let made = call.number("newcomm")?;
+        if call.name == "MPI_Comm_dup" {
+            let parent = self.communicator(call, old)?;
+            self.communicators.insert(made, parent);
+            return Ok(());
+        }
+        let by = match call.name {
+            "MPI_Comm_split" => By::Colour { colour: call.number("color")?, key: call.number("key")? },
+            "MPI_Comm_create" => By::Group(call.number("group")?),
+            _ if call.number("reorder")? != 0 => {
+                self.communicators.remove(&made);
+                return Ok(());
+            }
+            _ => By::First(call.list("dims")?.iter().fold(1, |all, &of_one| all.saturating_mul(of_one.unsigned_abs()))),
+        };
+        let parent = self.communicator(call, old)?;
+        if parent != ITSELF && self.size > 1 {
+            // The ranks of the communicator agree on it.
+            let (kind, bytes) = (CollectiveKind::AllGather, AGREEMENT);
+            let agreement = Collective { kind, communicator: parent, root: 0, bytes, counts: Box::default() };
+            self.gathering.call(Call::Collective(Box::new(agreement)));
+        }
+        let new = (!call.is_null("newcomm")?).then(|| {
+            let number = self.numbered;
+            self.numbered += 1;
+            NewCommunicator { number, place: self.gathering.place_of_communicator(number) }
+        });
+        self.communicators.remove(&made);
+        self.communicators.extend(new.map(|new| (made, new.number)));
+        self.note(call, What::Communicator { parent, by, new });
+        Ok(())
+    }
+
+    /// A call that makes a group.
+    fn group(&mut self, call: &Printed<'_>) -> Result<(), TraceError> {
+        let new = call.number(if call.name == "MPI_Comm_group" { "group" } else { "newgroup" })?;
+        let what = match call.name {
+            // The group of a communicator that can't be followed is an error where it is used.
+            "MPI_Comm_group" => match self.communicator(call, "comm") {
+                Ok(of) => What::Group { of, new },
+                Err(_) => return Ok(()),
+            },
+            "MPI_Group_incl" | "MPI_Group_excl" => {
+                let (of, places) = (call.number("group")?, call.list("ranks")?);
+                What::Chosen { of, places, others: call.name == "MPI_Group_excl", new }
+            }
+            name => {
+                let how = COMBINED.iter().find(|(known, _)| *known == name).map_or(How::Union, |&(_, how)| how);
+                What::Combined { one: call.number("group1")?, other: call.number("group2")?, how, new }
+            }
+        };
+        self.note(call, what);
+        Ok(())
+    }
+
+    fn note(&mut self, call: &Printed<'_>, what: What) {
+        self.makings.push(Making { line: call.line, name: call.name.to_owned(), what });
     }
 
     fn message(&mut self, call: &Printed<'_>) -> Result<(), TraceError> {
@@ -292,7 +486,7 @@ impl Rank {
                 return Ok(None);
             }
             let (partner, tag) = (call.named_or_any(partner)?, call.named_or_any(tag)?);
-            Ok(Some(Message { partner, tag, communicator, bytes: call.bytes(count, datatype)? }))
+            Ok(Some(Message { partner, tag, communicator, bytes: call.bytes(&self.sizes, count, datatype)? }))
         };
         let seen = call.statuses().first().copied();
         let received = |message: Message| match seen {
@@ -327,12 +521,17 @@ impl Rank {
                 let receive = part("recvcount", "recvtype", "source", "recvtag")?.map(received);
                 self.gathering.exchange(send, receive);
             }
+            "MPI_Sendrecv_replace" => {
+                let send = part("count", "datatype", "dest", "sendtag")?;
+                let receive = part("count", "datatype", "source", "recvtag")?.map(received);
+                self.gathering.exchange(send, receive);
+            }
             "MPI_Probe" if !call.is_null_process("source")? => {
                 let (partner, tag) = (call.named_or_any("source")?, call.named_or_any("tag")?);
                 self.gathering.call(Call::Probe(received(Message { partner, tag, communicator, bytes: 0 })));
             }
             "MPI_Probe" => {}
-            "MPI_Send_init" => {
+            "MPI_Send_init" | "MPI_Bsend_init" | "MPI_Ssend_init" | "MPI_Rsend_init" => {
                 let request = request()?;
                 self.made.extend(sent()?.map(|message| (request, (true, message))));
             }
@@ -381,26 +580,33 @@ impl Rank {
         use CollectiveKind as Kind;
         let communicator = self.communicator(call, "comm")?;
         let root = if kind.has_root() { u32::try_from(call.number("root")?).unwrap_or(u32::MAX) } else { 0 };
-        let is_root = root == self.me;
+        let sizes = &self.sizes;
+        // Of a communicator that was made, the root is known when its ranks are: who is not has no counts that matter.
+        let may_be_root = root == self.me || communicator > ITSELF;
         let bytes = match kind {
             Kind::Barrier | Kind::AllToAllv => 0,
-            Kind::Gather | Kind::Gatherv | Kind::AllGatherv => call.bytes("sendcount", "sendtype")?,
-            Kind::Scatter | Kind::Scatterv | Kind::AllGather | Kind::AllToAll => call.bytes("recvcount", "recvtype")?,
-            Kind::ReduceScatter => call.counts("recvcounts", "datatype")?.iter().sum(),
-            _ => call.bytes("count", "datatype")?,
+            Kind::Gather | Kind::Gatherv | Kind::AllGatherv => call.bytes(sizes, "sendcount", "sendtype")?,
+            Kind::Scatter | Kind::Scatterv | Kind::AllGather | Kind::AllToAll => {
+                call.bytes(sizes, "recvcount", "recvtype")?
+            }
+            Kind::ReduceScatter => total(&call.counts(sizes, "recvcounts", "datatype")?),
+            _ => call.bytes(sizes, "count", "datatype")?,
         };
         let counts = match kind {
-            Kind::Gatherv if is_root => call.counts("recvcounts", "recvtype")?,
-            Kind::Scatterv if is_root => call.counts("sendcounts", "sendtype")?,
-            Kind::AllGatherv => call.counts("recvcounts", "recvtype")?,
-            Kind::ReduceScatter => call.counts("recvcounts", "datatype")?,
+            Kind::Gatherv if may_be_root => call.counts(sizes, "recvcounts", "recvtype")?,
+            Kind::Scatterv if may_be_root => call.counts(sizes, "sendcounts", "sendtype")?,
+            Kind::AllGatherv => call.counts(sizes, "recvcounts", "recvtype")?,
+            Kind::ReduceScatter => call.counts(sizes, "recvcounts", "datatype")?,
             Kind::AllToAllv => {
-                [call.counts("sendcounts", "sendtype")?, call.counts("recvcounts", "recvtype")?].concat()
+                [call.counts(sizes, "sendcounts", "sendtype")?, call.counts(sizes, "recvcounts", "recvtype")?].concat()
             }
             _ => Vec::new(),
         };
         if communicator == WORLD && self.size > 1 {
             self.gathering.call(of_all(kind, root, bytes, counts));
+        } else if communicator > ITSELF {
+            let collective = Collective { kind, communicator, root, bytes, counts: counts.into() };
+            self.gathering.call(Call::Collective(Box::new(collective)));
         }
         Ok(())
     }
