@@ -1,5 +1,6 @@
 """Several operations of a rank at once."""
 
+import types
 from collections.abc import Awaitable
 from typing import Any, TypeVar, overload
 
@@ -47,8 +48,14 @@ async def gather(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     Exception
         What the first failing one raised. The others are then closed: operations that they have begun proceed, but their
         results are lost.
+    RecursionError
+        If more calls of `gather` and `first` are within one another than `sys.getrecursionlimit` allows.
     """
-    gathered: tuple[Any, ...] = await ask((_GATHER, *map(steps_of, awaitables)))
+    try:
+        gathered: tuple[Any, ...] = await ask((_GATHER, *map(steps_of, awaitables)))
+    except RecursionError:
+        _close(awaitables)
+        raise
     return gathered
 
 
@@ -75,8 +82,21 @@ async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
         What it raised.
     ValueError
         If there is nothing to wait for.
+    RecursionError
+        As for `gather`.
     """
     if not awaitables:
         raise ValueError("first: found nothing; allowed is one or more to wait for")
-    ended: tuple[int, A] = await ask((_FIRST, *map(steps_of, awaitables)))
+    try:
+        ended: tuple[int, A] = await ask((_FIRST, *map(steps_of, awaitables)))
+    except RecursionError:
+        _close(awaitables)
+        raise
     return ended
+
+
+def _close(awaitables: tuple[Awaitable[Any], ...]) -> None:
+    """Close coroutines that were refused, which Python otherwise warns of: they were never awaited."""
+    for each in awaitables:
+        if isinstance(each, types.CoroutineType):
+            each.close()

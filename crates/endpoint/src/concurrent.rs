@@ -12,38 +12,61 @@ use std::task::{Context, Poll, Wake, Waker};
 /// A future among others.
 pub type AnyFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// Several futures; those that have ended are gone.
+/// Several futures, each in a place. Those that have ended are gone, and their places are given to others.
 pub struct Concurrent<'a, T> {
     futures: Vec<Option<AnyFuture<'a, T>>>,
-    /// The waker of each.
+    /// The waker of each place.
     wakers: Vec<Waker>,
     woken: Arc<Woken>,
     /// Those that are polled next.
     due: VecDeque<usize>,
-    /// How many have not ended.
-    left: usize,
+    /// The places without a future.
+    free: Vec<usize>,
     /// Whether nothing could advance when they were last polled.
     is_waiting: bool,
 }
 
+impl<T> Default for Concurrent<'_, T> {
+    fn default() -> Self {
+        let (futures, wakers, woken) = (Vec::new(), Vec::new(), Arc::default());
+        Concurrent { futures, wakers, woken, due: VecDeque::new(), free: Vec::new(), is_waiting: false }
+    }
+}
+
 impl<'a, T> Concurrent<'a, T> {
-    /// These futures, which begin in this order.
-    pub fn new(futures: impl IntoIterator<Item = AnyFuture<'a, T>>) -> Concurrent<'a, T> {
-        let futures: Vec<Option<AnyFuture<'a, T>>> = futures.into_iter().map(Some).collect();
-        let woken = Arc::new(Woken::default());
-        let waker = |place| Waker::from(Arc::new(OneOfThem { place, woken: Arc::clone(&woken) }));
-        let wakers = (0..futures.len()).map(waker).collect();
-        Concurrent { wakers, woken, due: VecDeque::new(), left: futures.len(), is_waiting: true, futures }
+    /// Adds these futures, which begin in this order before any other is polled; returns the place of each.
+    pub fn add(&mut self, futures: impl IntoIterator<Item = AnyFuture<'a, T>>) -> Vec<usize> {
+        let places: Vec<usize> = futures.into_iter().map(|future| self.put(future)).collect();
+        places.iter().rev().for_each(|&place| self.due.push_front(place));
+        places
     }
 
-    /// Waits until another one has ended: returns its index and its output; none if all have. Of several at once, the first.
+    fn put(&mut self, future: AnyFuture<'a, T>) -> usize {
+        if let Some(place) = self.free.pop() {
+            self.futures[place] = Some(future);
+            return place;
+        }
+        let place = self.futures.len();
+        self.futures.push(Some(future));
+        self.wakers.push(Waker::from(Arc::new(OneOfThem { place, woken: Arc::clone(&self.woken) })));
+        place
+    }
+
+    /// Drops the future in a place, if there is one.
+    pub fn remove(&mut self, place: usize) {
+        if self.futures.get_mut(place).and_then(Option::take).is_some() {
+            self.free.push(place);
+        }
+    }
+
+    /// Waits until another one has ended: returns its place and its output; none if all have. Of several at once, the first.
     pub async fn next(&mut self) -> Option<(usize, T)> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
     fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<(usize, T)>> {
         lock(&self.woken.around).clone_from(context.waker());
-        if self.left == 0 {
+        if self.free.len() == self.futures.len() {
             return Poll::Ready(None);
         }
         self.due.extend(lock(&self.woken.places).drain(..));
@@ -53,8 +76,7 @@ impl<'a, T> Concurrent<'a, T> {
         while let Some(place) = self.due.pop_front() {
             let Some(future) = &mut self.futures[place] else { continue };
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&self.wakers[place])) {
-                self.futures[place] = None;
-                self.left -= 1;
+                self.remove(place);
                 self.is_waiting = false;
                 return Poll::Ready(Some((place, output)));
             }
@@ -133,6 +155,12 @@ mod tests {
         }
     }
 
+    fn concurrent<'a, T>(futures: impl IntoIterator<Item = AnyFuture<'a, T>>) -> Concurrent<'a, T> {
+        let mut several = Concurrent::default();
+        several.add(futures);
+        several
+    }
+
     /// Waits until all have ended.
     async fn all<T>(mut several: Concurrent<'_, T>) -> Vec<usize> {
         let mut order = Vec::new();
@@ -146,12 +174,17 @@ mod tests {
         future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }
 
+    /// Whether another one has ended.
+    fn next(several: &mut Concurrent<'_, usize>) -> Poll<Option<(usize, usize)>> {
+        poll(&mut (Box::pin(several.next()) as AnyFuture<'_, _>))
+    }
+
     #[test]
     fn four_thousand_operations_are_asked_for_twice_each() {
         const COUNT: usize = 4_000;
         let operations = Operations::of(COUNT);
         let mut waiting: AnyFuture<'_, Vec<usize>> =
-            Box::pin(all(Concurrent::new((0..COUNT).map(|number| operations.wait(number)))));
+            Box::pin(all(concurrent((0..COUNT).map(|number| operations.wait(number)))));
         for number in (0..COUNT).rev() {
             assert!(poll(&mut waiting).is_pending());
             operations.end(number);
@@ -165,9 +198,9 @@ mod tests {
     fn what_is_within_is_woken_from_outside() {
         let operations = Operations::of(4);
         let inner = |numbers: [usize; 2]| -> AnyFuture<'_, Vec<usize>> {
-            Box::pin(all(Concurrent::new(numbers.map(|number| operations.wait(number)))))
+            Box::pin(all(concurrent(numbers.map(|number| operations.wait(number)))))
         };
-        let mut waiting: AnyFuture<'_, Vec<usize>> = Box::pin(all(Concurrent::new([inner([0, 1]), inner([2, 3])])));
+        let mut waiting: AnyFuture<'_, Vec<usize>> = Box::pin(all(concurrent([inner([0, 1]), inner([2, 3])])));
         for number in [3, 0, 2, 1] {
             assert!(poll(&mut waiting).is_pending());
             operations.end(number);
@@ -181,7 +214,7 @@ mod tests {
         let is_over = Cell::new(false);
         let silent: AnyFuture<'_, ()> =
             Box::pin(poll_fn(|_| if is_over.get() { Poll::Ready(()) } else { Poll::Pending }));
-        let mut waiting: AnyFuture<'_, Vec<usize>> = Box::pin(all(Concurrent::new([silent])));
+        let mut waiting: AnyFuture<'_, Vec<usize>> = Box::pin(all(concurrent([silent])));
         assert!(poll(&mut waiting).is_pending());
         is_over.set(true);
         assert_eq!(poll(&mut waiting), Poll::Ready(vec![0]));
@@ -192,8 +225,40 @@ mod tests {
         let operations = Operations::of(3);
         operations.end(2);
         operations.end(1);
-        let mut several = Concurrent::new((0..3).map(|number| operations.wait(number)));
+        let mut several = concurrent((0..3).map(|number| operations.wait(number)));
         let mut first: AnyFuture<'_, Option<(usize, usize)>> = Box::pin(several.next());
         assert_eq!(poll(&mut first), Poll::Ready(Some((1, 1))));
+    }
+
+    #[test]
+    fn what_is_added_begins_before_the_others_go_on() {
+        let operations = Operations::of(5);
+        (0..5).for_each(|number| operations.end(number));
+        let mut several = concurrent([operations.wait(0), operations.wait(1)]);
+        let mut order = Vec::new();
+        while let Poll::Ready(Some((_, number))) = next(&mut several) {
+            order.push(number);
+            if number == 0 {
+                several.add([operations.wait(2), operations.wait(3)]);
+            } else if number == 2 {
+                several.add([operations.wait(4)]);
+            }
+        }
+        assert_eq!(order, [0, 2, 4, 3, 1]);
+    }
+
+    #[test]
+    fn a_place_is_given_to_another_future() {
+        let operations = Operations::of(1_000);
+        let mut several = concurrent([operations.wait(0)]);
+        for number in 1..1_000 {
+            let [place] = several.add([operations.wait(number)])[..] else { panic!("one place") };
+            assert_eq!(place, 1);
+            assert!(next(&mut several).is_pending());
+            several.remove(place);
+        }
+        operations.end(0);
+        let mut rest: AnyFuture<'_, Vec<usize>> = Box::pin(all(several));
+        assert_eq!(poll(&mut rest), Poll::Ready(vec![0]));
     }
 }

@@ -19,6 +19,7 @@ mod signals;
 mod store;
 mod studies;
 mod sweep;
+mod together;
 mod tuning;
 
 use pyo3::prelude::*;

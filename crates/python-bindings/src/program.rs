@@ -6,18 +6,19 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use endpoint::{AnyFuture, Concurrent, Endpoint, Error, Needs, Operation, Program};
-use pyo3::exceptions::{PyException, PyStopIteration, PyValueError};
+use endpoint::{Endpoint, Error, Needs, Operation, Program};
+use pyo3::exceptions::{PyException, PyStopIteration};
 use pyo3::prelude::*;
+use pyo3::types::PyIterator;
 use pyo3::types::iterator::PySendResult;
-use pyo3::types::{PyIterator, PyTuple};
 use quantities::{Rank, Time};
 
 use crate::collectives::Collectives;
 use crate::errors::of_program;
 use crate::place::Place;
 use crate::received::Received;
-use crate::request::Request;
+use crate::request::{Request, Wait};
+use crate::together::Tree;
 
 /// A rank's exception.
 pub struct RaisedException {
@@ -39,7 +40,7 @@ pub struct PythonProgram<'py, 'run> {
 }
 
 /// The value that a coroutine is sent, or the exception raised in it.
-type Resumption<'py> = PyResult<Bound<'py, PyAny>>;
+pub type Resumption<'py> = PyResult<Bound<'py, PyAny>>;
 
 impl Program for PythonProgram<'_, '_> {
     type Output = Py<PyAny>;
@@ -77,48 +78,54 @@ impl<'py> PythonProgram<'py, '_> {
 }
 
 /// A rank of a program in Python.
-struct PythonRank<'py, 'run, E> {
+pub struct PythonRank<'py, 'run, E> {
     endpoint: &'run E,
     place: Bound<'py, Place>,
     collectives: &'run Collectives<'run>,
 }
 
-/// A coroutine that is driven concurrently with others.
-type DrivenCoroutine<'py, 'a> = AnyFuture<'a, Resumption<'py>>;
+/// How far a coroutine has come.
+pub enum Step<'py> {
+    /// It has returned or raised.
+    Ended(Resumption<'py>),
+    /// It waits for others, until all of them have ended or one has.
+    Awaits(Wait, Vec<Bound<'py, PyIterator>>),
+}
 
 impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     /// Resumes a coroutine until it has ended, and carries out what it asks for.
     async fn drive(&self, steps: Bound<'py, PyIterator>) -> Resumption<'py> {
-        let mut given: Resumption<'py> = Ok(steps.py().None().into_bound(steps.py()));
+        let py = steps.py();
+        let mut given: Resumption<'py> = Ok(py.None().into_bound(py));
         loop {
-            self.place.get().set_now(self.endpoint.now());
-            let sent = match given {
-                Ok(value) => steps.send(&value),
-                Err(error) => throw(&steps, error),
-            };
-            given = match sent? {
-                PySendResult::Return(returned) => return Ok(returned),
-                PySendResult::Next(yielded) => match Request::read(&yielded) {
-                    Ok(request) => self.carry_out(request, steps.py()).await,
-                    Err(error) => Err(error),
-                },
+            given = match self.advance(&steps, given).await {
+                Step::Ended(ended) => return ended,
+                Step::Awaits(wait, all) => Tree::new(self, py).run(wait, all).await,
             };
         }
     }
 
-    async fn carry_out(&self, request: Request<'py>, py: Python<'py>) -> Resumption<'py> {
-        match request {
-            Request::Operation(operation) => self.operate(operation, py).await,
-            Request::Gather(all) => {
-                let gathered = gather(self.driven(&all), py).await;
-                gathered.or_else(|error| close(&all).and(Err(error)))
-            }
-            Request::First(all) => {
-                let ended = first(self.driven(&all), py).await;
-                close(&all).and(ended)
-            }
-            // Its future is large, and few are pending at once.
-            Request::Collective(call) => Box::pin(self.collectives.call(self.endpoint, call, py)).await,
+    /// Resumes a coroutine with what it is `given`, and carries out its operations until it has ended or awaits other coroutines.
+    pub async fn advance(&self, steps: &Bound<'py, PyIterator>, mut given: Resumption<'py>) -> Step<'py> {
+        loop {
+            self.place.get().set_now(self.endpoint.now());
+            let sent = match given {
+                Ok(value) => steps.send(&value),
+                Err(error) => throw(steps, error),
+            };
+            given = match sent {
+                Ok(PySendResult::Return(returned)) => return Step::Ended(Ok(returned)),
+                Err(error) => return Step::Ended(Err(error)),
+                Ok(PySendResult::Next(yielded)) => match Request::read(&yielded) {
+                    Ok(Request::Together(wait, all)) => return Step::Awaits(wait, all),
+                    Ok(Request::Operation(operation)) => self.operate(operation, steps.py()).await,
+                    // Its future is large, and few are pending at once.
+                    Ok(Request::Collective(call)) => {
+                        Box::pin(self.collectives.call(self.endpoint, call, steps.py())).await
+                    }
+                    Err(error) => Err(error),
+                },
+            };
         }
     }
 
@@ -129,16 +136,6 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
             Err(error) => Err(of_program(&error)),
         }
     }
-
-    /// Several coroutines, to be driven concurrently.
-    fn driven(&self, all: &[Bound<'py, PyIterator>]) -> Vec<DrivenCoroutine<'py, '_>> {
-        all.iter().map(|steps| Box::pin(self.drive(steps.clone())) as DrivenCoroutine<'py, '_>).collect()
-    }
-}
-
-/// Closes coroutines that will not be resumed, so that their `finally` blocks run now. One that has ended is left alone.
-fn close(all: &[Bound<'_, PyIterator>]) -> PyResult<()> {
-    all.iter().try_for_each(|steps| steps.call_method0("close").map(drop))
 }
 
 /// Raises `error` in a coroutine, where it waits.
@@ -151,21 +148,4 @@ fn throw<'py>(steps: &Bound<'py, PyIterator>, error: PyErr) -> PyResult<PySendRe
         }
         Err(error) => Err(error),
     }
-}
-
-/// Waits until all have ended, or one has raised an error; the others are then left where they are.
-async fn gather<'py>(all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
-    let mut returned: Vec<Option<Bound<'py, PyAny>>> = all.iter().map(|_| None).collect();
-    let mut all = Concurrent::new(all);
-    while let Some((place, given)) = all.next().await {
-        returned[place] = Some(given?);
-    }
-    Ok(PyTuple::new(py, returned.into_iter().flatten().collect::<Vec<_>>())?.into_any())
-}
-
-/// Waits until one has ended: returns its index and its return value. There is at least one.
-async fn first<'py>(all: Vec<DrivenCoroutine<'py, '_>>, py: Python<'py>) -> Resumption<'py> {
-    let ended = Concurrent::new(all).next().await;
-    let (place, given) = ended.ok_or_else(|| PyValueError::new_err("first: found nothing to wait for"))?;
-    Ok((place, given?).into_pyobject(py)?.into_any())
 }

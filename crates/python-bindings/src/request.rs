@@ -38,12 +38,19 @@ pub enum Verb {
 pub enum Request<'py> {
     /// An operation of its endpoint.
     Operation(Operation),
-    /// To wait until all of these end.
-    Gather(Vec<Bound<'py, PyIterator>>),
-    /// To wait until one of these ends.
-    First(Vec<Bound<'py, PyIterator>>),
+    /// To wait for these.
+    Together(Wait, Vec<Bound<'py, PyIterator>>),
     /// To take part in a collective.
     Collective(Call),
+}
+
+/// What a coroutine that awaits several others waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Wait {
+    /// That all of them end.
+    Gather,
+    /// That one of them ends.
+    First,
 }
 
 /// A rank's call of a collective.
@@ -79,8 +86,8 @@ impl<'py> Request<'py> {
             Verb::SleepUntil => Operation::Sleep(time("time", &part(1)?)?),
             Verb::Multicast => Operation::Multicast(message(&part(1)?, &part(2)?)?),
             Verb::ReceiveMulticast => Operation::ReceiveMulticast(Rank(whole("source", &part(1)?)?)),
-            Verb::Gather => return all(request).map(Request::Gather),
-            Verb::First => return all(request).map(Request::First),
+            Verb::Gather => return all(request).map(|all| Request::Together(Wait::Gather, all)),
+            Verb::First => return all(request).map(|all| Request::Together(Wait::First, all)),
             Verb::Collective => {
                 let messages = part(3)?.try_iter()?.map(|pair| message_of_pair(&pair?)).collect::<PyResult<_>>()?;
                 let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);
