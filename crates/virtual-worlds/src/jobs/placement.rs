@@ -16,7 +16,7 @@
 //! the modules of a mesh of Clos networks. The names are those of the studies of placement on dragonflies: Yang, Jenkins, Mubarak,
 //! Ross and Lan, "Watch Out for the Bully! Job Interference Study on Dragonfly Network" (2016).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -165,12 +165,16 @@ pub struct Allocation<'a> {
     machine: &'a Machine,
     /// For each node, whether it is free.
     free: Vec<bool>,
+    /// How many are free, and a node before which none is.
+    left: usize,
+    first: usize,
 }
 
 impl<'a> Allocation<'a> {
     /// An allocation in which all nodes of `machine` are free.
     pub fn new(machine: &'a Machine) -> Allocation<'a> {
-        Allocation { machine, free: vec![true; machine.nodes as usize] }
+        let nodes = machine.nodes as usize;
+        Allocation { machine, free: vec![true; nodes], left: nodes, first: 0 }
     }
 
     /// The machine.
@@ -183,23 +187,30 @@ impl<'a> Allocation<'a> {
     /// # Errors
     /// [`PlacementError`] if too few nodes are free, a listed node is not free or does not exist, or the machine has no such units.
     pub fn place(&mut self, placement: &Placement, ranks: u32, seed: u64) -> Result<Vec<NodeId>, PlacementError> {
-        let free: Vec<u32> = (0..).zip(&self.free).filter(|(_, free)| **free).map(|(node, _)| node).collect();
         if let Placement::Listed(ranges) = placement {
             self.check_list(placement, ranges, ranks)?;
-        } else if free.len() < ranks as usize {
-            let allowed = format!("at most {}, the nodes of {} that are free", free.len(), self.machine.name);
+        } else if self.left < ranks as usize {
+            let allowed = format!("at most {}, the nodes of {} that are free", self.left, self.machine.name);
             return Err(placement.error(format!("{ranks} ranks"), allowed));
         }
-        let mut nodes = match placement {
-            Placement::InOrder => free,
-            Placement::Random => drawn(free, ranks, seed),
-            Placement::Contiguous(unit) => self.contiguous(self.units(placement, *unit, &free)?),
-            Placement::Scattered(unit) => scattered(self.units(placement, *unit, &free)?),
+        let first = |nodes: Vec<u32>| nodes[..ranks as usize].to_vec();
+        let nodes: Vec<u32> = match placement {
+            Placement::InOrder => self.free().take(ranks as usize).collect(),
+            Placement::Random => first(drawn(self.free().collect(), ranks, seed)),
+            Placement::Contiguous(unit) => first(self.contiguous(self.units(placement, *unit)?)),
+            Placement::Scattered(unit) => first(scattered(self.units(placement, *unit)?)),
             Placement::Listed(ranges) => ranges.iter().cloned().flatten().collect(),
         };
-        nodes.truncate(ranks as usize);
         nodes.iter().for_each(|node| self.free[*node as usize] = false);
+        self.left -= nodes.len();
+        self.first += self.free[self.first..].iter().take_while(|free| !**free).count();
         Ok(nodes.into_iter().map(NodeId).collect())
+    }
+
+    /// The nodes that are free, in order.
+    fn free(&self) -> impl Iterator<Item = u32> {
+        let from_first = (self.first as u32..).zip(&self.free[self.first..]);
+        from_first.filter(|(_, free)| **free).map(|(node, _)| node)
     }
 
     /// Checks that a list names as many nodes as there are ranks, each of them once and all of them free.
@@ -218,10 +229,11 @@ impl<'a> Allocation<'a> {
         if length != u64::from(ranks) {
             return Err(placement.error(format!("{length} nodes"), format!("{ranks}, one for each rank")));
         }
-        let mut free = self.free.clone();
+        let mut listed = BTreeSet::new();
         for node in ranges.iter().cloned().flatten() {
-            if !std::mem::take(&mut free[node as usize]) {
-                let found = if self.free[node as usize] { "twice" } else { "which another job has" };
+            let is_free = self.free[node as usize];
+            if !is_free || !listed.insert(node) {
+                let found = if is_free { "twice" } else { "which another job has" };
                 return Err(placement.error(format!("node {node}, {found}"), "free nodes, each once"));
             }
         }
@@ -229,13 +241,13 @@ impl<'a> Allocation<'a> {
     }
 
     /// The free nodes of every switch or group that has any, in order of its number, and how many nodes it has.
-    fn units(&self, placement: &Placement, unit: Unit, free: &[u32]) -> Result<Vec<FreeOfUnit>, PlacementError> {
+    fn units(&self, placement: &Placement, unit: Unit) -> Result<Vec<FreeOfUnit>, PlacementError> {
         let unit_of = self.unit_of(placement, unit)?;
         let mut units: BTreeMap<u32, FreeOfUnit> = BTreeMap::new();
         for node in 0..self.machine.nodes {
             units.entry(unit_of(node)).or_default().size += 1;
         }
-        for &node in free {
+        for node in self.free() {
             units.entry(unit_of(node)).or_default().free.push(node);
         }
         Ok(units.into_values().filter(|unit| !unit.free.is_empty()).collect())
@@ -344,6 +356,16 @@ mod tests {
         let mut all = nodes(7);
         all.sort_unstable();
         assert_eq!(all, (0..8).map(NodeId).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_job_keeps_as_many_nodes_as_it_has_ranks() {
+        let loggp = machines::load("loggp").unwrap();
+        let mut allocation = Allocation::new(&loggp);
+        for placement in ["in-order", "random", "9", "in-order"] {
+            let nodes = allocation.place(&placement.parse().unwrap(), 1, 1).unwrap();
+            assert!(nodes.capacity() < 16, "{placement}: room for {} nodes", nodes.capacity());
+        }
     }
 
     #[test]
