@@ -72,6 +72,21 @@ async def small(endpoint: mq.Endpoint) -> None:
         await endpoint.receive(0)
 
 
+async def at_once(endpoint: mq.Endpoint, messages: int) -> None:
+    """Rank 0 sends messages, and rank 1 receives them, in the reverse order of their tags; all begin at once."""
+    if endpoint.rank == 0:
+        await mq.gather(*(endpoint.send(1, size=8, tag=tag) for tag in range(messages)))
+    else:
+        await mq.gather(*(endpoint.receive(0, tag=tag) for tag in reversed(range(messages))))
+
+
+def growth(name: str) -> float:
+    """How many times as long four times as many messages at once take: 4 if each takes as long, 16 if it takes as long as there are others."""
+    machine = mq.Machine(name)
+    few, many = (best(lambda: seconds(lambda: mq.run(at_once, machine, ranks=2, messages=messages))) for messages in (2_400, 9_600))  # noqa: B023
+    return many / few
+
+
 def operations(name: str, ranks: int, rounds: int) -> float:
     """How many operations of a Python program are simulated per second."""
     machine = mq.Machine(name)
@@ -200,6 +215,8 @@ def main() -> None:
     print(Figure("16,384 ranks in Python", memory_of_many_ranks(), "MB", at_most=1000), flush=True)
     print(Figure("import maquette", import_time(), "ms", at_most=80), flush=True)
     print(Figure("a run of two ranks and a message", overhead(), "ms", at_most=1), flush=True)
+    for name in ("mpich-tcp-8", "infiniband-128", "loggp"):
+        print(Figure(f"9,600 messages at once over 2,400, {name}", growth(name), "times", at_most=6), flush=True)
     for figure in (*planned_exchanges(), *sweeps()):
         print(figure, flush=True)
 

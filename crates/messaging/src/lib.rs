@@ -40,6 +40,7 @@ pub mod memory;
 mod messenger;
 mod messengers;
 mod operations;
+mod ordered;
 pub mod packet;
 mod parameters;
 pub mod parity;

@@ -10,11 +10,17 @@
 //! The processor does one thing at a time. Sends and computations occupy it from when they are begun, and a message from when it has
 //! arrived. Datagrams are handled besides, whatever the program has the processor do.
 
+mod index;
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use endpoint::{Error, Event, Message, Operation, Outcome, Passage, Request, Result, Tag};
 use quantities::{Duration, Rank, Time};
 
+use self::index::Index;
+use crate::ordered::{Keys, Ordered};
 use crate::{Awaited, Engine, Posted, Wait};
 
 /// What the program's calls cost the processor, in addition to datagrams.
@@ -32,8 +38,13 @@ pub(crate) struct Operations {
     calls: Calls,
     /// How long an operation without a deadline waits, if not for ever.
     patience: Option<Duration>,
-    /// In the order in which they were begun.
-    under_way: Vec<UnderWay>,
+    /// By turn: in the order in which they were begun.
+    under_way: Ordered<u64, UnderWay>,
+    /// How many have been begun.
+    turns: u64,
+    index: Index,
+    /// How often other ranks had departed when operations last advanced.
+    departures: u64,
     /// When each processor becomes free.
     processors_free: Vec<Time>,
     /// When the last operation was over, or the first was begun.
@@ -45,6 +56,9 @@ pub(crate) struct Operations {
     can_continue: bool,
     /// Why there is no network any more.
     failed: Option<Error>,
+    /// How often an operation has advanced.
+    #[cfg(test)]
+    advanced: u64,
 }
 
 /// An operation that a program begins.
@@ -93,6 +107,8 @@ struct UnderWay {
     start: Start,
     stage: Stage,
     limit: Limit,
+    /// When it continues by itself, as the index has it.
+    noted: Option<Time>,
 }
 
 /// When an operation stops waiting at the latest, whatever its own deadline.
@@ -154,13 +170,18 @@ impl Operations {
         Operations {
             calls: Calls::default(),
             patience: None,
-            under_way: Vec::new(),
+            under_way: Ordered::default(),
+            turns: 0,
+            index: Index::default(),
+            departures: 0,
             processors_free: vec![Time::ZERO],
             last_over: Time::ZERO,
             ends: Vec::new(),
             events: VecDeque::new(),
             can_continue: false,
             failed: None,
+            #[cfg(test)]
+            advanced: 0,
         }
     }
 
@@ -192,97 +213,173 @@ impl Operations {
             None => Limit::Never,
         };
         let start = if reports_start { Start::Wanted } else { Start::Silent };
-        self.under_way.push(UnderWay { number, processor, start, stage: Stage::Begun(operation), limit });
+        let stage = Stage::Begun(operation);
+        self.turns += 1;
+        self.index.enter(self.turns, &stage, limit);
+        self.under_way.insert(self.turns, UnderWay { number, processor, start, stage, limit, noted: None });
     }
 
     /// Whether a receive has been begun but not posted.
     pub(crate) fn has_new_receives(&self) -> bool {
-        let receives =
-            |operation: &Operation| matches!(operation, Operation::Receive { .. } | Operation::ReceiveMulticast(_));
-        self.under_way.iter().any(|it| matches!(&it.stage, Stage::Begun(operation) if receives(operation)))
+        !self.index.new_receives.is_empty()
     }
 
     /// Posts the receives that were begun.
     pub(crate) fn post(&mut self, now: Time, engine: &mut Engine) {
-        for place in 0..self.under_way.len() {
-            let (what, deadline) = match self.under_way[place].stage {
-                Stage::Begun(Operation::Receive { from, tags, deadline }) => (Awaited::Message(from, tags), deadline),
-                Stage::Begun(Operation::ReceiveMulticast(from)) | Stage::Queues(from) => {
-                    let receives = |it: &UnderWay| it.receives_broadcasts_of(from);
-                    if self.under_way[..place].iter().any(receives) {
-                        self.under_way[place].stage = Stage::Queues(from);
-                        continue;
-                    }
-                    (Awaited::BroadcastOf(from), None)
-                }
-                _ => continue,
-            };
-            self.under_way[place].stage = match engine.post(now, what) {
+        let mut next = self.first_to_post();
+        while let Some(turn) = next {
+            self.index.next_broadcasts.remove(turn);
+            self.post_one(turn, now, engine);
+            next = self.first_to_post();
+        }
+    }
+
+    fn first_to_post(&self) -> Option<u64> {
+        let first = |keys: &Keys<u64>| keys.first().map(|(turn, ())| turn);
+        [first(&self.index.new_receives), first(&self.index.next_broadcasts)].into_iter().flatten().min()
+    }
+
+    fn post_one(&mut self, turn: u64, now: Time, engine: &mut Engine) {
+        let Some(it) = self.under_way.get(turn) else { return };
+        let (what, deadline) = match it.stage {
+            Stage::Begun(Operation::Receive { from, tags, deadline }) => (Awaited::Message(from, tags), deadline),
+            Stage::Begun(Operation::ReceiveMulticast(from)) | Stage::Queues(from) => (Awaited::BroadcastOf(from), None),
+            _ => return,
+        };
+        let stage = match what {
+            Awaited::BroadcastOf(from) if self.index.first_broadcast(from).is_some_and(|first| first < turn) => {
+                Stage::Queues(from)
+            }
+            _ => match engine.post(now, what) {
                 Ok(posted) => Stage::Receives(posted, what, deadline),
                 Err(error) => Stage::HasResult(Err(error)),
-            };
-        }
+            },
+        };
+        self.set_stage(turn, stage);
+        self.index.due.insert(turn, ());
+    }
+
+    /// Has an operation enter a stage, and returns the one that it leaves.
+    fn set_stage(&mut self, turn: u64, stage: Stage) -> Stage {
+        let Some(it) = self.under_way.get_mut(turn) else { return Stage::IsOver };
+        self.index.leave(turn, &it.stage, it.limit);
+        self.index.enter(turn, &stage, it.limit);
+        std::mem::replace(&mut it.stage, stage)
     }
 
     /// Advances every operation as far as possible at `now`, in the order in which they were begun; but of several receives whose
     /// messages have arrived, first the one whose message was complete first.
     pub(crate) fn advance(&mut self, now: Time, engine: &mut Engine) {
         self.can_continue = false;
-        if self.under_way.len() == 1 {
-            self.advance_one(0, now, engine);
-        } else {
-            self.order(engine).into_iter().for_each(|place| self.advance_one(place, now, engine));
+        let mut active = self.active(now, engine);
+        let order = self.order(&active, engine);
+        let mut next = active.first().map(|(turn, ())| turn);
+        while let Some(turn) = next {
+            active.remove(turn);
+            self.advance_one(order.get(turn).copied().unwrap_or(turn), now, engine, &mut active);
+            // What this one has let others do: those behind it do it in this round.
+            for receive in engine.take_ready() {
+                match self.index.receive(receive) {
+                    Some(ready) if ready > turn => active.insert(ready, ()),
+                    Some(ready) => self.index.due.insert(ready, ()),
+                    None => {}
+                }
+            }
+            next = active.first_from(turn).map(|(turn, ())| turn);
         }
-        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
     }
 
-    /// The order in which operations advance.
-    fn order(&self, engine: &Engine) -> Vec<usize> {
-        let completion = |stage: &Stage| match stage {
-            Stage::Receives(posted, ..) => engine.completion(*posted),
-            _ => None,
-        };
-        let complete = (0..).zip(&self.under_way).filter_map(|(place, it)| Some((completion(&it.stage)?, place)));
-        let complete: Vec<(u64, usize)> = complete.collect();
-        let mut first = complete.clone();
-        first.sort_unstable();
-        let mut order: Vec<usize> = (0..self.under_way.len()).collect();
-        complete.iter().zip(first).for_each(|(&(_, place), (_, first))| order[place] = first);
+    /// The operations that may be able to advance.
+    fn active(&mut self, now: Time, engine: &mut Engine) -> Keys<u64> {
+        let mut active = std::mem::take(&mut self.index.due);
+        let departures = engine.departures();
+        let is_late = self.index.has_of_all() && self.limit(Limit::OfAll).is_some_and(|limit| limit <= now);
+        if std::mem::replace(&mut self.departures, departures) != departures || is_late {
+            self.under_way.iter().for_each(|(turn, _)| active.insert(turn, ()));
+        }
+        let index = &self.index;
+        let timely = index.times.iter().take_while(|((time, _), ())| *time <= now).map(|((_, turn), ())| turn);
+        timely.for_each(|turn| active.insert(turn, ()));
+        index.broadcasts().for_each(|turn| active.insert(turn, ()));
+        let roomier = engine.take_roomier().into_iter().map(Some).chain([None]);
+        roomier.filter_map(|queue| index.first_to(queue)).for_each(|turn| active.insert(turn, ()));
+        let ready = engine.take_ready().into_iter().chain(engine.open_receives());
+        ready.filter_map(|order| index.receive(order)).for_each(|turn| active.insert(turn, ()));
+        active
+    }
+
+    /// Which operation advances instead of another, where several receives have their messages.
+    fn order(&self, active: &Keys<u64>, engine: &Engine) -> Ordered<u64, u64> {
+        let mut order = Ordered::default();
+        if active.len() > 1 {
+            let completion = |turn: u64| match self.under_way.get(turn)?.stage {
+                Stage::Receives(posted, ..) => engine.completion(posted),
+                _ => None,
+            };
+            let complete = active.iter().filter_map(|(turn, ())| Some((completion(turn)?, turn)));
+            let complete: Vec<(u64, u64)> = complete.collect();
+            let mut first = complete.clone();
+            first.sort_unstable();
+            complete.iter().zip(first).for_each(|(&(_, turn), (_, first))| order.insert(turn, first));
+        }
         order
     }
 
-    fn advance_one(&mut self, place: usize, now: Time, engine: &mut Engine) {
-        self.report_start(place, now);
-        let limit = self.limit(self.under_way[place].limit);
-        let it = &mut self.under_way[place];
-        let (served, stage) = (Served { processor: it.processor, limit }, it.take_stage());
+    fn advance_one(&mut self, turn: u64, now: Time, engine: &mut Engine, active: &mut Keys<u64>) {
+        #[cfg(test)]
+        {
+            self.advanced += 1;
+        }
+        self.report_start(turn, now);
+        let Some(&UnderWay { processor, limit, .. }) = self.under_way.get(turn) else { return };
+        let served = Served { processor, limit: self.limit(limit) };
+        let stage = self.set_stage(turn, Stage::IsOver);
+        let queue = if let Stage::Submits(Sending { to, .. }) = &stage { Some(*to) } else { None };
+        let is_called = matches!(stage, Stage::Calls(until, _) if until <= now);
         let step = self.step(now, stage, served, engine);
-        self.take_step(place, step);
+        self.take_step(turn, step);
+        if is_called {
+            self.index.due.insert(turn, ());
+        }
+        // Behind one that has got into its queue, or is over, the next one may.
+        if let Some(next) = queue.and_then(|queue| self.index.first_to(queue)).filter(|&next| next > turn) {
+            active.insert(next, ());
+        }
     }
 
     /// Reports that an operation starts, if that is requested and its processor takes it up. Whatever this allows to begin need not wait
     /// until this turn has sent what it has to send.
-    fn report_start(&mut self, place: usize, now: Time) {
-        let UnderWay { number, processor, start, ref stage, .. } = self.under_way[place];
+    fn report_start(&mut self, turn: u64, now: Time) {
+        let Some(&UnderWay { number, processor, start, ref stage, .. }) = self.under_way.get(turn) else { return };
         let at = match (start, stage) {
             (Start::Silent, _) => return,
             (Start::At(at), _) => at,
             (Start::Wanted, Stage::Begun(Operation::Sleep(_))) => now,
             (Start::Wanted, _) => self.free(now, processor),
         };
-        self.under_way[place].start = if at <= now { Start::Silent } else { Start::At(at) };
+        if let Some(it) = self.under_way.get_mut(turn) {
+            it.start = if at <= now { Start::Silent } else { Start::At(at) };
+        }
         if at <= now {
             self.events.push_back(NumberedEvent { number, event: Event::Started });
         }
     }
 
-    fn take_step(&mut self, place: usize, step: Step) {
-        let UnderWay { number, stage, .. } = &mut self.under_way[place];
+    fn take_step(&mut self, turn: u64, step: Step) {
         match step {
-            Step::To(next) => *stage = next,
+            Step::To(next) => {
+                self.set_stage(turn, next);
+                if let Some(it) = self.under_way.get_mut(turn) {
+                    let time = it.next_time();
+                    self.index.note_time(turn, &mut it.noted, time);
+                }
+            }
             Step::Over(result) => {
-                *stage = Stage::IsOver;
-                self.ends.push(NumberedEvent::over(*number, result));
+                self.set_stage(turn, Stage::IsOver);
+                if let Some(UnderWay { number, mut noted, .. }) = self.under_way.remove(turn) {
+                    self.index.note_time(turn, &mut noted, None);
+                    self.ends.push(NumberedEvent::over(number, result));
+                }
             }
         }
     }
@@ -387,16 +484,14 @@ impl Operations {
 
     /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is withdrawn.
     pub(crate) fn settle(&mut self, now: Time, engine: &mut Engine) {
-        for place in 0..self.under_way.len() {
-            let UnderWay { processor, stage, .. } = &self.under_way[place];
-            if let Stage::IsLate(posted, error) = stage {
-                engine.withdraw(*posted);
-                let (processor, error) = (*processor, error.clone());
+        while let Some((turn, ())) = self.index.late.first() {
+            let processor = self.under_way.get(turn).map_or(0, |it| it.processor);
+            if let Stage::IsLate(posted, error) = self.set_stage(turn, Stage::IsOver) {
+                engine.withdraw(posted);
                 let step = self.take_result(now, processor, Err(error));
-                self.take_step(place, step);
+                self.take_step(turn, step);
             }
         }
-        self.under_way.retain(|it| !matches!(it.stage, Stage::IsOver));
         if !self.ends.is_empty() {
             self.last_over = now;
         }
@@ -405,8 +500,7 @@ impl Operations {
 
     /// Whether something can be done at once.
     pub(crate) fn can_continue(&self) -> bool {
-        let is_new = |it: &UnderWay| matches!(it.stage, Stage::Begun(_));
-        self.can_continue || !self.events.is_empty() || self.under_way.iter().any(is_new)
+        self.can_continue || !self.events.is_empty() || self.index.has_begun()
     }
 
     pub(crate) fn take_event(&mut self) -> Option<NumberedEvent> {
@@ -419,17 +513,8 @@ impl Operations {
 
     /// When an operation continues, or stops waiting, if nothing arrives before.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let deadline = |it: &UnderWay| match it.stage {
-            Stage::Calls(until, _) | Stage::Ends(until, _) => Some(until),
-            Stage::Receives(_, _, deadline) => deadline.or_else(|| self.limit(it.limit)),
-            Stage::Submits(_) => self.limit(it.limit),
-            _ => None,
-        };
-        let start = |it: &UnderWay| match it.start {
-            Start::At(start) => Some(start),
-            Start::Silent | Start::Wanted => None,
-        };
-        self.under_way.iter().flat_map(|it| [deadline(it), start(it)]).flatten().min()
+        let of_all = self.limit(Limit::OfAll).filter(|_| self.index.has_of_all());
+        [self.index.times.first().map(|((time, _), ())| time), of_all].into_iter().flatten().min()
     }
 
     /// What the operations wait for, if none can continue by itself and the program has been told of all that are over.
@@ -437,7 +522,7 @@ impl Operations {
         if !self.ends.is_empty() || !self.events.is_empty() {
             return None;
         }
-        self.under_way.iter().map(UnderWay::waits_for).collect()
+        self.under_way.iter().map(|(_, it)| it.waits_for()).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -446,21 +531,17 @@ impl Operations {
 
     /// Whether something has still to be handed over for sending.
     pub(crate) fn sends(&self) -> bool {
-        let sends = |operation: &Operation| matches!(operation, Operation::Send { .. } | Operation::Multicast(_));
-        self.under_way.iter().any(|it| match &it.stage {
-            Stage::Begun(operation) => sends(operation),
-            Stage::Calls(..) | Stage::Submits(_) => true,
-            _ => false,
-        })
+        self.index.sends()
     }
 
     /// Drops everything that was begun: nobody needs its results.
     pub(crate) fn clear(&mut self, engine: &mut Engine) {
-        for it in self.under_way.drain(..) {
+        for (_, it) in std::mem::take(&mut self.under_way) {
             if let Stage::Receives(posted, ..) | Stage::IsLate(posted, _) = it.stage {
                 engine.withdraw(posted);
             }
         }
+        self.index = Index::default();
         self.ends.clear();
         self.events.clear();
     }
@@ -469,7 +550,8 @@ impl Operations {
     pub(crate) fn fail(&mut self, error: &Error) {
         self.failed = Some(error.clone());
         self.events.extend(self.ends.drain(..));
-        for UnderWay { number, stage, .. } in self.under_way.drain(..) {
+        self.index = Index::default();
+        for (_, UnderWay { number, stage, .. }) in std::mem::take(&mut self.under_way) {
             let result = match stage {
                 Stage::Begun(operation) => outcome_without_network(&operation, error),
                 Stage::HasResult(result) | Stage::Ends(_, result) => result,
@@ -489,16 +571,17 @@ struct Served {
 }
 
 impl UnderWay {
-    fn take_stage(&mut self) -> Stage {
-        std::mem::replace(&mut self.stage, Stage::IsOver)
-    }
-
-    fn receives_broadcasts_of(&self, rank: Rank) -> bool {
-        match self.stage {
-            Stage::Receives(_, what, _) => what == Awaited::BroadcastOf(rank),
-            Stage::Queues(from) => from == rank,
-            _ => false,
-        }
+    /// When it continues, or stops waiting, if nothing arrives before and it has a time of its own.
+    fn next_time(&self) -> Option<Time> {
+        let limit = if let Limit::At(time) = self.limit { Some(time) } else { None };
+        let continues = match self.stage {
+            Stage::Calls(until, _) | Stage::Ends(until, _) => Some(until),
+            Stage::Receives(_, _, deadline) => deadline.or(limit),
+            Stage::Submits(_) => limit,
+            _ => None,
+        };
+        let starts = if let Start::At(start) = self.start { Some(start) } else { None };
+        [continues, starts].into_iter().flatten().min()
     }
 
     fn waits_for(&self) -> Option<Wait> {

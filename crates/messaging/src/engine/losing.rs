@@ -21,6 +21,7 @@ impl Engine {
             if is_due(self.gone_at(rank)) {
                 self.peer_mut(rank).into_iter().for_each(Peer::lose);
                 self.present -= 1;
+                self.departures += 1;
                 self.lose_receiver(rank);
             }
         }

@@ -40,8 +40,11 @@ pub struct Engine {
     owed: BTreeSet<Rank>,
     /// The rank that has to pull something before this rank can broadcast more; as of the last round.
     awaited: Option<Rank>,
-    /// How many other ranks are still present.
+    /// How many other ranks are still present, and how often one has departed.
     present: u32,
+    departures: u64,
+    /// The send queues, each of a rank and a tag, that had no room and may have some now.
+    roomier: Vec<(Rank, Tag)>,
     /// The receiver for which broadcasts failed.
     failed: Option<Rank>,
     /// The receivers without which broadcasts continued.
@@ -91,6 +94,8 @@ impl Engine {
             owed: BTreeSet::new(),
             awaited: None,
             present: size - 1,
+            departures: 0,
+            roomier: Vec::new(),
             failed: None,
             left_behind: Vec::new(),
             matching: Matching::default(),
@@ -190,6 +195,16 @@ impl Engine {
         Ok(None)
     }
 
+    /// The send queues, each of a rank and a tag, that had no room when a message was last refused and may have some now.
+    pub(crate) fn take_roomier(&mut self) -> Vec<(Rank, Tag)> {
+        std::mem::take(&mut self.roomier)
+    }
+
+    /// How often another rank has ended or was gone.
+    pub(crate) const fn departures(&self) -> u64 {
+        self.departures
+    }
+
     /// Takes a message for all other ranks if there is room in the send queue, and returns it otherwise.
     ///
     /// # Errors
@@ -252,9 +267,12 @@ impl Engine {
         let Ok(peer) = self.touch_peer(from) else { return };
         let was_present = peer.state == State::Present;
         peer.report(now, report);
-        if peer.state == State::Ended {
+        let (has_ended, roomier) = (peer.state == State::Ended, peer.sender.take_roomier());
+        self.roomier.extend(roomier.into_iter().map(|tag| (from, tag)));
+        if has_ended {
             // It will receive nothing more, and lacks nothing.
             self.present -= u32::from(was_present);
+            self.departures += u64::from(was_present);
             self.source.unlink(from);
         }
     }

@@ -7,7 +7,7 @@ use quantities::{Rank, Time};
 
 use super::Engine;
 use crate::peer::{Peer, State};
-use crate::push_pull::{Candidate, FromAnyone, Matching};
+use crate::push_pull::{Candidate, Matching};
 
 /// What a receive waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,33 @@ pub struct Posted {
     what: Awaited,
 }
 
+impl Posted {
+    /// Its position among all receives that were posted.
+    pub(crate) const fn order(&self) -> u64 {
+        self.order
+    }
+}
+
 impl Engine {
+    /// The receives whose message has become complete since this was last asked.
+    pub(crate) fn take_ready(&mut self) -> Vec<u64> {
+        self.matching.completions.take_ready()
+    }
+
+    /// The receives from any source that are matched with no message, if there is one that they might take, or no other rank is left.
+    pub(crate) fn open_receives(&self) -> Vec<u64> {
+        if self.present > 0 && !self.has_unmatched() {
+            return Vec::new();
+        }
+        self.matching.open_from_anyone().into_iter().map(|(order, _)| order).collect()
+    }
+
+    /// Whether a message has begun that is matched with no receive.
+    fn has_unmatched(&self) -> bool {
+        let mut begun = self.begun.iter().chain(self.agenda.peek());
+        begun.any(|&rank| self.peer(rank).is_some_and(|peer| peer.receiver.has_unmatched()))
+    }
+
     /// Posts a receive, which waits for `what`. Only one receive at a time may wait for broadcasts of a given rank.
     ///
     /// # Errors
@@ -35,8 +61,7 @@ impl Engine {
         match what {
             Awaited::BroadcastOf(rank) => self.touch_peer(rank)?.broadcasts.post(now),
             Awaited::Message(Source::Any, tags) => {
-                self.matching.waiting += 1;
-                self.matching.from_anyone.push(FromAnyone { order, tags, matched: None });
+                self.matching.post_from_anyone(order, tags);
                 self.share(now)?;
             }
             Awaited::Message(Source::Rank(rank), tags) => {
@@ -60,11 +85,16 @@ impl Engine {
         if !self.matching.is_shared() {
             return Ok(());
         }
-        for place in 0..self.matching.from_anyone.len() {
-            let FromAnyone { order, tags, matched } = self.matching.from_anyone[place];
-            let Some((rank, candidate)) = self.first_begun(tags).filter(|_| matched.is_none()) else { continue };
-            self.matching.from_anyone[place].matched = Some((rank, candidate.number));
-            self.touch_peer(rank)?.receiver.bind(candidate.number, order);
+        if !self.has_unmatched() {
+            return Ok(());
+        }
+        for (order, tags) in self.matching.open_from_anyone() {
+            let Some((rank, candidate)) = self.first_begun(tags) else { continue };
+            self.matching.set_matched(order, Some((rank, candidate.number)));
+            self.touch_peer(rank)?;
+            if let Some((peer, matching)) = self.peer_and_matching(rank) {
+                peer.receiver.bind(candidate.number, order, &mut matching.completions);
+            }
             self.give_destination(now, rank, candidate.number);
         }
         Ok(())
@@ -111,16 +141,14 @@ impl Engine {
     pub(crate) fn completion(&self, Posted { order, what }: Posted) -> Option<u64> {
         let (rank, number) = match what {
             Awaited::Message(Source::Rank(rank), _) => (rank, self.peer(rank)?.receiver.matched(order)?),
-            Awaited::Message(Source::Any, _) => {
-                self.matching.from_anyone.iter().find(|it| it.order == order)?.matched?
-            }
+            Awaited::Message(Source::Any, _) => self.matching.matched(order)??,
             Awaited::BroadcastOf(_) => return None,
         };
         self.peer(rank)?.receiver.completion(number)
     }
 
     fn received_from_anyone(&mut self, now: Time, order: u64, tags: Tags) -> Result<Option<Received>> {
-        let Some(&mut FromAnyone { matched, .. }) = self.matching.of_anyone(order) else { return Ok(None) };
+        let Some(matched) = self.matching.matched(order) else { return Ok(None) };
         match matched {
             Some((rank, number)) => {
                 if let Some((tag, message)) = self.touch_peer(rank)?.receiver.receive_message(now, number) {
@@ -130,7 +158,7 @@ impl Engine {
                     return Ok(None);
                 }
                 // The rest of that message will never arrive.
-                self.matching.of_anyone(order).into_iter().for_each(|it| it.matched = None);
+                self.matching.set_matched(order, None);
                 self.share(now)?;
             }
             None => {
@@ -214,7 +242,7 @@ impl Engine {
                 self.agenda.touch(rank);
             }
             Awaited::Message(Source::Any, _) => {
-                let matched = self.matching.of_anyone(order).and_then(|it| it.matched);
+                let matched = self.matching.matched(order).flatten();
                 self.matching.forget_anyone(order);
                 if let Some((rank, number)) = matched
                     && let Some((peer, matching)) = self.peer_and_matching(rank)

@@ -25,10 +25,11 @@
 //!
 //! Source: Wong and Wang 2000, section 2, figure 1.
 
+mod by_tag;
 mod matching;
 mod receiver;
 mod sender;
 
-pub(crate) use matching::{FromAnyone, Matching};
+pub(crate) use matching::Matching;
 pub(crate) use receiver::{Candidate, LEAST_ROOM, Receiver};
 pub(crate) use sender::Sender;

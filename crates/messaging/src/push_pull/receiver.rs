@@ -6,6 +6,9 @@ use endpoint::{Message, Tag, Tags};
 use quantities::{Rank, Time};
 
 use super::Matching;
+use super::by_tag::{Messages, Receives};
+use super::matching::Completions;
+use crate::ordered::{Keys, Ordered};
 use crate::packet::{Data, INCOMPLETE, MESSAGE_REPORT_HEADER, Part, Report};
 use crate::reassembly::Reassembly;
 use crate::sequence::{FIRST, near, wire};
@@ -21,25 +24,63 @@ pub(crate) struct Receiver {
     receive_stream: ReceiveStream<Data>,
     /// The messages that have not been received yet, by number.
     messages: BTreeMap<u64, ArrivingMessage>,
+    /// Those that are matched with no receive, and those that are incomplete.
+    unmatched: Messages,
+    incomplete: Keys<u64>,
     /// The number of the message that begins next, and the one after the last that was received.
     next: u64,
     taken: u64,
     /// The room left in the pushed buffer. [B]
     room: u64,
-    /// The receive queue: the receives that wait for a message from this rank, in the order in which they were posted.
-    posted: Vec<Posted>,
-    /// The messages that have a destination, in the order in which they got it.
-    destined: Vec<u64>,
+    /// The receive queue: the receives that wait for a message from this rank, in the order in which they were posted, and those of
+    /// them without a message.
+    posted: Ordered<u64, Posted>,
+    open: Receives,
+    destined: Destined,
     waiting: Waiting,
     /// How many incomplete messages a report lists at most, and how much room it has besides its header. [B]
     most_incomplete: usize,
     report_room: usize,
 }
 
+/// The messages that have a destination, in the order in which they got it.
+#[derive(Clone, Debug, Default)]
+struct Destined {
+    /// How many there have been, and how many have not been received.
+    ever: u64,
+    count: usize,
+    /// Those that are incomplete; those of them that are pulled; and those of these of whose pulled part nothing has arrived.
+    incomplete: Ordered<u64, u64>,
+    pulled: Ordered<u64, u64>,
+    not_begun: Ordered<u64, u64>,
+}
+
+impl Destined {
+    /// Another message has a destination: its position among them.
+    fn add(&mut self) -> u64 {
+        self.count += 1;
+        self.ever += 1;
+        self.ever
+    }
+
+    /// The message at this position has changed.
+    fn update(&mut self, position: u64, number: u64, message: &ArrivingMessage) {
+        let keep = |all: &mut Ordered<u64, u64>, belongs: bool| {
+            if belongs {
+                all.insert(position, number);
+            } else {
+                all.remove(position);
+            }
+        };
+        keep(&mut self.incomplete, message.completion.is_none());
+        keep(&mut self.pulled, message.pulled_from().is_some());
+        keep(&mut self.not_begun, message.has_not_begun());
+    }
+}
+
 /// A receive that waits for a message from this rank.
 #[derive(Clone, Copy, Debug)]
 struct Posted {
-    order: u64,
     tags: Tags,
     /// The message that it is matched with.
     matched: Option<u64>,
@@ -55,6 +96,8 @@ struct ArrivingMessage {
     matched: Option<u64>,
     /// Its position in the order in which messages from all ranks became complete, if it is.
     completion: Option<u64>,
+    /// Its position in the order in which messages got a destination, if it has one.
+    destined: Option<u64>,
 }
 
 /// Where the bytes of a message go.
@@ -95,10 +138,9 @@ impl ArrivingMessage {
     }
 
     /// Numbers it if it has just become complete.
-    fn note_completion(&mut self, completions: &mut u64) {
+    fn note_completion(&mut self, completions: &mut Completions) {
         if self.completion.is_none() && self.is_complete() {
-            self.completion = Some(*completions);
-            *completions += 1;
+            self.completion = Some(completions.add(self.matched));
         }
     }
 
@@ -126,11 +168,14 @@ impl Receiver {
         Receiver {
             receive_stream: ReceiveStream::new(FIRST, u64::from(window), repeat, reporting),
             messages: BTreeMap::new(),
+            unmatched: Messages::default(),
+            incomplete: Keys::default(),
             next: FIRST,
             taken: FIRST,
             room: pushed_buffer,
-            posted: Vec::new(),
-            destined: Vec::new(),
+            posted: Ordered::default(),
+            open: Receives::default(),
+            destined: Destined::default(),
             waiting: Waiting::new(timing),
             most_incomplete: (report_room / 2 / INCOMPLETE).clamp(1, u8::MAX.into()),
             report_room,
@@ -160,8 +205,10 @@ impl Receiver {
                 let had_not_begun = arrived.has_not_begun();
                 arrived.reassembly.take(offset, &data.payload);
                 arrived.note_completion(&mut matching.completions);
+                let begins = had_not_begun && !arrived.has_not_begun();
+                self.update(number);
                 // Now another message can be pulled.
-                if had_not_begun && !arrived.has_not_begun() && self.destined.len() > 1 {
+                if begins && self.destined.count > 1 {
                     self.pull(now);
                 }
             }
@@ -178,59 +225,98 @@ impl Receiver {
         payload: &Message,
         matching: &mut Matching,
     ) {
-        let matched = self.match_receive(from, number, reassembly.label().tag(), matching);
+        let tag = reassembly.label().tag();
+        let (named, anyone) = (self.open.first(tag), matching.first_open(tag));
+        let matched = self.match_earlier((from, number), [named, anyone], matching);
         let place = match matched {
             Some(_) => Place::Destination,
             None if self.room >= room_for(&reassembly) => Place::PushedBuffer,
             None => Place::Nowhere,
         };
-        match place {
-            Place::Destination => self.destined.push(number),
-            Place::PushedBuffer => self.room -= room_for(&reassembly),
-            Place::Nowhere => {}
+        let destined = (place == Place::Destination).then(|| self.destined.add());
+        if place == Place::PushedBuffer {
+            self.room -= room_for(&reassembly);
         }
         let kept = place != Place::Nowhere;
         if kept {
             reassembly.take(0, payload);
         }
-        let mut arrived = ArrivingMessage { reassembly, place, kept, matched, completion: None };
+        if matched.is_none() {
+            self.unmatched.insert(tag, number);
+        }
+        let mut arrived = ArrivingMessage { reassembly, place, kept, matched, completion: None, destined };
         arrived.note_completion(&mut matching.completions);
         self.messages.insert(number, arrived);
+        self.update(number);
         if place == Place::Destination {
             self.pull(now);
         }
     }
 
-    /// Matches a message with a receive: the earliest posted one that it fits and that has no message, or only a later one.
-    fn match_receive(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
-        let waits = |it: &&mut Posted| it.matched.is_none_or(|matched| matched > number) && it.tags.include(tag);
-        let named = self.posted.iter_mut().find(waits);
-        let anyone = matching.first_from_anyone(from, number, tag);
-        match (named, anyone) {
-            (Some(named), anyone) if anyone.as_ref().is_none_or(|anyone| named.order < anyone.order) => {
-                named.matched = Some(number);
-                Some(named.order)
-            }
-            (_, anyone) => anyone.map(|anyone| {
-                anyone.matched = Some((from, number));
-                anyone.order
-            }),
+    /// A message has changed: notes what can be said of it without a search.
+    fn update(&mut self, number: u64) {
+        let Some(arrived) = self.messages.get(&number) else { return };
+        if arrived.is_complete() {
+            self.incomplete.remove(number);
+        } else {
+            self.incomplete.insert(number, ());
         }
+        if let Some(position) = arrived.destined {
+            self.destined.update(position, number, arrived);
+        }
+    }
+
+    /// Matches a message with the earlier of a receive that waits for this rank and one that waits for any, if there are such.
+    fn match_earlier(
+        &mut self,
+        (from, number): (Rank, u64),
+        [named, anyone]: [Option<u64>; 2],
+        matching: &mut Matching,
+    ) -> Option<u64> {
+        let first = [named, anyone].into_iter().flatten().min()?;
+        if named != Some(first) {
+            matching.set_matched(first, Some((from, number)));
+        } else if let Some(posted) = self.posted.get_mut(first) {
+            posted.matched = Some(number);
+            self.open.remove(posted.tags, first);
+        }
+        Some(first)
+    }
+
+    /// Matches a message with another receive: the earliest posted one that it fits and that has no message, or only a later one.
+    fn match_again(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
+        let waits = |it: &Posted| it.matched.is_none_or(|matched| matched > number) && it.tags.include(tag);
+        let named = self.posted.iter().find(|(_, it)| waits(it)).map(|(order, _)| order);
+        let anyone = matching.first_from_anyone(from, number, tag);
+        self.match_earlier((from, number), [named, anyone], matching)
     }
 
     /// A message from rank `from` loses the receive that it was matched with. It may match another, and displace a later message.
     fn release(&mut self, from: Rank, mut number: u64, matching: &mut Matching) {
         while let Some(tag) = self.messages.get(&number).map(ArrivingMessage::tag) {
-            let matched = self.match_receive(from, number, tag, matching);
-            if let Some(arrived) = self.messages.get_mut(&number) {
-                arrived.matched = matched;
-            }
+            let matched = self.match_again(from, number, tag, matching);
+            self.set_matched(number, matched, &mut matching.completions);
             let left = self
                 .messages
                 .iter()
                 .find(|(other, it)| matched.is_some() && it.matched == matched && **other != number);
             let Some((&left, _)) = left else { break };
             number = left;
+        }
+    }
+
+    /// Matches a message with this receive, or with none any more.
+    fn set_matched(&mut self, number: u64, matched: Option<u64>, completions: &mut Completions) {
+        let Some(arrived) = self.messages.get_mut(&number) else { return };
+        arrived.matched = matched;
+        match matched {
+            Some(order) => {
+                self.unmatched.remove(arrived.tag(), number);
+                if arrived.completion.is_some() {
+                    completions.note(order);
+                }
+            }
+            None => self.unmatched.insert(arrived.tag(), number),
         }
     }
 
@@ -243,34 +329,35 @@ impl Receiver {
 
     /// What is pulled: the first message with a destination of whose pulled part nothing has arrived, or else the first.
     fn pulled(&self) -> Option<(u32, u64)> {
-        let destined = || self.destined.iter().filter_map(|number| Some((*number, self.messages.get(number)?)));
-        let pulled = |(number, it): (u64, &ArrivingMessage)| it.pulled_from().map(|from| (wire(number), from));
-        let next = destined().filter(|(_, it)| it.has_not_begun()).find_map(pulled);
-        next.or_else(|| destined().find_map(pulled))
+        let Destined { not_begun, pulled, .. } = &self.destined;
+        let (_, &number) = not_begun.first().or_else(|| pulled.first())?;
+        let from = self.messages.get(&number)?.pulled_from()?;
+        Some((wire(number), from))
     }
 
     /// Posts a receive for the next message with one of `tags`.
-    pub(crate) fn post(&mut self, now: Time, order: u64, tags: Tags, completions: &mut u64) {
+    pub(crate) fn post(&mut self, now: Time, order: u64, tags: Tags, completions: &mut Completions) {
         let matched = self.candidate(tags).map(|candidate| candidate.number);
-        self.posted.push(Posted { order, tags, matched });
+        self.posted.insert(order, Posted { tags, matched });
         match matched {
             Some(number) => {
-                self.bind(number, order);
+                self.bind(number, order, completions);
                 self.give_destination(now, number, completions);
             }
-            None => self.waiting.post(now),
+            None => {
+                self.open.insert(tags, order);
+                self.waiting.post(now);
+            }
         }
     }
 
     /// Matches this message with a receive.
-    pub(crate) fn bind(&mut self, number: u64, order: u64) {
-        if let Some(arrived) = self.messages.get_mut(&number) {
-            arrived.matched = Some(order);
-        }
+    pub(crate) fn bind(&mut self, number: u64, order: u64, completions: &mut Completions) {
+        self.set_matched(number, Some(order), completions);
     }
 
     /// Gives this message, which has begun, the destination of a receive.
-    pub(crate) fn give_destination(&mut self, now: Time, number: u64, completions: &mut u64) {
+    pub(crate) fn give_destination(&mut self, now: Time, number: u64, completions: &mut Completions) {
         self.waiting.post(now);
         let arrived = self.messages.get_mut(&number).filter(|arrived| arrived.place != Place::Destination);
         let Some(arrived) = arrived else { return };
@@ -278,19 +365,20 @@ impl Receiver {
             self.room += room_for(&arrived.reassembly);
         }
         arrived.place = Place::Destination;
+        arrived.destined = Some(self.destined.add());
         arrived.note_completion(completions);
-        self.destined.push(number);
         if !arrived.kept {
             self.receive_stream.report_at(now);
         }
+        self.update(number);
         self.pull(now);
     }
 
     /// A receive for messages from rank `from` no longer waits.
     pub(crate) fn withdraw(&mut self, from: Rank, order: u64, matching: &mut Matching) {
-        let Some(place) = self.posted.iter().position(|posted| posted.order == order) else { return };
+        let Some(Posted { tags, matched }) = self.posted.remove(order) else { return };
+        self.open.remove(tags, order);
         matching.waiting -= 1;
-        let Posted { matched, .. } = self.posted.remove(place);
         if self.posted.is_empty() {
             self.waiting.withdraw();
         }
@@ -311,20 +399,25 @@ impl Receiver {
 
     /// The first message with one of `tags` that is not matched with a receive.
     pub(crate) fn candidate(&self, tags: Tags) -> Option<Candidate> {
-        let fits = |(_, it): &(&u64, &ArrivingMessage)| it.matched.is_none() && tags.include(it.tag());
-        let (&number, arrived) = self.messages.iter().find(fits)?;
+        let number = self.unmatched.first(tags)?;
+        let arrived = self.messages.get(&number)?;
         let completion = arrived.completion;
         Some(Candidate { number, completion, is_pulled: arrived.place == Place::Destination && completion.is_none() })
     }
 
     /// Whether a message with a destination is incomplete.
     pub(crate) fn is_pulling(&self) -> bool {
-        self.destined.iter().any(|number| self.messages.get(number).is_some_and(|it| it.completion.is_none()))
+        !self.destined.incomplete.is_empty()
+    }
+
+    /// Whether a message is matched with no receive.
+    pub(crate) fn has_unmatched(&self) -> bool {
+        !self.unmatched.is_empty()
     }
 
     /// The message that this receive is matched with.
     pub(crate) fn matched(&self, order: u64) -> Option<u64> {
-        self.posted.iter().find(|posted| posted.order == order)?.matched
+        self.posted.get(order)?.matched
     }
 
     /// The position of this message in the order in which messages became complete, if it is complete.
@@ -334,10 +427,9 @@ impl Receiver {
 
     /// The message that this receive is matched with, if it is complete.
     pub(crate) fn receive(&mut self, now: Time, order: u64) -> Option<(Tag, Message)> {
-        let place = self.posted.iter().position(|posted| posted.order == order)?;
-        let number = self.posted[place].matched?;
+        let number = self.matched(order)?;
         let received = self.receive_message(now, number)?;
-        self.posted.remove(place);
+        self.posted.remove(order);
         if self.posted.is_empty() {
             self.waiting.withdraw();
         }
@@ -347,10 +439,13 @@ impl Receiver {
     /// This message, if it is complete.
     pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<(Tag, Message)> {
         self.messages.get(&number)?.completion?;
-        let ArrivingMessage { reassembly, place, .. } = self.messages.remove(&number)?;
+        let ArrivingMessage { reassembly, place, matched, .. } = self.messages.remove(&number)?;
+        if matched.is_none() {
+            self.unmatched.remove(reassembly.label().tag(), number);
+        }
         match place {
             Place::PushedBuffer => self.room += room_for(&reassembly),
-            Place::Destination => self.destined.retain(|destined| *destined != number),
+            Place::Destination => self.destined.count -= 1,
             Place::Nowhere => {}
         }
         self.taken = self.taken.max(number + 1);
@@ -395,8 +490,7 @@ impl Receiver {
 
     /// The incomplete messages, in order, including the one that begins next.
     fn incomplete(&self) -> impl Iterator<Item = u64> {
-        let begun = self.messages.iter().filter(|(_, arrived)| !arrived.is_complete());
-        begun.map(|(&number, _)| number).chain([self.next])
+        self.incomplete.iter().map(|(number, ())| number).chain([self.next])
     }
 
     /// Whether the next report tells the source that message `number` is complete.
@@ -421,8 +515,8 @@ impl Receiver {
         let complete = self.first_incomplete();
         let mut report = Report { complete: wire(complete), pull: self.pulled(), ..self.receive_stream.report() };
         if complete < self.taken {
-            let enough = self.incomplete().skip(1).take_while(|number| *number < self.taken).count() + 1;
-            let listed = enough.min(self.most_incomplete);
+            let before = self.incomplete().skip(1).take_while(|number| *number < self.taken);
+            let listed = before.take(self.most_incomplete - 1).count() + 1;
             report.incomplete = self.incomplete().skip(1).take(listed).map(wire).collect();
             let room = self.report_room - listed * INCOMPLETE;
             report.bitmap.truncate(room);

@@ -1,12 +1,13 @@
 //! The source's side.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 
 use endpoint::{Message, Tag, Tags};
 use quantities::Time;
 
 use crate::fragmenter::Fragmenter;
 use crate::memory;
+use crate::ordered::{Keys, Ordered};
 use crate::packet::{Data, Label, Report};
 use crate::sequence::{FIRST, near, wire};
 use crate::{Parameters, Repeat, SendStream, SharedQueue};
@@ -17,8 +18,15 @@ const RECEIVER: usize = 0;
 /// Everything that goes to one rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    /// The send queue: the messages that the receiver does not have, oldest first.
-    messages: VecDeque<Fragmenter>,
+    /// The send queue: the messages that the receiver does not have, by number, so oldest first.
+    messages: Ordered<u64, Fragmenter>,
+    /// How many of them have each tag.
+    with_tag: Ordered<Tag, usize>,
+    /// Those of which something may be sent now: whether nobody has pulled it, and its number. What is pulled goes first.
+    sendable: Keys<(bool, u64)>,
+    /// The tags with which a message was refused, and those of them for which there may be room since.
+    refused: Keys<Tag>,
+    roomier: Vec<Tag>,
     /// The number of the next message.
     next: u64,
     /// The packets in flight.
@@ -32,7 +40,11 @@ impl Sender {
         let window = SendStream::new(FIRST, repeat, timing).with_probe(probe);
         let window = if repeat == Repeat::GoBackN { window } else { window.with_send_order() };
         Sender {
-            messages: VecDeque::new(),
+            messages: Ordered::default(),
+            with_tag: Ordered::default(),
+            sendable: Keys::default(),
+            refused: Keys::default(),
+            roomier: Vec::new(),
             next: FIRST,
             packets: SharedQueue::new(FIRST, parameters.window as usize, 1),
             window,
@@ -46,18 +58,29 @@ impl Sender {
 
     /// Whether the receiver lacks a message with one of `tags`.
     pub(crate) fn has_undelivered(&self, tags: Tags) -> bool {
-        self.messages.iter().any(|message| tags.include(message.label().tag()))
+        match tags {
+            Tags::Only(tag) => self.with_tag.get(tag).is_some(),
+            Tags::Any => self.with_tag.iter().any(|(tag, _)| tags.include(tag)),
+        }
     }
 
     /// The messages that the receiver does not have, as far as this rank knows.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
-        self.messages.iter().map(Fragmenter::number)
+        self.messages.iter().map(|(number, _)| number)
     }
 
-    /// Whether the send queue has room for one more message with this tag.
-    pub(crate) fn has_room(&self, tag: Tag, parameters: &Parameters) -> bool {
-        let with_tag = || self.messages.iter().filter(|message| message.label().tag() == tag).count();
-        self.messages.len() < parameters.send_queue || with_tag() < parameters.send_queue
+    /// Whether the send queue has room for one more message with this tag. If it has none, no message with another tag is why.
+    pub(crate) fn has_room(&mut self, tag: Tag, parameters: &Parameters) -> bool {
+        let has_room = self.with_tag.get(tag).is_none_or(|&count| count < parameters.send_queue);
+        if !has_room {
+            self.refused.insert(tag, ());
+        }
+        has_room
+    }
+
+    /// The tags with which a message was refused, and for which there may be room since this was last asked.
+    pub(crate) fn take_roomier(&mut self) -> Vec<Tag> {
+        std::mem::take(&mut self.roomier)
     }
 
     pub(crate) const fn window(&self) -> &SendStream {
@@ -67,13 +90,17 @@ impl Sender {
     /// Puts a message into the send queue.
     pub(crate) fn submit(&mut self, tag: Tag, message: Message, parameters: &Parameters) {
         let push = parameters.push_of(message.size());
-        self.messages.push_back(Fragmenter::new(self.next, message, push, Label::with_tag(tag)));
+        self.messages.insert(self.next, Fragmenter::new(self.next, message, push, Label::with_tag(tag)));
+        let count = self.with_tag.get(tag).copied().unwrap_or_default();
+        self.with_tag.insert(tag, count + 1);
+        self.sendable.insert((true, self.next), ());
         self.next += 1;
     }
 
     /// Gives up on all messages.
     pub(crate) fn clear(&mut self) {
-        self.messages.clear();
+        (self.messages, self.sendable) = (Ordered::default(), Keys::default());
+        self.with_tag = Ordered::default();
         self.packets.unlink(RECEIVER);
         self.window.give_up();
     }
@@ -86,9 +113,8 @@ impl Sender {
         if self.packets.room() == 0 {
             return None;
         }
-        let pulled = self.messages.iter().position(|message| message.is_pulled() && message.may_send());
-        let place = pulled.or_else(|| self.messages.iter().position(Fragmenter::may_send))?;
-        let mut data = self.messages.get_mut(place)?.next_part_to_one(parameters.datagram);
+        let ((_, number), ()) = self.sendable.first()?;
+        let mut data = self.change(number, |message| message.next_part_to_one(parameters.datagram))?;
         data.sequence = wire(self.packets.next());
         self.packets.produce(data.clone()).ok()?;
         self.window.sent(now);
@@ -106,27 +132,55 @@ impl Sender {
         self.window.report(now, report);
         self.packets.pass(RECEIVER, self.window.base());
         let Some(complete) = near(self.next, report.complete) else { return };
-        while self.messages.front().is_some_and(|message| message.number() < complete && message.is_sent()) {
-            self.messages.pop_front();
+        while let Some((number, _)) =
+            self.messages.first().filter(|(number, message)| *number < complete && message.is_sent())
+        {
+            self.forget(number);
         }
         self.forget_complete(complete, &report.incomplete);
         let pull = report.pull.and_then(|(message, offset)| Some((near(self.next, message)?, offset)));
         if let Some((number, offset)) = pull {
-            self.messages.iter_mut().filter(|message| message.number() == number).for_each(|it| it.pull(offset));
+            self.change(number, |message| message.pull(offset));
         }
     }
 
     /// If messages were taken out of order: the receiver has all those before the last of `incomplete` that are not listed.
     fn forget_complete(&mut self, first: u64, incomplete: &[u32]) {
-        if incomplete.is_empty() {
-            return;
+        let numbers = || incomplete.iter().filter_map(|&message| near(self.next, message));
+        let Some(end) = numbers().last() else { return };
+        let incomplete: BTreeSet<u64> = numbers().collect();
+        let before = self.messages.iter().take_while(|&(number, _)| number < end);
+        let complete = before.filter(|(number, it)| *number != first && !incomplete.contains(number) && it.is_sent());
+        let complete: Vec<u64> = complete.map(|(number, _)| number).collect();
+        complete.into_iter().for_each(|number| self.forget(number));
+    }
+
+    /// The receiver has this message.
+    fn forget(&mut self, number: u64) {
+        let Some(message) = self.messages.remove(number) else { return };
+        let tag = message.label().tag();
+        match self.with_tag.get_mut(tag) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => {
+                self.with_tag.remove(tag);
+            }
         }
-        let incomplete: Vec<u64> = incomplete.iter().filter_map(|&message| near(self.next, message)).collect();
-        let Some(&end) = incomplete.last() else { return };
-        self.messages.retain(|message| {
-            let number = message.number();
-            number == first || number >= end || incomplete.contains(&number) || !message.is_sent()
-        });
+        self.roomier.extend(self.refused.remove(tag).map(|()| tag));
+        self.sendable.remove((!message.is_pulled(), number));
+    }
+
+    /// Changes a message, and notes whether something of it may be sent.
+    fn change<T>(&mut self, number: u64, change: impl FnOnce(&mut Fragmenter) -> T) -> Option<T> {
+        let message = self.messages.get_mut(number)?;
+        let before = message.is_pulled();
+        let changed = change(message);
+        if before != message.is_pulled() || !message.may_send() {
+            self.sendable.remove((!before, number));
+        }
+        if message.may_send() {
+            self.sendable.insert((!message.is_pulled(), number), ());
+        }
+        Some(changed)
     }
 
     /// The memory it occupies now, including what its packets keep of messages. [B]

@@ -1,0 +1,81 @@
+//! Which messages a receive may take, and which receives a message, by their tags.
+
+use endpoint::{Tag, Tags};
+
+use crate::ordered::Keys;
+
+/// Messages by number, each with its tag.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Messages {
+    by_tag: Keys<(Tag, u64)>,
+    /// Those that a receive of any tag may take.
+    of_programs: Keys<u64>,
+}
+
+impl Messages {
+    pub(crate) fn insert(&mut self, tag: Tag, number: u64) {
+        self.by_tag.insert((tag, number), ());
+        if Tags::Any.include(tag) {
+            self.of_programs.insert(number, ());
+        }
+    }
+
+    pub(crate) fn remove(&mut self, tag: Tag, number: u64) {
+        self.by_tag.remove((tag, number));
+        self.of_programs.remove(number);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_tag.is_empty()
+    }
+
+    /// The first with one of `tags`.
+    pub(crate) fn first(&self, tags: Tags) -> Option<u64> {
+        match tags {
+            Tags::Only(tag) => first_of(&self.by_tag, tag),
+            Tags::Any => self.of_programs.first().map(|(number, ())| number),
+        }
+    }
+}
+
+/// Receives by the order in which they were posted, each with the tags that it asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Receives {
+    by_tag: Keys<(Tag, u64)>,
+    of_any: Keys<u64>,
+}
+
+impl Receives {
+    pub(crate) fn insert(&mut self, tags: Tags, order: u64) {
+        match tags {
+            Tags::Only(tag) => self.by_tag.insert((tag, order), ()),
+            Tags::Any => self.of_any.insert(order, ()),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, tags: Tags, order: u64) {
+        match tags {
+            Tags::Only(tag) => self.by_tag.remove((tag, order)),
+            Tags::Any => self.of_any.remove(order),
+        };
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> Vec<(u64, Tags)> {
+        let of_tag = self.by_tag.iter().map(|((tag, order), ())| (order, Tags::Only(tag)));
+        let mut all: Vec<(u64, Tags)> =
+            of_tag.chain(self.of_any.iter().map(|(order, ())| (order, Tags::Any))).collect();
+        all.sort_unstable_by_key(|&(order, _)| order);
+        all
+    }
+
+    /// The first that asks for this tag.
+    pub(crate) fn first(&self, tag: Tag) -> Option<u64> {
+        let of_any = self.of_any.first().map(|(order, ())| order).filter(|_| Tags::Any.include(tag));
+        [first_of(&self.by_tag, tag), of_any].into_iter().flatten().min()
+    }
+}
+
+fn first_of(all: &Keys<(Tag, u64)>, tag: Tag) -> Option<u64> {
+    all.first_from((tag, 0)).filter(|&((other, _), ())| other == tag).map(|((_, number), ())| number)
+}
