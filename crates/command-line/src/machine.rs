@@ -14,6 +14,7 @@ use machines::{Facts, facts};
 use super::CommandOutput;
 use super::failure::Failure;
 use super::settings::Settings;
+use super::working;
 use report::terminal::{Side, bytes_per_second, columns};
 
 /// Show a machine as it is simulated: its parts, distances and latencies without load.
@@ -44,15 +45,17 @@ impl Arguments {
             return Ok(self.settings.describe(&self.machine)?.text()?.into());
         }
         let machine = self.settings.load(&self.machine)?;
-        let text = if as_json {
-            export::json(&machine)
-        } else if self.graphml {
-            export::graphml(&machine)
-        } else if self.dot {
-            export::dot(&machine)
-        } else {
-            described(&machine, &facts(&machine))
-        };
+        let text = working("working out what it is like", move || {
+            Ok(if as_json {
+                export::json(&machine)
+            } else if self.graphml {
+                export::graphml(&machine)
+            } else if self.dot {
+                export::dot(&machine)
+            } else {
+                described(&machine, &facts(&machine))
+            })
+        })?;
         Ok(text.into())
     }
 }

@@ -68,7 +68,7 @@ fn missing(field: &str, missing: &str) -> Fault {
 
 /// A network of routers.
 fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
-    let Built { plan, own_routing } = lay_out(topology)?;
+    let Built { mut plan, own_routing } = lay_out(topology)?;
     let packet = packet(fields.packet.as_ref().ok_or_else(|| missing("", "`packet`"))?)?;
     if let Some(piggyback) = fields.node.piggyback.filter(|piggyback| *piggyback > packet.payload) {
         let allowed = format!("at most {}, what a packet carries", packet.payload);
@@ -80,19 +80,23 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &plan)?;
     let channels = lines::channels(lines, virtual_channels, topology, &plan, packet.flit)?;
     let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, virtual_channels)?;
+    // From here on they are in the network itself.
+    plan.channels = Vec::new();
+    let (waits_for, idle_when) = (waits_for(&fields.routing)?, idle_when(&fields.routing)?);
+    let switching = switching(&fields.switching, &plan)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
         channels,
         injection: ends(0),
         ejection: ends(1),
-        routers: named(&plan, routing_delay),
-        sides: plan.sides.clone(),
+        routers: named(plan.routers, routing_delay),
+        sides: plan.sides,
         group: plan.group,
         routing,
         selection: selection(fields.routing.selection),
-        waits_for: waits_for(&fields.routing)?,
-        idle_when: idle_when(&fields.routing)?,
-        switching: switching(&fields.switching, &plan)?,
+        waits_for,
+        idle_when,
+        switching,
         arbitration: match routers.arbitration {
             fields::Arbitration::FirstCome => Arbitration::FirstCome,
             fields::Arbitration::RoundRobin => Arbitration::RoundRobin,
@@ -127,14 +131,10 @@ fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
     }
 }
 
-fn named(plan: &Plan, routing_delay: Duration) -> Vec<Router> {
-    let router = |router: &topology::RouterPlan| Router {
-        name: router.name.clone(),
-        routing_delay,
-        position: router.position,
-        mesh_index: router.mesh_index,
-    };
-    plan.routers.iter().map(router).collect()
+fn named(routers: Vec<topology::RouterPlan>, routing_delay: Duration) -> Vec<Router> {
+    let router =
+        |topology::RouterPlan { name, position, mesh_index }| Router { name, routing_delay, position, mesh_index };
+    routers.into_iter().map(router).collect()
 }
 
 /// Checks that a time is within bounds.

@@ -38,37 +38,54 @@ impl Survey<'_> {
 
 /// Examines the path of every pair of nodes, or of many pairs.
 pub(super) fn survey(network: &FlitNetwork) -> Survey<'_> {
-    let mut residents: BTreeMap<RouterId, Vec<NodeId>> = BTreeMap::new();
-    for (node, &channel) in network.injection.iter().enumerate() {
-        if let Place::Router(home) = network.channels[channel.0 as usize].to {
-            residents.entry(home).or_default().push(NodeId(node as u32));
-        }
-    }
-    let homes: Vec<(RouterId, Vec<NodeId>)> = residents.into_iter().collect();
+    let homes = homes(network);
     let most = (MOST_ENTRIES / network.routers.len()).clamp(2, homes.len().max(2));
     let mut trails = Trails::new(network);
-    let mut pairs: BTreeMap<Trail, u64> = BTreeMap::new();
+    let mut pairs: Vec<u64> = Vec::new();
     for sample in 0..most.min(homes.len()) {
         // Spread evenly from the first to the last.
-        let (home, there) = &homes[sample * (homes.len() - 1) / (most - 1)];
+        let there = homes[sample * (homes.len() - 1) / (most - 1)];
         trails.switch_destination();
-        for (router, current) in &homes {
-            let others = if router == home { current.len() - 1 } else { current.len() };
-            let count = others as u64 * there.len() as u64;
+        for current in &homes {
+            let others = current.nodes - u32::from(current.router == there.router);
+            let count = u64::from(others) * u64::from(there.nodes);
             if count > 0 {
                 if trails.network.routing.choices() > 1 {
                     trails.switch_destination();
                 }
-                let rest = trails.from(*router, current[0], there[0]);
-                let injection = network.injection[current[0].0 as usize];
-                *pairs.entry(trails.longer(injection, rest)).or_default() += count;
+                let rest = trails.from(current.router, current.first, there.first);
+                let injection = network.injection[current.first.0 as usize];
+                let trail = trails.longer(injection, rest) as usize;
+                pairs.resize(pairs.len().max(trail + 1), 0);
+                pairs[trail] += count;
             }
         }
     }
     let kind = |(trail, pairs)| PathKind { length: trails.lengths[trail as usize], pairs, trail };
-    let mut kinds: Vec<PathKind> = pairs.into_iter().map(kind).collect();
+    let mut kinds: Vec<PathKind> = (0..).zip(pairs).filter(|(_, pairs)| *pairs > 0).map(kind).collect();
     kinds.sort_by_key(|kind| (kind.length, kind.trail));
     Survey { kinds, all_pairs: most >= homes.len(), trails }
+}
+
+/// A router that has nodes: the first of them, and how many.
+#[derive(Clone, Copy)]
+struct Home {
+    router: RouterId,
+    first: NodeId,
+    nodes: u32,
+}
+
+/// The routers that have nodes, in order.
+fn homes(network: &FlitNetwork) -> Vec<Home> {
+    let mut of_nodes: Vec<(RouterId, NodeId)> = Vec::with_capacity(network.injection.len());
+    for (node, &channel) in (0..).map(NodeId).zip(&network.injection) {
+        if let Place::Router(home) = network.channels[channel.0 as usize].to {
+            of_nodes.push((home, node));
+        }
+    }
+    of_nodes.sort_unstable();
+    let home = |nodes: &[(RouterId, NodeId)]| Home { router: nodes[0].0, first: nodes[0].1, nodes: nodes.len() as u32 };
+    of_nodes.chunk_by(|one, other| one.0 == other.0).map(home).collect()
 }
 
 /// Index of a trail: a kind of channel and the trail after it.
@@ -82,12 +99,20 @@ struct Trails<'a> {
     hops: Vec<Hop>,
     kind_of_channel: Vec<u32>,
     known: BTreeMap<(u32, Trail), Trail>,
+    /// For every trail, and before them for none, the last two trails that were found to be longer by a channel: each by the kind of
+    /// that channel. Most are asked for again at once.
+    recent: Vec<[(u32, Trail); 2]>,
     trails: Vec<(u32, Trail)>,
     /// For every trail, how many channels it has.
     lengths: Vec<u32>,
     /// For every router, the trail from it to the current destination, if known yet.
     from: Vec<Option<Trail>>,
+    /// What is on the way from a router to the next whose trail is known.
+    path: Vec<(RouterId, ChannelId)>,
 }
+
+/// No kind of channel has this number.
+const NONE_RECENT: [(u32, Trail); 2] = [(u32::MAX, END); 2];
 
 impl<'a> Trails<'a> {
     fn new(network: &'a FlitNetwork) -> Trails<'a> {
@@ -106,9 +131,11 @@ impl<'a> Trails<'a> {
             hops,
             kind_of_channel,
             known: BTreeMap::new(),
+            recent: vec![NONE_RECENT],
             trails: Vec::new(),
             lengths: Vec::new(),
             from: vec![None; network.routers.len()],
+            path: Vec::new(),
         }
     }
 
@@ -119,18 +146,26 @@ impl<'a> Trails<'a> {
 
     /// The trail of `channel` and then `rest`.
     fn longer(&mut self, channel: ChannelId, rest: Trail) -> Trail {
-        let key = (self.kind_of_channel[channel.0 as usize], rest);
-        *self.known.entry(key).or_insert_with(|| {
-            self.trails.push(key);
+        let kind = self.kind_of_channel[channel.0 as usize];
+        let behind = rest.wrapping_add(1) as usize;
+        let recent = &mut self.recent[behind];
+        if let Some(&(_, trail)) = recent.iter().find(|(recent, _)| *recent == kind) {
+            return trail;
+        }
+        let trail = *self.known.entry((kind, rest)).or_insert_with(|| {
+            self.trails.push((kind, rest));
             self.lengths.push(1 + self.lengths.get(rest as usize).copied().unwrap_or(0));
             self.trails.len() as Trail - 1
-        })
+        });
+        *recent = [(kind, trail), recent[0]];
+        self.recent.resize(self.trails.len() + 1, NONE_RECENT);
+        trail
     }
 
     /// The trail from a router to the current destination.
     fn from(&mut self, router: RouterId, source: NodeId, destination: NodeId) -> Trail {
         let chance = default_chance(source, destination);
-        let mut path: Vec<(RouterId, ChannelId)> = Vec::new();
+        let mut path = std::mem::take(&mut self.path);
         let mut at = router;
         let mut trail = loop {
             if let Some(known) = self.from[at.0 as usize] {
@@ -146,10 +181,11 @@ impl<'a> Trails<'a> {
                 Place::Node(_) => break END,
             }
         };
-        for (router, channel) in path.into_iter().rev() {
+        for (router, channel) in path.drain(..).rev() {
             trail = self.longer(channel, trail);
             self.from[router.0 as usize] = Some(trail);
         }
+        self.path = path;
         trail
     }
 

@@ -52,32 +52,52 @@ fn packet_by_packet(path: &[Hop], flits: u32) -> Duration {
 /// first), the flit before it is off the channel, and the flit a buffer's length before it has left the far buffer and its slot is
 /// free again.
 fn flit_by_flit(path: &[Hop], flits: u32) -> Duration {
-    let slots = |hop: &Hop| hop.buffer.min(flits) as usize;
-    // When the flits that last occupied each slot of a buffer left it, in the order of flits modulo slots.
-    let mut left: Vec<Vec<Duration>> = path.iter().map(|hop| vec![Duration::ZERO; slots(hop)]).collect();
-    let mut idle = vec![Duration::ZERO; path.len()];
+    let mut crossings: Vec<Crossing> = path.iter().map(|hop| Crossing::new(hop, flits)).collect();
+    // When the flits that last occupied each slot of a buffer left it, buffer by buffer, in the order of flits modulo slots.
+    let mut left = vec![Duration::ZERO; crossings.iter().map(|crossing| crossing.slots).sum()];
     let mut arrived = Duration::ZERO;
     for flit in 0..flits as usize {
         arrived = Duration::ZERO;
-        for (index, hop) in path.iter().enumerate() {
-            let mut start = arrived.max(idle[index]);
-            if flit >= left[index].len() {
-                start = start.max(left[index][flit % left[index].len()] + hop.credit_latency);
+        // The slot of the flit in the buffer before the channel.
+        let mut before = None;
+        let mut first = 0;
+        for crossing in &mut crossings {
+            let slot = first + crossing.slot;
+            let mut start = arrived.max(crossing.idle);
+            if flit >= crossing.slots {
+                start = start.max(left[slot] + crossing.hop.credit_latency);
             }
-            if let Some(before) = index.checked_sub(1) {
-                let slots = left[before].len();
-                left[before][flit % slots] = start;
+            if let Some(before) = before {
+                left[before] = start;
             }
-            idle[index] = start + hop.flit_time;
-            arrived = idle[index] + hop.wire_latency;
+            crossing.idle = start + crossing.hop.flit_time;
+            arrived = crossing.idle + crossing.hop.wire_latency;
             if flit == 0 {
-                arrived += hop.delay;
+                arrived += crossing.hop.delay;
             }
+            before = Some(slot);
+            first += crossing.slots;
+            crossing.slot = if crossing.slot + 1 == crossing.slots { 0 } else { crossing.slot + 1 };
         }
-        if let Some(sink) = left.last_mut() {
-            let slots = sink.len();
-            sink[flit % slots] = arrived;
+        if let Some(sink) = before {
+            left[sink] = arrived;
         }
     }
     arrived
+}
+
+/// A channel that a packet crosses.
+struct Crossing {
+    hop: Hop,
+    /// How many slots of the far buffer the packet uses, and that of its next flit.
+    slots: usize,
+    slot: usize,
+    /// From when on the channel is idle.
+    idle: Duration,
+}
+
+impl Crossing {
+    fn new(hop: &Hop, flits: u32) -> Crossing {
+        Crossing { hop: *hop, slots: hop.buffer.min(flits) as usize, slot: 0, idle: Duration::ZERO }
+    }
 }

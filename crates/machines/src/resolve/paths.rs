@@ -25,10 +25,14 @@ pub(super) fn routing(
     });
     let unserved =
         |reason: String| Fault::new("routing.rule", Problem::Unserved { rule: rule.name().to_string(), reason });
+    let own = match (rule, own) {
+        // A grid is connected, and its ways follow from places: nothing has to be looked up.
+        (Rule::DimensionOrder, Some(own @ Routing::Grid(_))) => return Ok((rule, own)),
+        (_, own) => own,
+    };
     let neighbours = Neighbours::of(plan);
     connected(plan, &neighbours)?;
     let routing = match (rule, own) {
-        (Rule::DimensionOrder, Some(own @ Routing::Grid(_))) => own,
         (Rule::DimensionOrder, _) => {
             return Err(unserved(
                 "it is for `mesh` and `torus`; `clos` is for the networks with levels, `up-down` for all".into(),

@@ -6,6 +6,8 @@
 //! from the south. The links that close the rings of a torus are made with the other links of the last router of the ring; a ring of
 //! two has one link, not two.
 
+use std::fmt::Write;
+
 use super::{Built, Line, MOST_NODES, Plan, within};
 use crate::description::fields;
 use crate::error::{Fault, Problem};
@@ -25,13 +27,25 @@ pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
     let mut plan = Plan { sides: sides.clone(), ..Plan::default() };
     let places = places(&sides);
     for (number, place) in places.chunks_exact(sides.len()).enumerate() {
-        let coordinates: Vec<String> = place.iter().map(u32::to_string).collect();
-        plan.router(format!("{name} ({})", coordinates.join(", ")), position(place, &sides), Some(number as u32));
+        plan.router(named(name, place), position(place, &sides), Some(number as u32));
     }
     (0..plan.routers.len() as u32).for_each(|node| plan.node(RouterId(node)));
     let out = link(&mut plan, &places, wraps);
     let own_routing = Some(Routing::Grid(Grid::new(sides, wraps, places, out)));
     Ok(Built { plan, own_routing })
+}
+
+/// The name of a router: `mesh (3, 2)`.
+fn named(grid: &str, place: &[u32]) -> String {
+    let mut name = format!("{grid} (");
+    for (index, coordinate) in place.iter().enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        // A text takes whatever is written to it.
+        let _ = write!(name, "{separator}{coordinate}");
+    }
+    name.push(')');
+    name.shrink_to_fit();
+    name
 }
 
 /// The sides, given by `columns` and `rows` or as a list.
