@@ -9,6 +9,8 @@ use super::{Axis, Cell, LineChart, Mark, Measure, Page, Series, Table, fixed, le
 /// A rehearsal, as its page shows it.
 #[derive(Clone, Debug)]
 pub struct RehearsalPage {
+    /// Why it decides nothing, if it does not.
+    pub warning: Option<String>,
     /// The fitted fields and their values.
     pub fitted: Vec<(String, String)>,
     /// How good the predictions were: names and words.
@@ -26,11 +28,13 @@ pub struct Row {
     pub what: String,
     /// The predicted time, if there is a prediction.
     pub predicted: Option<Duration>,
-    /// The measured time.
+    /// The time measured by all runs.
     pub measured: Duration,
-    /// By how much the prediction exceeds the measured time, as a share of the latter.
+    /// By how much the prediction exceeds that, as a share of it.
     pub error: Option<f64>,
-    /// How many runs were left out, of how many.
+    /// The same by the runs that count, if there are any.
+    pub error_that_counts: Option<f64>,
+    /// How many runs do not count, of how many.
     pub left_out: String,
 }
 
@@ -59,7 +63,8 @@ impl RehearsalPage {
         ];
         let lead = "How long programs take on a machine, predicted with a description that was fitted to a few small measurements, and then \
                     measured. The predictions were written down before the measurement.";
-        Page { title: "Rehearsal".to_owned(), lead: lead.to_owned(), sections, foot: self.made.clone() }.html()
+        let warning = self.warning.as_ref().map_or_else(String::new, |text| format!("{text}. "));
+        Page { title: "Rehearsal".to_owned(), lead: warning + lead, sections, foot: self.made.clone() }.html()
     }
 
     /// The names of the programs, in order of first occurrence.
@@ -104,16 +109,24 @@ impl RehearsalPage {
     }
 
     fn table(&self) -> Element {
-        let mut table = Table::of_figures(&["program", "predicted", "measured", "error", "runs left out"]);
+        let mut table = Table::of_figures(&[
+            "program",
+            "predicted",
+            "measured",
+            "error, all runs",
+            "error, runs that count",
+            "runs left out",
+        ]);
         let time =
             |time: Duration| Cell::Measured(element("data").attribute("value", time.picoseconds()).text(rounded(time)));
         for row in &self.rows {
-            let error = row.error.map(|error| format!("{} %", fixed(100.0 * error, 1))).unwrap_or_default();
+            let percent = |error: Option<f64>| error.map(|error| format!("{} %", fixed(100.0 * error, 1)));
             table.rows.push(vec![
                 Cell::Short(row.what.clone()),
                 row.predicted.map_or_else(|| Cell::Number("none".to_owned()), time),
                 time(row.measured),
-                Cell::Number(error),
+                Cell::Number(percent(row.error).unwrap_or_default()),
+                Cell::Number(percent(row.error_that_counts).unwrap_or_else(|| "none".to_owned())),
                 Cell::Number(row.left_out.clone()),
             ]);
         }

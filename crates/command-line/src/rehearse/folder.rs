@@ -47,6 +47,10 @@ impl Folder {
             |error: serde_json::Error| Failure::from(Error::parameter("predictions", error, "what JSON can hold"));
         let (path, text) = (self.path.join(PREDICTIONS), predictions.to_json().map_err(wrong)?);
         WholeFile::create(&self.path.join(FITTED))?.fill(predictions.description.as_bytes())?;
+        for (number, state) in (2..).zip(predictions.states.iter().skip(1)) {
+            let name = format!("fitted-{number}.toml");
+            WholeFile::create(&self.path.join(name))?.fill(state.description.as_bytes())?;
+        }
         WholeFile::create(&path)?.fill(text.as_bytes())?;
         Ok(InputFile::new(&path, text.as_bytes()).blake3().to_owned())
     }

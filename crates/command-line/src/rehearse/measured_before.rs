@@ -30,7 +30,7 @@ struct Outcome {
     unusual: Vec<Unusual>,
 }
 
-/// A program none of whose runs counted.
+/// A program none of whose runs counted in the fit.
 #[derive(Deserialize)]
 struct Unusual {
     purpose: Purpose,
@@ -48,18 +48,22 @@ struct Measured {
     what: String,
     /// The median; nothing if no run counted. [ps]
     #[serde(default)]
-    measured_ps: u64,
+    measured_ps: Option<u64>,
     /// Its runs, pass by pass, which outcomes have in which more than the median was written.
     #[serde(default)]
     passes: VecDeque<Pass>,
 }
 
 impl Measured {
-    /// The runs of the next pass; if only the median is known, `runs` of that time.
+    /// The runs of the next pass; if only the median is known, `runs` of that time. Which of them count is for the new rehearsal to say.
     fn next_pass(&mut self, runs: u32) -> Pass {
         let next = self.passes.pop_front();
         self.passes.extend(next.clone());
-        next.unwrap_or_else(|| Pass { times_ps: vec![self.measured_ps; runs as usize], ..Pass::default() })
+        let next = next.map(|pass| Pass { state: 0, in_other_state: false, ..pass });
+        next.unwrap_or_else(|| Pass {
+            times_ps: vec![self.measured_ps.unwrap_or_default(); runs as usize],
+            ..Pass::default()
+        })
     }
 }
 

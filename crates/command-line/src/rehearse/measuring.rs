@@ -4,7 +4,7 @@ use launch::wire::{Record, times};
 use quantities::Duration;
 use serde::Serialize;
 use tuning::launched::Repetitions;
-use tuning::rehearsal::{Comparison, MeasuredProgram, Pass, Predictions, Question, Runs, usual_reference};
+use tuning::rehearsal::{Comparison, MeasuredProgram, Pass, Predictions, Question, Runs, States};
 
 use super::plan::Plan;
 use super::{Processes, Purpose};
@@ -15,13 +15,10 @@ use crate::progress::Bar;
 /// hardly depends on single runs.
 const REFERENCE_RUNS: u32 = 9;
 
-/// The usual time of the reference program, and by how much a time may differ from it, as a share of it.
-type Usual = Option<(Duration, f64)>;
-
-/// A program that was never measured in the usual state of the computer, so that none of its runs count.
+/// A program that was never measured in a state of the computer in which the description was fitted.
 #[derive(Debug, Serialize)]
 pub(super) struct Unusual {
-    pub(super) purpose: Purpose,
+    purpose: Purpose,
     what: String,
     passes: Runs,
 }
@@ -33,7 +30,7 @@ pub(super) struct Measuring<'a> {
     /// The program that runs between all others, if one does.
     reference: Option<&'a Question>,
     bar: &'a Bar,
-    /// What was measured, but not in the usual state of the computer.
+    /// What was measured for the fit, but not in a state in which there is a fit.
     pub(super) unusual: Vec<Unusual>,
 }
 
@@ -47,18 +44,26 @@ impl<'a> Measuring<'a> {
         Measuring { processes, repetitions, reference, bar, unusual: Vec::new() }
     }
 
-    /// Measures the times to which the description is fitted, and the usual time of the reference program.
+    /// Measures the times to which the description is fitted; returns also the states of the computer, if a reference program tells them apart.
     ///
     /// # Errors
     /// Those of the processes.
-    pub(super) fn measure_for_fit(&mut self, plan: &Plan) -> Result<(Vec<MeasuredProgram>, Usual), Failure> {
+    pub(super) fn measure_for_fit(&mut self, plan: &Plan) -> Result<(Vec<MeasuredProgram>, Option<States>), Failure> {
         let programs: Vec<(Purpose, &Question)> = for_purpose(Purpose::Fit, &plan.to_measure).collect();
         let mut all = self.all(&programs)?;
-        let usual = usual_reference(&all).zip(plan.tolerance);
-        leave_out_other_states(&mut all, usual);
-        let all = self.usual_only(Purpose::Fit, &plan.to_measure, all);
-        let measured = plan.to_measure.iter().cloned().zip(all);
-        Ok((measured.filter_map(|(question, runs)| Some((question, runs?))).collect(), usual))
+        let met = plan.tolerance.and_then(|tolerance| States::beside(&all, tolerance));
+        self.complete(&programs, &mut all, met.as_ref().map(States::first).as_ref())?;
+        let states = met.map(|met| met.with_programs(plan.fields(), &all));
+        let mut measured = Vec::new();
+        let fitted = states.as_ref().map_or(1, States::fitted);
+        for (question, passes) in plan.to_measure.iter().zip(assigned(all, states.as_ref())) {
+            if (0..fitted).all(|state| passes.in_state(state).count() == 0) {
+                self.unusual.push(Unusual { purpose: Purpose::Fit, what: question.what.clone(), passes });
+            } else {
+                measured.push((question.clone(), passes));
+            }
+        }
+        Ok((measured, states))
     }
 
     /// Measures what was predicted, and compares; also what was measured for the fit, once more.
@@ -67,33 +72,21 @@ impl<'a> Measuring<'a> {
     /// Those of the processes.
     pub(super) fn measure_for_comparison(
         &mut self,
-        plan: &Plan,
         all: &Predictions,
-        usual: Usual,
+        to_predict: &[Question],
+        measured: &[MeasuredProgram],
+        states: Option<&States>,
     ) -> Result<(Vec<Comparison>, Vec<Runs>), Failure> {
-        let predicted = for_purpose(Purpose::Comparison, &plan.to_predict);
+        let predicted = for_purpose(Purpose::Comparison, to_predict);
         let programs: Vec<(Purpose, &Question)> =
-            predicted.chain(for_purpose(Purpose::Fit, &plan.to_measure)).collect();
+            predicted.chain(for_purpose(Purpose::Fit, measured.iter().map(|program| &program.0))).collect();
         let mut runs = self.all(&programs)?;
-        leave_out_other_states(&mut runs, usual);
-        self.complete(&programs, &mut runs, usual)?;
-        let again = runs.split_off(plan.to_predict.len());
-        let runs = self.usual_only(Purpose::Comparison, &plan.to_predict, runs);
+        self.complete(&programs, &mut runs, states)?;
+        let mut runs = assigned(runs, states);
+        let again = runs.split_off(to_predict.len());
         let compared = all.predictions.iter().zip(runs);
-        let compared = compared.filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), runs?)).collect();
+        let compared = compared.filter_map(|(prediction, runs)| Comparison::new(prediction.clone(), runs)).collect();
         Ok((compared, again))
-    }
-
-    /// The runs of each program, if some of them count; those of the others are noted as unusual.
-    fn usual_only(&mut self, purpose: Purpose, questions: &[Question], all: Vec<Runs>) -> Vec<Option<Runs>> {
-        let usual = |(question, passes): (&Question, Runs)| {
-            if passes.usual_passes() == 0 {
-                self.unusual.push(Unusual { purpose, what: question.what.clone(), passes });
-                return None;
-            }
-            Some(passes)
-        };
-        questions.iter().zip(all).map(usual).collect()
     }
 
     /// The runs of all programs, each of which has its turn in every pass.
@@ -111,19 +104,24 @@ impl<'a> Measuring<'a> {
         Ok(all)
     }
 
-    /// Runs programs once more, in as many passes as before at most, until the computer was in its usual state in one pass of each.
-    fn complete(&mut self, programs: &[(Purpose, &Question)], all: &mut [Runs], usual: Usual) -> Result<(), Failure> {
+    /// Runs programs once more, in as many passes as before at most, until the computer was in one of these states in one pass of each.
+    fn complete(
+        &mut self,
+        programs: &[(Purpose, &Question)],
+        all: &mut [Runs],
+        states: Option<&States>,
+    ) -> Result<(), Failure> {
+        let Some(states) = states else { return Ok(()) };
         let passes: Vec<u32> = self.repetitions.runs_of_passes().collect();
         for count in passes {
             let turns: Vec<(Purpose, &Question, &mut Runs)> = programs
                 .iter()
                 .zip(all.iter_mut())
-                .filter(|(_, runs)| runs.usual_passes() == 0)
+                .filter(|(_, runs)| runs.assigned(states).passes_that_count() == 0)
                 .map(|(&(purpose, question), runs)| (purpose, question, runs))
                 .collect();
             let show = |share, what: &str| self.bar.show(share, format!("running {what} once more"));
             self.pass(turns, count, show)?;
-            leave_out_other_states(all, usual);
         }
         Ok(())
     }
@@ -169,13 +167,15 @@ pub(super) fn pass_of(records: &[Record], warm_up: u32) -> Pass {
     Pass { times_ps, disturbed, ..Pass::default() }
 }
 
-/// Leaves out the runs beside which the reference program did not take its usual time, if there is one, within its tolerance.
-fn leave_out_other_states(all: &mut [Runs], usual: Usual) {
-    if let Some((usual, tolerance)) = usual {
-        all.iter_mut().for_each(|runs| runs.leave_out_other_states(usual, tolerance));
-    }
+/// The runs with what these states say of each pass, if there are any.
+fn assigned(all: Vec<Runs>, states: Option<&States>) -> Vec<Runs> {
+    let Some(states) = states else { return all };
+    all.iter().map(|runs| runs.assigned(states)).collect()
 }
 
-fn for_purpose(purpose: Purpose, questions: &[Question]) -> impl Iterator<Item = (Purpose, &Question)> {
-    questions.iter().map(move |question| (purpose, question))
+fn for_purpose<'a>(
+    purpose: Purpose,
+    questions: impl IntoIterator<Item = &'a Question>,
+) -> impl Iterator<Item = (Purpose, &'a Question)> {
+    questions.into_iter().map(move |question| (purpose, question))
 }

@@ -1,5 +1,6 @@
 //! `maquette rehearse`: predicts the times of programs on a machine, then measures them, and says how good the predictions were.
 
+mod fit;
 mod folder;
 mod measured_before;
 mod measuring;
@@ -9,29 +10,22 @@ mod plan;
 mod text;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use tuning::calibrate::{CalibrationError, Effort, Outcome};
-use tuning::rehearsal::{Judgement, Pass, Prediction, Predictions, Question, Rehearsal, Repeated};
+use tuning::rehearsal::{Judgement, Pass, Question, Rehearsal, Repeated};
 
+use super::CommandOutput;
 use super::failure::Failure;
 use super::launch::Options;
 use super::progress::Bar;
-use super::{CommandOutput, cores};
 use experiment::Provenance;
-use experiment::parallel::{Watch, map};
+use fit::{fit, predict};
 use folder::Folder;
-use formats::interrupt;
 use measured_before::MeasuredBefore;
 use measuring::Measuring;
 use over_udp::OverUdp;
 use plan::Plan;
-
-/// How often at most the measured times are simulated, each time with other values.
-const EVALUATIONS: u32 = 2_000;
 
 /// Predict how long programs take on a machine, then measure them there, and compare.
 ///
@@ -39,7 +33,8 @@ const EVALUATIONS: u32 = 2_000;
 /// The first are measured on the hosts, and the description is fitted to them. The predictions are written to FOLDER with their hash,
 /// before anything of them is measured. Then the hosts run what was predicted: the outcome, and a page with it, are written to FOLDER. The regret
 /// of a prediction is the time of the algorithm predicted to be the fastest over that of the one that is. Runs in which a rank lost its processor to another
-/// process are left out, and so are those beside which the reference program of the file, if it has one, took an unusual time.
+/// process do not count; if the file has a reference program, it tells the states of the computer apart: there is a fit in each, and runs in any other state
+/// do not count. All errors are said twice, over all runs and over those that count. The exit status is 1 if more than a third do not: then nothing is decided.
 ///
 /// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them to.
 #[derive(Args, Debug)]
@@ -110,14 +105,14 @@ impl Arguments {
         let plan = Plan::new(&rehearsal, processes, self.measured.is_some())?;
         let folder = Folder::new(&self.out)?;
         let bar = Bar::new();
-        let mut measuring = Measuring::new(processes, plan.repetitions, plan.reference.as_ref(), &bar);
-        let (measured, usual) = measuring.measure_for_fit(&plan)?;
-        let calibration = plan.calibration(&measured);
-        let fitted = calibration.fit(&effort(&|progress| text::show_fit(&bar, EVALUATIONS, progress)));
-        let fitted = fitted.map_err(too_few_that_count)?;
-        let predictions = predict(&calibration.fitted_text(&fitted)?, &plan, &bar)?;
+        let reference = plan.reference.as_ref().filter(|_| plan.runs_reference);
+        let mut measuring = Measuring::new(processes, plan.repetitions, reference, &bar);
+        let (measured, states) = measuring.measure_for_fit(&plan)?;
+        let fits = fit(&plan, &measured, states.as_ref(), &bar)?;
+        let predictions = predict(&fits, &plan, &bar)?;
         let hash = folder.write_predictions(&predictions)?;
-        let (compared, again) = measuring.measure_for_comparison(&plan, &predictions, usual)?;
+        let (compared, again) =
+            measuring.measure_for_comparison(&predictions, &plan.to_predict, &measured, states.as_ref())?;
         // What was measured before is the same each time it is read.
         let again = if self.measured.is_some() { Vec::new() } else { again };
         let repeated = measured.iter().zip(&again).filter_map(|(before, again)| Repeated::new(before, again)).collect();
@@ -127,8 +122,7 @@ impl Arguments {
         provenance.read(file);
         let provenance = processes.complete_provenance(provenance);
         let report = text::RehearsalReport {
-            calibration: &calibration,
-            fitted: &fitted,
+            fits: &fits,
             fitted_to: &measured,
             hash: &hash,
             judgement: &Judgement::of(compared, repeated),
@@ -136,18 +130,8 @@ impl Arguments {
             measured: self.measured.as_deref(),
         };
         folder.write_outcome(&report, &provenance)?;
-        Ok(if as_json { super::json(&report.json(&provenance)) } else { report.text(&self.out, &provenance) }.into())
-    }
-}
-
-/// The error if so many runs do not count that fewer programs were measured for the fit than there are fields.
-fn too_few_that_count(error: CalibrationError) -> Failure {
-    match error {
-        CalibrationError::TooFew { times, parameters } => {
-            let found = format!("{times} of the programs with runs that count");
-            Failure::argument("measure", found, format!("at least {parameters}, one for each field of `fit`"))
-        }
-        error => error.into(),
+        let text = if as_json { super::json(&report.json(&provenance)) } else { report.text(&self.out, &provenance) };
+        Ok(CommandOutput { text, status: i32::from(!report.judgement.is_decided) })
     }
 }
 
@@ -160,37 +144,8 @@ fn at_most(question: &Question, count: u32, source: &str) -> Result<(), Failure>
     Err(Failure::argument("ranks", found, format!("1 to {count}, {source}")))
 }
 
-/// A fit that uses all cores, until interrupted.
-fn effort<'a>(progress: &'a (dyn Fn(tuning::calibrate::Progress) + Sync)) -> Effort<'a> {
-    Effort { evaluations: EVALUATIONS, threads: cores(), interrupted: interrupt::flag(), progress }
-}
-
-/// The times of the programs to predict on the machine of the description.
-fn predict(description: &str, plan: &Plan, bar: &Bar) -> Result<Predictions, Failure> {
-    let questions = &plan.to_predict;
-    let machine = machines::Description::parse(description, "fitted.toml")?.resolve()?;
-    let interrupted: &AtomicBool = interrupt::flag();
-    let progress = |done: usize, _| bar.show(done as f64 / questions.len() as f64, "predicting".to_owned());
-    let watch = Watch { progress: &progress, interrupted, threads: cores() };
-    let made = map(questions, &watch, |question| Prediction::of(question, &machine, plan.repetitions));
-    Ok(Predictions {
-        version: env!("MAQUETTE_VERSION").to_owned(),
-        made_at_s: seconds_since_1970(),
-        description: description.to_owned(),
-        predictions: made.into_iter().collect::<Option<_>>().ok_or(Failure::Interrupted)?,
-    })
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it is written down when a prediction was made; nothing simulated follows from it"
-)]
-fn seconds_since_1970() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 /// The facts about a fit, in words.
-fn fit_text(outcome: &Outcome) -> Vec<(String, String)> {
+fn fit_text(outcome: &tuning::calibrate::Outcome) -> Vec<(String, String)> {
     let value = |estimate: &tuning::calibrate::Estimate| {
         let error = estimate.confidence.map(|half| format!(" \u{b1} {}", estimate.parameter.text_of_error(half)));
         let bound = if estimate.at_bound { ", at an end of its range" } else { "" };

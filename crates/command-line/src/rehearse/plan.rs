@@ -7,7 +7,7 @@ use report::terminal::counted;
 use serde_json::{Value, json};
 use tuning::calibrate::{Calibration, Parameter};
 use tuning::launched::Repetitions;
-use tuning::rehearsal::{MeasuredProgram, Prediction, Question, Rehearsal, calibration, reasons};
+use tuning::rehearsal::{FittedMachine, MeasuredProgram, Prediction, Question, Rehearsal, calibration, reasons};
 
 use super::{Processes, Purpose};
 use crate::failure::Failure;
@@ -19,9 +19,11 @@ pub(super) struct Plan {
     pub(super) repetitions: Repetitions,
     pub(super) to_measure: Vec<Question>,
     pub(super) to_predict: Vec<Question>,
-    /// The program that runs between all others, if one does.
+    /// The program that tells the states of the computer apart, if one does.
     pub(super) reference: Option<Question>,
-    /// By how much its time may differ from the usual, as a share of that.
+    /// Whether it runs between all others; not if that was measured before.
+    pub(super) runs_reference: bool,
+    /// By how much its time may differ within a state of the computer, as a share of its usual time there.
     pub(super) tolerance: Option<f64>,
 }
 
@@ -44,21 +46,29 @@ impl Plan {
             repetitions: rehearsal.repetitions()?,
             to_measure,
             to_predict,
-            reference: reference.filter(|_| !measured_before),
+            runs_reference: reference.is_some() && !measured_before,
+            reference,
             tolerance,
         };
-        check(Purpose::Fit, plan.reference.as_slice(), processes)?;
+        if plan.runs_reference {
+            check(Purpose::Fit, plan.reference.as_slice(), processes)?;
+        }
         check(Purpose::Fit, &plan.to_measure, processes)?;
         check(Purpose::Comparison, &plan.to_predict, processes)?;
-        plan.calibration(&[]).check_parameters()?;
+        plan.calibration(&[], 0).check_parameters()?;
         enough(plan.to_measure.len(), plan.parameters.len())?;
-        check_predictable(&plan.to_predict, &plan.description.clone().resolve()?)?;
+        check_predictable(&plan.to_predict, plan.description.clone().resolve()?)?;
         Ok(plan)
     }
 
-    /// The calibration that fits the description to the measured programs.
-    pub(super) fn calibration(&self, measured: &[MeasuredProgram]) -> Calibration {
-        calibration(self.description.clone(), self.parameters.clone(), (measured, self.repetitions))
+    /// The calibration that fits the description to what was measured in a state of the computer.
+    pub(super) fn calibration(&self, measured: &[MeasuredProgram], state: usize) -> Calibration {
+        calibration(self.description.clone(), self.parameters.clone(), (measured, state, self.repetitions))
+    }
+
+    /// How many fields are fitted.
+    pub(super) fn fields(&self) -> usize {
+        self.parameters.len()
     }
 
     /// How often programs run, and the digest of the predictions, for the provenance of the outcome.
@@ -79,10 +89,11 @@ fn enough(programs: usize, fields: usize) -> Result<(), Failure> {
 
 /// Checks that there will be something to compare with measured times. Fields that are fitted are assumed not
 /// to change which programs a machine can run.
-fn check_predictable(questions: &[Question], machine: &Machine) -> Result<(), Failure> {
+fn check_predictable(questions: &[Question], machine: Machine) -> Result<(), Failure> {
+    let state = [FittedMachine { machine, runs: 1 }];
     let mut failed = Vec::new();
     for question in questions {
-        let prediction = Prediction::of(question, machine, Repetitions::ONCE);
+        let prediction = Prediction::of(question, &state, Repetitions::ONCE);
         if prediction.error.is_none() {
             return Ok(());
         }

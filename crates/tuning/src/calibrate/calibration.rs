@@ -215,11 +215,25 @@ impl Calibration {
     /// # Errors
     /// If it can't be written.
     pub fn fitted_text(&self, outcome: &Outcome) -> Result<String, CalibrationError> {
+        Ok(self.scaled_text(outcome, 1.0, |_| false)?)
+    }
+
+    /// The same, with `factor` times those of the durations that are `scaled`.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn scaled_text(
+        &self,
+        outcome: &Outcome,
+        factor: f64,
+        scaled: impl Fn(&Parameter) -> bool,
+    ) -> Result<String, machines::Error> {
         let mut description = self.description.clone();
-        for estimate in &outcome.estimates {
-            description.set(&estimate.parameter.name, &estimate.text)?;
+        for Estimate { parameter, value, text, .. } in &outcome.estimates {
+            let other = if scaled(parameter) { parameter.scaled_text(*value, factor) } else { None };
+            description.set(&parameter.name, other.as_ref().unwrap_or(text))?;
         }
-        Ok(description.text()?)
+        description.text()
     }
 
     /// The times to which the parameters are fitted.

@@ -130,6 +130,11 @@ impl Parameter {
         }
     }
 
+    /// A value times `factor`, as written in a description; nothing unless it is a duration, which alone a computer's speed changes.
+    pub fn scaled_text(&self, value: f64, factor: f64) -> Option<String> {
+        (self.kind == Kind::Duration).then(|| self.text(rounded(value * factor, DIGITS)))
+    }
+
     /// The error of a value, to two digits.
     pub fn text_of_error(&self, error: f64) -> String {
         // A rate is counted in bits and written in bytes: the digits are those of the written number.
@@ -229,6 +234,13 @@ mod tests {
         let bytes = Parameter::parse("node.eager=16..64 KiB").unwrap();
         assert_eq!(rate.text_of_error(8.0 * 123_456.0), "120 kB/s");
         assert_eq!(bytes.bounds(), ("16 B".to_string(), "64 KiB".to_string()));
+    }
+
+    #[test]
+    fn only_durations_are_scaled() {
+        let scaled = |range: &str, value| Parameter::parse(range).unwrap().scaled_text(value, 0.5);
+        assert_eq!(scaled("node.wake=1us..10us", 7e6), Some("3500 ns".to_string()));
+        assert_eq!((scaled("rate=1MB/s..3 GB/s", 8e6), scaled("buffers=1..16", 4.0)), (None, None));
     }
 
     #[test]

@@ -8,6 +8,8 @@
 mod judgement;
 mod measured;
 mod prediction;
+mod scaling;
+mod states;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,9 +22,11 @@ use machines::Description;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::judgement::{Comparison, Judgement, Pick, Repeated};
-pub use self::measured::{Pass, Runs, usual_reference};
-pub use self::prediction::{Prediction, Predictions, reasons};
+pub use self::judgement::{Compared, Comparison, Judgement, Pick, Quality, Repeated};
+pub use self::measured::{Extent, InState, Pass, Runs};
+pub use self::prediction::{FittedMachine, PredictedState, Prediction, Predictions, reasons};
+pub use self::scaling::Scaled;
+pub use self::states::States;
 use crate::benchmark::Benchmark;
 use crate::calibrate::{Calibration, Measurement, Parameter, ParameterError};
 use crate::launched::Repetitions;
@@ -85,7 +89,8 @@ pub struct Reference {
     pub program: Choice,
     /// The number of ranks.
     pub ranks: u32,
-    /// By how much its time may differ from the usual, as a share of that. Runs beside which it differs more do not count.
+    /// By how much its time may differ within a state, as a share of its usual time there. Runs beside which it differs more from all states do not
+    /// count.
     pub tolerance: f64,
 }
 
@@ -275,21 +280,24 @@ fn value_text(value: &Value) -> String {
 /// A program, and its runs on the real machine.
 pub type MeasuredProgram = (Question, Runs);
 
-/// The calibration that fits `parameters` to the times that were measured, each in several runs.
+/// The calibration that fits `parameters` to the times that were measured in `state`, from 0, each in several runs.
 pub fn calibration(
     description: Description,
     parameters: Vec<Parameter>,
-    (measured, repetitions): (&[MeasuredProgram], Repetitions),
+    (measured, state, repetitions): (&[MeasuredProgram], usize, Repetitions),
 ) -> Calibration {
-    let measurement = |(place, (question, runs)): (usize, &MeasuredProgram)| Measurement {
-        line: place + 1,
-        what: question.what.clone(),
-        ranks: question.ranks,
-        trials: vec![Benchmark::Launched(Box::new(question.experiment.clone()), repetitions)],
-        time: runs.median().unwrap_or_default(),
-        standard_error: runs.standard_error().unwrap_or_default(),
-        held: false,
+    let measurement = |(place, (question, runs)): (usize, &MeasuredProgram)| {
+        let runs = runs.in_state(state);
+        Some(Measurement {
+            line: place + 1,
+            what: question.what.clone(),
+            ranks: question.ranks,
+            trials: vec![Benchmark::Launched(Box::new(question.experiment.clone()), repetitions)],
+            time: runs.median()?,
+            standard_error: runs.standard_error().unwrap_or_default(),
+            held: false,
+        })
     };
-    let measurements = measured.iter().enumerate().map(measurement).collect();
+    let measurements = measured.iter().enumerate().filter_map(measurement).collect();
     Calibration { description, parameters, measurements }
 }
