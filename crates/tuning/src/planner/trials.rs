@@ -25,6 +25,8 @@ const STOPPED_AT: f64 = 1.25;
 const BATCH: usize = 4;
 /// The share of the rest of the budget that a round of copies may take.
 const ROUND: f64 = 0.3;
+/// The same for the last round, which leaves something for those of which no copy is small enough.
+const LAST: f64 = 0.6;
 /// So many are left at least by the rounds of copies.
 const FINALISTS: usize = 2;
 
@@ -140,29 +142,51 @@ impl<'a> Trials<'a> {
     fn run_by_halving(&mut self) {
         let least = self.all.first().map_or(Duration::ZERO, |trial| trial.estimate);
         let mut field: Vec<usize> = self.places(|trial| !is_hopeless(trial.estimate, least));
-        while !self.interrupted() {
+        while !self.interrupted() && !field.is_empty() {
             if field.iter().map(|&place| self.all[place].work).sum::<f64>() <= self.left {
                 self.run_to_the_end(&field);
-                return;
+                break;
             }
             let is_last = field.len() <= FINALISTS;
-            let allowance = self.left * if is_last { 1.0 } else { ROUND } / field.len().max(1) as f64;
+            let allowance = self.left * if is_last { LAST } else { ROUND } / field.len() as f64;
             self.run_copies(&field, allowance);
             // Those whose estimates are below the best time so far are not ruled out by them.
-            let best = self.best();
-            let late = self.places(|trial| trial.is_only_estimated() && trial.estimate < best);
+            let late = self.not_ruled_out();
             self.run_copies(&late, allowance);
-            if is_last || self.left <= 0.0 {
-                return;
+            if is_last {
+                break;
             }
             field.extend(late.iter().filter(|place| !field.contains(place)).copied().collect::<Vec<usize>>());
             field.retain(|&place| self.all[place].has_run());
             field.sort_by_key(|&place| (self.all[place].prediction.time, place));
             field.truncate(field.len().div_ceil(2).max(FINALISTS));
-            if field.is_empty() {
-                return;
-            }
         }
+        self.run_what_has_no_copy();
+    }
+
+    /// Runs, until they have taken longer than the best, those that may be better by their estimates and of which no copy was small enough;
+    /// or a copy that takes what is left.
+    fn run_what_has_no_copy(&mut self) {
+        while !self.interrupted() {
+            let limit = self.limit();
+            let task = |&place: &usize| {
+                let Trial { prediction: Prediction { candidate, .. }, work, .. } = &self.all[place];
+                if *work <= self.left {
+                    return Some((place, Task::Whole { limit }, *work));
+                }
+                let copy = Copy::of(candidate, self.question, self.site, self.left)?;
+                Some((place, Task::Copy(copy), copy.work))
+            };
+            let Some((place, task, work)) = self.not_ruled_out().iter().find_map(task) else { return };
+            self.left -= work;
+            self.carry_out(vec![(place, task)], "running algorithms");
+        }
+    }
+
+    /// Those of which nothing is known but an estimate that is below the best time, most promising first.
+    fn not_ruled_out(&self) -> Vec<usize> {
+        let best = self.best();
+        self.places(|trial| trial.is_only_estimated() && trial.estimate < best)
     }
 
     /// Runs the candidates at these places, best first: two at once, then each of the others until it has taken longer than the best.
