@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use ::machines::model::{Machine, NodeId};
 use clap::Args;
 use programs::postal::Lambda;
+use serde_json::json;
 
 use crate::cores;
 use crate::failure::Failure;
@@ -71,6 +72,7 @@ impl Place {
         ranks: u32,
         provenance: Provenance,
     ) -> Result<(Vec<NodeId>, Provenance), Failure> {
+        let provenance = if self.exhaustive { provenance.given(json!({"exhaustive": true})) } else { provenance };
         Ok(placed(machine, self.placement.as_deref(), ranks, self.seed, provenance)?)
     }
 
