@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn only_durations_are_scaled() {
         let scaled = |range: &str, value| Parameter::parse(range).unwrap().scaled_text(value, 0.5);
-        assert_eq!(scaled("node.wake=1us..10us", 7e6), Some("3500 ns".to_string()));
+        assert_eq!(scaled("node.wake=1us..10us", 7e6), Some("3.5 us".to_string()));
         assert_eq!((scaled("rate=1MB/s..3 GB/s", 8e6), scaled("buffers=1..16", 4.0)), (None, None));
     }
 
