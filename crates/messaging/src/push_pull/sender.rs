@@ -147,7 +147,7 @@ impl Sender {
     /// If messages were taken out of order: the receiver has all those before the last of `incomplete` that are not listed.
     fn forget_complete(&mut self, first: u64, incomplete: &[u32]) {
         let numbers = || incomplete.iter().filter_map(|&message| near(self.next, message));
-        let Some(end) = numbers().last() else { return };
+        let Some(end) = numbers().next_back() else { return };
         let incomplete: BTreeSet<u64> = numbers().collect();
         let before = self.messages.iter().take_while(|&(number, _)| number < end);
         let complete = before.filter(|(number, it)| *number != first && !incomplete.contains(number) && it.is_sent());

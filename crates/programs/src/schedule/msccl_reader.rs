@@ -6,7 +6,7 @@
 //! - Parts into which a transfer was split, since a step carries at most so many chunks, are one transfer again.
 //! - What comes where is checked: each message must be at its place in the sender's input and in the receiver's output.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use quantities::{Bytes, Rank};
 use roxmltree::{Document, Node};
@@ -255,7 +255,7 @@ impl<'text> Reader<'text> {
                            and otherwise alltoallv";
             return Err(self.wrong(root, problem.to_owned()));
         }
-        let mut next: HashMap<(usize, usize), u64> = HashMap::new();
+        let mut next: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         for part in moves {
             let (source, destination) = layout.places(Rank(part.from as u32), Rank(part.to as u32));
             let gone = next.entry((part.from, part.to)).or_default();
@@ -290,13 +290,13 @@ struct Runner<'run, 'text> {
     reader: &'run Reader<'text>,
     algorithm: &'run Algorithm<'text>,
     /// For each block that sends or receives, the one at the other end.
-    ends: HashMap<Place, Place>,
+    ends: BTreeMap<Place, Place>,
     /// How many steps of each block are over.
-    done: HashMap<Place, usize>,
+    done: BTreeMap<Place, usize>,
     /// The step of the schedule in which each was over, by rank, block and step.
-    over: HashMap<(usize, usize, usize), usize>,
+    over: BTreeMap<(usize, usize, usize), usize>,
     /// The blocks whose next step waits for one of another block.
-    waiting: HashMap<(usize, usize, usize), Vec<Place>>,
+    waiting: BTreeMap<(usize, usize, usize), Vec<Place>>,
     /// Of each rank, the last move that it sent, and the last that it received.
     last: Vec<[Option<usize>; 2]>,
     moves: Vec<Move<'text>>,
@@ -309,7 +309,7 @@ impl<'run, 'text> Runner<'run, 'text> {
                 .zip(&algorithm.gpus)
                 .flat_map(|(rank, blocks)| (0..).zip(blocks).map(move |(number, block)| (rank, number, block)))
         };
-        let mut receivers: HashMap<(usize, usize, u64), Place> = HashMap::new();
+        let mut receivers: BTreeMap<(usize, usize, u64), Place> = BTreeMap::new();
         for (rank, number, block) in blocks() {
             let Some(from) = block.receive else { continue };
             if receivers.insert((from, rank, block.channel), (rank, number)).is_some() {
@@ -318,7 +318,7 @@ impl<'run, 'text> Runner<'run, 'text> {
                 return Err(reader.wrong(block.node, problem));
             }
         }
-        let mut ends = HashMap::new();
+        let mut ends = BTreeMap::new();
         for (rank, number, block) in blocks() {
             let Some(to) = block.send else { continue };
             let receiver = receivers.get(&(rank, to, block.channel)).copied();
