@@ -28,7 +28,6 @@ mod replaying;
 mod requests;
 mod resizing;
 mod settings;
-mod spans;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -51,7 +50,6 @@ use requests::Requests;
 pub use requests::{Answer, Ticket};
 pub use resizing::Asked;
 pub use settings::{Durability, SharedSettings};
-pub use spans::rest_from;
 
 /// An output of a member.
 #[derive(Debug)]
