@@ -71,8 +71,13 @@ STUCK = DEEP.replace("ranks=1", "ranks=2").replace("mq.NoSuchRank", "mq.Deadlock
 )
 
 
+#: Operations that a program has made but not begun when its run ends are told by Python, as in any program.
+NOT_BEGUN = "ignore:coroutine 'Endpoint.receive' was never awaited:RuntimeWarning"
+
+
 def output(program: str) -> str:
-    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-W", NOT_BEGUN, "-c", program]
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (completed.returncode, completed.stderr) == (0, ""), completed.stderr
     return completed.stdout
 

@@ -98,7 +98,7 @@ def test_a_schedule_is_written_in_three_forms(tmp_path: Path) -> None:
     assert run.message_count == 8
     (tmp_path / "ring.goal").write_text(made.to_goal(pacing="barrier"))
     assert mq.run("goal", "cm5-32", file=tmp_path / "ring.goal").makespan_ps > 0
-    assert made.to_msccl().startswith("<algo")
+    assert made.to_msccl().startswith("<!-- a chunk has 1000 bytes -->\n<algo")
     assert "0 -> 1" in str(made)
 
 
