@@ -13,7 +13,7 @@ from typing import NamedTuple
 #: The longest time that a server may take to answer, or to exit. [s]
 LIMIT = 20
 
-#: Ports that Linux gives to no outgoing connection, which would take one before its server starts; nor does it those 10,000 and 20,000 above,
+#: Ports that Linux gives to no outgoing connection, which would take one before its server starts; nor does it those 10,000 and 15,000 above,
 #: at which a store listens for others.
 _PORTS = iter(random.sample(range(10_000, 12_700), 2_700))
 

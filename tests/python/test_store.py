@@ -1,5 +1,6 @@
 """The store with the clients redis-py and redis-cli, and with the same replies as a real redis-server."""
 
+import random
 import shutil
 import socket
 import subprocess
@@ -76,6 +77,24 @@ FUNCTION FLUSH | FUNCTION FLUSH x | FUNCTION LIST | DBSIZE | MULTI | MULTI | SET
 MULTI | NOSUCH | SET a 5 | EXEC | GET a | MULTI | INCR padded | GET a | EXEC | WATCH a | UNWATCH | WATCH | MULTI | DISCARD | WAIT 0 x
 WATCH a | SET a 6 | MULTI | GET a | EXEC | FLUSHALL x | FLUSHDB SYNC | DBSIZE | FLUSHALL ASYNC | RANDOMKEY | RESET | PING
 SAVE x | BGSAVE x | BGSAVE SCHEDULE x | LASTSAVE x | BGREWRITEAOF x
+SET b foobar | BITCOUNT b | BITCOUNT b 0 | BITCOUNT b 0 0 | BITCOUNT b 1 1 BYTE | BITCOUNT b 5 30 BIT | BITCOUNT b 5 -5 bit | BITCOUNT b -3 -5
+BITCOUNT b 0 0 BITS | BITCOUNT b x 1 | BITCOUNT b 0 1 BYTE x | BITCOUNT nothing | SETBIT m 7 1 | SETBIT m 7 0 | GETBIT m 7 | GETBIT m 100
+GETBIT nothing 0 | GETBIT b x | GETBIT b -1 | SETBIT b -1 1 | SETBIT b 4294967296 1 | SETBIT b 1 2 | SETBIT b 1 x | SETBIT m 100 1 | GET m
+SET p "\xff\xf0\x00" | BITPOS p 0 | BITPOS p 1 | BITPOS p 0 1 | BITPOS p 1 2 | BITPOS p 0 0 0 | BITPOS p 1 0 -1 BIT | BITPOS p 0 7 15 BIT
+BITPOS p 0 -1 -2 | BITPOS p 2 | BITPOS p x | BITPOS p 1 0 1 NOSUCH | BITPOS nothing 0 | BITPOS nothing 1 | SET f "\xff\xff" | BITPOS f 0
+BITPOS f 0 0 | BITPOS f 0 0 -1 | BITPOS f 0 5 | BITOP AND to b p | GET to | BITOP OR to b p nothing | GET to | BITOP XOR to b p f | GET to
+BITOP NOT to p | GET to | BITOP NOT to p b | BITOP NOSUCH to p | BITOP AND to | BITOP OR to nothing | EXISTS to | BITOP and p p b | GET p
+BITFIELD h INCRBY i5 100 1 GET u4 0 | BITFIELD h SET u8 0 255 GET u8 0 SET i8 #1 -3 GET i8 8 GET u63 0 | GET h | BITFIELD h
+BITFIELD h OVERFLOW SAT INCRBY u2 102 5 OVERFLOW FAIL INCRBY u2 102 1 OVERFLOW WRAP INCRBY u2 102 1 | BITFIELD h GET u64 0 | BITFIELD h GET i65 0
+BITFIELD h GET i64 0 SET i64 0 -9223372036854775808 OVERFLOW SAT INCRBY i64 0 -1 | BITFIELD h OVERFLOW NOSUCH | BITFIELD h GET u8 -1
+BITFIELD h GET u8 | BITFIELD h SET u8 0 | BITFIELD h SET u8 0 x | BITFIELD h OVERFLOW FAIL SET u4 0 17 OVERFLOW SAT SET u4 0 17 SET u4 4 -1
+BITFIELD_RO h GET i8 3 GET u16 #2 | BITFIELD_RO h SET u8 0 1 | BITFIELD_RO nothing GET u8 9 | BITFIELD h GET u8 #99999999999999 | GET h
+SET x ohmytext | SET y mynewtext | LCS x y | LCS x y LEN | LCS x y IDX | LCS x y IDX MINMATCHLEN 4 | LCS x y IDX MINMATCHLEN 4 WITHMATCHLEN
+LCS x y IDX WITHMATCHLEN | LCS x y LEN IDX | LCS x nothing | LCS nothing other IDX | LCS x y MINMATCHLEN | LCS x y NOSUCH | LCS x | LCS x x
+SET s "" | BITPOS s 0 | BITCOUNT s 0 -1 | GETBIT s 0 | BITOP NOT to s | COMMAND GETKEYS BITOP AND a b c | COMMAND GETKEYS LCS a b
+CONFIG SET maxmemory 1 maxmemory 2 | CONFIG SET maxmemory x MAXMEMORY 1 | CONFIG SET maxmemory 0 nosuch 1 | CONFIG SET proto-max-bulk-len 10mb
+CONFIG GET proto-max-bulk-len | SETBIT b 83886080 1 | CONFIG SET proto-max-bulk-len 512MB | CONFIG SET proto-max-bulk-len 1kb2
+CONFIG SET maxmemory 10Mb | CONFIG GET maxmemory | CONFIG SET maxmemory "" | CONFIG GET maxmemory | MULTI | SAVE | EXEC | MULTI | PING | DISCARD
 """
 
 
@@ -111,6 +130,56 @@ def test_replies_are_those_of_redis(port: int, other: int, version: str) -> None
     ours, theirs = replies(port, first), replies(other, first)
     different = [(request, a, b) for (request, a), (_, b) in zip(ours, theirs, strict=True) if a != b]
     assert not different, "\n".join(f"{request}: ours {a}, theirs {b}" for request, a, b in different)
+
+
+#: A value of a few bytes in which some bits are alike.
+BYTES = [b"", b"\x00", b"\xff", b"\xff\xff\xf0", b"\x00\x00\x01", b"foobar", b"\x80\x00\x00\x00\x00\x00\x00\x00\x01" * 3]
+
+
+def request_about_bits(chance: random.Random) -> list[bytes | str]:
+    """A random request about the bits of values."""
+    key, other = chance.choice("abc"), chance.choice("abcd")
+
+    def place() -> str:
+        return str(chance.randrange(-300, 300))
+
+    kind = chance.choice("iu") + str(chance.randrange(1, 66))
+    number = str(chance.choice([chance.randrange(-300, 300), chance.randrange(-(2**63), 2**63)]))
+    field = chance.choice([["GET", kind, place()], ["SET", kind, place(), number], ["INCRBY", kind, f"#{place()}", number]])
+    return chance.choice(
+        [
+            ["SET", key, chance.choice(BYTES)],
+            ["SETBIT", key, str(chance.randrange(200)), chance.choice("01")],
+            ["GETBIT", key, str(chance.randrange(200))],
+            ["BITCOUNT", key, place(), place(), chance.choice(["BIT", "BYTE"])],
+            ["BITPOS", key, chance.choice("01"), place()],
+            ["BITPOS", key, chance.choice("01"), place(), place(), chance.choice(["BIT", "BYTE"])],
+            ["BITOP", chance.choice(["AND", "OR", "XOR"]), key, other, chance.choice("abcd")],
+            ["BITOP", "NOT", key, other],
+            ["BITFIELD", key, "OVERFLOW", chance.choice(["WRAP", "SAT", "FAIL"]), *field, *field],
+            ["LCS", key, other, *chance.choice([[], ["LEN"], ["IDX"], ["IDX", "WITHMATCHLEN", "MINMATCHLEN", "2"]])],
+            ["GET", key],
+        ]
+    )
+
+
+def test_bits_of_values_are_those_of_redis(port: int, other: int) -> None:
+    chance = random.Random(1)
+
+    def reply(client: Any, request: list[bytes | str]) -> Any:
+        try:
+            return client.execute_command(*request)
+        except redis.ResponseError as error:
+            return str(error)
+
+    ours: Any = redis.Redis(port=port)
+    theirs: Any = redis.Redis(port=other)
+    with ours, theirs:
+        ours.flushall()
+        theirs.flushall()
+        for _ in range(4_000):
+            request = request_about_bits(chance)
+            assert reply(ours, request) == reply(theirs, request), request
 
 
 def test_redis_py_works_unchanged(store: Any) -> None:
@@ -196,5 +265,5 @@ def test_sigterm_ends_it() -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None and "listening on 127.0.0.1" in process.stderr.readline()
     process.terminate()
-    assert process.wait(LIMIT) == 128 + 15
+    assert process.wait(LIMIT) == 0
     assert " INFO ends after 0 requests in " in process.communicate(timeout=LIMIT)[1]

@@ -28,6 +28,11 @@ pub fn status() -> i32 {
     128 + SIGNAL.load(Ordering::Relaxed)
 }
 
+/// Whether the running command was asked to end by SIGTERM.
+pub fn was_terminated() -> bool {
+    requested() && SIGNAL.load(Ordering::Relaxed) == SIGTERM
+}
+
 /// Takes SIGINT, SIGTERM and SIGHUP as requests to end, except those that the process was started to ignore, by `nohup` or by a
 /// shell that runs it in the background.
 ///

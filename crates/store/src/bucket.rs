@@ -193,6 +193,14 @@ impl Bucket {
         }
     }
 
+    /// Whether there is a record of a key, for a client that asks: counts the lookup, but does not mark the record as used.
+    pub fn exists(&mut self, key: &[u8], now: Milliseconds) -> bool {
+        let is_there = self.peek(key, now).is_some();
+        self.counts.hits += u64::from(is_there);
+        self.counts.misses += u64::from(!is_there);
+        is_there
+    }
+
     /// The record of a key, which is neither marked as used nor counted.
     pub fn peek(&self, key: &[u8], now: Milliseconds) -> Option<&Record> {
         self.table.find(c_of(key), key).filter(|record| !record.is_over(now))
@@ -416,10 +424,9 @@ impl Bucket {
         })
     }
 
-    /// Passes records to `each`, from a place on, until there were `count` or none is left, and returns the place from which to go on. It
-    /// passes whole local buckets, so that a record that is there throughout a scan is passed at least once, however the table grows meanwhile.
-    pub fn scan(&self, first: u64, count: u64, now: Milliseconds, mut each: impl FnMut(&Record)) -> Option<u64> {
-        let span = Span { first, last: u64::MAX };
+    /// Passes records of a span to `each`, from its first place on, until there were `count` or none is left, and returns the last place that it has
+    /// reached. It passes whole local buckets, so that a record that is there throughout a scan is passed at least once, however the table grows meanwhile.
+    pub fn scan(&self, span: Span, count: u64, now: Milliseconds, mut each: impl FnMut(&Record)) -> u64 {
         let (mut passed, mut looked) = (0, 0);
         for (last, records) in self.read(span) {
             records.filter(|record| span.contains(record_c(record))).for_each(|record| {
@@ -430,10 +437,10 @@ impl Bucket {
             });
             looked += 1;
             if passed >= count || looked >= count.saturating_mul(10) {
-                return last.checked_add(1);
+                return last;
             }
         }
-        None
+        span.last
     }
 
     /// All records that have not expired.
@@ -575,9 +582,10 @@ mod tests {
         let mut bucket = Bucket::default();
         let key = |number: u32| number.to_string();
         (0..1_000).for_each(|number| bucket.set(key(number).as_bytes(), &b""[..], None, 0));
-        let (mut seen, mut place, mut next) = (BTreeSet::new(), Some(0), 1_000);
-        while let Some(first) = place {
-            place = bucket.scan(first, 10, 0, |record| seen.extend([record.key().to_vec()]));
+        let (mut seen, mut rest, mut next) = (BTreeSet::new(), Some(Span::ALL), 1_000);
+        while let Some(span) = rest {
+            let last = bucket.scan(span, 10, 0, |record| seen.extend([record.key().to_vec()]));
+            rest = span.after(last);
             (next..next + 50).for_each(|number| bucket.set(key(number).as_bytes(), &b""[..], None, 0));
             next += 50;
         }

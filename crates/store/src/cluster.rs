@@ -49,6 +49,12 @@ pub const fn slots_of(keys: Span) -> (u16, u16) {
     (slot_at(keys.first), slot_at(keys.last))
 }
 
+/// The keys of a slot.
+pub const fn span_of_slot(slot: u16) -> Span {
+    let first = (slot as u64) << (u64::BITS - SLOT_BITS);
+    Span { first, last: first | u64::MAX >> SLOT_BITS }
+}
+
 /// The slot of a place: places are in the order of slots.
 const fn slot_at(place: u64) -> u16 {
     (place >> (u64::BITS - SLOT_BITS)) as u16

@@ -70,6 +70,8 @@ pub struct Session {
     pub is_leaving: bool,
     /// Whether it follows slots: then it is told which member has a key that is not on this one, instead of getting the reply of that member.
     pub follows_slots: bool,
+    /// Whether it asks one member for the whole table, although it follows slots.
+    pub takes_table: bool,
     /// Whether it wants to be told, when a slot has moved, the whole range of slots that is at the same place.
     pub takes_ranges: bool,
 }
@@ -86,8 +88,14 @@ impl Session {
             replies: Replies::On,
             is_leaving: false,
             follows_slots: false,
+            takes_table: false,
             takes_ranges: false,
         }
+    }
+
+    /// Whether it asks each member for the keys of that member alone, as nodes of a cluster are asked.
+    pub const fn asks_each_member(&self) -> bool {
+        self.follows_slots && !self.takes_table
     }
 
     /// The reply to a request was written, from `end` on: takes it back if the client wants none.
@@ -151,6 +159,8 @@ pub enum Pause {
     Answer,
     /// It is disconnected as soon as it has read what it was sent.
     Leave,
+    /// It is disconnected at once, since it speaks HTTP.
+    Refuse,
 }
 
 /// A client's connection.
@@ -164,6 +174,8 @@ pub struct Connection {
     pub session: Session,
     /// Its requests that are not answered yet.
     under_way: UnderWay,
+    /// Whether it has sent an HTTP request.
+    speaks_http: bool,
 }
 
 impl Connection {
@@ -174,11 +186,15 @@ impl Connection {
             reply: Reply::default(),
             session: Session::new(client, node),
             under_way: UnderWay::default(),
+            speaks_http: false,
         }
     }
 
     /// Carries out requests that were received, up to the limit of one turn.
     pub fn turn(&mut self, host: &mut Host) -> Pause {
+        if self.speaks_http {
+            return Pause::Refuse;
+        }
         let mut limits = self.limits(host);
         for number in 0..MOST_IN_TURN {
             // A client that does not pipeline is not at a second request.
@@ -195,6 +211,11 @@ impl Connection {
                 return Pause::Send;
             }
             match self.requests.next(limits) {
+                Ok(Some(arguments)) if is_of_http(arguments) => {
+                    host.node().borrow_mut().counts.http_requests += 1;
+                    self.speaks_http = true;
+                    return Pause::Refuse;
+                }
                 Ok(Some(arguments)) => {
                     let (is_next, was_known) = (self.under_way.is_empty(), self.session.is_authenticated);
                     let is_held_back =
@@ -227,7 +248,7 @@ impl Connection {
     /// The client is gone. Returns the tickets that it has waited for.
     pub fn end(&mut self, host: &mut Host) -> Vec<Ticket> {
         host.forget(&mut self.session);
-        self.give_up(host, Milliseconds::MAX)
+        self.give_up(host, Milliseconds::MAX, 0)
     }
 
     fn limits(&self, host: &Host) -> Limits {
@@ -258,18 +279,22 @@ impl Connection {
     /// tickets.
     pub fn gives_up(&mut self, host: &mut Host, longest: Milliseconds) -> Vec<Ticket> {
         let now = host.node().borrow().now;
-        let tickets = self.give_up(host, now.saturating_sub(longest));
+        let tickets = self.give_up(host, now, longest);
         self.reply_in_order();
         tickets
     }
 
-    /// Gives up requests that have waited since before a time. Returns their tickets.
-    fn give_up(&mut self, host: &mut Host, before: Milliseconds) -> Vec<Ticket> {
+    /// Gives up requests that have waited for longer than this. Returns their tickets.
+    fn give_up(&mut self, host: &mut Host, now: Milliseconds, longest: Milliseconds) -> Vec<Ticket> {
         let mut tickets = Vec::new();
-        for (place, waiting) in self.under_way.waiting_since(before) {
+        for (place, waiting) in self.under_way.waiting_for_long(now, longest) {
             host.give_up(&waiting);
             tickets.extend(waiting.tickets());
-            self.under_way.replied(place, error_reply(NOT_ANSWERED));
+            let mut reply = Reply::of(self.reply.version);
+            if !host.reply_without(&waiting, &mut self.session, &mut reply) {
+                reply.error(NOT_ANSWERED);
+            }
+            self.under_way.replied(place, reply.into_pieces());
         }
         tickets
     }
@@ -322,6 +347,13 @@ impl Connection {
             !self.session.is_authenticated && now.saturating_sub(client.since) > node.settings.time_to_authenticate;
         is_stranger || node.settings.most_idle.is_some_and(is_idle)
     }
+}
+
+/// Whether this is a line of an HTTP request. Any web page can make a browser send one to any port, and its body would be read as further requests: no
+/// line after one of these is carried out. A browser sends `Host:` before all that the page chooses but the path.
+fn is_of_http(arguments: Arguments<'_>) -> bool {
+    let name = arguments.get(0);
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
 }
 
 /// Has a request carried out; it waits if it has to. If requests before it wait, so does its reply.

@@ -10,7 +10,7 @@ use quantities::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bucket::Bucket;
-use crate::commands::{Context, Flag, carry_out, find};
+use crate::commands::{Context, Flag, carry_out, find, lacks_room};
 use crate::connection::Session;
 use crate::host::keys_of;
 use crate::large::encoding::serialize_pieces;
@@ -153,10 +153,15 @@ impl Bucket {
             let node = &mut *guest.node.borrow_mut();
             let now = node.now;
             let mut context = Context { bucket: self, node, session: &mut guest.session, reply: &mut reply, now };
-            if is_transaction {
-                context.reply.array(requests.len());
+            match if is_transaction { lacks_room(&mut context, requests) } else { Ok(()) } {
+                Err(failure) => context.reply.error(&failure.to_string()),
+                Ok(()) => {
+                    if is_transaction {
+                        context.reply.array(requests.len());
+                    }
+                    requests.iter().for_each(|request| carry_out(&mut context, request));
+                }
             }
-            requests.iter().for_each(|request| carry_out(&mut context, request));
         }
         self.guest = Some(guest);
         reply.into()
@@ -291,6 +296,15 @@ impl Contents for Bucket {
 
     fn size(record: &Record) -> Bytes {
         Bytes((record.key().len() + record.value_length()) as u64)
+    }
+
+    // Records that expire.
+    fn is_marked(record: &Record) -> bool {
+        record.expiry().is_some()
+    }
+
+    fn marked(&self) -> u64 {
+        self.expiring()
     }
 
     fn found(&self, record: &Record) -> Option<Vec<u8>> {

@@ -117,6 +117,8 @@ pub struct Counts {
     pub wrong_passwords: u64,
     /// Clients that failed to speak TLS.
     pub tls_failures: u64,
+    /// Clients that were disconnected because they sent an HTTP request.
+    pub http_requests: u64,
     /// How much was received. [B]
     pub received: u64,
     /// How much was sent. [B]
@@ -166,10 +168,14 @@ pub struct Node {
     pub slots: SlotMap,
     /// The state of its member, as of the last request that needed it.
     pub pool: PoolState,
+    /// How many keys there are, and how many of them expire, as of the last INFO.
+    pub keyspace: (u64, u64),
     /// The state of its files, if it keeps its data on disk.
     pub kept: Option<State>,
     /// Its role in a group, if it has one.
     pub group: Option<GroupState>,
+    /// Whether clients were killed whose connections are still open.
+    pub has_killed: bool,
     /// Whether a client has asked for a snapshot.
     pub wants_snapshot: bool,
     next_client: u64,
@@ -191,8 +197,10 @@ impl Node {
             clients: BTreeMap::new(),
             slots: SlotMap::default(),
             pool: PoolState::default(),
+            keyspace: (0, 0),
             kept: None,
             group: None,
+            has_killed: false,
             wants_snapshot: false,
             next_client: 0,
             seed: random[0],

@@ -11,7 +11,7 @@ use ::store::resp::Limits;
 use ::store::serve::{Pool, Promise, Server, Tls};
 use clap::{Args, ValueEnum};
 use programs::linear_hash::Growth;
-use quantities::{Bytes, Duration};
+use quantities::{Bytes, Duration, ParseError};
 use serde_json::json;
 
 use super::access::ServerTls;
@@ -24,7 +24,7 @@ use formats::interrupt;
 
 /// The port for other members is this much above the clients' port, and the port for clients that follow slots that much.
 const TO_MEMBERS_PORT: u16 = 10_000;
-const TO_SLOTS_PORT: u16 = 20_000;
+const TO_SLOTS_PORT: u16 = 15_000;
 /// The most records that go from one server to another at a time.
 const CHUNK: u64 = 256;
 /// After how long an unanswered request is sent again. [ms]
@@ -88,7 +88,7 @@ pub(super) struct Arguments {
     /// The port for other members; if left out, 10,000 above that for clients, or a free one if there is no such port.
     #[arg(long, value_name = "PORT")]
     members_port: Option<u16>,
-    /// The port for clients that follow slots; if left out, 20,000 above that for clients, or a free one if there is no such port.
+    /// The port for clients that follow slots; if left out, 15,000 above that for clients, or a free one if there is no such port.
     #[arg(long, value_name = "PORT")]
     slots_port: Option<u16>,
     /// A directory in which to keep the data, created if it does not exist. Data that is already there is served again.
@@ -123,13 +123,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max_clients: usize,
     /// The most memory that records may take. Commands that would need more are refused with an OOM error. 0 means any amount.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = memory)]
     max_memory: Option<Bytes>,
     /// Evict records that have not been used for long, instead of refusing commands.
     #[arg(long, requires = "max_memory")]
     evict: bool,
     /// The largest key or value allowed, at most 512 MiB.
-    #[arg(long, value_name = "BYTES", default_value = "512MiB")]
+    #[arg(long, value_name = "BYTES", default_value = "512MiB", value_parser = memory)]
     max_value: Bytes,
     /// The time within which a client must give the password, in seconds or with a unit.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
@@ -184,6 +184,14 @@ impl From<As> for Role {
     }
 }
 
+/// Reads an amount of memory; also as Redis writes it, where `10mb` are 10 MiB.
+fn memory(text: &str) -> Result<Bytes, String> {
+    text.parse().or_else(|error: ParseError| {
+        let of_redis = ::store::commands::bytes(text.as_bytes()).map(|bytes| Bytes(bytes as u64));
+        of_redis.ok().filter(|_| !text.is_empty()).ok_or_else(|| error.to_string())
+    })
+}
+
 /// Addresses on no network of this machine: those for documentation (RFC 5737, RFC 3849), at the port for discarding (RFC 863).
 const SOMEWHERE_IPV4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9);
 const SOMEWHERE_IPV6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), 9);
@@ -224,7 +232,8 @@ impl Arguments {
             print(&json(&json!({"listening": clients, "members": members, "slots": slots, "http": pages})));
         }
         server.serve(interrupt::requested)?;
-        let status = if server.has_left() { 0 } else { interrupt::status() };
+        // SIGTERM is how a store is stopped in good order.
+        let status = if server.has_left() || interrupt::was_terminated() { 0 } else { interrupt::status() };
         Ok(CommandOutput { text: String::new(), status })
     }
 

@@ -52,6 +52,16 @@ pub trait Contents: fmt::Debug {
 
     /// What a scan returns for an entry; nothing if it no longer exists.
     fn found(&self, entry: &Self::Entry) -> Option<Self::Found>;
+
+    /// Whether an entry is marked: a scan may count these entries alone.
+    fn is_marked(_entry: &Self::Entry) -> bool {
+        false
+    }
+
+    /// How many entries are marked.
+    fn marked(&self) -> u64 {
+        0
+    }
 }
 
 /// Messages from servers to clients for such contents.

@@ -140,6 +140,8 @@ pub enum ScanKind {
     Entries,
     /// How many entries there are.
     Count,
+    /// How many of them are marked: [`Contents::is_marked`](super::Contents::is_marked).
+    Marked,
     /// Which servers there are, and their levels. Nothing is read for that, so it waits for no keys that are moving. A server counts from the end of
     /// the split that creates it to the end of the merge that ends it.
     Levels,
@@ -147,7 +149,7 @@ pub enum ScanKind {
 
 impl ScanKind {
     /// All of them.
-    pub const ALL: [ScanKind; 3] = [ScanKind::Entries, ScanKind::Count, ScanKind::Levels];
+    pub const ALL: [ScanKind; 4] = [ScanKind::Entries, ScanKind::Count, ScanKind::Marked, ScanKind::Levels];
 }
 
 /// Keys that a server has left out of its answer to a part of a scan, since they are moving and it does not have them: another server is to be asked.

@@ -89,29 +89,41 @@ impl Scan {
         patience: Duration,
         now: Time,
     ) -> (Scan, Vec<ScanOutput<F>>) {
-        Scan::from((client, number), 0, (kind, Reach::All), image, (patience, now))
+        Scan::begin_within((client, number), &[Span::ALL], image, kind, (patience, now))
     }
 
-    /// Begins a scan that reads entries from `place` on, as many as the server of this place reads in one go.
+    /// Begins a scan of these spans, of which there is at least one and no two have a key in common.
+    pub fn begin_within<F>(
+        (client, number): (u64, u64),
+        spans: &[Span],
+        image: Image,
+        kind: ScanKind,
+        (patience, now): (Duration, Time),
+    ) -> (Scan, Vec<ScanOutput<F>>) {
+        Scan::from((client, number), spans, (kind, Reach::All), image, (patience, now))
+    }
+
+    /// Begins a scan that reads entries from the first place of a span on, as many as the server of this place reads of the span in one go.
     pub fn begin_at<F>(
         (client, number): (u64, u64),
-        place: u64,
+        span: Span,
         image: Image,
         patience: Duration,
         now: Time,
     ) -> (Scan, Vec<ScanOutput<F>>) {
-        Scan::from((client, number), place, (ScanKind::Entries, Reach::OneGo), image, (patience, now))
+        Scan::from((client, number), &[span], (ScanKind::Entries, Reach::OneGo), image, (patience, now))
     }
 
     fn from<F>(
         (client, number): (u64, u64),
-        first: u64,
+        spans: &[Span],
         (kind, reach): (ScanKind, Reach),
         image: Image,
         (patience, now): (Duration, Time),
     ) -> (Scan, Vec<ScanOutput<F>>) {
         let mut scan = Scan { client, number, kind, image, patience, open: BTreeMap::new(), count: 0, reach };
-        let outputs = scan.ask(ScanPart { span: Span { first, last: u64::MAX }, buckets: None }, None, now);
+        let parts = spans.iter().map(|span| ScanPart { span: *span, buckets: None });
+        let outputs = parts.flat_map(|part| scan.ask(part, None, now)).collect();
         (scan, outputs)
     }
 

@@ -56,7 +56,8 @@ impl<C: Contents> Server<C> {
         match request.kind {
             ScanKind::Levels => return of_all(table.counted(server), 0),
             ScanKind::Count if table.is_whole() && is_all => return of_all((server, level), table.len()),
-            ScanKind::Count | ScanKind::Entries => {}
+            ScanKind::Marked if table.is_whole() && is_all => return of_all((server, level), self.contents.marked()),
+            ScanKind::Count | ScanKind::Marked | ScanKind::Entries => {}
         }
         // Keys that move are in parts of their own.
         let own = own.within(table.absent().map_or(level, |absent| absent.level));
@@ -87,7 +88,7 @@ impl<C: Contents> Server<C> {
         let absent = table.absent();
         let asked = absent.and_then(|absent| part.buckets.map_or(Some(absent), |buckets| buckets.and(absent)));
         let has_all_beside = |c| part.buckets.is_none_or(|buckets| asked.is_some() && buckets.contains(c));
-        let times = if kind == ScanKind::Count { COUNTED } else { 1 };
+        let times = if kind == ScanKind::Entries { 1 } else { COUNTED };
         let (mut chunk, mut read, mut rest) = (self.growth.chunk_of(times), None, Some(part.span));
         while let Some(span) = rest.filter(|_| !chunk.is_full()) {
             let (c, level) = (span.c(), table.bucket_level(span.c()));
@@ -108,7 +109,8 @@ impl<C: Contents> Server<C> {
             let is_whole = local.is_bucket(level) && has_all_beside(c);
             let beside = table.entries_beside(c).into_iter().flatten();
             let found = beside.filter(|entry| is_whole || local.contains(entry.c()) && part.contains(entry.c()));
-            so_far.count += found.clone().count() as u64;
+            so_far.count +=
+                found.clone().filter(|entry| kind != ScanKind::Marked || C::is_marked(entry)).count() as u64;
             if kind == ScanKind::Entries {
                 chunk.add(found.clone().map(C::size));
                 so_far.entries.extend(found.filter_map(|entry| self.contents.found(entry)));

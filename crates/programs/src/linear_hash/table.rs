@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use serde::{Deserialize, Serialize};
 
 use super::buckets::Buckets;
-use super::{Bucket, BucketRange, Entry, Extent, Hashed, Keyed, Split, h};
+use super::{Bucket, BucketRange, Entry, Extent, Hashed, Keyed, Span, Split, h};
 
 /// The table merges two buckets when the buckets hold on average less than the maximum divided by this.
 const LEAST_SHARE: u64 = 4;
@@ -150,6 +150,15 @@ impl<E: Hashed> Table<E> {
             Phase::Joining { .. } => (server, self.level + 1),
             _ => (server, self.level),
         }
+    }
+
+    /// The keys for which its server, `server`, answers alone: from the end of the split or of the move that creates it here. None before that.
+    pub fn answers_for(&self, server: u32) -> Option<Span> {
+        if matches!(self.phase, Phase::Filling | Phase::Settling) {
+            return None;
+        }
+        let (server, level) = self.counted(server);
+        Some(Span::of_bucket(server.into(), level))
     }
 
     /// How far it has grown.

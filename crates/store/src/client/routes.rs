@@ -385,7 +385,7 @@ impl Routes {
             encode([&b"AUTH"[..], password].into_iter(), &mut link.unsent);
             link.expected.push_back(Expected::Password);
         }
-        encode([&b"CLIENT"[..], b"CAPA", b"ranges"].into_iter(), &mut link.unsent);
+        encode([&b"CLIENT"[..], b"CAPA", b"ranges", b"table"].into_iter(), &mut link.unsent);
         link.expected.push_back(Expected::Capabilities);
     }
 

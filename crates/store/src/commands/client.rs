@@ -1,5 +1,7 @@
 //! CLIENT: information on clients, and their settings.
 
+use std::rc::Rc;
+
 use super::{Context, Failure, Outcome, integer, is, lossy};
 use crate::connection::Replies;
 use crate::node::Client;
@@ -60,16 +62,25 @@ pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 
 /// Capabilities of the client. Unknown ones are not an error: later versions may have more.
 pub(super) fn capabilities(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    context.session.takes_ranges |= arguments.from(2).any(|capability| is(capability, "ranges"));
+    let has = |name: &str| arguments.from(2).any(|capability| is(capability, name));
+    context.session.takes_ranges |= has("ranges");
+    context.session.takes_table |= has("table");
     context.reply.ok();
     Ok(())
 }
 
-/// A client's line in CLIENT LIST.
-fn line(client: &Client, now: Milliseconds) -> String {
+/// The bytes of a request as clients send it.
+fn sent_size(arguments: Arguments<'_>) -> usize {
+    let of_number = |number: usize| 1 + number.to_string().len() + 2;
+    let of_arguments = arguments.from(0).map(|argument| of_number(argument.len()) + argument.len() + 2);
+    of_number(arguments.len()) + of_arguments.sum::<usize>()
+}
+
+/// A client's line in CLIENT LIST; `waiting` are the bytes of its requests that are not answered yet.
+fn line(client: &Client, waiting: usize, now: Milliseconds) -> String {
     let seconds = |since: Milliseconds| now.saturating_sub(since) / 1000;
     format!(
-        "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 multi={} watch={} qbuf=0 \
+        "id={} addr={} laddr={} fd=0 name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 multi={} watch={} qbuf={waiting} \
          qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default \
          redir=-1 resp={} lib-name={} lib-ver={}\n",
         client.id,
@@ -88,8 +99,8 @@ fn line(client: &Client, now: Milliseconds) -> String {
     )
 }
 
-pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    context.reply.verbatim(&line(&context.session.client, context.now));
+pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+    context.reply.verbatim(&line(&context.session.client, sent_size(arguments), context.now));
     Ok(())
 }
 
@@ -107,7 +118,9 @@ pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     let is_wanted = |client: &Client| wanted.as_ref().is_none_or(|ids| ids.contains(&(client.id as i64)));
     let normal = arguments.len() != 4 || !is(arguments.get(2), "type") || is(arguments.get(3), "normal");
     let clients = context.node.clients.values().filter(|client| normal && is_wanted(client));
-    let lines: String = clients.map(|client| line(client, context.now)).collect();
+    let own = context.session.client.id;
+    let waiting = |client: &Client| if client.id == own { sent_size(arguments) } else { 0 };
+    let lines: String = clients.map(|client| line(client, waiting(client), context.now)).collect();
     context.reply.verbatim(&lines);
     Ok(())
 }
@@ -180,8 +193,13 @@ pub(super) fn kill(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
         Filter::read(arguments)?
     };
     let own = context.session.client.id;
-    let killed = context.node.clients.values().filter(|client| filter.is_for(client, own));
-    let count = killed.map(|client| client.is_killed.set(true)).count();
+    let clients = &mut context.node.clients;
+    let killed: Vec<Rc<Client>> = clients.values().filter(|client| filter.is_for(client, own)).cloned().collect();
+    killed.iter().for_each(|client| client.is_killed.set(true));
+    // They are listed no longer, although their connections are only about to be closed.
+    clients.retain(|id, client| *id == own || !client.is_killed.get());
+    context.node.has_killed |= !killed.is_empty();
+    let count = killed.len();
     match (by_address, count) {
         (true, 0) => return Err(Failure::Told("ERR No such client".to_owned())),
         (true, _) => context.reply.ok(),

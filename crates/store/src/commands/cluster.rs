@@ -1,6 +1,6 @@
 //! Commands of clients that follow slots.
 
-use super::{Context, Failure, Outcome, integer};
+use super::{Context, Failure, Outcome, integer, is};
 use crate::cluster::SlotRange;
 use crate::resp::Arguments;
 use crate::slot::{SLOT_BITS, slot_of};
@@ -105,6 +105,23 @@ fn slot(argument: &[u8]) -> Result<u16, Failure> {
     slot.ok_or_else(|| Failure::Told("ERR Invalid or out of range slot".to_owned()))
 }
 
+/// The most keys that GETKEYSINSLOT is to return.
+fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
+    usize::try_from(integer(argument)?).map_err(|_| Failure::Told("ERR Invalid number of keys".to_owned()))
+}
+
+/// The slot of which a request wants to know the number of keys, or the keys, and the most of them in that case; none for any other request.
+pub(crate) fn slot_asked_for(arguments: Arguments<'_>) -> Option<(u16, Option<usize>)> {
+    match arguments.len() {
+        _ if !is(arguments.get(0), "cluster") => None,
+        3 if is(arguments.get(1), "countkeysinslot") => Some((slot(arguments.get(2)).ok()?, None)),
+        4 if is(arguments.get(1), "getkeysinslot") => {
+            Some((slot(arguments.get(2)).ok()?, Some(most_keys(arguments.get(3)).ok()?)))
+        }
+        _ => None,
+    }
+}
+
 pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let slot = slot(arguments.get(2))?;
     let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
@@ -113,8 +130,7 @@ pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) ->
 }
 
 pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let (slot, most) = (slot(arguments.get(2))?, integer(arguments.get(3))?);
-    let most = usize::try_from(most).map_err(|_| Failure::Told("ERR Invalid number of keys".to_owned()))?;
+    let (slot, most) = (slot(arguments.get(2))?, most_keys(arguments.get(3))?);
     let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
     let keys: Vec<&[u8]> = in_slot.map(|record| record.key()).take(most).collect();
     context.reply.array(keys.len());

@@ -1,6 +1,7 @@
 //! Commands about the connection itself.
 
 use super::client::check_name;
+use super::information::mode;
 use super::keys::check_database;
 use super::{Context, Failure, Outcome, integer, is};
 use crate::connection::Replies;
@@ -128,7 +129,7 @@ fn not_in_hello(option: &[u8]) -> Failure {
 }
 
 fn greet(context: &mut Context<'_>) {
-    let (id, reply) = (context.session.client.id, &mut *context.reply);
+    let (id, mode, reply) = (context.session.client.id, mode(context.session), &mut *context.reply);
     reply.map(7);
     for (name, value) in [("server", "redis"), ("version", REDIS_VERSION)] {
         reply.bulk(name.as_bytes());
@@ -138,7 +139,7 @@ fn greet(context: &mut Context<'_>) {
     reply.integer(if reply.version == Version::Three { 3 } else { 2 });
     reply.bulk(b"id");
     reply.count(id);
-    for (name, value) in [("mode", "standalone"), ("role", "master")] {
+    for (name, value) in [("mode", mode), ("role", "master")] {
         reply.bulk(name.as_bytes());
         reply.bulk(value.as_bytes());
     }

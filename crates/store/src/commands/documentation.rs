@@ -49,8 +49,9 @@ fn describe(context: &mut Context<'_>, command: &'static Command) {
     context.reply.array(10);
     context.reply.bulk(command.name.as_bytes());
     context.reply.integer(command.arity.0.into());
-    context.reply.set(command.flags.len());
-    command.flags.iter().for_each(|flag| context.reply.simple(flag.name()));
+    let flags = command.flags.iter().filter_map(|flag| flag.name());
+    context.reply.set(flags.clone().count());
+    flags.for_each(|flag| context.reply.simple(flag));
     context.reply.integer(first as i64);
     context.reply.integer(last.into());
     context.reply.integer(step as i64);

@@ -2,6 +2,7 @@
 
 use super::{Context, Outcome, is};
 use crate::cluster::{PoolState, ServerState};
+use crate::connection::Session;
 use crate::journal::disk::State;
 use crate::member::Peer;
 use crate::node::{GroupState, REDIS_VERSION};
@@ -26,22 +27,31 @@ const SECTIONS: [Section; 10] = [
     ("Cluster", cluster),
     ("Pool", pool),
     (PARITY, parity),
-    ("Keyspace", keyspace),
+    (KEYSPACE, keyspace),
 ];
 
 /// The section that only a member of a group has.
 const PARITY: &str = "Parity";
+/// The section with the number of keys.
+const KEYSPACE: &str = "Keyspace";
 
 /// Arguments that ask for all sections.
 const ALL: [&str; 3] = ["all", "default", "everything"];
 
+/// Whether an INFO asks for a section.
+fn asks_for(arguments: Arguments<'_>, name: &str) -> bool {
+    arguments.len() == 1 || arguments.from(1).any(|asked| is(asked, name) || ALL.iter().any(|all| is(asked, all)))
+}
+
+/// Whether a request is an INFO that says how many keys there are.
+pub(crate) fn counts_keys(arguments: Arguments<'_>) -> bool {
+    is(arguments.get(0), "info") && asks_for(arguments, KEYSPACE)
+}
+
 pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let asks_for = |name: &str| {
-        arguments.len() == 1 || arguments.from(1).any(|asked| is(asked, name) || ALL.iter().any(|all| is(asked, all)))
-    };
     let mut text = String::new();
     let is_there = |name: &str| name != PARITY || context.node.group.is_some();
-    for (name, lines) in SECTIONS.iter().filter(|(name, _)| asks_for(name) && is_there(name)) {
+    for (name, lines) in SECTIONS.iter().filter(|(name, _)| asks_for(arguments, name) && is_there(name)) {
         if !text.is_empty() {
             text.push_str("\r\n");
         }
@@ -52,11 +62,16 @@ pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
+/// What the node is to a client: a node of a cluster for one that follows slots, and a server by itself for any other.
+pub(super) const fn mode(session: &Session) -> &'static str {
+    if session.follows_slots { "cluster" } else { "standalone" }
+}
+
 fn server(context: &Context<'_>) -> Vec<(String, String)> {
     let uptime = context.now.saturating_sub(context.node.since) / 1000;
     vec![
         line("redis_version", REDIS_VERSION.to_owned()),
-        line("redis_mode", "standalone".to_owned()),
+        line("redis_mode", mode(context.session)),
         line("maquette_version", env!("CARGO_PKG_VERSION").to_owned()),
         line("os", std::env::consts::OS.to_owned()),
         line("arch_bits", usize::BITS.to_string()),
@@ -134,6 +149,7 @@ fn stats(context: &Context<'_>) -> Vec<(String, String)> {
         ("keyspace_hits", bucket.hits),
         ("keyspace_misses", bucket.misses),
         ("total_error_replies", node.errors),
+        ("refused_http_requests", node.http_requests),
     ];
     counts.map(|(name, count)| line(name, count)).to_vec()
 }
@@ -147,8 +163,8 @@ fn replication(context: &Context<'_>) -> Vec<(String, String)> {
     ]
 }
 
-fn cluster(_: &Context<'_>) -> Vec<(String, String)> {
-    vec![line("cluster_enabled", 1)]
+fn cluster(context: &Context<'_>) -> Vec<(String, String)> {
+    vec![line("cluster_enabled", u8::from(context.session.follows_slots))]
 }
 
 /// The member's role in a group with parity.
@@ -234,8 +250,7 @@ fn pool(context: &Context<'_>) -> Vec<(String, String)> {
 }
 
 fn keyspace(context: &Context<'_>) -> Vec<(String, String)> {
-    let servers = &context.node.pool.servers;
-    let (keys, expires) = servers.iter().fold((0, 0), |sum, one| (sum.0 + one.records, sum.1 + one.expiring));
+    let (keys, expires) = context.node.keyspace;
     if keys == 0 {
         return Vec::new();
     }

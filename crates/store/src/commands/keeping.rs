@@ -23,10 +23,10 @@ fn begin(context: &mut Context<'_>, text: &str) -> Outcome {
     Ok(())
 }
 
-/// Refuses SAVE: outside a transaction the host carries it out, and the client waits for the snapshot.
+/// Says why no snapshot is made: otherwise the host carries SAVE out, and the client waits for the snapshot.
 pub(super) fn save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    let refusal = refuses_snapshot(context.node).unwrap_or("ERR Command not allowed inside a transaction");
-    Err(Failure::Told(refusal.to_owned()))
+    let refusal = refuses_snapshot(context.node);
+    Err(refusal.map_or(Failure::InTransaction, |refusal| Failure::Told(refusal.to_owned())))
 }
 
 pub(super) fn save_in_background(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {

@@ -20,15 +20,15 @@ pub(super) fn del(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcom
 }
 
 pub(super) fn exists(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    count(context, arguments, |context, key| context.bucket.get(key, context.now).is_some())
+    count(context, arguments, |context, key| context.bucket.exists(key, context.now))
 }
 
 pub(super) fn touch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    exists(context, arguments)
+    count(context, arguments, |context, key| context.bucket.get(key, context.now).is_some())
 }
 
 pub(super) fn kind(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let is_there = context.bucket.peek(arguments.get(1), context.now).is_some();
+    let is_there = context.bucket.exists(arguments.get(1), context.now);
     context.reply.simple(if is_there { "string" } else { "none" });
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Clients' commands: one table of all, a file for each family, and how a request is carried out.
 
+mod bit_fields;
+mod bits;
 mod client;
 mod cluster;
 mod connection;
@@ -13,13 +15,18 @@ mod pattern;
 mod scan;
 mod server;
 mod strings;
+mod subsequence;
 mod table;
 mod transactions;
 
+pub(crate) use cluster::slot_asked_for;
+pub(crate) use information::counts_keys;
 pub(crate) use keeping::refuses_snapshot;
 pub(crate) use pattern::matches;
-pub(crate) use scan::Wanted;
+pub(crate) use scan::{Wanted, cursor_at};
+pub use server::bytes;
 pub use table::{Arity, COMMANDS, Command, Flag, Group, Keys, find};
+pub(crate) use transactions::lacks_room;
 
 use crate::bucket::Bucket;
 use crate::connection::Session;
@@ -81,6 +88,9 @@ pub enum Failure {
     /// The client has to authenticate first.
     #[error("NOAUTH Authentication required.")]
     NotAuthenticated,
+    /// A command that is not allowed in a transaction.
+    #[error("ERR Command not allowed inside a transaction")]
+    InTransaction,
     /// Any other failure.
     #[error("{0}")]
     Told(String),
@@ -119,6 +129,10 @@ fn attempt(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let checked = check(context, arguments);
     if let Some(transaction) = &mut context.session.transaction {
         let command = checked.inspect_err(|_| transaction.is_broken = true)?;
+        if command.has(Flag::NoTransaction) {
+            transaction.is_broken = true;
+            return Err(Failure::InTransaction);
+        }
         if !command.has(Flag::NotQueued) {
             return transactions::queue(context, arguments);
         }

@@ -1,5 +1,7 @@
 //! Commands on the node: its data and its settings.
 
+use std::ops::RangeInclusive;
+
 use super::pattern::matches;
 use super::{Context, Failure, Outcome, integer, is, lossy};
 use crate::journal::disk::Fsync;
@@ -106,22 +108,33 @@ pub(super) fn config_set(context: &mut Context<'_>, arguments: Arguments<'_>) ->
     if !arguments.len().is_multiple_of(2) {
         return Err(Failure::Arity("config|set".to_owned()));
     }
-    let known = settings(context);
-    let mut new = context.node.settings.clone();
-    for (name, value) in arguments.from(2).step_by(2).zip(arguments.from(3).step_by(2)) {
-        let shown = lossy(name);
-        let Some((known, is_now)) = known.iter().find(|(known, _)| is(name, known)) else {
-            let text = format!("ERR Unknown option or number of arguments for CONFIG SET - '{shown}'");
-            return Err(Failure::Told(text));
-        };
-        set(&mut new, known, is_now, value).map_err(|why| {
-            Failure::Told(format!("ERR CONFIG SET failed (possibly related to argument '{shown}') - {why}"))
+    let (known, names) = (settings(context), arguments.from(2).step_by(2));
+    let failed = |name: &[u8], why: &str| {
+        let name = lossy(name);
+        Failure::Told(format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {why}"))
+    };
+    let mut found: Vec<&(&str, String)> = Vec::new();
+    for name in names.clone() {
+        let setting = known.iter().find(|(known, _)| is(name, known)).ok_or_else(|| {
+            let name = lossy(name);
+            Failure::Told(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"))
         })?;
+        if found.contains(&setting) {
+            return Err(failed(name, "duplicate parameter"));
+        }
+        found.push(setting);
+    }
+    let mut new = context.node.settings.clone();
+    for ((name, value), (known, is_now)) in names.zip(arguments.from(3).step_by(2)).zip(found) {
+        set(&mut new, known, is_now, value).map_err(|why| failed(name, &why))?;
     }
     context.node.settings = new;
     context.reply.ok();
     Ok(())
 }
+
+/// The longest value may be limited to this. [B]
+const VALUES: RangeInclusive<usize> = 1 << 20..=512 << 20;
 
 fn set(settings: &mut Settings, name: &str, is_now: &str, value: &[u8]) -> Result<(), String> {
     let count = || {
@@ -137,14 +150,22 @@ fn set(settings: &mut Settings, name: &str, is_now: &str, value: &[u8]) -> Resul
             let policy = policies.into_iter().find(|policy| is(value, policy.name()));
             settings.eviction = policy.ok_or("argument(s) must be one of the following: allkeys-lru, noeviction")?;
         }
+        "proto-max-bulk-len" => {
+            let most = Some(bytes(value)?).filter(|most| VALUES.contains(most));
+            let allowed = || format!("argument must be between {} and {} inclusive", VALUES.start(), VALUES.end());
+            settings.limits.argument = most.ok_or_else(allowed)?;
+        }
         _ if value == is_now.as_bytes() => {}
         _ => return Err("can't set immutable config".to_owned()),
     }
     Ok(())
 }
 
-/// A number of bytes, with an optional unit: `100mb`, `1g`.
-fn bytes(text: &[u8]) -> Result<usize, String> {
+/// A number of bytes as Redis reads it, with an optional unit in any case: `100mb` are mebibytes, `1g` is 10^9 bytes.
+///
+/// # Errors
+/// What it has to be.
+pub fn bytes(text: &[u8]) -> Result<usize, String> {
     const UNITS: [(&str, usize); 7] = [
         ("kb", 1 << 10),
         ("mb", 1 << 20),
@@ -154,6 +175,9 @@ fn bytes(text: &[u8]) -> Result<usize, String> {
         ("g", 1_000_000_000),
         ("b", 1),
     ];
+    if text.is_empty() {
+        return Ok(0);
+    }
     let text = text.to_ascii_lowercase();
     let unit = UNITS.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit.as_bytes())?, *bytes)));
     let (digits, unit) = unit.unwrap_or((&text, 1));

@@ -230,7 +230,7 @@ pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
 }
 
 /// The end of a range of `length` bytes from `start`, if a value may be that long.
-fn fitting(context: &Context<'_>, start: usize, length: usize) -> Result<usize, Failure> {
+pub(super) fn fitting(context: &Context<'_>, start: usize, length: usize) -> Result<usize, Failure> {
     start.checked_add(length).filter(|&end| end <= context.node.settings.limits.argument).ok_or(Failure::TooLong)
 }
 

@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use super::{
-    Context, Failure, Outcome, client, cluster, connection, counters, documentation, expiry, information, keeping,
-    keys, scan,
+    Context, Failure, Outcome, bit_fields, bits, client, cluster, connection, counters, documentation, expiry,
+    information, keeping, keys, scan,
 };
-use super::{lossy, server, strings, transactions};
+use super::{lossy, server, strings, subsequence, transactions};
 use crate::resp::Arguments;
 
 /// How many arguments a command has, its name included: so many, or, if negative, at least as many as without the sign.
@@ -38,19 +38,22 @@ pub enum Flag {
     Admin,
     /// In a transaction it is carried out at once.
     NotQueued,
+    /// It is refused in a transaction.
+    NoTransaction,
 }
 
 impl Flag {
     /// Its name in what COMMAND says, if it has one there.
-    pub const fn name(self) -> &'static str {
+    pub const fn name(self) -> Option<&'static str> {
         match self {
-            Flag::ReadOnly => "readonly",
-            Flag::Write => "write",
-            Flag::NeedsRoom => "denyoom",
-            Flag::Fast => "fast",
-            Flag::BeforeAuthentication => "no_auth",
-            Flag::Admin => "admin",
-            Flag::NotQueued => "no_multi",
+            Flag::ReadOnly => Some("readonly"),
+            Flag::Write => Some("write"),
+            Flag::NeedsRoom => Some("denyoom"),
+            Flag::Fast => Some("fast"),
+            Flag::BeforeAuthentication => Some("no_auth"),
+            Flag::Admin => Some("admin"),
+            Flag::NotQueued => None,
+            Flag::NoTransaction => Some("no_multi"),
         }
     }
 }
@@ -60,6 +63,8 @@ impl Flag {
 pub enum Group {
     /// Values.
     String,
+    /// The bits of values.
+    Bitmap,
     /// Keys, whatever is stored under them.
     Generic,
     /// Several requests as one.
@@ -77,6 +82,7 @@ impl Group {
     pub const fn name(self) -> &'static str {
         match self {
             Group::String => "string",
+            Group::Bitmap => "bitmap",
             Group::Generic => "generic",
             Group::Transactions => "transactions",
             Group::Connection => "connection",
@@ -112,6 +118,7 @@ const ONE: Keys = Keys { first: 1, last: 1, step: 1 };
 const TWO: Keys = Keys { first: 1, last: 2, step: 1 };
 const ALL: Keys = Keys { first: 1, last: -1, step: 1 };
 const PAIRS: Keys = Keys { first: 1, last: -1, step: 2 };
+const FROM_SECOND: Keys = Keys { first: 2, last: -1, step: 1 };
 const SECOND: Keys = Keys { first: 2, last: 2, step: 1 };
 
 /// A command.
@@ -191,10 +198,10 @@ macro_rules! rows {
 }
 
 /// All commands, by family.
-pub static COMMANDS: [&[Command]; 8] =
-    [&STRINGS, &GENERIC, &TRANSACTIONS, &CONNECTION, &SERVER, &CONTAINERS, &FOLLOWING, &CLUSTERS];
+pub static COMMANDS: [&[Command]; 9] =
+    [&STRINGS, &BITMAPS, &GENERIC, &TRANSACTIONS, &CONNECTION, &SERVER, &CONTAINERS, &FOLLOWING, &CLUSTERS];
 
-static STRINGS: [Command; 22] = rows! { String:
+static STRINGS: [Command; 23] = rows! { String:
     "append" 3 ONE [Write NeedsRoom Fast] "2.0.0" strings::append, "Appends to a value";
     "decr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr, "Decrements a number by 1";
     "decrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::decr_by, "Decrements a number";
@@ -206,6 +213,7 @@ static STRINGS: [Command; 22] = rows! { String:
     "incr" 2 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr, "Increments a number by 1";
     "incrby" 3 ONE [Write NeedsRoom Fast] "1.0.0" counters::incr_by, "Increments a number";
     "incrbyfloat" 3 ONE [Write NeedsRoom Fast] "2.6.0" counters::incr_by_float, "Increments a number with decimals";
+    "lcs" -3 TWO [ReadOnly] "7.0.0" subsequence::longest_common_subsequence, "Returns the longest common subsequence of two values";
     "mget" -2 ALL [ReadOnly Fast] "1.0.0" strings::mget, "Returns the values of several keys";
     "mset" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::mset, "Stores the values of several keys";
     "msetnx" -3 PAIRS [Write NeedsRoom] "1.0.1" strings::msetnx, "Stores the values of several keys, if none of the keys exists";
@@ -217,6 +225,16 @@ static STRINGS: [Command; 22] = rows! { String:
     "strlen" 2 ONE [ReadOnly Fast] "2.2.0" strings::strlen, "Returns the length of a value";
     "substr" 4 ONE [ReadOnly] "1.0.0" strings::getrange, "Returns a part of a value; the old name of GETRANGE";
     "type" 2 ONE [ReadOnly Fast] "1.0.0" keys::kind, "Returns the type of a key's value";
+};
+
+static BITMAPS: [Command; 7] = rows! { Bitmap:
+    "bitcount" -2 ONE [ReadOnly] "2.6.0" bits::count_bits, "Counts the bits of a value that are set";
+    "bitfield" -2 ONE [Write NeedsRoom] "3.2.0" bit_fields::bit_field, "Reads, stores and increments integers of any width in a value";
+    "bitfield_ro" -2 ONE [ReadOnly Fast] "6.0.0" bit_fields::read_bit_field, "Reads integers of any width in a value";
+    "bitop" -4 FROM_SECOND [Write NeedsRoom] "2.6.0" bits::combine, "Combines the bits of several values, and stores the result";
+    "bitpos" -3 ONE [ReadOnly] "2.8.7" bits::find_bit, "Returns the first bit of a value that is set, or that is not";
+    "getbit" 3 ONE [ReadOnly Fast] "2.2.0" bits::get_bit, "Returns a bit of a value";
+    "setbit" 4 ONE [Write NeedsRoom] "2.2.0" bits::set_bit, "Sets or clears a bit of a value";
 };
 
 static GENERIC: [Command; 25] = rows! { Generic:
@@ -269,7 +287,7 @@ static SERVER: [Command; 5] = rows! { Server:
     "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot in the background, which replaces the logs";
     "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot in the background, which replaces the logs";
     "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "Returns when the last snapshot was made, as a Unix time in seconds";
-    "save" 1 NONE [Admin] "1.0.0" keeping::save, "Makes a snapshot and waits until it is made";
+    "save" 1 NONE [Admin NoTransaction] "1.0.0" keeping::save, "Makes a snapshot and waits until it is made";
     "info" -1 NONE [] "1.0.0" information::info, "Returns information about the node";
 };
 
@@ -321,7 +339,7 @@ static CLUSTER: [Command; 12] = rows! { Cluster:
 };
 
 static CLIENT: [Command; 13] = rows! { Connection:
-    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Declares what the client understands: `ranges`, of slots that have moved";
+    "client|capa" -3 NONE [Fast] "8.0.0" client::capabilities, "Declares what the client understands: `ranges` of slots that have moved, the whole `table` from one member";
     "client|getname" 2 NONE [Fast] "2.6.9" client::get_name, "Returns the name of the client";
     "client|help" 2 NONE [Fast] "5.0.0" documentation::help, "Lists the subcommands of CLIENT";
     "client|id" 2 NONE [Fast] "5.0.0" client::id, "Returns the number of the client";
@@ -383,9 +401,9 @@ static INDEX: LazyLock<Box<[(u128, &'static Command)]>> = LazyLock::new(|| {
     index
 });
 
-/// A name in lower case as a number. Names are made of letters, so that no other bytes make the same number.
+/// A name in lower case as a number. No name has bytes as low as 1, so that no other bytes make the same number, not even if they begin with zeros.
 fn pack(name: &[u8]) -> u128 {
-    name.iter().fold(0, |packed, byte| packed << 8 | u128::from(byte | 0x20))
+    name.iter().fold(0, |packed, byte| packed << 8 | u128::from(byte.to_ascii_lowercase().max(1)))
 }
 
 /// A command by its name, in whatever case.
@@ -407,7 +425,7 @@ mod tests {
     fn commands_are_found_by_their_names_and_by_no_others() {
         for command in COMMANDS.iter().copied().flatten() {
             let name = command.name;
-            assert!(name.len() <= LONGEST_NAME && name.bytes().all(|byte| byte.is_ascii_lowercase()), "{name}");
+            assert!(name.len() <= LONGEST_NAME && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
             for spelled in [name.to_owned(), name.to_uppercase(), name[..1].to_uppercase() + &name[1..]] {
                 assert_eq!(find(spelled.as_bytes()).map(|found| found.name), Some(name));
             }

@@ -1,6 +1,6 @@
 //! Transactions: several requests carried out as one.
 
-use super::{Context, Failure, Outcome, carry_out};
+use super::{Context, Failure, Flag, Outcome, carry_out, find, make_room};
 use crate::connection::Transaction;
 use crate::resp::{Arguments, OwnedArguments};
 
@@ -46,8 +46,23 @@ pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
+/// Why a transaction is not even begun: one of its requests needs room, and there is none.
+pub(crate) fn lacks_room(context: &mut Context<'_>, requests: &[OwnedArguments]) -> Outcome {
+    let needs_room =
+        |request: &OwnedArguments| find(request.borrowed().get(0)).is_some_and(|command| command.has(Flag::NeedsRoom));
+    if !requests.iter().any(needs_room) {
+        return Ok(());
+    }
+    make_room(context)
+        .map_err(|failure| Failure::Told(format!("EXECABORT Transaction discarded because of: {failure}")))
+}
+
 pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let transaction = end(context, "EXEC")?;
+    if let Err(failure) = lacks_room(context, &transaction.requests) {
+        context.session.unwatch(context.bucket);
+        return Err(failure);
+    }
     let (bucket, now) = (&mut *context.bucket, context.now);
     // Keys that were another member's when they were watched have moved since.
     let is_unchanged = context.session.stamped.is_empty()

@@ -17,6 +17,9 @@ const MOST_AT_FIRST: usize = 16;
 /// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger. [B]
 const MOST_HELD: usize = 1 << 20;
 
+/// An INFO waits no longer for the number of keys: operators ask for it to see which members are gone. [ms]
+const LONGEST_FOR_KEYSPACE: Milliseconds = 1_000;
+
 /// A request is given up only after it could have reached another server so slowly. It is sent again after the time that it takes at the pace that is
 /// assumed: eight times that is enough for it to be lost several times. [B/ms]
 const LEAST_PACE: usize = crate::host::LEAST_PACE / 8;
@@ -156,11 +159,15 @@ impl UnderWay {
         Some(reply)
     }
 
-    /// Takes out what has waited for other servers since before a time: the place of each request, and what it waited for.
-    pub(super) fn waiting_since(&mut self, before: Milliseconds) -> Vec<(usize, Waiting)> {
+    /// Takes out what has waited for other servers for longer than this: the place of each request, and what it waited for.
+    pub(super) fn waiting_for_long(&mut self, now: Milliseconds, longest: Milliseconds) -> Vec<(usize, Waiting)> {
         let is_late = |asked: &Asked| {
-            let waits = matches!(&asked.state, State::Waits(waiting) if !matches!(waiting, Waiting::Snapshot));
-            waits && asked.since.saturating_add((asked.size / LEAST_PACE) as Milliseconds) < before
+            let longest = match &asked.state {
+                State::Waits(Waiting::Snapshot) | State::Replied(_) => return false,
+                State::Waits(Waiting::Keyspace(..)) => longest.min(LONGEST_FOR_KEYSPACE),
+                State::Waits(_) => longest,
+            };
+            asked.since.saturating_add((asked.size / LEAST_PACE) as Milliseconds) < now.saturating_sub(longest)
         };
         let late: Vec<usize> = (0..self.asked.len()).filter(|&place| is_late(&self.asked[place])).collect();
         late.into_iter().filter_map(|place| Some((place, self.take(place)?))).collect()

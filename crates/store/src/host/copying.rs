@@ -44,8 +44,11 @@ impl Copying {
 /// The key whose value a request changes in place, if it is such a request.
 #[inline]
 fn changed_in_place(arguments: Arguments<'_>) -> Option<&[u8]> {
+    const NAMES: [&[u8]; 4] = [b"append", b"setrange", b"setbit", b"bitfield"];
     let name = arguments.get(0);
-    (name.eq_ignore_ascii_case(b"append") || name.eq_ignore_ascii_case(b"setrange")).then(|| arguments.get(1))
+    // All but a few requests are told apart by the length of their names.
+    let changes = (6..=8).contains(&name.len()) && NAMES.iter().any(|known| name.eq_ignore_ascii_case(known));
+    changes.then(|| arguments.get(1))
 }
 
 /// The keys whose values these requests change in place.

@@ -5,7 +5,7 @@
 //! | on keys of a server of this member | that server, at once |
 //! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead, unless the slots are moving |
 //! | on keys of several servers, if it can be split: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are combined |
-//! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers; for SCAN the one at the cursor |
+//! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or those of this member for a client that follows slots; for SCAN the one at the cursor |
 //! | without keys | no server |
 
 mod copying;
@@ -19,12 +19,14 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::{Contents, FETCHED_AT_ONCE, Growth, ScanKind, Server, ToServer};
+use programs::linear_hash::{Contents, FETCHED_AT_ONCE, Growth, ScanKind, Server, Span, ToServer};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;
-use crate::cluster::{PoolState, SlotMap, slots_of};
-use crate::commands::{Command, Context, Flag, dispatch, dispatch_known, find, refuses_snapshot};
+use crate::cluster::{PoolState, ServerState, SlotMap, slots_of, span_of_slot};
+use crate::commands::{
+    Command, Context, Flag, counts_keys, dispatch, dispatch_known, find, refuses_snapshot, slot_asked_for,
+};
 use crate::connection::Session;
 use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
 use crate::journal::{Journal, Pen};
@@ -35,7 +37,7 @@ use crate::record::Milliseconds;
 use crate::resp::{Arguments, OwnedArguments, Reply, Requests, Upcoming};
 use crate::slot::{c_of, slot_of};
 use copying::Copying;
-pub use waiting::{Gather, Waiting};
+pub use waiting::{Gather, Matching, Scanned, Waiting};
 
 /// What a member hosts.
 #[derive(Debug)]
@@ -274,6 +276,17 @@ impl Host {
     ) -> Option<Waiting> {
         let now = self.node.borrow().now;
         let alone = self.member.holder_of_all().map(|bucket| bucket.len());
+        // A member that has not been let in yet knows nobody to ask.
+        let can_ask = self.member.is_welcome() && session.is_authenticated && session.transaction.is_none();
+        if alone.is_none() && can_ask {
+            if counts_keys(arguments) && !session.asks_each_member() {
+                let ticket = self.member.scan(time(&self.node.borrow()), ScanKind::Count, &mut self.outputs);
+                return Some(Waiting::Keyspace(ticket, None, arguments.into()));
+            }
+            if let Some(waiting) = self.of_slot(session, reply, arguments) {
+                return waiting;
+            }
+        }
         let is_asked = is_cluster(arguments) && session.is_authenticated;
         let resizes = is_asked && session.transaction.is_none() && is_order(arguments);
         let leaves = self.leaves() && draining::is_asked_for(arguments);
@@ -292,6 +305,39 @@ impl Host {
         Some(Waiting::Map(ticket, arguments.into()))
     }
 
+    /// Carries out a request for the keys of a slot on a pool, if it is one: of all servers, or of this member alone for a client that follows slots.
+    fn of_slot(&mut self, session: &Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Option<Waiting>> {
+        let (slot, most) = slot_asked_for(arguments)?;
+        let of_slot = span_of_slot(slot);
+        let spans =
+            self.spans_of(session).into_iter().filter(|span| span.first <= of_slot.first && of_slot.last <= span.last);
+        let spans: Vec<Span> = spans.map(|_| of_slot).collect();
+        Some(match most {
+            None if spans.is_empty() => {
+                reply.integer(0);
+                None
+            }
+            Some(_) if spans.is_empty() => {
+                reply.array(0);
+                None
+            }
+            None => {
+                let now = time(&self.node.borrow());
+                Some(Waiting::Size(self.member.scan_within(now, &spans, ScanKind::Count, &mut self.outputs)))
+            }
+            Some(most) => Some(self.collect(&spans, Matching { pattern: None, most, found: Vec::new() })),
+        })
+    }
+
+    /// Replies to a request that has waited for too long, if more can be said than that: an INFO then counts the keys of this member alone. Returns
+    /// whether it has replied.
+    pub fn reply_without(&mut self, waiting: &Waiting, session: &mut Session, reply: &mut Reply) -> bool {
+        let Waiting::Keyspace(_, _, request) = waiting else { return false };
+        self.draw_map();
+        self.carry_out_without_keys(session, reply, request.borrowed());
+        true
+    }
+
     /// Carries out an operator's command on a pool that has `records` records.
     fn carry_out_order(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
         if draining::is_asked_for(arguments) {
@@ -305,6 +351,8 @@ impl Host {
         let node = &mut *self.node.borrow_mut();
         node.slots = SlotMap::of(&self.member);
         node.pool = PoolState::of(&self.member);
+        let sum = |of: fn(&ServerState) -> u64| -> u64 { node.pool.servers.iter().map(of).sum() };
+        node.keyspace = (sum(|server| server.records), sum(|server| server.expiring));
     }
 
     /// Carries out a request without keys, or on the keys that the client watches, which are on one server.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::ScanKind;
+use programs::linear_hash::{ScanKind, Span, h};
 
 use super::watching::begins_to_watch;
 use super::{Host, dispatch_on, is_order, time};
 use crate::bucket::Bucket;
-use crate::commands::{Command, Wanted, matches};
+use crate::commands::{Command, Wanted, cursor_at, matches};
 use crate::connection::Session;
 use crate::contents::{Operation, Outcome};
-use crate::member::{Answer, Ticket};
+use crate::member::{Answer, Ticket, rest_from};
 use crate::resp::{Arguments, OwnedArguments, Reply};
 use crate::slot::SLOT_BITS;
 
@@ -45,19 +45,50 @@ pub enum Waiting {
         replies: Vec<Outcome>,
     },
     /// All keys that match.
-    Keys(Ticket, Vec<u8>, Vec<Vec<u8>>),
+    Keys(Ticket, Matching),
     /// Some keys, and the cursor to go on from.
-    Scan(Ticket, Option<Vec<u8>>, bool),
+    Scan(Ticket, Scanned),
     /// A random key, and how many servers were asked in vain.
     Random(Ticket, u32),
     /// The number of keys.
     Size(Ticket),
     /// The levels of all servers, before a request about slots is carried out.
     Map(Ticket, OwnedArguments),
+    /// The number of keys, and then of those that expire, before INFO is carried out.
+    Keyspace(Ticket, Option<u64>, OwnedArguments),
     /// A snapshot of the data on disk.
     Snapshot,
     /// All servers to be cleared: each server asked, and the level that it is assumed to have.
     Clear(BTreeMap<Ticket, (u64, u32)>),
+}
+
+/// The keys that are collected for a client.
+#[derive(Debug)]
+pub struct Matching {
+    /// The pattern that they have to match.
+    pub(super) pattern: Option<Vec<u8>>,
+    /// The most that are returned.
+    pub(super) most: usize,
+    /// Those so far.
+    pub(super) found: Vec<Vec<u8>>,
+}
+
+impl Matching {
+    fn add(&mut self, found: Vec<Vec<u8>>) {
+        let matches = |key: &Vec<u8>| self.pattern.as_ref().is_none_or(|pattern| matches(pattern, key));
+        self.found.extend(found.into_iter().filter(matches));
+        self.found.truncate(self.most);
+    }
+}
+
+/// A step of a SCAN.
+#[derive(Debug)]
+pub struct Scanned {
+    /// What is left to scan of the bucket that its cursor is in, this step included.
+    rest: Span,
+    pattern: Option<Vec<u8>>,
+    /// Whether keys of strings are wanted.
+    strings: bool,
 }
 
 impl Waiting {
@@ -86,6 +117,7 @@ impl Waiting {
             | Waiting::Scan(ticket, ..)
             | Waiting::Random(ticket, _)
             | Waiting::Map(ticket, _)
+            | Waiting::Keyspace(ticket, ..)
             | Waiting::Watch(ticket, _)
             | Waiting::Size(ticket) => Some(*ticket),
             Waiting::Snapshot | Waiting::Parts { .. } | Waiting::Clear(_) => None,
@@ -94,6 +126,7 @@ impl Waiting {
 }
 
 impl Host {
+    /// Carries out a request on the whole table, or on the keys of this member if the client follows slots and so asks each member for its own.
     pub(super) fn of_whole_table(
         &mut self,
         command: &Command,
@@ -103,45 +136,117 @@ impl Host {
     ) -> Option<Waiting> {
         let now = time(&self.node.borrow());
         match command.name {
-            "dbsize" => Some(Waiting::Size(self.member.scan(now, ScanKind::Count, &mut self.outputs))),
-            "keys" => {
-                let ticket = self.member.scan(now, ScanKind::Entries, &mut self.outputs);
-                Some(Waiting::Keys(ticket, arguments.get(1).to_vec(), Vec::new()))
-            }
-            "scan" => match Wanted::read(arguments) {
-                Ok(wanted) => {
-                    let ticket = self.member.read(now, wanted.cursor, &mut self.outputs);
-                    Some(Waiting::Scan(ticket, wanted.pattern.map(<[u8]>::to_vec), wanted.strings))
+            "scan" => self.scan(session, reply, arguments),
+            "dbsize" | "keys" | "randomkey" => {
+                let spans = self.spans_of(session);
+                if spans.is_empty() {
+                    // A bucket without keys knows the reply.
+                    dispatch_on(&mut self.spare, &self.node, session, reply, None, arguments);
+                    return None;
                 }
-                Err(failure) => {
-                    reply.error(&failure.to_string());
-                    None
-                }
-            },
-            "randomkey" => {
-                let drawn = self.node.borrow_mut().draw();
-                Some(Waiting::Random(self.member.read(now, drawn, &mut self.outputs), 0))
+                Some(match command.name {
+                    "dbsize" => Waiting::Size(self.member.scan_within(now, &spans, ScanKind::Count, &mut self.outputs)),
+                    "keys" => {
+                        let pattern = Some(arguments.get(1).to_vec());
+                        self.collect(&spans, Matching { pattern, most: usize::MAX, found: Vec::new() })
+                    }
+                    _ => {
+                        let rest = self.drawn_from(&spans);
+                        Waiting::Random(self.member.read(now, rest, &mut self.outputs), 0)
+                    }
+                })
             }
             _ => {
                 let end = reply.end();
                 // Any bucket finds errors in the arguments.
                 dispatch_on(&mut self.spare, &self.node, session, reply, None, arguments);
-                if reply.unsent_from(end).starts_with(b"-") {
+                let servers = self.servers_to_clear(session);
+                if reply.unsent_from(end).starts_with(b"-") || servers.is_empty() {
                     return None;
                 }
                 reply.take_back(end);
-                Some(Waiting::Clear(BTreeMap::new()))
+                let asked =
+                    servers.into_iter().map(|(server, level)| (self.ask(server, Operation::Clear), (server, level)));
+                Some(Waiting::Clear(asked.collect()))
             }
         }
-        .map(|waiting| self.begun(waiting))
     }
 
-    /// Asks the first server, if all are to be cleared.
-    fn begun(&mut self, waiting: Waiting) -> Waiting {
-        match waiting {
-            Waiting::Clear(_) => Waiting::Clear(BTreeMap::from([(self.ask(0, Operation::Clear), (0, 0))])),
-            waiting => waiting,
+    /// The keys for which this member answers to a client.
+    pub(super) fn spans_of(&self, session: &Session) -> Vec<Span> {
+        if session.asks_each_member() { self.member.own_spans() } else { vec![Span::ALL] }
+    }
+
+    /// The servers that a client has cleared, each with its assumed level: what has split off from them is cleared, too.
+    fn servers_to_clear(&self, session: &Session) -> Vec<(u64, u32)> {
+        let server = |span: &Span| {
+            let level = (span.last - span.first).leading_zeros();
+            (u64::from(h(level, span.c())), level)
+        };
+        self.spans_of(session).iter().map(server).collect()
+    }
+
+    /// Asks for the keys of these spans.
+    pub(super) fn collect(&mut self, spans: &[Span], matching: Matching) -> Waiting {
+        let now = time(&self.node.borrow());
+        Waiting::Keys(self.member.scan_within(now, spans, ScanKind::Entries, &mut self.outputs), matching)
+    }
+
+    /// What remains of these spans from a random place of them on.
+    fn drawn_from(&self, spans: &[Span]) -> Span {
+        let length = |span: &Span| u128::from(span.last - span.first) + 1;
+        let all: u128 = spans.iter().map(length).sum();
+        let mut at = u128::from(self.node.borrow_mut().draw()) * all >> u64::BITS;
+        for span in spans {
+            if at < length(span) {
+                return Span { first: span.first + at as u64, last: span.last };
+            }
+            at -= length(span);
         }
+        Span::ALL
+    }
+
+    /// Takes the next step of a scan. A client that follows slots scans each member by itself, and goes on in the bucket in which it is even if some of
+    /// its keys have moved since, so that it misses none of them.
+    fn scan(&mut self, session: &Session, reply: &mut Reply, arguments: Arguments<'_>) -> Option<Waiting> {
+        let wanted = match Wanted::read(arguments) {
+            Ok(wanted) => wanted,
+            Err(failure) => {
+                reply.error(&failure.to_string());
+                return None;
+            }
+        };
+        let rest = match session.asks_each_member() && wanted.begins() {
+            true => self.member.spans_to_scan().first().copied(),
+            false => wanted.rest(),
+        };
+        let Some(rest) = rest else {
+            reply_with_keys(reply, None, &[]);
+            return None;
+        };
+        let now = time(&self.node.borrow());
+        let scanned = Scanned { rest, pattern: wanted.pattern.map(<[u8]>::to_vec), strings: wanted.strings };
+        Some(Waiting::Scan(self.member.read(now, rest, &mut self.outputs), scanned))
+    }
+
+    /// Replies to a step of a scan, which has found these keys before the place `next`.
+    fn has_scanned(
+        &self,
+        Scanned { rest, pattern, strings }: &Scanned,
+        session: &Session,
+        (keys, next): (Vec<Vec<u8>>, Option<u64>),
+        reply: &mut Reply,
+    ) {
+        let is_wanted = |key: &&Vec<u8>| *strings && pattern.as_ref().is_none_or(|it| matches(it, key));
+        let keys: Vec<&Vec<u8>> = keys.iter().filter(is_wanted).collect();
+        let rest = next.and_then(|next| {
+            let of_all = || match session.asks_each_member() {
+                true => rest_from(&self.member.spans_to_scan(), next),
+                false => Span::ALL.after(next - 1),
+            };
+            rest.after(next - 1).or_else(of_all)
+        });
+        reply_with_keys(reply, rest, &keys);
     }
 
     /// Gives up all requests for which a client waits.
@@ -170,33 +275,19 @@ impl Host {
                 }
                 put_together(gather, &replies, reply);
             }
-            (Waiting::Keys(ticket, pattern, mut keys), Answer::Found(found)) => {
-                keys.extend(found.into_iter().filter(|key| matches(&pattern, key)));
-                return Some(Waiting::Keys(ticket, pattern, keys));
+            (Waiting::Keys(ticket, mut matching), Answer::Found(found)) => {
+                matching.add(found);
+                return Some(Waiting::Keys(ticket, matching));
             }
-            (Waiting::Keys(_, _, keys), _) => {
-                reply.array(keys.len());
-                keys.iter().for_each(|key| reply.bulk(key));
+            (Waiting::Keys(_, Matching { found, .. }), _) => {
+                reply.array(found.len());
+                found.iter().for_each(|key| reply.bulk(key));
             }
-            (Waiting::Scan(_, pattern, strings), Answer::Read(keys, next)) => {
-                let is_wanted = |key: &&Vec<u8>| strings && pattern.as_ref().is_none_or(|it| matches(it, key));
-                let keys: Vec<&Vec<u8>> = keys.iter().filter(is_wanted).collect();
-                reply.array(2);
-                reply.bulk(next.unwrap_or(0).to_string().as_bytes());
-                reply.array(keys.len());
-                keys.iter().for_each(|key| reply.bulk(key));
+            (Waiting::Scan(_, scanned), Answer::Read(keys, next)) => {
+                self.has_scanned(&scanned, session, (keys, next), reply);
             }
             (Waiting::Random(_, draws), Answer::Read(keys, next)) => {
-                let drawn = self.node.borrow_mut().draw() as usize;
-                match keys.get(drawn % keys.len().max(1)) {
-                    Some(key) => reply.bulk(key),
-                    None if draws < MOST_DRAWS => {
-                        let now = time(&self.node.borrow());
-                        let ticket = self.member.read(now, next.unwrap_or(0), &mut self.outputs);
-                        return Some(Waiting::Random(ticket, draws + 1));
-                    }
-                    None => reply.null(),
-                }
+                return self.has_drawn(&keys, next, draws, session, reply);
             }
             (Waiting::Size(_), Answer::Count(count)) => reply.count(count),
             (Waiting::Map(_, request), Answer::Count(records)) => {
@@ -208,12 +299,46 @@ impl Host {
                     self.carry_out_without_keys(session, reply, request.borrowed());
                 }
             }
+            (Waiting::Keyspace(_, None, request), Answer::Count(keys)) => {
+                let now = time(&self.node.borrow());
+                let ticket = self.member.scan(now, ScanKind::Marked, &mut self.outputs);
+                return Some(Waiting::Keyspace(ticket, Some(keys), request));
+            }
+            (Waiting::Keyspace(_, Some(keys), request), Answer::Count(expiring)) => {
+                self.draw_map();
+                self.node.borrow_mut().keyspace = (keys, expiring);
+                self.carry_out_without_keys(session, reply, request.borrowed());
+            }
             (Waiting::Clear(tickets), Answer::Outcome(level)) => {
                 return self.cleared(tickets, ticket, level.start(), reply);
             }
             (waiting, _) => return Some(waiting),
         }
         None
+    }
+
+    /// Replies with one of these keys, which were read before the place `next`; or reads on if there are none.
+    fn has_drawn(
+        &mut self,
+        keys: &[Vec<u8>],
+        next: Option<u64>,
+        draws: u32,
+        session: &Session,
+        reply: &mut Reply,
+    ) -> Option<Waiting> {
+        let drawn = self.node.borrow_mut().draw() as usize;
+        if let Some(key) = keys.get(drawn % keys.len().max(1)) {
+            reply.bulk(key);
+            return None;
+        }
+        let spans = self.spans_of(session);
+        let rest = rest_from(&spans, next.unwrap_or(0)).or_else(|| spans.first().copied());
+        let Some(rest) = rest.filter(|_| draws < MOST_DRAWS) else {
+            reply.null();
+            return None;
+        };
+        let now = time(&self.node.borrow());
+        Some(Waiting::Random(self.member.read(now, rest, &mut self.outputs), draws + 1))
     }
 
     /// A server was cleared. If its level is higher than was assumed, the servers that have split off from it are cleared, too.
@@ -238,6 +363,14 @@ impl Host {
         }
         Some(Waiting::Clear(tickets))
     }
+}
+
+/// The reply to a step of a SCAN, which goes on with `rest`.
+fn reply_with_keys(reply: &mut Reply, rest: Option<Span>, keys: &[&Vec<u8>]) {
+    reply.array(2);
+    reply.bulk(cursor_at(rest).to_string().as_bytes());
+    reply.array(keys.len());
+    keys.iter().for_each(|key| reply.bulk(key));
 }
 
 fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {

@@ -204,6 +204,11 @@ pub enum Event {
         /// Why the handshake failed.
         why: String,
     },
+    /// A client has sent an HTTP request: a web page may have made a browser send it.
+    HttpRefused {
+        /// The client's address.
+        client: String,
+    },
     /// Certificates and keys were read again, on the operator's request.
     CertificatesRead,
     /// Certificates and keys could not be read again.
@@ -251,6 +256,7 @@ impl Event {
             | Event::ClientsTurnedAway { .. }
             | Event::WrongPasswords { .. }
             | Event::TlsFailed { .. }
+            | Event::HttpRefused { .. }
             | Event::OutOfMemory { .. }
             | Event::Slow { .. } => Level::Warning,
             Event::Listening { .. }
@@ -306,6 +312,11 @@ fn listening(
 fn slow(out: &mut fmt::Formatter<'_>, milliseconds: u64, commands: &[&str]) -> fmt::Result {
     write!(out, "clients had to wait for {milliseconds} ms")?;
     if commands.is_empty() { Ok(()) } else { write!(out, ": the requests were {}", joined(commands, ", ")) }
+}
+
+/// Writes that a client spoke HTTP, and what that may mean.
+fn http_refused(out: &mut fmt::Formatter<'_>, client: &str) -> fmt::Result {
+    write!(out, "disconnected {client}, which sent an HTTP request: a web page may have made a browser send it")
 }
 
 impl fmt::Display for Event {
@@ -364,6 +375,7 @@ impl fmt::Display for Event {
                 write!(out, "clients turned away: {clients}; at most {most} are served at once")
             }
             Event::TlsFailed { client, why } => write!(out, "no TLS with {client}: {why}"),
+            Event::HttpRefused { client } => http_refused(out, client),
             Event::CertificatesRead => {
                 write!(out, "certificates and keys were read again: they apply to new connections")
             }

@@ -28,6 +28,7 @@ mod replaying;
 mod requests;
 mod resizing;
 mod settings;
+mod spans;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -50,6 +51,7 @@ use requests::Requests;
 pub use requests::{Answer, Ticket};
 pub use resizing::Asked;
 pub use settings::{Durability, SharedSettings};
+pub use spans::rest_from;
 
 /// An output of a member.
 #[derive(Debug)]

@@ -150,6 +150,11 @@ impl<C: Contents> Reliable<C> {
         self.0.get(&other).into_iter().flat_map(|exchange| &exchange.unacknowledged)
     }
 
+    /// The messages that other members have not acknowledged.
+    pub(super) fn all_unacknowledged(&self) -> impl Iterator<Item = &Sequenced<C>> {
+        self.0.values().flat_map(|exchange| &exchange.unacknowledged)
+    }
+
     /// The members that have not acknowledged everything.
     pub(super) fn behind(&self) -> impl Iterator<Item = Identity> {
         self.0.iter().filter(|(_, exchange)| !exchange.unacknowledged.is_empty()).map(|(other, _)| *other)

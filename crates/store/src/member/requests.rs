@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{
-    Client, ClientOutput, Contents, Image, Request, Scan, ScanKind, ScanOutput, ScanRequest, ToClientOf,
+    Client, ClientOutput, Contents, Image, Request, Scan, ScanKind, ScanOutput, ScanRequest, Span, ToClientOf,
 };
 use quantities::{Duration, Time};
 
@@ -145,23 +145,29 @@ impl<C: Contents> Requests<C> {
         (ticket, sending)
     }
 
-    /// Begins a scan of all servers.
-    pub(super) fn scan(&mut self, now: Time, kind: ScanKind, image: Image) -> (Ticket, Vec<Sending<C>>) {
+    /// Begins a scan of these spans.
+    pub(super) fn scan(
+        &mut self,
+        now: Time,
+        spans: &[Span],
+        kind: ScanKind,
+        image: Image,
+    ) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
         self.scans += 1;
         let asking = (self.number(place), self.scans);
-        let (scan, outputs) = Scan::begin::<C::Found>(asking, image, kind, self.patience, now);
+        let (scan, outputs) = Scan::begin_within::<C::Found>(asking, spans, image, kind, (self.patience, now));
         self.places[place as usize].scan = Some(scan);
         self.keep(place);
         (ticket, to_send(outputs))
     }
 
-    /// Begins to read entries from a place on.
-    pub(super) fn read(&mut self, now: Time, from: u64, image: Image) -> (Ticket, Vec<Sending<C>>) {
+    /// Begins to read entries of a span.
+    pub(super) fn read(&mut self, now: Time, span: Span, image: Image) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
         self.scans += 1;
         let asking = (self.number(place), self.scans);
-        let (scan, outputs) = Scan::begin_at::<C::Found>(asking, from, image, self.patience, now);
+        let (scan, outputs) = Scan::begin_at::<C::Found>(asking, span, image, self.patience, now);
         let reading = &mut self.places[place as usize];
         (reading.scan, reading.read) = (Some(scan), Some(Vec::new()));
         self.keep(place);

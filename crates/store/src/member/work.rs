@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use programs::linear_hash::{
-    Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanKind, ScanRequest, Server, ServerOutput, ToClient,
-    ToClientOf, ToServer, ToServerOf,
+    Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanKind, ScanRequest, Server, ServerOutput, Span,
+    ToClient, ToClientOf, ToServer, ToServerOf,
 };
 use quantities::{Duration, Time};
 
@@ -40,9 +40,9 @@ impl<C: Contents> Member<C> {
         ticket
     }
 
-    /// Asks for the entries from a place on, in the order of [`programs::linear_hash::Span`]: as many as a server reads in one go.
-    pub fn read(&mut self, now: Time, place: u64, outputs: &mut Vec<Output<C>>) -> Ticket {
-        let (ticket, sending) = self.requests.read(now, place, self.image);
+    /// Asks for the entries of a span, from its first place on: as many as a server reads in one go.
+    pub fn read(&mut self, now: Time, span: Span, outputs: &mut Vec<Output<C>>) -> Ticket {
+        let (ticket, sending) = self.requests.read(now, span, self.image);
         self.send_all(sending, outputs);
         self.settle(now, outputs);
         ticket
@@ -50,7 +50,12 @@ impl<C: Contents> Member<C> {
 
     /// Asks all servers for their entries, their numbers of entries, or only their levels.
     pub fn scan(&mut self, now: Time, kind: ScanKind, outputs: &mut Vec<Output<C>>) -> Ticket {
-        let (ticket, sending) = self.requests.scan(now, kind, self.image);
+        self.scan_within(now, &[Span::ALL], kind, outputs)
+    }
+
+    /// The same for these spans alone, of which there is at least one and no two have a key in common.
+    pub fn scan_within(&mut self, now: Time, spans: &[Span], kind: ScanKind, outputs: &mut Vec<Output<C>>) -> Ticket {
+        let (ticket, sending) = self.requests.scan(now, spans, kind, self.image);
         self.send_all(sending, outputs);
         self.settle(now, outputs);
         ticket

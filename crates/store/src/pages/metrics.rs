@@ -98,7 +98,7 @@ pub fn metrics(state: &MemberState, node: &Node, readings: &Readings<'_>) -> Str
     let mut text = Text::default();
     of_member(&mut text, state, readings);
     let (counts, settings) = (&node.counts, &node.settings);
-    let rows: [(&str, &str, &str, u64); 14] = [
+    let rows: [(&str, &str, &str, u64); 15] = [
         ("clients", "gauge", "Clients that are connected.", state.clients),
         ("clients_limit", "gauge", "The most clients at once.", settings.most_clients as u64),
         ("connections_total", "counter", "Connections of clients.", counts.connections),
@@ -108,6 +108,12 @@ pub fn metrics(state: &MemberState, node: &Node, readings: &Readings<'_>) -> Str
         ("out_of_memory_total", "counter", "Requests that were refused with OOM.", counts.out_of_memory),
         ("wrong_passwords_total", "counter", "Wrong passwords that were given.", counts.wrong_passwords),
         ("tls_failures_total", "counter", "Clients that did not speak TLS as required.", counts.tls_failures),
+        (
+            "http_requests_total",
+            "counter",
+            "Clients disconnected because they sent an HTTP request.",
+            counts.http_requests,
+        ),
         ("received_bytes_total", "counter", "Bytes received from clients.", counts.received),
         ("sent_bytes_total", "counter", "Bytes sent to clients.", counts.sent),
         (

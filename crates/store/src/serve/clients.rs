@@ -41,6 +41,8 @@ enum Sent {
 pub(super) enum Gone {
     /// The client has closed it, or the network has failed.
     Ended,
+    /// The client speaks HTTP.
+    SpeaksHttp,
     /// The client does not send proper TLS.
     NotUnderstood(String),
 }
@@ -89,12 +91,15 @@ impl<S: Read + Write> Peer<S> {
 
     /// Sends its replies. Returns whether it is to have another turn even if its socket reports nothing new.
     pub(super) fn tell(&mut self, pause: Pause, host: &Host) -> Result<bool, Gone> {
+        if pause == Pause::Refuse {
+            return Err(Gone::SpeaksHttp);
+        }
         let sent = self.send(host)?;
         let all_sent = sent == Sent::All;
         match pause {
             _ if sent == Sent::Enough => Ok(true),
             Pause::Leave if all_sent => Err(Gone::Ended),
-            Pause::Leave => Ok(false),
+            Pause::Leave | Pause::Refuse => Ok(false),
             Pause::Turn => Ok(true),
             // Sending may have made room for more.
             Pause::Send => Ok(all_sent),

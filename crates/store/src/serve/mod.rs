@@ -344,6 +344,7 @@ impl Server {
                     self.turn(token, now);
                 }
             }
+            self.disconnect_killed();
             if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
                 self.look(now)?;
             }
@@ -439,8 +440,12 @@ impl Server {
             Ok(true) => self.mark(token, false),
             Ok(false) => {}
             Err(gone) => {
-                if let (Gone::NotUnderstood(why), Some(peer)) = (gone, self.peers.get(&token)) {
-                    self.tls_failed(peer.connection.session.client.address.clone(), why);
+                let peer = self.peers.get(&token);
+                let client = peer.map_or(String::new(), |peer| peer.connection.session.client.address.clone());
+                match gone {
+                    Gone::Ended => {}
+                    Gone::SpeaksHttp => self.tell(&Event::HttpRefused { client }),
+                    Gone::NotUnderstood(why) => self.tls_failed(client, why),
                 }
                 self.end(token);
             }

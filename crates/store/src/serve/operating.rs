@@ -176,6 +176,16 @@ impl Server {
         self.tell(&Event::TlsFailed { client, why });
     }
 
+    /// Has clients disconnected that others have killed, once they have read what they were sent.
+    pub(super) fn disconnect_killed(&mut self) {
+        if !std::mem::take(&mut self.host.node().borrow_mut().has_killed) {
+            return;
+        }
+        let killed = self.peers.iter().filter(|(_, peer)| peer.connection.session.client.is_killed.get());
+        let killed: Vec<usize> = killed.map(|(token, _)| *token).collect();
+        killed.into_iter().for_each(|token| self.mark(token, false));
+    }
+
     /// Disconnects a client that has run out of time, or has to go.
     pub(super) fn end_as_overdue(&mut self, token: usize) {
         if let Some(peer) = self.peers.get(&token).filter(|peer| peer.stream.is_opening()) {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use maquette_store::member::{Answer, Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
-use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, ScanKind, h};
+use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, ScanKind, Span, h};
 use quantities::{Duration, Time, splitmix64};
 
 use crate::seeds::of_each_seed;
@@ -354,7 +354,8 @@ impl Pool {
         while let Some(from) = place {
             let member = self.some_member();
             let mut outputs = Vec::new();
-            self.members[member].read(time(self.now), from, &mut outputs);
+            let rest = Span { first: from, last: u64::MAX };
+            self.members[member].read(time(self.now), rest, &mut outputs);
             self.carry(member, outputs);
             self.until(|pool| pool.read.is_some());
             let (found, next) = self.read.take().expect("it is over");
@@ -718,4 +719,41 @@ fn a_server_gets_the_token_that_was_sent_to_it_while_it_was_on_its_way() {
     assert!(pool.now < comes && pool.token().is_none(), "server 0 has been told before it has come");
     pool.until_nothing_is_under_way();
     pool.check();
+}
+
+/// Whether each place is in one of these spans, and whether none is in two.
+fn covers(spans: impl Iterator<Item = Span>) -> (bool, bool) {
+    let (mut spans, mut next, mut is_disjoint) = (spans.collect::<Vec<Span>>(), 0, true);
+    spans.sort_unstable();
+    for Span { first, last } in spans {
+        if u128::from(first) > next {
+            return (false, is_disjoint);
+        }
+        is_disjoint &= u128::from(first) == next;
+        next = next.max(u128::from(last) + 1);
+    }
+    (next == 1 << 64, is_disjoint)
+}
+
+#[test]
+fn each_key_is_scanned_by_some_member_at_any_time_and_is_a_key_of_one_at_rest() {
+    of_each_seed("each_key_is_scanned", 200, |seed| {
+        let mut pool = Pool::new(seed);
+        let members = 2 + pool.draws.below(3) as usize;
+        (1..members).for_each(|_| pool.add());
+        for step in 0..600 {
+            if pool.draws.percent(40) {
+                pool.ask(step < 400);
+            }
+            if step == 450 && pool.draws.percent(50) {
+                pool.until_nothing_is_under_way();
+                let leaver = pool.some_member();
+                pool.leave(leaver);
+            }
+            pool.step();
+            assert!(covers(pool.members.iter().flat_map(Member::spans_to_scan)).0, "at step {step}");
+        }
+        pool.until_nothing_is_under_way();
+        assert_eq!(covers(pool.members.iter().flat_map(Member::own_spans)), (true, true));
+    });
 }

@@ -1,5 +1,7 @@
 //! What clients see: bytes in, bytes out.
 
+use std::collections::BTreeSet;
+
 use maquette_store::connection::{Connection, Pause};
 use maquette_store::host::Host;
 use maquette_store::node::{Node, Settings};
@@ -203,4 +205,121 @@ fn clients_know_of_each_other() {
     let replies =
         world.send(1, "CLIENT REPLY OFF\r\nGET a\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nGET a\r\nPING\r\n");
     assert_eq!(replies, "+OK\r\n+PONG\r\n");
+}
+
+/// What a browser sends for a page that wants a store on the same computer to carry out its body.
+const OF_A_BROWSER: &str =
+    "POST / HTTP/1.1\r\nHost: 127.0.0.1:6379\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\nFLUSHALL\r\n";
+
+#[test]
+fn nothing_of_an_http_request_is_carried_out() {
+    let password = Some(b"secret".to_vec());
+    let of_hosts = OF_A_BROWSER.replacen("POST", "PUT", 1);
+    let as_array = "*1\r\n$4\r\npost\r\n*1\r\n$8\r\nFLUSHALL\r\n".to_owned();
+    for (number, request) in
+        [OF_A_BROWSER.to_owned(), OF_A_BROWSER.to_lowercase(), of_hosts, as_array].iter().enumerate()
+    {
+        let mut world = World::new(Settings::default(), 2);
+        world.say(1, "SET precious 1");
+        world.send(0, &format!("SET other 1\r\n{request}"));
+        assert_eq!(world.clients[0].turn(&mut world.host), Pause::Refuse, "{number}");
+        // Whatever it sends later.
+        world.send(0, "FLUSHALL\r\n");
+        assert_eq!(world.clients[0].turn(&mut world.host), Pause::Refuse, "{number}");
+        assert_eq!(world.say(1, "GET precious"), "$1\r\n1\r\n", "{number}");
+        assert!(world.say(1, "INFO stats").contains("refused_http_requests:1\r\n"));
+    }
+    // Before it authenticates, and even if the body holds the password.
+    let mut world = World::new(Settings { password, ..Settings::default() }, 1);
+    world.send(0, &OF_A_BROWSER.replace("FLUSHALL", "AUTH secret\r\nFLUSHALL"));
+    assert_eq!(world.clients[0].turn(&mut world.host), Pause::Refuse);
+    assert!(!world.clients[0].session.is_authenticated);
+}
+
+#[test]
+fn a_key_may_be_named_as_a_line_of_http() {
+    let mut world = World::new(Settings::default(), 1);
+    let replies = world.send(0, "SET POST 1\r\nGET Host:\r\nGET POST\r\n");
+    assert_eq!(replies, "+OK\r\n$-1\r\n$1\r\n1\r\n");
+}
+
+#[test]
+fn asking_whether_a_key_is_there_is_no_use_of_it() {
+    let mut world = World::new(Settings::default(), 1);
+    world.say(0, "SET a 1");
+    world.now += 5_000;
+    for (request, idle) in [("EXISTS a", 5), ("TYPE a", 5), ("OBJECT ENCODING a", 5), ("TOUCH a", 0)] {
+        world.say(0, request);
+        assert_eq!(world.say(0, "OBJECT IDLETIME a"), format!(":{idle}\r\n"), "{request}");
+    }
+    let stats = world.say(0, "INFO stats");
+    assert!(stats.contains("keyspace_hits:3\r\nkeyspace_misses:0\r\n"), "{stats}");
+}
+
+#[test]
+fn a_snapshot_is_not_made_in_a_transaction() {
+    let mut world = World::new(Settings::default(), 1);
+    let replies = world.send(0, "MULTI\r\nSET a 1\r\nSAVE\r\nEXEC\r\nGET a\r\n");
+    let due = "+OK\r\n+QUEUED\r\n-ERR Command not allowed inside a transaction\r\n\
+               -EXECABORT Transaction discarded because of previous errors.\r\n$-1\r\n";
+    assert_eq!(replies, due);
+    assert!(world.say(0, "SAVE").starts_with("-ERR nothing is kept on disk"));
+}
+
+#[test]
+fn a_scan_finds_all_keys_that_stay_while_the_table_grows_and_shrinks() {
+    for count in [1, 10, 37] {
+        let mut world = World::new(Settings::default(), 1);
+        let mset = |prefix: &str| -> String { (0..1_500).map(|number| format!(" {prefix}{number} x")).collect() };
+        let del = |prefix: &str| -> String { (0..1_500).map(|number| format!(" {prefix}{number}")).collect() };
+        world.say(0, &format!("MSET{}", mset("stays")));
+        let (mut cursor, mut found, mut steps) = ("0".to_owned(), BTreeSet::new(), 0);
+        while steps == 0 || cursor != "0" {
+            let reply = world.say(0, &format!("SCAN {cursor} COUNT {count}"));
+            let mut lines = reply.split("\r\n");
+            cursor = lines.nth(2).unwrap().to_owned();
+            assert!(cursor.parse::<u64>().unwrap() < 1 << 53, "{cursor}");
+            found.extend(lines.skip(1).filter(|line| line.starts_with("stays")).map(str::to_owned));
+            match steps % 8 {
+                0 => world.say(0, &format!("MSET{}", mset("goes"))),
+                2 => world.say(0, &format!("MSET{}", mset("leaves"))),
+                4 => world.say(0, &format!("DEL{}", del("goes"))),
+                6 => world.say(0, &format!("DEL{}", del("leaves"))),
+                _ => String::new(),
+            };
+            steps += 1;
+        }
+        assert_eq!(found.len(), 1_500, "{count} at a time");
+    }
+}
+
+#[test]
+fn a_transaction_for_which_there_is_no_room_is_not_begun() {
+    let mut world = World::new(Settings::default(), 2);
+    world.send(0, "SET a 1\r\nWATCH a\r\nMULTI\r\nSET b 1\r\nGET a\r\n");
+    world.say(1, "CONFIG SET maxmemory 1");
+    let due =
+        "-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.\r\n";
+    assert_eq!(world.say(0, "EXEC"), due);
+    assert_eq!(
+        world.send(0, "EXEC\r\nMULTI\r\nGET a\r\nEXEC\r\n"),
+        "-ERR EXEC without MULTI\r\n+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n"
+    );
+}
+
+#[test]
+fn a_setting_that_is_given_twice_is_refused() {
+    let mut world = World::new(Settings::default(), 1);
+    for (request, why) in [
+        ("maxmemory 1 MAXMEMORY 2", "(possibly related to argument 'MAXMEMORY') - duplicate parameter"),
+        ("maxmemory x maxmemory 2", "(possibly related to argument 'maxmemory') - duplicate parameter"),
+        ("maxmemory x", "(possibly related to argument 'maxmemory') - argument must be a memory value"),
+        ("timeout 1 databases 2", "(possibly related to argument 'databases') - can't set immutable config"),
+    ] {
+        assert_eq!(world.say(0, &format!("CONFIG SET {request}")), format!("-ERR CONFIG SET failed {why}\r\n"));
+    }
+    assert_eq!(world.say(0, "CONFIG GET timeout"), "*2\r\n$7\r\ntimeout\r\n$1\r\n0\r\n");
+    assert_eq!(world.send(0, "CONFIG SET maxmemory 10mb proto-max-bulk-len 2MB\r\n"), "+OK\r\n");
+    let due = "*4\r\n$9\r\nmaxmemory\r\n$8\r\n10485760\r\n$18\r\nproto-max-bulk-len\r\n$7\r\n2097152\r\n";
+    assert_eq!(world.say(0, "CONFIG GET maxmemory proto-max-bulk-len"), due);
 }

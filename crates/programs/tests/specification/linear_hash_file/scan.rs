@@ -3,7 +3,8 @@
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
-    Body, Extent, Growth, Image, Key, Operation, Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, Server, ToClient,
+    Body, Extent, Growth, Image, Key, Operation, Scan, ScanAnswer, ScanKind, ScanOutput, ScanRequest, Server, Span,
+    ToClient,
 };
 use proptest::prelude::*;
 use quantities::{Duration, Time};
@@ -42,7 +43,7 @@ impl Scanning {
     /// Reads from a place on what a server reads in one go.
     fn begin_at(image: u32, place: u64) -> Scanning {
         let image = Image::of(Extent::of(image));
-        Scanning::of(Scan::begin_at((0, 0), place, image, Duration::ZERO, Time::ZERO))
+        Scanning::of(Scan::begin_at((0, 0), Span { first: place, last: u64::MAX }, image, Duration::ZERO, Time::ZERO))
     }
 
     fn of((scan, outputs): (Scan, Vec<ScanOutput>)) -> Scanning {
@@ -157,7 +158,9 @@ proptest! {
         let (mut file, _) = filled(growth, keys, if few { few_hashes } else { uniform });
         let mut scanning = Scanning::begin(image, kind);
         scanning.run(&mut file);
-        prop_assert_eq!(scanning.over, Some(if kind == ScanKind::Levels { 0 } else { keys }));
+        // No pair is marked.
+        let counts = !matches!(kind, ScanKind::Levels | ScanKind::Marked);
+        prop_assert_eq!(scanning.over, Some(if counts { keys } else { 0 }));
         scanning.found.sort_unstable();
         prop_assert_eq!(scanning.found, if kind == ScanKind::Entries { (0..keys).collect() } else { Vec::new() });
         if kind == ScanKind::Levels {
@@ -165,6 +168,27 @@ proptest! {
         }
         prop_assert!(scanning.scan.is_over());
         prop_assert_eq!(read_all(&mut file), (0..keys).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_scan_of_some_spans_finds_the_entries_in_them_and_no_others(
+        (keys, capacity, most_servers) in (0..600_u64, 1..30_u64, 1..40_u32),
+        (image, chosen) in (1..80_u32, any::<u64>()),
+    ) {
+        let growth = Growth { capacity, most_servers, ..GROWTH };
+        let (mut file, _) = filled(growth, keys, uniform);
+        let extent = Extent::of(file.size());
+        let is_chosen = |server: u32| server == 0 || chosen >> (server % 64) & 1 == 1;
+        let servers = (0..file.size()).filter(|server| is_chosen(*server));
+        let spans: Vec<Span> = servers.map(|server| Span::of_bucket(server.into(), extent.level(server))).collect();
+        let image = Image::of(Extent::of(image));
+        let begun = Scan::begin_within((0, 0), &spans, image, ScanKind::Entries, (Duration::ZERO, Time::ZERO));
+        let mut scanning = Scanning::of(begun);
+        scanning.run(&mut file);
+        scanning.found.sort_unstable();
+        let due: Vec<u64> = (0..keys).filter(|key| is_chosen(extent.index(uniform(*key)))).collect();
+        prop_assert_eq!(scanning.over, Some(due.len() as u64));
+        prop_assert_eq!(scanning.found, due);
     }
 
     /// The cost given in the documentation: a chunk exceeds its size by at most a local bucket, and each chunk of a server except the
