@@ -30,6 +30,15 @@ def test_five_calculations_whose_sum_is_too_long_are_refused(name: str, tmp_path
     assert TOO_LONG in error and "rank 0" in error
 
 
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_sum_that_is_negative_in_signed_64_bits_is_refused(name: str, tmp_path: Path) -> None:
+    """Two calculations of 105 days each, one after the other, end after 2^63 ps."""
+    schedule = tmp_path / "two.goal"
+    schedule.write_text("num_ranks 1\nrank 0 {\na: calc 9100000000000000\nb: calc 9100000000000000\nb requires a\n}\n")
+    error = refusal("run", "goal", schedule, "--machine", name)
+    assert TOO_LONG in error and "106 days" in error and "rank 0" in error
+
+
 def test_long_sums_within_the_range_are_right(tmp_path: Path) -> None:
     """A hundred days are counted to the nanosecond."""
     schedule = tmp_path / "days.goal"

@@ -28,6 +28,7 @@ static BYTES: Kind = Kind {
     suggestion,
     unit_left_out: Some(("B", 1)),
     finest: "a byte",
+    greatest: u64::MAX,
 };
 
 /// A `b` is a bit, an eighth of the unit nearest in spelling.

@@ -52,6 +52,8 @@ pub(crate) struct Kind {
     pub unit_left_out: Option<Unit>,
     /// The smallest amount that can be represented.
     pub finest: &'static str,
+    /// The largest amount, in the base unit.
+    pub greatest: u64,
 }
 
 impl Kind {
@@ -89,7 +91,8 @@ impl Kind {
         let too_large = || fail("it is too large".to_string());
         let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
         let part = part_of(fraction, scale).ok_or_else(|| fail(format!("it is finer than {}", self.finest)))?;
-        whole.checked_mul(scale).and_then(|value| value.checked_add(part)).ok_or_else(too_large)
+        let value = whole.checked_mul(scale).and_then(|value| value.checked_add(part));
+        value.filter(|value| *value <= self.greatest).ok_or_else(too_large)
     }
 
     fn scale(&self, unit: &str) -> std::result::Result<u64, String> {

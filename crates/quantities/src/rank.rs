@@ -18,6 +18,7 @@ static RANK: Kind = Kind {
     suggestion: |_| String::new(),
     unit_left_out: Some(("", 1)),
     finest: "a whole number",
+    greatest: u64::MAX,
 };
 
 impl FromStr for Rank {

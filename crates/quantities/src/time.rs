@@ -1,7 +1,8 @@
 //! Instants and lengths of simulated time, in whole picoseconds.
 //!
-//! Sums and products that overflow saturate at the greatest value, [`Time::NEVER`] and [`Duration::LONGEST`], so that none of
-//! them ever wraps. Code that reports a summed time first checks that it is still below that value.
+//! Both end at 2^63 - 1 ps, some 106 days: [`Time::NEVER`] and [`Duration::LONGEST`]. Whatever is greater is that value: a sum or product
+//! never wraps, and every time fits into the signed 64 bits of files and of other languages. Code that reports a time first checks that
+//! it is still below that value.
 
 use std::fmt;
 use std::iter::Sum;
@@ -9,6 +10,15 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use std::str::FromStr;
 
 use crate::notation::{self, Kind, ParseError, Unit};
+
+/// The greatest number of picoseconds, which stands for every greater one. [ps]
+const GREATEST: u64 = i64::MAX as u64;
+
+/// `picoseconds`, or the greatest number of them if they are more.
+#[inline]
+const fn limited(picoseconds: u64) -> u64 {
+    if picoseconds < GREATEST { picoseconds } else { GREATEST }
+}
 
 /// An instant of simulated time: picoseconds since the run began. [ps]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,14 +31,13 @@ pub struct Duration(u64);
 impl Time {
     /// The beginning of every run.
     pub const ZERO: Time = Time(0);
-    /// Later than every event.
-    pub const NEVER: Time = Time(u64::MAX);
-    /// No event is later than this: 2^63 ps, some 106 days. A few bounded lengths can be added to such a time without overflow.
-    pub const HORIZON: Time = Time(1 << 63);
+    /// Later than every event: 2^63 - 1 ps, some 106 days.
+    pub const NEVER: Time = Time(GREATEST);
 
-    /// The instant `picoseconds` after the run began.
+    /// The instant `picoseconds` after the run began; [`Time::NEVER`] where that is later.
+    #[inline]
     pub const fn from_picoseconds(picoseconds: u64) -> Time {
-        Time(picoseconds)
+        Time(limited(picoseconds))
     }
     /// Picoseconds since the run began. [ps]
     pub const fn picoseconds(self) -> u64 {
@@ -42,25 +51,30 @@ impl Time {
     pub fn seconds(self) -> f64 {
         self.0 as f64 * 1e-12
     }
+    /// Whole days since the run began, for printing. [d]
+    pub const fn days(self) -> u64 {
+        self.0 / (86_400 * 1_000_000_000_000)
+    }
 }
 
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
     /// The longest that can be represented, which stands for everything longer.
-    pub const LONGEST: Duration = Duration(u64::MAX);
+    pub const LONGEST: Duration = Duration(GREATEST);
 
-    /// A length of `picoseconds`.
+    /// A length of `picoseconds`; [`Duration::LONGEST`] where that is longer.
+    #[inline]
     pub const fn from_picoseconds(picoseconds: u64) -> Duration {
-        Duration(picoseconds)
+        Duration(limited(picoseconds))
     }
     /// A length of `nanoseconds`.
     pub const fn from_nanoseconds(nanoseconds: u64) -> Duration {
-        Duration(nanoseconds.saturating_mul(1_000))
+        Duration::from_picoseconds(nanoseconds.saturating_mul(1_000))
     }
     /// A length of `microseconds`.
     pub const fn from_microseconds(microseconds: u64) -> Duration {
-        Duration(microseconds.saturating_mul(1_000_000))
+        Duration::from_picoseconds(microseconds.saturating_mul(1_000_000))
     }
     /// The length in picoseconds. [ps]
     pub const fn picoseconds(self) -> u64 {
@@ -83,12 +97,12 @@ impl Duration {
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, length: Duration) -> Time {
-        Time(self.0.saturating_add(length.0))
+        Time(limited(self.0 + length.0))
     }
 }
 impl AddAssign<Duration> for Time {
     fn add_assign(&mut self, length: Duration) {
-        self.0 = self.0.saturating_add(length.0);
+        *self = *self + length;
     }
 }
 impl Sub<Duration> for Time {
@@ -100,12 +114,12 @@ impl Sub<Duration> for Time {
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0.saturating_add(other.0))
+        Duration(limited(self.0 + other.0))
     }
 }
 impl AddAssign for Duration {
     fn add_assign(&mut self, other: Duration) {
-        self.0 = self.0.saturating_add(other.0);
+        *self = *self + other;
     }
 }
 impl Sub for Duration {
@@ -122,7 +136,7 @@ impl SubAssign for Duration {
 impl Mul<u64> for Duration {
     type Output = Duration;
     fn mul(self, times: u64) -> Duration {
-        Duration(self.0.saturating_mul(times))
+        Duration(limited(self.0.saturating_mul(times)))
     }
 }
 impl Sum for Duration {
@@ -149,6 +163,7 @@ const fn kind(quantity: &'static str) -> Kind {
         suggestion,
         unit_left_out: None,
         finest: "a picosecond",
+        greatest: GREATEST,
     }
 }
 

@@ -5,7 +5,7 @@ use programs::postal::{
     Alpha, AlphaRange, AlphaTable, Delay, Entry, Lambda, Splitting, Steps, alpha_for_all, beta, break_even,
     broadcast_time, gamma, predicted_time,
 };
-use quantities::Duration;
+use quantities::{Duration, Time};
 use serde_json::{Value, json};
 
 /// The most nodes: as many as the LogGP machine has.
@@ -79,7 +79,7 @@ impl Theory {
         let times = self.trees.iter().map(|(_, time)| *time).chain(census).chain([self.lower_bound]);
         match times.max().filter(|longest| longest.of(t0) == Duration::LONGEST) {
             Some(longest) => {
-                let allowed = format!("{longest} steps of it that picoseconds can count, 213 days");
+                let allowed = format!("{longest} steps of it that picoseconds can count, {} days", Time::NEVER.days());
                 Err(Error::parameter("t0", t0, allowed))
             }
             None => Ok(()),

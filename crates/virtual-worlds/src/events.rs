@@ -7,8 +7,8 @@
 //! the levels below, so that an event moves at most once per level: in practice two or three times. Events of one time come out in the
 //! order in which they were put in: they are always in the same bucket, and a bucket is emptied in order, into empty buckets.
 //!
-//! No event comes after [`Time::HORIZON`]: an event scheduled for later is set aside, and the caller that drives the queue ends the run
-//! with it. So a time taken out of the queue always leaves room for the sums computed from it.
+//! No event comes at [`Time::NEVER`], at which sums of times that are too long saturate: an event scheduled for then is set aside, and the
+//! caller that drives the queue ends the run with it.
 
 use quantities::Time;
 
@@ -31,9 +31,8 @@ pub struct EventQueue<Event> {
     now: Time,
     /// The bucket that is being spread, kept for its room.
     spread: Vec<(Time, Event)>,
-    /// The first event scheduled after the horizon.
+    /// The first event scheduled for [`Time::NEVER`].
     beyond: Option<Event>,
-    horizon: Time,
 }
 
 impl<Event: Copy> Default for EventQueue<Event> {
@@ -46,17 +45,11 @@ impl<Event: Copy> Default for EventQueue<Event> {
             now: Time::ZERO,
             spread: Vec::new(),
             beyond: None,
-            horizon: Time::HORIZON,
         }
     }
 }
 
 impl<Event: Copy> EventQueue<Event> {
-    /// A queue for a caller that counts up to [`Time::NEVER`], at which sums that overflow saturate: nothing is set aside.
-    pub fn without_horizon() -> EventQueue<Event> {
-        EventQueue { horizon: Time::NEVER, ..EventQueue::default() }
-    }
-
     /// Whether there are no more events.
     pub fn is_empty(&self) -> bool {
         self.present.is_empty() && self.levels == 0
@@ -68,7 +61,7 @@ impl<Event: Copy> EventQueue<Event> {
         self.now
     }
 
-    /// The first event scheduled after [`Time::HORIZON`], if there was one.
+    /// The first event scheduled for [`Time::NEVER`], if there was one.
     #[inline]
     pub fn beyond(&self) -> Option<Event> {
         self.beyond
@@ -82,7 +75,7 @@ impl<Event: Copy> EventQueue<Event> {
             self.present.push(event);
             return;
         }
-        if time > self.horizon {
+        if time == Time::NEVER {
             self.beyond = self.beyond.or(Some(event));
             return;
         }

@@ -1,4 +1,4 @@
-//! Runs that last longer than can be counted.
+//! Runs that last longer than can be counted: the one limit of all worlds is that of the types, [`Time::NEVER`] and [`Duration::LONGEST`].
 
 use std::fmt::Display;
 
@@ -7,9 +7,9 @@ use quantities::{Duration, Rank, Time};
 
 use crate::answer::Answer;
 
-/// The error of a run in which `what` would end after `limit`, the last time that its world can count.
-pub(crate) fn beyond(what: impl Display, limit: Time) -> Error {
-    let days = limit.picoseconds() / (86_400 * 1_000_000_000_000);
+/// The error of a run in which `what` would end later than can be counted.
+pub(crate) fn beyond(what: impl Display) -> Error {
+    let days = Time::NEVER.days();
     Error::Unfit(format!("{what} would end beyond the {days} days of simulated time that picoseconds can count"))
 }
 
@@ -20,10 +20,12 @@ pub(crate) fn beyond(what: impl Display, limit: Time) -> Error {
 pub(crate) fn counted(answer: Answer) -> Result<Answer> {
     let ranks = || (0..).map(Rank);
     if let Some((rank, _)) = ranks().zip(&answer.finish).find(|(_, finish)| **finish == Time::NEVER) {
-        return Err(beyond(format_args!("rank {rank}"), Time::NEVER));
+        return Err(beyond(format_args!("rank {rank}")));
     }
-    let too_long =
-        |sum: String| Err(Error::Unfit(format!("{sum}, is longer than the 213 days that picoseconds can count")));
+    let too_long = |sum: String| {
+        let days = Time::NEVER.days();
+        Err(Error::Unfit(format!("{sum}, is longer than the {days} days that picoseconds can count")))
+    };
     for (rank, statistics) in ranks().zip(&answer.ranks) {
         if statistics.receive_idle == Duration::LONGEST {
             return too_long(format!("the time that rank {rank} waits for messages, summed over its receives"));

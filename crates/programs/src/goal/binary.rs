@@ -30,7 +30,7 @@ use quantities::{Bytes, Duration, Rank};
 
 use super::cycle::find_cycle;
 use super::error::{BinaryError, ReadError};
-use super::schedule::{Builder, MOST_OPERATIONS};
+use super::schedule::{Builder, MOST_NANOSECONDS, MOST_OPERATIONS};
 use super::{MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
 
 /// The beginning of a schedule in binary form.
@@ -183,7 +183,7 @@ impl<R: Read> RankReader<'_, '_, R> {
             if partner <= last { Ok(Rank(partner)) } else { Err(self.wrong(&problem)) }
         };
         match verb {
-            1 | 2 if tag == Tag::OF_COLLECTIVES.0 => {
+            1 | 2 if tag > Tag::LARGEST.0 && tag != ANY => {
                 Err(self.wrong(&format!("found the tag {tag}, where the largest is {}", Tag::LARGEST.0)))
             }
             1 if tag == ANY => Err(self.wrong("found a send with any tag, which only a receive can have")),
@@ -192,9 +192,8 @@ impl<R: Read> RankReader<'_, '_, R> {
                 let from = if partner == ANY { None } else { Some(exists(partner)?) };
                 Ok(OperationKind::Receive { from, size: Bytes(amount), tag: (tag != ANY).then_some(tag) })
             }
-            3 if amount > u64::MAX / 1000 => {
-                let most = u64::MAX / 1000;
-                Err(self.wrong(&format!("found a calculation of {amount} ns; 0 to {most} is allowed")))
+            3 if amount > MOST_NANOSECONDS => {
+                Err(self.wrong(&format!("found a calculation of {amount} ns; 0 to {MOST_NANOSECONDS} is allowed")))
             }
             3 => Ok(OperationKind::Calculate(Duration::from_nanoseconds(amount))),
             _ => Err(self.wrong(&format!("found {verb} for what an operation does; 1 to 3 is allowed"))),

@@ -11,7 +11,7 @@ use super::error::{Problem, ReadError};
 use super::labels::Labels;
 use super::lexer::{Found, Lexer, Token, shortened};
 use super::line::{self, Line};
-use super::schedule::{Builder, MOST_OPERATIONS};
+use super::schedule::{Builder, MOST_NANOSECONDS, MOST_OPERATIONS};
 use super::{MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
 
 type Result<T> = std::result::Result<T, Problem>;
@@ -182,7 +182,7 @@ impl<R: Read> Parser<R> {
     fn operation(&mut self, verb: Verb, line: u32) -> Result<Operation> {
         let (kind, options): (_, &[&str]) = match verb {
             Verb::Calculate => {
-                let nanoseconds = self.number("a number of nanoseconds", 0, u64::MAX / 1000)?;
+                let nanoseconds = self.number("a number of nanoseconds", 0, MOST_NANOSECONDS)?;
                 (OperationKind::Calculate(Duration::from_nanoseconds(nanoseconds)), &["cpu"])
             }
             Verb::Send => {

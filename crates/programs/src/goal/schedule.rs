@@ -11,6 +11,8 @@ use super::{Operation, OperationId, OperationKind, Requirement, binary, parser};
 
 /// The most operations of a rank, and of a schedule.
 pub(super) const MOST_OPERATIONS: usize = (1 << 31) - 1;
+/// The longest calculation. [ns]
+pub(super) const MOST_NANOSECONDS: u64 = Duration::LONGEST.picoseconds() / 1_000;
 
 /// The operations of every rank, as read from a GOAL text.
 #[derive(Clone, Debug, PartialEq, Eq)]

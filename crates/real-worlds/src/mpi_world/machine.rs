@@ -372,7 +372,7 @@ impl<'world> MpiMachine<'world> {
     /// When the first operation ends, if all of them only wait for a time: then MPI has nothing to do.
     fn first_end(&self) -> Option<Time> {
         self.under_way.first()?;
-        self.under_way.iter().try_fold(Time::from_picoseconds(u64::MAX), |first, it| match &it.stage {
+        self.under_way.iter().try_fold(Time::NEVER, |first, it| match &it.stage {
             Stage::Ends(until, _) => Some(first.min(*until)),
             _ => None,
         })

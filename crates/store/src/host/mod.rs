@@ -65,7 +65,7 @@ const MAP_HOLDS: Milliseconds = 100;
 const LEAST_OF_PART: usize = 64 << 10;
 /// Assumed: so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]
 pub(crate) const LEAST_PACE: usize = 32 << 10;
-/// The member's time, in which a millisecond counts as a microsecond: its clock has 2^64 ps, and would end after 213 days otherwise.
+/// The member's time, in which a millisecond counts as a microsecond: its clock has 2^63 ps, and would end after 106 days otherwise.
 fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
 }

@@ -288,7 +288,7 @@ impl<P: Clone> Network<P> {
                 return Ok(Some(notice));
             }
             if let Some(event) = self.events.beyond() {
-                return Err(beyond(event.describe(), Time::HORIZON));
+                return Err(beyond(event.describe()));
             }
             let Some(event) = self.next_event() else { return Ok(None) };
             self.handle(event);

@@ -38,28 +38,28 @@ impl Costs {
 
     /// o + (s-1) O: how long a send occupies the processor.
     pub(super) fn sending(&self, size: Bytes) -> Duration {
-        sum(self.overhead, after_the_first(size, self.overhead_per_byte))
+        self.overhead + after_the_first(size, self.overhead_per_byte)
     }
 
     /// o + max((s-1) O, (s-1) G): how long a message that arrives occupies the processor. Its last byte comes (s-1) G after its first, so
     /// that the message can't be complete earlier.
     pub(super) fn receiving(&self, size: Bytes) -> Duration {
-        sum(self.overhead, after_the_first(size, self.overhead_per_byte.max(self.gap_per_byte)))
+        self.overhead + after_the_first(size, self.overhead_per_byte.max(self.gap_per_byte))
     }
 
     /// g + (s-1) G: how long a message occupies the network interface, on either side.
     pub(super) fn occupying(&self, size: Bytes) -> Duration {
-        sum(self.gap, after_the_first(size, self.gap_per_byte))
+        self.gap + after_the_first(size, self.gap_per_byte)
     }
 
     /// o + (s-1) G: from the start of a send until its last byte has left the node.
     pub(super) fn leaving(&self, size: Bytes) -> Duration {
-        sum(self.overhead, after_the_first(size, self.gap_per_byte))
+        self.overhead + after_the_first(size, self.gap_per_byte)
     }
 
     /// When the first byte of a message reaches its receiver, if the send starts at `start`: o + L later.
     pub(super) fn arrival(&self, start: Time) -> Time {
-        later(later(start, self.overhead), self.latency)
+        start + self.overhead + self.latency
     }
 
     /// Whether a send of `size` bytes waits for its receiver.
@@ -68,17 +68,7 @@ impl Costs {
     }
 }
 
-/// `instant` and `length` after it; [`Time::NEVER`] when that is past the end of time.
-pub(super) fn later(instant: Time, length: Duration) -> Time {
-    Time::from_picoseconds(instant.picoseconds().saturating_add(length.picoseconds()))
-}
-
-/// The sum of two durations; the longest that can be counted if the sum is longer.
-pub(super) fn sum(one: Duration, other: Duration) -> Duration {
-    Duration::from_picoseconds(one.picoseconds().saturating_add(other.picoseconds()))
-}
-
 /// (s-1) times a cost per byte: that of all bytes after the first.
 fn after_the_first(size: Bytes, per_byte: Duration) -> Duration {
-    Duration::from_picoseconds(size.0.saturating_sub(1).saturating_mul(per_byte.picoseconds()))
+    per_byte * size.0.saturating_sub(1)
 }

@@ -2,7 +2,7 @@
 
 use quantities::{Bytes, Duration, Time};
 
-use super::costs::{Costs, later, sum};
+use super::costs::Costs;
 use crate::answer::RankStatistics;
 
 /// The times of one rank.
@@ -18,7 +18,7 @@ pub(super) struct RankClock {
 
 impl RankClock {
     pub(super) fn compute(&mut self, work: Duration) {
-        self.now = later(self.now, work);
+        self.now += work;
     }
 
     /// Sends a message; returns when its first byte arrives.
@@ -28,11 +28,11 @@ impl RankClock {
     pub(super) fn send(&mut self, costs: &Costs, size: Bytes) -> Time {
         let called = self.now;
         let start = called.max(self.may_send);
-        self.now = later(start, costs.sending(size));
-        self.may_send = later(start, costs.occupying(size));
+        self.now = start + costs.sending(size);
+        self.may_send = start + costs.occupying(size);
         self.statistics.packets += 1;
-        let away = later(start, costs.leaving(size)).since(called);
-        self.statistics.send_away = sum(self.statistics.send_away, away);
+        let away = (start + costs.leaving(size)).since(called);
+        self.statistics.send_away += away;
         costs.arrival(start)
     }
 
@@ -42,9 +42,9 @@ impl RankClock {
     /// (s-1) G) and the interface for g + (s-1) G.
     pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time, posted: Time) -> Time {
         let taken = self.now.max(arrival).max(self.may_receive);
-        self.statistics.receive_idle = sum(self.statistics.receive_idle, arrival.since(posted));
-        self.now = later(taken, costs.receiving(size));
-        self.may_receive = later(taken, costs.occupying(size));
+        self.statistics.receive_idle += arrival.since(posted);
+        self.now = taken + costs.receiving(size);
+        self.may_receive = taken + costs.occupying(size);
         taken
     }
 

@@ -7,6 +7,7 @@ use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use maquette_virtual_worlds::loggp::Clock;
 use programs::goal::{RunGoal, Schedule};
+use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
 
 const DAY: Duration = Duration::from_microseconds(86_400_000_000);
@@ -38,7 +39,9 @@ fn ran<P: Program>(machine: &Machine, engine: Option<EngineKind>, program: &P) -
 
 fn assert_beyond_horizon(outcome: &Result<Answer>, machine: &str) {
     match outcome {
-        Err(Error::Unfit(why)) => assert!(why.contains("that picoseconds can count"), "{machine}: {why}"),
+        Err(Error::Unfit(why)) => {
+            assert!(why.contains("106 days") && why.contains("that picoseconds can count"), "{machine}: {why}");
+        }
         other => panic!("{machine}: {:?}", other.as_ref().map(Answer::makespan)),
     }
 }
@@ -170,7 +173,7 @@ impl Program for LateMessages {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
-        endpoint.compute(Time::HORIZON.since(Time::ZERO) - Duration::from_nanoseconds(300)).await;
+        endpoint.compute(Time::NEVER.since(Time::ZERO) - Duration::from_nanoseconds(300)).await;
         endpoint.send(Rank((me + 1) % size), Message::of_size(Bytes(1 << 20))).await?;
         endpoint.receive(Rank((me + size - 1) % size)).await.map(drop)
     }
@@ -183,6 +186,131 @@ fn packets_that_would_arrive_after_the_end_of_time_are_an_error() {
         for engine in [EngineKind::Fast, EngineKind::Reference] {
             let world = NetworkWorld::new(&machine, Options { engine, ..Options::default() });
             assert_beyond_horizon(&world.run(16, &LateMessages).map(|(_, answer)| answer), name);
+        }
+    }
+}
+
+/// What a rank does for a time.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Computes(Duration),
+    Sleeps(Duration),
+    /// It waits for a message that does not come.
+    Waits(Duration),
+}
+
+impl Step {
+    fn length(self) -> Duration {
+        match self {
+            Step::Computes(length) | Step::Sleeps(length) | Step::Waits(length) => length,
+        }
+    }
+}
+
+/// Rank 0 does this, rank 1 nothing.
+async fn do_all<E: Endpoint>(endpoint: &E, steps: &[Step]) -> Result<()> {
+    for &step in steps.iter().filter(|_| endpoint.rank() == Rank(0)) {
+        match step {
+            Step::Computes(work) => endpoint.compute(work).await,
+            Step::Sleeps(length) => endpoint.sleep_until(endpoint.now() + length).await,
+            Step::Waits(length) => {
+                let deadline = endpoint.now() + length;
+                assert_eq!(endpoint.receive_any(Some(deadline)).await, Err(Error::Deadline(deadline)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The steps in a world whose ranks take their turns in order of time.
+struct Steps(Vec<Step>);
+
+impl Program for Steps {
+    const NEEDS: Needs = Needs::ANY_SOURCE;
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        do_all(endpoint, &self.0).await
+    }
+}
+
+/// The same where ranks may run ahead: without waits.
+struct StepsAhead(Vec<Step>);
+
+impl Program for StepsAhead {
+    type Output = ();
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let steps: Vec<Step> = self
+            .0
+            .iter()
+            .map(|&step| if let Step::Waits(length) = step { Step::Sleeps(length) } else { step })
+            .collect();
+        do_all(endpoint, &steps).await
+    }
+}
+
+/// Lengths that end just before and just after the end of time, alone and together.
+fn step() -> impl Strategy<Value = Step> {
+    let end = Duration::LONGEST.picoseconds();
+    let length = prop_oneof![
+        0..2_000_000_u64,
+        (end / 2 - 1000)..(end / 2 + 1000),
+        (end / 3 - 1000)..(end / 3 + 1000),
+        (end - 1000)..(end + 1000),
+        (u64::MAX - 1000)..=u64::MAX,
+        0..u64::MAX,
+    ];
+    (length, 0..3_usize).prop_map(|(length, kind)| {
+        let length = Duration::from_picoseconds(length);
+        [Step::Computes(length), Step::Sleeps(length), Step::Waits(length)][kind]
+    })
+}
+
+/// A run of steps ends after their sum, or says that this is too long; whatever it reports is less than 2^63 ps.
+fn assert_ends(outcome: &Result<Answer>, sum: u128, machine: &str) {
+    let Ok(answer) = outcome else {
+        assert!(sum + u128::from(DAY.picoseconds()) > u128::from(Time::NEVER.picoseconds()), "{machine}: {sum}");
+        return assert_beyond_horizon(outcome, machine);
+    };
+    let end = u128::from(answer.makespan().picoseconds());
+    assert!(sum <= end && end < 1 << 63, "{machine}: {end} after {sum}");
+    assert!(answer.finish.iter().all(|finish| i64::try_from(finish.picoseconds()).is_ok()), "{machine}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_run_ends_before_the_end_of_time_or_says_so_in_every_world(steps in prop::collection::vec(step(), 1..4)) {
+        let sum: u128 = steps.iter().map(|step| u128::from(step.length().picoseconds())).sum();
+        let (ordered, ahead) = (Steps(steps.clone()), StepsAhead(steps.clone()));
+        let calculations: Vec<String> = steps.iter().zip(0..).map(|(step, number)| {
+            let required = if number > 0 { format!("c{number} requires c{}\n", number - 1) } else { String::new() };
+            format!("c{number}: calc {}\n{required}", step.length().picoseconds() / 1000)
+        }).collect();
+        let in_nanoseconds = steps.iter().map(|step| u128::from(step.length().picoseconds() / 1000 * 1000)).sum();
+        let text = format!("num_ranks 2\nrank 0 {{\n{}}}\n", calculations.concat());
+        for name in MACHINES {
+            in_every_world(name, |machine, engine| {
+                assert_ends(&ran(machine, engine, &ordered), sum, name);
+                assert_ends(&ran(machine, engine, &ahead), sum, name);
+                assert_ends(&goal(machine, engine, &text), in_nanoseconds, name);
+            });
+        }
+        let Interconnect::LogGp(model) = machines::load("loggp").unwrap().interconnect else { unreachable!() };
+        let on_arrival = Clock::new(model).on_arrival().run(2, &ordered);
+        assert_ends(&on_arrival.map(|(_, answer)| answer), sum, "on arrival");
+    }
+}
+
+/// Two calculations of 9.1e15 ns, each of which can be counted: their sum has the highest bit of 64 set.
+#[test]
+fn a_sum_that_is_negative_in_64_signed_bits_is_an_error_in_every_world() {
+    let text = "num_ranks 1\nrank 0 {\na: calc 9100000000000000\nb: calc 9100000000000000\nb requires a\n}\n";
+    for name in MACHINES {
+        for outcome in in_every_world(name, |machine, engine| goal(machine, engine, text)) {
+            assert_beyond_horizon(&outcome, name);
         }
     }
 }

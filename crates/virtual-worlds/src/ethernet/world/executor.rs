@@ -115,7 +115,7 @@ impl<'run> Running<'run> {
 
     /// Notes a rank whose operation would end later than can be counted.
     fn note_end(&mut self, rank: Rank, at: Time) {
-        if at > Time::HORIZON {
+        if at == Time::NEVER {
             self.record.beyond = Some(rank);
         }
     }
@@ -206,7 +206,7 @@ impl Machine for Running<'_> {
                 return Ok(None);
             }
             if let Some(rank) = self.record.beyond {
-                return Err(beyond(format_args!("what rank {rank} computes"), Time::HORIZON));
+                return Err(beyond(format_args!("what rank {rank} computes")));
             }
             let notice = self.network.borrow_mut().next_notice()?;
             let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
@@ -214,7 +214,7 @@ impl Machine for Running<'_> {
                     return Ok(None);
                 }
                 // A rank waits for a deadline that is too late to be counted.
-                return Err(beyond("what a rank waits for", Time::HORIZON));
+                return Err(beyond("what a rank waits for"));
             };
             self.messengers.wake(rank.0 as usize);
             self.memory.changed.push(rank.0 as usize);

@@ -149,7 +149,7 @@ impl<'run, P: Clone> Port<'run, P> {
                 return Poll::Ready(frame);
             }
             // No run lasts until a later one.
-            if let (Some(deadline), false) = (deadline.filter(|deadline| *deadline <= Time::HORIZON), asked) {
+            if let (Some(deadline), false) = (deadline.filter(|deadline| *deadline < Time::NEVER), asked) {
                 network.wake_at(self.node, deadline);
                 asked = true;
             }

@@ -14,7 +14,7 @@ pub(super) struct Record {
     pub(super) messages: u64,
     pub(super) ranks: Vec<RankStatistics>,
     pub(super) timeline: Option<Timeline>,
-    /// A rank that computes until after [`Time::HORIZON`], if there is one.
+    /// A rank that computes until [`Time::NEVER`], if there is one.
     pub(super) beyond: Option<Rank>,
     /// Messages that are still to be received.
     sent: BTreeMap<Way, VecDeque<Sent>>,

@@ -86,7 +86,7 @@ impl NetworkEvent {
 
 /// A queue for an engine's events, which may also hold others.
 pub trait Schedule {
-    /// Schedules `event` for `time`. An event after [`Time::HORIZON`] ends the run.
+    /// Schedules `event` for `time`. An event at [`Time::NEVER`] ends the run.
     fn at(&mut self, time: Time, event: NetworkEvent);
 }
 

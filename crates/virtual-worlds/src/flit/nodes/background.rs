@@ -87,7 +87,7 @@ impl<E: Engine> Nodes<E> {
         let of_traffic = self.background.as_ref().map_or(0, |background| background.traffic.in_flight());
         let waits = |node: &Node| {
             let mut deadlines = node.matching.posted().filter_map(|receive| receive.deadline);
-            deadlines.any(|deadline| deadline <= Time::HORIZON)
+            deadlines.any(|deadline| deadline < Time::NEVER)
         };
         let works =
             |node: &Node| !node.communication.is_idle() || node.processors.iter().any(|processor| !processor.is_idle());

@@ -249,7 +249,7 @@ impl<E: Engine> Nodes<E> {
             Some(letter) => self.matched(receive, letter),
             None => {
                 node.matching.post(pattern, receive);
-                if let Some(deadline) = deadline.filter(|deadline| *deadline <= Time::HORIZON) {
+                if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
                     self.queue.put(deadline, Event::Deadline(rank.0));
                 }
             }
@@ -262,7 +262,7 @@ impl<E: Engine> Nodes<E> {
     /// If something would happen later than can be counted, or never.
     pub fn step(&mut self) -> Result<bool> {
         if let Some(event) = self.queue.beyond() {
-            return Err(beyond(event.describe(), Time::HORIZON));
+            return Err(beyond(event.describe()));
         }
         if let Some(node) = self.starved {
             let reason = format!(
@@ -300,7 +300,7 @@ impl<E: Engine> Nodes<E> {
     fn check_no_deadline_is_left(&self) -> Result<bool> {
         let waits = |node: &Node| node.matching.posted().any(|receive| receive.deadline.is_some());
         match (0_u32..).zip(&self.nodes).find(|(_, node)| waits(node)) {
-            Some((rank, _)) => Err(beyond(Event::Deadline(rank).describe(), Time::HORIZON)),
+            Some((rank, _)) => Err(beyond(Event::Deadline(rank).describe())),
             None => Ok(false),
         }
     }

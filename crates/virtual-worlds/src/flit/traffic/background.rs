@@ -64,7 +64,7 @@ impl BackgroundTraffic {
         sends: impl Fn(NodeId) -> bool,
     ) -> Result<BackgroundTraffic, Unfit> {
         let sources = Sources::new(network, Offer::new(network, load)?, load.seed, sends);
-        Ok(BackgroundTraffic { sources, tally: Tally::new(), until: Time::HORIZON })
+        Ok(BackgroundTraffic { sources, tally: Tally::new(), until: Time::NEVER })
     }
 
     /// Whether a packet with `token` belongs to background traffic.
@@ -76,7 +76,7 @@ impl BackgroundTraffic {
     /// The next action of `source` at `now`, if it has no packet in its node's injection queue.
     pub(in crate::flit) fn next(&mut self, now: Time, source: NodeId) -> Next {
         let birth = self.sources.next(source);
-        if birth.max(now) > self.until {
+        if birth == Time::NEVER || birth.max(now) > self.until {
             return Next::Never;
         }
         if birth > now {

@@ -80,7 +80,7 @@ impl Course {
         let zero_load = super::mean_zero_load(network, offer);
         let period = period(network, offer);
         // Nothing happens after the horizon: warm-up, measurement and drain, which may last ten measurements, end before it.
-        let most = Time::HORIZON.picoseconds() / super::cycle_of(network).picoseconds().max(1) / 32;
+        let most = Time::NEVER.picoseconds() / super::cycle_of(network).picoseconds().max(1) / 32;
         let windows = Windows { warm_up: windows.warm_up.map(|length| length.min(most)), ..*windows };
         let limit = windows.latency_limit.unwrap_or(LEAST_LIMIT.max((LIMIT_OF_ZERO_LOAD * zero_load) as u64));
         Course {

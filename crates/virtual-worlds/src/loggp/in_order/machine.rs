@@ -14,7 +14,7 @@ use quantities::{Duration, Rank, Time};
 use crate::answer::{RankStatistics, Unreceived};
 use crate::events::EventQueue;
 use crate::horizon::beyond;
-use crate::loggp::costs::{Costs, later, sum};
+use crate::loggp::costs::Costs;
 use crate::loggp::free_from::FreeFrom;
 use crate::loggp::mailbox::Letter;
 use crate::loggp::no_hardware;
@@ -167,7 +167,7 @@ impl InOrder {
     fn check_no_deadline_is_left(&self) -> Result<()> {
         let waits = |rank: &RankState| rank.matching.posted().any(|posted| posted.deadline.is_some());
         match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
-            Some((rank, _)) => Err(beyond(self.describe(Event::Deadline(rank)), Time::HORIZON)),
+            Some((rank, _)) => Err(beyond(self.describe(Event::Deadline(rank)))),
             None => Ok(()),
         }
     }
@@ -197,12 +197,12 @@ impl InOrder {
         let Served { rank: from, number, processor, interface, .. } = send;
         let sender = &mut self.ranks[from.0 as usize];
         let start = called.max(sender.processors.get(processor)).max(sender.may_send.get(interface));
-        let sent = later(start, self.costs.sending(size));
+        let sent = start + self.costs.sending(size);
         sender.processors.keep(processor, sent);
-        sender.may_send.keep(interface, later(start, self.costs.occupying(size)));
+        sender.may_send.keep(interface, start + self.costs.occupying(size));
         sender.statistics.packets += 1;
-        let away = later(start, self.costs.leaving(size)).since(called);
-        sender.statistics.send_away = sum(sender.statistics.send_away, away);
+        let away = (start + self.costs.leaving(size)).since(called);
+        sender.statistics.send_away += away;
         self.start_at(start, send);
         let waits = self.costs.waits_for_receiver(size);
         if !waits {
@@ -224,7 +224,7 @@ impl InOrder {
             Some(flight) => self.deliver(posted, flight),
             None => {
                 matching.post(pattern, posted);
-                if let Some(deadline) = deadline.filter(|deadline| *deadline <= Time::HORIZON) {
+                if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
                     self.queue.put(deadline, Event::Deadline(rank));
                 }
             }
@@ -235,7 +235,7 @@ impl InOrder {
         let Served { rank, number, processor, .. } = computation;
         let processors = &mut self.ranks[rank.0 as usize].processors;
         let start = self.queue.now().max(processors.get(processor));
-        let end = later(start, work);
+        let end = start + work;
         processors.keep(processor, end);
         self.start_at(start, computation);
         self.queue.put(end, Event::Done(rank, number));
@@ -259,11 +259,11 @@ impl InOrder {
         let (size, Served { processor, interface, .. }) = (letter.size(), posted.receive);
         let receiver = &mut self.ranks[to.0 as usize];
         let taken = now.max(receiver.processors.get(processor)).max(receiver.may_receive.get(interface));
-        let end = later(taken, self.costs.receiving(size));
+        let end = taken + self.costs.receiving(size);
         receiver.processors.keep(processor, end);
-        receiver.may_receive.keep(interface, later(taken, self.costs.occupying(size)));
+        receiver.may_receive.keep(interface, taken + self.costs.occupying(size));
         let idle = letter.arrival.since(posted.at);
-        receiver.statistics.receive_idle = sum(receiver.statistics.receive_idle, idle);
+        receiver.statistics.receive_idle += idle;
         self.queue.put(end, Event::Received(posted.receive.number, number));
         if let Some(sent) = sent {
             self.ranks[send.rank.0 as usize].may_send.keep(send.interface, taken);
@@ -358,7 +358,7 @@ impl Machine for InOrder {
         loop {
             self.stop.go_on(|| ProgressSnapshot { time: self.queue.now(), messages: self.messages, packets: 0 })?;
             if let Some(event) = self.queue.beyond() {
-                return Err(beyond(self.describe(event), Time::HORIZON));
+                return Err(beyond(self.describe(event)));
             }
             if self.queue.has_present() {
                 self.look();

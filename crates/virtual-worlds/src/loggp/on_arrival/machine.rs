@@ -14,7 +14,8 @@ use super::resources::{Resources, WaitingTask};
 use super::task::{Kind, Task, Tasks};
 use crate::answer::{Activity, Answer, MessageRecord, RankStatistics, Span, Timeline, Unreceived};
 use crate::events::EventQueue;
-use crate::loggp::costs::{Costs, later, sum};
+use crate::horizon::beyond;
+use crate::loggp::costs::Costs;
 use crate::loggp::no_hardware;
 use crate::matching::{MatchPattern, Matching};
 use crate::stop::{ProgressSnapshot, Stop};
@@ -125,7 +126,7 @@ impl OnArrival {
             ranks: (0..ranks).map(|_| RankState::default()).collect(),
             tasks: Tasks::default(),
             deadlines: BTreeMap::new(),
-            queue: EventQueue::without_horizon(),
+            queue: EventQueue::default(),
             instant: Instant::default(),
             begun: Vec::new(),
             receives_wait: false,
@@ -164,6 +165,22 @@ impl OnArrival {
             timeline,
             unreceived,
             ..Answer::default()
+        }
+    }
+
+    /// Checks that nothing would happen later than can be counted; once nothing more is `left`, that no deadline is too late, either.
+    fn check_end_of_time(&self, left: bool) -> Result<()> {
+        if let Some(Event { task, action, .. }) = self.queue.beyond() {
+            let rank = if action == Action::Deadline { Rank(task) } else { self.tasks[task].rank };
+            return Err(beyond(format_args!("what rank {rank} does")));
+        }
+        if left {
+            return Ok(());
+        }
+        let waits = |rank: &RankState| rank.matching.posted().any(|posted| self.deadlines.contains_key(&posted.number));
+        match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
+            Some((rank, _)) => Err(beyond(format_args!("a wait of rank {rank}"))),
+            None => Ok(()),
         }
     }
 
@@ -241,7 +258,7 @@ impl OnArrival {
     fn compute(&mut self, number: u32, task: Task) {
         let Task { rank, amount, .. } = task;
         let start = self.queue.now();
-        let end = later(start, Duration::from_picoseconds(amount));
+        let end = start + Duration::from_picoseconds(amount);
         self.rank(rank).resources.keep(task.needs(), end, end);
         self.tasks.release(number);
         self.started(task);
@@ -253,13 +270,13 @@ impl OnArrival {
     /// then it has waited for its interface.
     fn send(&mut self, number: u32, task: Task, since: Time) {
         let (costs, start, size, needs) = (self.costs, self.queue.now(), task.size(), task.needs());
-        let end = later(start, costs.sending(size));
+        let end = start + costs.sending(size);
         let RankState { resources, statistics, .. } = self.rank(task.rank);
         let ready = since.max(resources.processor_free_from(needs.processor));
-        let away = later(start, costs.leaving(size)).since(ready);
-        resources.keep(needs, end, later(start, costs.occupying(size)));
+        let away = (start + costs.leaving(size)).since(ready);
+        resources.keep(needs, end, start + costs.occupying(size));
         statistics.packets += 1;
-        statistics.send_away = sum(statistics.send_away, away);
+        statistics.send_away += away;
         self.messages += 1;
         self.tasks[number] = Task { kind: Kind::Message, time: start, ..task };
         let sequence = self.next_sequence();
@@ -274,12 +291,12 @@ impl OnArrival {
     /// Takes in a message that arrived at `came`: it occupies the processor even if no receive has asked for it yet.
     fn arrive(&mut self, number: u32, message: Task, came: Time) {
         let (costs, now, size, to) = (self.costs, self.queue.now(), message.size(), Rank(message.partner));
-        let end = later(now, costs.receiving(size));
+        let end = now + costs.receiving(size);
         let RankState { resources, matching, statistics } = self.rank(to);
-        resources.keep(message.needs(), end, later(now, costs.occupying(size)));
+        resources.keep(message.needs(), end, now + costs.occupying(size));
         let receive = matching.match_receive(message.rank.0, message.tag);
         match receive {
-            Some(posted) => statistics.receive_idle = sum(statistics.receive_idle, came.since(posted.at)),
+            Some(posted) => statistics.receive_idle += came.since(posted.at),
             None => matching.keep(message.rank.0, message.tag, number),
         }
         self.record(to, Activity::Receive, Some(message.rank), [now, end]);
@@ -305,7 +322,9 @@ impl OnArrival {
         if task.kind == Kind::ReceiveUntil {
             let deadline = Time::from_picoseconds(task.amount).max(now);
             self.deadlines.insert(task.number, deadline);
-            self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, action: Action::Deadline });
+            if deadline < Time::NEVER {
+                self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, action: Action::Deadline });
+            }
         }
     }
 
@@ -456,7 +475,9 @@ impl Machine for OnArrival {
             }
             self.schedule_begun();
             self.stop.go_on(|| ProgressSnapshot { time: self.queue.now(), messages: self.messages, packets: 0 })?;
-            let Some(event) = self.instant.next(&mut self.queue) else { return Ok(None) };
+            let next = self.instant.next(&mut self.queue);
+            self.check_end_of_time(next.is_some())?;
+            let Some(event) = next else { return Ok(None) };
             match event.action {
                 Action::Begin => self.begin_task(event.task, event.sequence),
                 Action::TryAgain => self.try_again(event),

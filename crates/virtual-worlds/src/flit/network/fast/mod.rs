@@ -82,7 +82,7 @@ pub struct Fast {
     requesting: Vec<(u32, u32)>,
     /// Packets about which something new is known.
     to_consider: Vec<u32>,
-    /// Whether a flit would start after [`Time::HORIZON`]: then nothing more is computed, and the run ends.
+    /// Whether a flit would start at [`Time::NEVER`] or later: then nothing more is computed, and the run ends.
     beyond: bool,
 }
 
@@ -560,7 +560,7 @@ impl Fast {
             let row = &mut rows[first + index];
             row.sent += count;
             row.last = starts.last().map_or(row.last, Run::last);
-            self.beyond |= row.last > Time::HORIZON.picoseconds();
+            self.beyond |= row.last >= Time::NEVER.picoseconds();
             let link = &mut self.links[row.link as usize];
             let channel = ChannelId(row.channel);
             if link.is_sink() {

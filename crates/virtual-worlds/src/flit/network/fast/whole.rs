@@ -55,7 +55,7 @@ impl Fast {
     fn cross_at<S: Schedule>(&mut self, packet: u32, starts: &[Run], schedule: &mut S) {
         let total: u128 = starts.iter().map(Run::sum).sum();
         let last = starts.last().map_or(0, Run::last);
-        if last > Time::HORIZON.picoseconds() {
+        if last >= Time::NEVER.picoseconds() {
             self.beyond = true;
             return schedule.at(Time::NEVER, NetworkEvent::new(RELEASE, 0));
         }
