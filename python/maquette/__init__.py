@@ -14,7 +14,7 @@ A program of your own is an async function of an `Endpoint`; `run` takes it in p
 import importlib
 from typing import TYPE_CHECKING
 
-from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Received, Unfit
+from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, Mismatch, NoSuchRank, Received, Unfit
 from maquette.collectives import all_reduce, all_to_all, barrier, broadcast
 from maquette.combinators import first, gather
 from maquette.command import main
@@ -55,6 +55,7 @@ __all__ = [
     "Lost",
     "Machine",
     "MaquetteError",
+    "Mismatch",
     "NoSuchRank",
     "Plan",
     "Postal",

@@ -69,6 +69,8 @@ async def broadcast(
     ------
     TypeError, ValueError
         If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place; for real on several hosts, as far as the tags of its messages show it.
     Unfit
         If the machine has no hardware for the algorithm, or the rank has not given a required size.
     """
@@ -120,6 +122,8 @@ async def all_reduce(
     ------
     TypeError, ValueError
         If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place; for real on several hosts, as far as the tags of its messages show it.
     Unfit
         If the data are not a whole number of elements.
     """
@@ -175,6 +179,8 @@ async def all_to_all(
     ------
     TypeError, ValueError
         If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place; for real on several hosts, as far as the tags of its messages show it.
     Unfit
         If there are not as many messages as ranks, or the algorithm does not support this number of ranks.
     """
@@ -191,6 +197,11 @@ async def barrier(endpoint: Endpoint) -> None:
     ----------
     endpoint
         The rank's endpoint.
+
+    Raises
+    ------
+    Mismatch
+        As in `broadcast`.
     """
     await ask((_COLLECTIVE, "barrier", "{}", []))
 

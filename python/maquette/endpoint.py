@@ -60,7 +60,12 @@ class Endpoint(Place):
         await ask((_SEND, to, tag, data, size))
 
     async def receive(
-        self, source: int | None = None, tag: int | None = None, until: int | str | None = None
+        self,
+        source: int | None = None,
+        tag: int | None = None,
+        until: int | str | None = None,
+        *,
+        size: int | str | None = None,
     ) -> Received:
         """Wait for the next message.
 
@@ -75,6 +80,9 @@ class Endpoint(Place):
         until
             When to stop waiting: a text such as ``"12 us"``, or a number, like `now_ps`; by default never. [ps] A
             message that has already arrived is returned in any case.
+        size
+            The most that there is room for, as in MPI: a text such as ``"4 KiB"``, or a number; by default any. A shorter message is
+            received. [B]
 
         Returns
         -------
@@ -85,12 +93,14 @@ class Endpoint(Place):
         ------
         Deadline
             If none has arrived by then.
+        Mismatch
+            If the message is longer than there is room for.
         NoSuchRank
             If the program has no such rank, or it is this one.
         TypeError, ValueError
             If an argument is not what is allowed.
         """
-        received: Received = await ask((_RECEIVE, source, tag, until))
+        received: Received = await ask((_RECEIVE, source, tag, until, size))
         return received
 
     async def compute(self, work: int | str) -> None:

@@ -190,3 +190,81 @@ def test_a_rank_that_does_not_join_is_a_deadlock() -> None:
 
     with pytest.raises(mq.Deadlock, match="rank 2"):
         mq.run(program, "loggp", ranks=4)
+
+
+async def broadcast(endpoint: mq.Endpoint, **options: Any) -> None:
+    await mq.broadcast(endpoint, bytes(8), **options)
+
+
+async def all_reduce(endpoint: mq.Endpoint, size: int = 8, **options: Any) -> None:
+    await mq.all_reduce(endpoint, bytes(size), **{"operator": "sum-f64", **options})
+
+
+async def all_to_all(endpoint: mq.Endpoint, size: int = 8, **options: Any) -> None:
+    await mq.all_to_all(endpoint, [bytes(size)] * endpoint.size, **options)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "named"),
+    [
+        (broadcast, all_reduce, ["broadcast (algorithm binomial, root 0)", "all-reduce (", "operator sum-f64"]),
+        ((broadcast, {"root": 1}), broadcast, ["root 0", "root 1"]),
+        ((broadcast, {"algorithm": "linear"}), broadcast, ["algorithm linear", "algorithm binomial"]),
+        ((broadcast, {"order": "permuted"}), broadcast, ["order permuted"]),
+        ((all_reduce, {"operator": "max-f64"}), all_reduce, ["operator max-f64", "operator sum-f64"]),
+        ((all_reduce, {"root": 1}), all_reduce, ["root 1", "root 0"]),
+        ((all_reduce, {"size": 16}), all_reduce, ["with 16 B", "with 8 B"]),
+        (all_to_all, mq.barrier, ["all-to-all (algorithm pairwise, pacing free-running)", "calls barrier"]),
+        ((all_to_all, {"pacing": "barrier"}), all_to_all, ["pacing barrier", "pacing free-running"]),
+        ((all_to_all, {"algorithm": "bruck", "size": 9}), (all_to_all, {"algorithm": "bruck"}), ["9 B", "8 B"]),
+    ],
+)
+@pytest.mark.parametrize("odd", [0, 3])
+def test_two_ranks_that_call_different_collectives_are_named_with_what_they_called(
+    one: Any, other: Any, named: list[str], odd: int
+) -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        await mq.barrier(endpoint)
+        called = one if endpoint.rank == odd else other
+        call, options = called if isinstance(called, tuple) else (called, {})
+        await call(endpoint, **options)
+
+    with pytest.raises(mq.Mismatch) as raised:
+        mq.run(program, "loggp", ranks=4)
+    error = str(raised.value)
+    assert "as its collective 2, where rank" in error and f"rank {odd} calls" in error
+    assert all(text in error for text in named), error
+
+
+def test_the_same_collective_may_be_written_in_two_ways() -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        if endpoint.rank == 0:
+            await mq.broadcast(endpoint, bytes(100), algorithm="pipeline", segment="1 KiB")
+            await mq.broadcast(endpoint, bytes(100))
+        else:
+            await mq.broadcast(endpoint, size="100 B", algorithm="pipeline", segment=1024, root=0)
+            await mq.broadcast(endpoint, algorithm="binomial")
+
+    mq.run(program, "loggp", ranks=4)
+
+
+def test_messages_of_an_exchange_that_forwards_none_may_have_any_sizes() -> None:
+    async def program(endpoint: mq.Endpoint) -> list[bytes | None]:
+        return await mq.all_to_all(endpoint, [bytes(endpoint.rank)] * endpoint.size)
+
+    assert mq.run(program, "loggp", ranks=3).returned[0] == [b"", bytes(1), bytes(2)]
+
+
+@pytest.mark.parametrize("machine", ["loggp", "infiniband-128", "dp-smp-8"])
+def test_a_receive_without_room_for_its_message_is_an_error(machine: str) -> None:
+    async def program(endpoint: mq.Endpoint, room: int | str) -> int:
+        if endpoint.rank == 0:
+            await endpoint.send(1, size=1000, tag=7)
+            return 0
+        return (await endpoint.receive(0, size=room)).size
+
+    expected = "the message of rank 0 to rank 1 with tag 7 has 1000 B, and its receive has room for 500 B"
+    with pytest.raises(mq.Mismatch, match=expected):
+        mq.run(program, machine, ranks=2, room="500 B")
+    assert mq.run(program, machine, ranks=2, room=1000).returned[1] == 1000
+    assert mq.run(program, machine, ranks=2, room="1 MiB").returned[1] == 1000

@@ -250,3 +250,36 @@ def test_programs_that_can_not_be_launched_on_hosts_are_refused(program: Path, t
         mq.launch(from_file["fails"], hosts=hosts)
     with pytest.raises(ValueError, match="no-hosts.txt"):
         mq.launch(from_file["ring"], hosts=tmp_path / "no-hosts.txt")
+
+
+DISAGREES = '''
+import maquette as mq
+
+async def in_kind(endpoint):
+    if endpoint.rank == 0:
+        return len(await mq.broadcast(endpoint, bytes(8)))
+    return len(await mq.all_reduce(endpoint, bytes(8), "sum-f64"))
+
+async def in_operator(endpoint):
+    return len(await mq.all_reduce(endpoint, bytes(8), "sum-f64" if endpoint.rank == 0 else "max-f64"))
+
+async def in_algorithm(endpoint):
+    algorithm = "ring" if endpoint.rank == 0 else "recursive-doubling"
+    return len(await mq.all_reduce(endpoint, bytes(8), "sum-f64", algorithm=algorithm))
+
+async def in_size(endpoint):
+    return len(await mq.all_reduce(endpoint, bytes(8 if endpoint.rank == 0 else 16), "sum-f64"))
+'''
+
+
+@pytest.mark.parametrize("disagrees", ["in_kind", "in_operator", "in_algorithm", "in_size"])
+def test_ranks_that_call_different_collectives_get_no_wrong_data(disagrees: str, tmp_path: Path) -> None:
+    """In one process all ranks are compared; on hosts each notices it by the first message."""
+    file, hosts = tmp_path / "disagrees.py", tmp_path / "hosts.txt"
+    file.write_text(DISAGREES)
+    hosts.write_text("here 127.0.0.1 2\n")
+    program = runpy.run_path(str(file))[disagrees]
+    with pytest.raises(mq.Mismatch, match=r"rank [01] calls .* as its collective 1, where rank [01] calls"):
+        mq.launch(program, local=2)
+    with pytest.raises(mq.MaquetteError, match=r"rank [01] calls .*, where rank [01] calls another collective"):
+        mq.launch(program, hosts=hosts)

@@ -275,7 +275,7 @@ def test_arguments_that_a_program_does_not_take_are_refused_before_it_runs() -> 
         (TypeError, "data: found neither data nor a size", {"to": 1}),
         (ValueError, "size: found 2 B; allowed is at least 4", {"to": 1, "data": b"long", "size": 2}),
         (ValueError, "tag: found -2; allowed is", {"to": 1, "size": 1, "tag": -2}),
-        (ValueError, "tag: found 4294967294; allowed is a whole number from 0 to 4294967293", {"to": 1, "size": 1, "tag": 2**32 - 2}),
+        (ValueError, "tag: found 4294967294; allowed is a whole number from 0 to 4294901756", {"to": 1, "size": 1, "tag": 2**32 - 2}),
     ],
 )
 def test_bad_arguments_are_reported_by_the_verb(error: type[Exception], expected: str, arguments: dict[str, Any]) -> None:

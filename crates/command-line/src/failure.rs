@@ -154,7 +154,9 @@ impl Failure {
     /// The exit status for it.
     pub(super) fn status(&self) -> i32 {
         match self {
-            Failure::Program(endpoint::Error::Unfit(_) | endpoint::Error::NoSuchRank { .. }) => 2,
+            Failure::Program(
+                endpoint::Error::Unfit(_) | endpoint::Error::Mismatch(_) | endpoint::Error::NoSuchRank { .. },
+            ) => 2,
             Failure::Interrupted | Failure::Launch(LaunchError::Interrupted) => interrupt::status(),
             Failure::Cast(CastError::Interrupted) => interrupt::status(),
             Failure::Cast(CastError::Network(_) | CastError::Refused(_) | CastError::Nobody(_)) => 1,

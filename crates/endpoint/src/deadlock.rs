@@ -101,7 +101,7 @@ fn describe(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String
 fn with_tag(tags: Tags) -> String {
     match tags {
         Tags::Only(tag) if tag != Tag::default() && tag <= Tag::LARGEST => format!(" with tag {}", tag.0),
-        Tags::Only(_) | Tags::Any => String::new(),
+        Tags::Only(_) | Tags::Any | Tags::OfCollectives => String::new(),
     }
 }
 

@@ -474,10 +474,10 @@ impl<'run> RankEndpoint<'_, 'run> {
 
     /// Checks that the operation may begin when no other is under way.
     fn check_alone(&self, operation: &Operation) -> Result<()> {
-        if let Operation::Send { tag: Tag(u32::MAX), .. } | Operation::Receive { tags: Tags::Only(Tag(u32::MAX)), .. } =
-            operation
+        if let Operation::Send { tag, .. } | Operation::Receive { tags: Tags::Only(tag), .. } = operation
+            && *tag > Tag::OF_COLLECTIVES
         {
-            return Err(Error::Unfit(format!("{} is no tag: the largest is {}", u32::MAX, Tag::LARGEST.0)));
+            return Err(Error::Unfit(format!("{} is no tag: the largest is {}", tag.0, Tag::LARGEST.0)));
         }
         match *operation {
             Operation::Send { to, .. } => check_partner(self.rank, to, self.size)?,

@@ -34,7 +34,7 @@ pub use operation::{Operation, Outcome, Passage, Received, Source, Tag, Tags, Un
 pub use request::{Event, Report, Request, StartStatus};
 pub use tagged::Tagged;
 
-use quantities::{Duration, Rank, Time};
+use quantities::{Bytes, Duration, Rank, Time};
 
 /// One rank's view of the machine it runs on.
 #[allow(async_fn_in_trait)] // a world polls its own futures on one thread: no `Send` bound is needed
@@ -58,6 +58,13 @@ pub trait Endpoint {
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there; [`Error::Deadline`] when none has
     /// arrived by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not declare [`Needs::ANY_SOURCE`].
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
+    /// [`Endpoint::receive_matching`] with room for `room` bytes, as in MPI: a shorter message fits, a longer one is an error.
+    ///
+    /// # Errors
+    /// As there; [`Error::Mismatch`] for a message that is longer.
+    async fn receive_within(&self, room: Bytes, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.receive_matching(from, tags, deadline).await?.fitting(self.rank(), room)
+    }
     /// Sends `message` to rank `to` with `tag`, and receives the next message from rank `from` with one of `tags`. Both begin
     /// together, the send first, and the call returns when both are done: two ranks that exchange messages need not agree on who
     /// sends first, whatever a send waits for. It counts as one operation, which no program need declare.

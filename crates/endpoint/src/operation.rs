@@ -1,20 +1,26 @@
 //! What a rank asks of its machine, and the outcome.
 
-use quantities::{Duration, Rank, Time};
+use quantities::{Bytes, Duration, Rank, Time};
 
 use crate::timeline::Activity;
 use crate::{Error, Message, Result, WaitsFor};
 
-/// Identifies a message together with its sender, as in MPI. The largest 32-bit number is not a tag.
+/// Identifies a message together with its sender, as in MPI. The two largest 32-bit numbers are not tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag(pub u32);
 
 impl Tag {
     /// The tag of messages that collectives send within a program that also sends messages of its own. A receive with any tag does
     /// not match it: in MPI, the communicator's context serves this purpose.
-    pub const OF_COLLECTIVES: Tag = Tag(u32::MAX - 1);
+    pub const OF_COLLECTIVES: Tag = Tag(u32::MAX - 2);
     /// The largest that a program may choose.
-    pub const LARGEST: Tag = Tag(u32::MAX - 2);
+    pub const LARGEST: Tag = Tag(Tag::OF_COLLECTIVES.0 - 1 - (1 << 16));
+
+    /// The tag of the messages of a collective between ranks that can't be compared otherwise: with `digest`, a digest of what its ranks
+    /// must agree on. A receive with any tag does not match it, either; [`Tags::OfCollectives`] does.
+    pub const fn of_collective(digest: u16) -> Tag {
+        Tag(Tag::LARGEST.0 + 1 + digest as u32)
+    }
 }
 
 /// The sender whose message a receive takes.
@@ -31,14 +37,20 @@ pub enum Source {
 pub enum Tags {
     /// Those with that tag.
     Only(Tag),
-    /// Those with any tag that a program may choose. The number that is not a tag is free for messages between machines.
+    /// Those with any tag that a program may choose. The largest number, which is not a tag, is free for messages between machines.
     Any,
+    /// Those with any [tag of a collective](Tag::of_collective).
+    OfCollectives,
 }
 
 impl Tags {
     /// Whether a message with `tag` is one of them.
     pub fn include(self, tag: Tag) -> bool {
-        self == Tags::Only(tag) || self == Tags::Any && tag <= Tag::LARGEST
+        match self {
+            Tags::Only(only) => only == tag,
+            Tags::Any => tag <= Tag::LARGEST,
+            Tags::OfCollectives => Tag::LARGEST < tag && tag < Tag::OF_COLLECTIVES,
+        }
     }
 }
 
@@ -51,6 +63,24 @@ pub struct Received {
     pub tag: Tag,
     /// The message itself.
     pub message: Message,
+}
+
+impl Received {
+    /// The message, if the receive of rank `to` had room for it: MPI calls a message that is longer truncated. A shorter one fits.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] names both ranks, the tag and both sizes.
+    pub fn fitting(self, to: Rank, room: Bytes) -> Result<Received> {
+        let Received { from, tag, ref message } = self;
+        if message.size() <= room {
+            return Ok(self);
+        }
+        let (sent, tag, room) = (message.size().0, tag.0, room.0);
+        Err(Error::Mismatch(format!(
+            "the message of rank {from} to rank {to} with tag {tag} has {sent} B, and its receive has room for {room} B; allowed is at \
+             most that"
+        )))
+    }
 }
 
 /// An operation that a rank asks its machine to carry out.

@@ -34,7 +34,7 @@ impl<P: Program> Program for Launched<'_, P> {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<[Time; 2]>> {
         let mut times = Vec::new();
         for _ in 0..self.runs {
-            synchronize(&Tagged { endpoint, tag: MEETING }, true, self.first).await?;
+            synchronize(&Tagged::new(endpoint, MEETING), true, self.first).await?;
             let start = endpoint.now();
             let output = self.program.run(endpoint).await?;
             times.push([start, endpoint.now()]);

@@ -3,6 +3,7 @@
 //! A program is a plain `async fn` over [`endpoint::Endpoint`] that reads like the pseudo-code of its source, and a
 //! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.
 
+pub mod agreement;
 pub mod all_gather;
 pub mod all_reduce;
 pub mod all_to_all;

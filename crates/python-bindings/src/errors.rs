@@ -11,6 +11,12 @@ create_exception!(maquette, Deadlock, MaquetteError, "Every rank that is left wa
 create_exception!(maquette, Deadline, MaquetteError, "No message arrived by the deadline of a receive.");
 create_exception!(maquette, NoSuchRank, MaquetteError, "A rank that the program does not have, or the rank itself.");
 create_exception!(maquette, Lost, MaquetteError, "The other rank has ended or is gone.");
+create_exception!(
+    maquette,
+    Mismatch,
+    MaquetteError,
+    "What two ranks do does not fit together: a message is longer than its receive has room for, or they call different collectives."
+);
 create_exception!(maquette, Unfit, MaquetteError, "The machine can't do what the program asks of it.");
 create_exception!(maquette, StoreError, MaquetteError, "A client of a store received an error, or no reply.");
 create_exception!(maquette, CommandRefused, StoreError, "The store refuses the command: the text says why.");
@@ -35,6 +41,7 @@ pub fn of_program(error: &ProgramError) -> PyErr {
         ProgramError::Deadline(_) => Deadline::new_err(text),
         ProgramError::NoSuchRank { .. } | ProgramError::ToItself(_) => NoSuchRank::new_err(text),
         ProgramError::Lost(_) => Lost::new_err(text),
+        ProgramError::Mismatch(_) => Mismatch::new_err(text),
         ProgramError::Unfit(_) => Unfit::new_err(text),
         ProgramError::Stopped | ProgramError::Network(_) | ProgramError::Undeclared(_) => MaquetteError::new_err(text),
     }

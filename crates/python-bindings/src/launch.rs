@@ -61,7 +61,7 @@ pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> Py
     let py = begin.py();
     let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
     let choice = MachineChoice::default();
-    let collectives = Collectives::new(&model, &choice, seed).for_real();
+    let collectives = Collectives::new(&model, &choice, seed).for_one_rank();
     let raised = RefCell::default();
     let program = PythonProgram { begin, raised: &raised, stop: stop_of_this_thread(), collectives: &collectives };
     rank.set_should_continue(signals::should_continue);

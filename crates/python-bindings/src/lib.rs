@@ -39,7 +39,7 @@ mod _maquette {
     #[pymodule_export]
     use crate::errors::{CommandRefused, NoAnswer, OutcomeUnknown, StoreError};
     #[pymodule_export]
-    use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, NoSuchRank, Unfit};
+    use crate::errors::{Deadline, Deadlock, Lost, MaquetteError, Mismatch, NoSuchRank, Unfit};
     #[pymodule_export]
     use crate::exchange::{Schedule, schedules};
     #[pymodule_export]

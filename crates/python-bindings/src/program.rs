@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyException, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use pyo3::types::iterator::PySendResult;
-use quantities::{Rank, Time};
+use quantities::{Bytes, Rank, Time};
 
 use crate::collectives::Collectives;
 use crate::errors::of_program;
@@ -118,7 +118,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 Err(error) => return Step::Ended(Err(error)),
                 Ok(PySendResult::Next(yielded)) => match Request::read(&yielded) {
                     Ok(Request::Together(wait, all)) => return Step::Awaits(wait, all),
-                    Ok(Request::Operation(operation)) => self.operate(operation, steps.py()).await,
+                    Ok(Request::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
                     // Its future is large, and few are pending at once.
                     Ok(Request::Collective(call)) => {
                         Box::pin(self.collectives.call(self.endpoint, call, steps.py())).await
@@ -129,12 +129,17 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         }
     }
 
-    async fn operate(&self, operation: Operation, py: Python<'py>) -> Resumption<'py> {
-        match self.endpoint.carry_out(operation).await {
-            Ok(None) => Ok(py.None().into_bound(py)),
-            Ok(Some(received)) => Ok(Bound::new(py, Received::from(received))?.into_any()),
-            Err(error) => Err(of_program(&error)),
-        }
+    async fn operate(&self, operation: Operation, room: Option<Bytes>, py: Python<'py>) -> Resumption<'py> {
+        let received = match self.endpoint.carry_out(operation).await {
+            Ok(None) => return Ok(py.None().into_bound(py)),
+            Ok(Some(received)) => match room {
+                Some(room) => received.fitting(self.endpoint.rank(), room),
+                None => Ok(received),
+            },
+            Err(error) => Err(error),
+        };
+        let received = received.map_err(|error| of_program(&error))?;
+        Ok(Bound::new(py, Received::from(received))?.into_any())
     }
 }
 

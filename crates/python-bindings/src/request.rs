@@ -16,7 +16,7 @@ use crate::errors::{wrong_type, wrong_value};
 pub enum Verb {
     /// With the receiver, the tag, the data and the size.
     Send,
-    /// With the sender, the tag and the deadline, each of which may be None.
+    /// With the sender, the tag, the deadline and the room for its message, each of which may be None.
     Receive,
     /// With the duration.
     Compute,
@@ -36,8 +36,8 @@ pub enum Verb {
 
 /// A parsed request of a program in Python.
 pub enum Request<'py> {
-    /// An operation of its endpoint.
-    Operation(Operation),
+    /// An operation of its endpoint; if it receives, it may have room for only so much.
+    Operation(Operation, Option<Bytes>),
     /// To wait for these.
     Together(Wait, Vec<Bound<'py, PyIterator>>),
     /// To take part in a collective.
@@ -71,17 +71,21 @@ impl<'py> Request<'py> {
         let verb = request.get_item(0).map_err(|_| foreign(yielded))?;
         let verb = verb.cast::<Verb>().map_err(|_| foreign(yielded))?.get();
         let part = |place: usize| request.get_item(place);
-        Ok(Request::Operation(match verb {
+        let mut room = None;
+        let operation = match verb {
             Verb::Send => Operation::Send {
                 to: Rank(whole("to", &part(1)?)?),
                 tag: tag(&part(2)?)?,
                 message: message(&part(3)?, &part(4)?)?,
             },
-            Verb::Receive => Operation::Receive {
-                from: if_given("source", &part(1)?, whole)?.map_or(Source::Any, |rank| Source::Rank(Rank(rank))),
-                tags: if_given("tag", &part(2)?, |_, found| tag(found))?.map_or(Tags::Any, Tags::Only),
-                deadline: if_given("until", &part(3)?, time)?,
-            },
+            Verb::Receive => {
+                room = if_given("size", &part(4)?, size)?;
+                Operation::Receive {
+                    from: if_given("source", &part(1)?, whole)?.map_or(Source::Any, |rank| Source::Rank(Rank(rank))),
+                    tags: if_given("tag", &part(2)?, |_, found| tag(found))?.map_or(Tags::Any, Tags::Only),
+                    deadline: if_given("until", &part(3)?, time)?,
+                }
+            }
             Verb::Compute => Operation::Compute(duration("work", &part(1)?)?),
             Verb::SleepUntil => Operation::Sleep(time("time", &part(1)?)?),
             Verb::Multicast => Operation::Multicast(message(&part(1)?, &part(2)?)?),
@@ -93,7 +97,8 @@ impl<'py> Request<'py> {
                 let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);
                 return Ok(Request::Collective(Call { name, parameters, messages }));
             }
-        }))
+        };
+        Ok(Request::Operation(operation, room))
     }
 }
 

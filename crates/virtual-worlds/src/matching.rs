@@ -15,35 +15,50 @@ use crate::chains::Chains;
 /// Stands for any source or any tag. No rank and no tag has this number.
 pub const ANY: u32 = u32::MAX;
 
+/// Stands for any tag of a collective, in place of a tag: no tag has this number.
+const ANY_OF_COLLECTIVES: u32 = u32::MAX - 1;
+
 /// What a receive asks for, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchPattern {
     /// The source's rank, or [`ANY`].
     pub from: u32,
-    /// The message's tag, or [`ANY`].
+    /// The message's tag, [`ANY`], or what stands for any of a collective.
     pub tag: u32,
 }
 
-/// Whether a receive of any tag may take a message with `tag`.
-fn may_be_any(tag: u32) -> bool {
-    Tags::Any.include(Tag(tag))
+/// Whether a receive with this tag or what stands for several may take a message with `tag`.
+fn may_take(asked: u32, tag: u32) -> bool {
+    match asked {
+        ANY => Tags::Any.include(Tag(tag)),
+        ANY_OF_COLLECTIVES => Tags::OfCollectives.include(Tag(tag)),
+        _ => asked == tag,
+    }
+}
+
+/// The number that stands for the tags of a receive.
+pub fn number_of_tags(tags: Tags) -> u32 {
+    match tags {
+        Tags::Only(Tag(tag)) => tag,
+        Tags::Any => ANY,
+        Tags::OfCollectives => ANY_OF_COLLECTIVES,
+    }
 }
 
 impl MatchPattern {
     /// What a receive of a program asks for.
     pub fn new(from: Source, tags: Tags) -> MatchPattern {
         let from = if let Source::Rank(Rank(from)) = from { from } else { ANY };
-        let tag = if let Tags::Only(Tag(tag)) = tags { tag } else { ANY };
-        MatchPattern { from, tag }
+        MatchPattern { from, tag: number_of_tags(tags) }
     }
 
     #[inline]
     fn fits(self, from: u32, tag: u32) -> bool {
-        (self.from == ANY || self.from == from) && (self.tag == tag || self.tag == ANY && may_be_any(tag))
+        (self.from == ANY || self.from == from) && (self.tag == tag || may_take(self.tag, tag))
     }
 
     fn is_open(self) -> bool {
-        self.from == ANY || self.tag == ANY
+        self.from == ANY || self.tag >= ANY_OF_COLLECTIVES
     }
 }
 
@@ -196,9 +211,10 @@ impl<Receive: Copy> ManyReceives<Receive> {
         if self.open == 0 {
             return self.by_pattern.pop((from, tag));
         }
-        let fitting = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)];
+        let any = ANY_OF_COLLECTIVES;
+        let fitting = [(from, tag), (from, ANY), (from, any), (ANY, tag), (ANY, ANY), (ANY, any)];
         let first = |&key: &(u32, u32)| self.by_pattern.first(key).map(|order| (order, key));
-        let fits = |&&(_, other): &&(u32, u32)| other == tag || may_be_any(tag);
+        let fits = |&&(_, asked): &&(u32, u32)| may_take(asked, tag);
         let (_, (from, tag)) = fitting.iter().filter(fits).filter_map(first).min()?;
         self.open -= usize::from(MatchPattern { from, tag }.is_open());
         self.by_pattern.pop((from, tag))
@@ -239,21 +255,21 @@ impl ManyMessages {
     fn find(&mut self, pattern: MatchPattern) -> Option<u32> {
         let all = || self.by_both.orders();
         let key = match pattern {
-            MatchPattern { from: ANY, tag: ANY } => {
+            MatchPattern { from: ANY, tag: asked @ ANY_OF_COLLECTIVES.. } => {
                 let index = self.by_order.get_or_insert_with(|| all().collect());
-                index.values().copied().find(|&(_, tag)| may_be_any(tag))?
+                index.values().copied().find(|&(_, tag)| may_take(asked, tag))?
             }
             MatchPattern { from: ANY, tag } => {
                 let index =
                     self.by_tag.get_or_insert_with(|| all().map(|(order, (from, tag))| ((tag, order), from)).collect());
                 index.range((tag, 0)..=(tag, u64::MAX)).next().map(|(_, &from)| (from, tag))?
             }
-            MatchPattern { from, tag: ANY } => {
+            MatchPattern { from, tag: asked @ ANY_OF_COLLECTIVES.. } => {
                 let index = self
                     .by_source
                     .get_or_insert_with(|| all().map(|(order, (from, tag))| ((from, order), tag)).collect());
                 let of_source = index.range((from, 0)..=(from, u64::MAX));
-                of_source.map(|(_, &tag)| (from, tag)).find(|&(_, tag)| may_be_any(tag))?
+                of_source.map(|(_, &tag)| (from, tag)).find(|&(_, tag)| may_take(asked, tag))?
             }
             MatchPattern { from, tag } => (from, tag),
         };
@@ -282,14 +298,18 @@ mod tests {
 
     proptest! {
         /// Matches what a search through two plain queues matches. Tag 2 stands for the tag of collectives, which no receive of any tag
-        /// takes.
+        /// takes; 4 and 5 for those of two collectives.
         #[test]
-        fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..4), 0..200)) {
+        fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..6), 0..200)) {
             let mut matching = Matching::default();
             let mut receives: Vec<(MatchPattern, u32)> = Vec::new();
             let mut messages = Vec::new();
             for (number, (sends, from, tag)) in (0u32..).zip(steps) {
-                let tag = if tag == 2 { Tag::OF_COLLECTIVES.0 } else { tag };
+                let tag = match tag {
+                    2 => Tag::OF_COLLECTIVES.0,
+                    4 | 5 => Tag::of_collective(tag as u16).0,
+                    _ => tag,
+                };
                 if sends {
                     let expected = receives.iter().position(|&(pattern, _)| pattern.fits(from, tag));
                     let expected = expected.map(|index| receives.remove(index).1);
@@ -300,7 +320,12 @@ mod tests {
                         messages.push((from, tag, number));
                     }
                 } else {
-                    let pattern = MatchPattern { from: if from == 3 { ANY } else { from }, tag: if tag == 3 { ANY } else { tag } };
+                    let tags = match tag {
+                        3 => Tags::Any,
+                        0 => Tags::OfCollectives,
+                        _ => Tags::Only(Tag(tag)),
+                    };
+                    let pattern = MatchPattern::new(if from == 3 { Source::Any } else { Source::Rank(Rank(from)) }, tags);
                     let expected = messages.iter().position(|&(from, tag, _)| pattern.fits(from, tag));
                     let expected = expected.map(|index| messages.remove(index).2);
                     let found = matching.find(pattern);

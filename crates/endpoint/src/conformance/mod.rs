@@ -71,6 +71,7 @@ fn alone_and_in_pairs<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
 fn among_several<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     a_send_and_a_receive_pass_each_other(&make(ranks), ranks);
     one_senders_messages_come_in_order(&make(ranks), ranks);
+    a_receive_has_room_for_what_it_says(&make(ranks), ranks);
     bytes_arrive_undamaged(&make(ranks), ranks);
     many_senders_reach_one_receiver(&make(ranks), ranks);
     time_never_runs_backward(&make(ranks), ranks);

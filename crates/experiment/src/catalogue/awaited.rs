@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use endpoint::{Endpoint, Error as ProgramError, Message, Result as ProgramResult, Tag, Tagged};
 use programs::Group;
+use programs::agreement::Agreement;
 use programs::all_reduce::{self, AllReduceContext, Operator};
 use programs::all_to_all::CompleteExchange;
 use programs::barrier::dissemination;
@@ -20,7 +21,11 @@ use crate::{Error, Site};
 
 /// A collective that can be waited for, made once for all ranks and all calls with the same parameters.
 #[derive(Debug)]
-pub struct Awaited(Kind);
+pub struct Awaited {
+    kind: Kind,
+    /// The collective, with all that its ranks must agree on, in words.
+    what: Rc<str>,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -48,39 +53,71 @@ impl Awaited {
     /// What the program of that name says of its parameters; a program that is no collective.
     pub fn named(name: &str, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
         if name == "barrier" {
-            return Ok(Awaited(Kind::Barrier));
+            return Ok(Awaited { kind: Kind::Barrier, what: name.into() });
         }
-        Ok(Awaited(match Choice::named(name, parameters)? {
+        let choice = Choice::named(name, parameters)?;
+        let name = choice.name();
+        let (kind, agreed) = match choice {
             Choice::Broadcast(it) => {
                 let (algorithm, setup) = it.algorithm(site)?;
-                Kind::Broadcast { algorithm, group: setup.group }
+                (Kind::Broadcast { algorithm, group: setup.group }, setup.parameters)
             }
             Choice::AllReduce(it) => {
-                let (algorithm, setup) = it.algorithm(site)?;
-                Kind::AllReduce { algorithm, group: setup.group, operator: it.operator() }
+                let (algorithm, mut setup) = it.algorithm(site)?;
+                let operator = it.operator();
+                setup.parameters.insert("operator".to_owned(), operator.to_string().into());
+                (Kind::AllReduce { algorithm, group: setup.group, operator }, setup.parameters)
             }
             Choice::AllToAll(it) => {
-                let (algorithm, pacing, order, reshuffle) = it.resolved(site)?;
-                Kind::AllToAll(ToAll { algorithm, pacing, order, reshuffle, schedules: RefCell::default() })
+                let exchange = ToAll::new(it.resolved(site)?);
+                let agreed = exchange.parameters();
+                (Kind::AllToAll(exchange), agreed)
             }
             other => {
                 return Err(Error::parameter("collective", other.name(), "broadcast, all-reduce, all-to-all, barrier"));
             }
-        }))
+        };
+        Ok(Awaited { kind, what: in_words(name, &agreed).into() })
     }
 
-    /// Does it as a rank of `site`, which has one message, or one for each rank; gives what it ends with, likewise.
+    /// Notes that a rank calls it with these messages, before it does it, in a run whose ranks are compared.
     ///
     /// # Errors
-    /// What sending and receiving can end with; messages that do not fit.
+    /// If another rank calls another collective in its place.
+    pub fn agree(&self, agreement: &mut Agreement, rank: Rank, messages: &[Option<Message>]) -> ProgramResult<()> {
+        let stated = messages.iter().flatten().map(Message::size).max();
+        let size = if let Kind::Broadcast { .. } = self.kind { stated } else { self.size_of_all(messages) };
+        agreement.note(rank, &self.what, size)
+    }
+
+    /// The size that every rank states, and on which all must agree.
+    fn size_of_all(&self, messages: &[Option<Message>]) -> Option<Bytes> {
+        let largest = messages.iter().flatten().map(Message::size).max().unwrap_or_default();
+        let states = match &self.kind {
+            Kind::Barrier | Kind::Broadcast { .. } => false,
+            Kind::AllReduce { .. } => true,
+            Kind::AllToAll(exchange) => exchange.forwards(),
+        };
+        states.then_some(largest)
+    }
+
+    /// Does it as a rank of `site`, which has one message, or one for each rank; gives what it ends with, likewise. A rank that could not be
+    /// [compared](Awaited::agree) notices another collective by the tag of the first message of it: `compares_tags`.
+    ///
+    /// # Errors
+    /// What sending and receiving can end with; messages that do not fit; another collective.
     pub async fn run<E: Endpoint>(
         &self,
         endpoint: &E,
         site: &Site,
         mut messages: Vec<Option<Message>>,
+        compares_tags: bool,
     ) -> ProgramResult<Vec<Option<Message>>> {
-        let endpoint = &Tagged { endpoint, tag: Tag::OF_COLLECTIVES };
-        match &self.0 {
+        let endpoint = &match compares_tags {
+            true => Tagged::of_collective(endpoint, &self.what, self.size_of_all(&messages)),
+            false => Tagged::new(endpoint, Tag::OF_COLLECTIVES),
+        };
+        match &self.kind {
             Kind::Barrier => {
                 dissemination(endpoint).await?;
                 Ok(Vec::new())
@@ -104,6 +141,14 @@ impl Awaited {
     }
 }
 
+/// A collective and its parameters, without the size, which not every rank has to state.
+fn in_words(name: &str, parameters: &Map<String, Value>) -> String {
+    let in_words = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let parameters = parameters.iter().filter(|(name, _)| *name != "bytes");
+    let parameters: Vec<String> = parameters.map(|(name, value)| format!("{name} {}", in_words(value))).collect();
+    format!("{name} ({})", parameters.join(", "))
+}
+
 /// How large the message of a broadcast is. Algorithms that cut it have to know that at every rank.
 fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: bool) -> ProgramResult<Bytes> {
     match own {
@@ -122,6 +167,26 @@ fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: b
 }
 
 impl ToAll {
+    fn new((algorithm, pacing, order, reshuffle): (Exchange, Pacing, Option<SendReceiveOrder>, Duration)) -> ToAll {
+        ToAll { algorithm, pacing, order, reshuffle, schedules: RefCell::default() }
+    }
+
+    /// What its ranks must agree on.
+    fn parameters(&self) -> Map<String, Value> {
+        let mut parameters = Map::new();
+        parameters.insert("algorithm".to_owned(), self.algorithm.name().into());
+        parameters.insert("pacing".to_owned(), self.pacing.name().into());
+        if let Some(order) = self.order {
+            parameters.insert("order".to_owned(), order.name().into());
+        }
+        parameters
+    }
+
+    /// Whether it forwards messages, so that they must all have the same size.
+    fn forwards(&self) -> bool {
+        matches!(self.algorithm, Exchange::Forwarding(_))
+    }
+
     async fn run<E: Endpoint>(
         &self,
         endpoint: &E,

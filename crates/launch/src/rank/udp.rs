@@ -94,7 +94,7 @@ impl Link for UdpRank {
     }
 
     fn synchronize(&mut self, first: Option<Rank>) -> Result<()> {
-        let meeting = Tagged { endpoint: &self.messenger, tag: MEETING };
+        let meeting = Tagged::new(&self.messenger, MEETING);
         block_on(synchronize(&meeting, self.same_clock, first))?
     }
 

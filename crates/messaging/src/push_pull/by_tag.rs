@@ -10,6 +10,8 @@ pub(crate) struct Messages {
     by_tag: Keys<(Tag, u64)>,
     /// Those that a receive of any tag may take.
     of_programs: Keys<u64>,
+    /// Those that a receive of any collective may take.
+    of_collectives: Keys<u64>,
 }
 
 impl Messages {
@@ -17,12 +19,15 @@ impl Messages {
         self.by_tag.insert((tag, number), ());
         if Tags::Any.include(tag) {
             self.of_programs.insert(number, ());
+        } else if Tags::OfCollectives.include(tag) {
+            self.of_collectives.insert(number, ());
         }
     }
 
     pub(crate) fn remove(&mut self, tag: Tag, number: u64) {
         self.by_tag.remove((tag, number));
         self.of_programs.remove(number);
+        self.of_collectives.remove(number);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -34,6 +39,7 @@ impl Messages {
         match tags {
             Tags::Only(tag) => first_of(&self.by_tag, tag),
             Tags::Any => self.of_programs.first().map(|(number, ())| number),
+            Tags::OfCollectives => self.of_collectives.first().map(|(number, ())| number),
         }
     }
 }
@@ -43,6 +49,7 @@ impl Messages {
 pub(crate) struct Receives {
     by_tag: Keys<(Tag, u64)>,
     of_any: Keys<u64>,
+    of_collectives: Keys<u64>,
 }
 
 impl Receives {
@@ -50,6 +57,7 @@ impl Receives {
         match tags {
             Tags::Only(tag) => self.by_tag.insert((tag, order), ()),
             Tags::Any => self.of_any.insert(order, ()),
+            Tags::OfCollectives => self.of_collectives.insert(order, ()),
         }
     }
 
@@ -57,22 +65,26 @@ impl Receives {
         match tags {
             Tags::Only(tag) => self.by_tag.remove((tag, order)),
             Tags::Any => self.of_any.remove(order),
+            Tags::OfCollectives => self.of_collectives.remove(order),
         };
     }
 
     /// All of them, in order.
     pub(crate) fn all(&self) -> Vec<(u64, Tags)> {
         let of_tag = self.by_tag.iter().map(|((tag, order), ())| (order, Tags::Only(tag)));
-        let mut all: Vec<(u64, Tags)> =
-            of_tag.chain(self.of_any.iter().map(|(order, ())| (order, Tags::Any))).collect();
+        let of_any = self.of_any.iter().map(|(order, ())| (order, Tags::Any));
+        let of_collectives = self.of_collectives.iter().map(|(order, ())| (order, Tags::OfCollectives));
+        let mut all: Vec<(u64, Tags)> = of_tag.chain(of_any).chain(of_collectives).collect();
         all.sort_unstable_by_key(|&(order, _)| order);
         all
     }
 
     /// The first that asks for this tag.
     pub(crate) fn first(&self, tag: Tag) -> Option<u64> {
-        let of_any = self.of_any.first().map(|(order, ())| order).filter(|_| Tags::Any.include(tag));
-        [first_of(&self.by_tag, tag), of_any].into_iter().flatten().min()
+        let several = if Tags::Any.include(tag) { Some(&self.of_any) } else { None };
+        let several = several.or(Some(&self.of_collectives).filter(|_| Tags::OfCollectives.include(tag)));
+        let of_several = several.and_then(|several| several.first()).map(|(order, ())| order);
+        [first_of(&self.by_tag, tag), of_several].into_iter().flatten().min()
     }
 }
 

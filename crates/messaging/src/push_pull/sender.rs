@@ -60,7 +60,7 @@ impl Sender {
     pub(crate) fn has_undelivered(&self, tags: Tags) -> bool {
         match tags {
             Tags::Only(tag) => self.with_tag.get(tag).is_some(),
-            Tags::Any => self.with_tag.iter().any(|(tag, _)| tags.include(tag)),
+            Tags::Any | Tags::OfCollectives => self.with_tag.iter().any(|(tag, _)| tags.include(tag)),
         }
     }
 

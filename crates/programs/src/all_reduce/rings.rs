@@ -50,7 +50,7 @@ pub async fn rings<E: Endpoint, C: Combine>(
         let part = piece(message, start(before)..start(before + weight));
         before += weight;
         async move {
-            let (tagged, mut part) = (Tagged { endpoint, tag: Tag(number) }, part);
+            let (tagged, mut part) = (Tagged::new(endpoint, Tag(number)), part);
             let context = AllReduceContext { group: order, operator, sends: Sends::Early };
             ring(&tagged, &context, &mut part).await.map(|()| part)
         }

@@ -78,7 +78,7 @@ pub enum OperationKind {
     Receive {
         /// The sender; anyone if none is named.
         from: Option<Rank>,
-        /// Its size. It is not compared with the size of the message that arrives. [B]
+        /// The most that it has room for. [B]
         size: Bytes,
         /// The tag that it must have; any if none is given.
         tag: Option<u32>,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Deref;
 
 use endpoint::{
-    Endpoint, Error, Event, Message, Needs, Program, Report, Request, Result, Source, StartStatus, Tag, Tags,
+    Endpoint, Error, Event, Message, Needs, Outcome, Program, Report, Request, Result, Source, StartStatus, Tag, Tags,
     Unexpected, World,
 };
 use quantities::{Rank, Time};
@@ -126,7 +126,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
 
 impl Course {
     /// Records a report of an operation; returns whether the operation is over.
-    fn note(&mut self, block: Block<'_>, report: Report) -> Result<bool> {
+    fn note(&mut self, schedule: &Schedule, block: Block<'_>, me: Rank, report: Report) -> Result<bool> {
         let id = OperationId(report.number);
         match report.event {
             Event::Started => {
@@ -134,7 +134,9 @@ impl Course {
                 Ok(false)
             }
             Event::Completed(result) => {
-                result?;
+                if let Outcome::Received(received, _) = result? {
+                    report::check_room(schedule, block.operation(id), me, received)?;
+                }
                 self.missing[block.place(id)] = OVER;
                 self.release_dependents(block, id, false, report.at);
                 Ok(true)
@@ -191,7 +193,7 @@ impl<S: Deref<Target = Schedule>> Program for Player<S> {
         self.begin_ready(endpoint, block)?;
         while left > 0 {
             let report = endpoint.wait_any().await?;
-            let noted = self.course.borrow_mut().note(block, report);
+            let noted = self.course.borrow_mut().note(&self.schedule, block, endpoint.rank(), report);
             left -= u32::from(noted.map_err(|error| self.fail(error))?);
             self.begin_ready(endpoint, block)?;
         }

@@ -1,9 +1,9 @@
 //! Reports a schedule that can't go on, and messages that nobody received.
 
-use endpoint::{Error, Unexpected};
+use endpoint::{Error, Received, Result, Unexpected};
 use quantities::Rank;
 
-use super::{OperationId, OperationKind, Schedule};
+use super::{Operation, OperationId, OperationKind, Schedule};
 
 /// At most this many waiting operations are named one by one; the others are counted.
 const NAMED: usize = 8;
@@ -29,6 +29,13 @@ pub(super) fn unreceived(schedule: &Schedule, unexpected: &[Unexpected]) -> Vec<
         Some(Unreceived { from, to, tag: tag.0, line })
     };
     unexpected.iter().filter_map(of_schedule).collect()
+}
+
+/// Checks that a receive of rank `to` has room for the message that it got.
+pub(super) fn check_room(schedule: &Schedule, receive: Operation, to: Rank, got: Received) -> Result<()> {
+    let OperationKind::Receive { size, .. } = receive.kind else { return Ok(()) };
+    let place = || format!("{}: {}", schedule.file(), schedule.place(&receive));
+    got.fitting(to, size).map(drop).map_err(|error| Error::Mismatch(format!("{}: {error}", place())))
 }
 
 /// The deadlock in which a schedule has ended, if some operation is under way.

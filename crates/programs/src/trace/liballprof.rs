@@ -23,7 +23,7 @@
 use quantities::{Duration, nearest};
 use trace_format::{Call, CollectiveKind, ITSELF, Message, Transfer, WORLD};
 
-use super::text::{Fields, Gathering, known_calls};
+use super::text::{Fields, Gathering, known_calls, same_size};
 use super::{RankCalls, TraceError};
 
 /// Prefixes of calls that do not matter to a replay.
@@ -203,6 +203,12 @@ impl Rank {
     fn collective(&mut self, name: &str, line: &Fields<'_>) -> Result<(), TraceError> {
         use CollectiveKind as Kind;
         let sized = |place| bytes(line, place);
+        // The root of a gather or scatter states both sizes, as every rank of the others does.
+        let both = || same_size(sized(3)?, sized(6)?).map_err(|problem| line.wrong(problem));
+        let rooted = |place| -> Result<(u32, u64), TraceError> {
+            let root = line.number(8, "root")?;
+            Ok((root, if root == self.me { both()? } else { sized(place)? }))
+        };
         let (kind, root, size, counts, communicator) = match name {
             "MPI_Barrier" => (Kind::Barrier, 0, 0, vec![], 2),
             "MPI_Bcast" => (Kind::Broadcast, line.number(5, "root")?, sized(3)?, vec![], 6),
@@ -210,10 +216,10 @@ impl Rank {
             "MPI_Allreduce" => (Kind::AllReduce, 0, sized(4)?, vec![], 7),
             "MPI_Scan" => (Kind::Scan, 0, sized(4)?, vec![], 7),
             "MPI_Exscan" => (Kind::Exscan, 0, sized(4)?, vec![], 7),
-            "MPI_Gather" => (Kind::Gather, line.number(8, "root")?, sized(3)?, vec![], 9),
-            "MPI_Scatter" => (Kind::Scatter, line.number(8, "root")?, sized(6)?, vec![], 9),
-            "MPI_Allgather" => (Kind::AllGather, 0, sized(6)?, vec![], 8),
-            "MPI_Alltoall" => (Kind::AllToAll, 0, sized(6)?, vec![], 8),
+            "MPI_Gather" => rooted(3).map(|(root, size)| (Kind::Gather, root, size, vec![], 9))?,
+            "MPI_Scatter" => rooted(6).map(|(root, size)| (Kind::Scatter, root, size, vec![], 9))?,
+            "MPI_Allgather" => (Kind::AllGather, 0, both()?, vec![], 8),
+            "MPI_Alltoall" => (Kind::AllToAll, 0, both()?, vec![], 8),
             "MPI_Gatherv" => {
                 let root = line.number(11, "root")?;
                 (Kind::Gatherv, root, sized(3)?, self.counts_at(root, line, 7, 10)?, 12)

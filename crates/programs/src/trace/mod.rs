@@ -9,6 +9,7 @@
 //! program did.
 
 mod algorithms;
+mod both_ends;
 mod collective;
 mod communicator;
 mod communicators;
@@ -29,6 +30,7 @@ pub use simgrid::{OperationRate, OperationRateError};
 
 use std::io::BufRead;
 
+use endpoint::Tag;
 use quantities::{Bytes, Duration};
 use trace_format::{Call, Calls, CollectiveKind, Damage};
 
@@ -94,6 +96,8 @@ impl RankCalls {
 pub struct Trace {
     ranks: Vec<RankCalls>,
     communicators: Vec<Group>,
+    /// The tags of its messages, as they were recorded, in order.
+    tags: Vec<u32>,
 }
 
 impl Trace {
@@ -160,6 +164,12 @@ impl Trace {
     /// How long the program ran when it was recorded: as long as its slowest rank; nothing if that was not recorded.
     pub fn elapsed(&self) -> Option<Duration> {
         self.ranks.iter().filter_map(RankCalls::elapsed).max()
+    }
+
+    /// The tag with which a message was recorded that has `tag` now.
+    fn tag_of(&self, tag: Tag) -> Tag {
+        let place = (tag.0 as usize).checked_rem(self.tags.len());
+        place.map_or(tag, |place| Tag(self.tags[place]))
     }
 
     /// Messages from one rank to another, or to itself.

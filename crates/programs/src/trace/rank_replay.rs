@@ -4,15 +4,14 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use endpoint::{Endpoint, Error, Message, Result, Source, Tag, Tags};
+use endpoint::{Endpoint, Error, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Bytes, Duration, Rank};
 use trace_format::{Call, Collective, Transfer};
 
-use super::Algorithms;
 use super::collective::perform;
 use super::communicator::Communicator;
 use super::resolve::FIRST_OF_COLLECTIVES;
-use crate::Group;
+use super::{Algorithms, Trace};
 
 /// How many collectives of one communicator may be under way at once: each has a tag of its own.
 const TURNS: u32 = 64;
@@ -21,8 +20,8 @@ const TURNS: u32 = 64;
 enum RequestState<'run> {
     /// The operation is under way.
     UnderWay(Pin<Box<dyn Future<Output = Result<()>> + 'run>>),
-    /// A receive of a message from the rank itself, with this tag or any.
-    FromItself(Option<u32>),
+    /// A receive of a message from the rank itself, with this tag or any, and its room. [B]
+    FromItself(Option<u32>, u64),
     /// The operation is over.
     Over(Result<()>),
 }
@@ -30,7 +29,7 @@ enum RequestState<'run> {
 /// One rank of a replay.
 pub(super) struct RankReplay<'run, E> {
     endpoint: &'run E,
-    communicators: &'run [Group],
+    trace: &'run Trace,
     algorithms: &'run Algorithms,
     /// The operation behind each request.
     requests: Vec<Option<RequestState<'run>>>,
@@ -39,20 +38,20 @@ pub(super) struct RankReplay<'run, E> {
     /// For each communicator, how many of its collectives were called.
     called: Vec<u32>,
     /// Messages received by a probe, which the next receive of their source and tag gets.
-    probed: Vec<(Rank, u32)>,
-    /// The tags of messages that the rank has sent to itself and not yet received.
-    to_itself: Vec<u32>,
+    probed: Vec<Received>,
+    /// The tags and sizes of messages that the rank has sent to itself and not yet received.
+    to_itself: Vec<(u32, u64)>,
 }
 
 impl<'run, E: Endpoint> RankReplay<'run, E> {
-    pub(super) fn new(endpoint: &'run E, communicators: &'run [Group], algorithms: &'run Algorithms) -> Self {
+    pub(super) fn new(endpoint: &'run E, trace: &'run Trace, algorithms: &'run Algorithms) -> Self {
         RankReplay {
             endpoint,
-            communicators,
+            trace,
             algorithms,
             requests: Vec::new(),
             collectives: Vec::new(),
-            called: vec![0; communicators.len()],
+            called: vec![0; trace.communicators.len()],
             probed: Vec::new(),
             to_itself: Vec::new(),
         }
@@ -113,7 +112,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
 
     /// The rank of the member that a message of a communicator names.
     fn rank_of(&self, message: &trace_format::Message) -> Option<Rank> {
-        Some(self.communicators[message.communicator as usize].rank_at(message.partner?))
+        Some(self.trace.communicators[message.communicator as usize].rank_at(message.partner?))
     }
 
     /// A send to be begun. A send to the rank itself is over at once: it is a copy in memory.
@@ -123,7 +122,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         };
         let tag = message.tag.unwrap_or_default();
         if to == self.endpoint.rank() {
-            self.to_itself.push(tag);
+            self.to_itself.push((tag, message.bytes));
             return RequestState::Over(Ok(()));
         }
         let (endpoint, message) = (self.endpoint, Message::of_size(Bytes(message.bytes)));
@@ -133,19 +132,19 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     /// A receive to be begun.
     fn receive(&mut self, message: &trace_format::Message) -> RequestState<'run> {
         let from = self.rank_of(message);
-        let fits = |&(source, tag): &(Rank, u32)| {
-            from.is_none_or(|from| from == source) && message.tag.is_none_or(|asked| asked == tag)
-        };
-        if let Some(place) = self.probed.iter().position(fits) {
-            self.probed.remove(place);
-            return RequestState::Over(Ok(()));
-        }
         let tags = message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag)));
-        if from == Some(self.endpoint.rank()) {
-            return RequestState::FromItself(message.tag);
+        let (me, trace, room) = (self.endpoint.rank(), self.trace, message.bytes);
+        if let Some(place) = self.probed.iter().position(|probed| is_of(probed, from, tags)) {
+            return RequestState::Over(fitting(trace, self.probed.remove(place), me, room));
+        }
+        if from == Some(me) {
+            return RequestState::FromItself(message.tag, room);
         }
         let (endpoint, from) = (self.endpoint, from.map_or(Source::Any, Source::Rank));
-        RequestState::UnderWay(Box::pin(async move { endpoint.receive_matching(from, tags, None).await.map(drop) }))
+        RequestState::UnderWay(Box::pin(async move {
+            let received = endpoint.receive_matching(from, tags, None).await?;
+            fitting(trace, received, me, room)
+        }))
     }
 
     /// Begins both, the send first.
@@ -160,15 +159,12 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
     /// Receives a message ahead of the call that will ask for it.
     async fn probe(&mut self, message: &trace_format::Message) -> Result<()> {
         let (from, tags) = (self.rank_of(message), message.tag.map_or(Tags::Any, |tag| Tags::Only(Tag(tag))));
-        let matches = |&(source, tag): &(Rank, u32)| {
-            from.is_none_or(|from| from == source) && message.tag.is_none_or(|asked| asked == tag)
-        };
-        if from == Some(self.endpoint.rank()) || self.probed.iter().any(matches) {
+        if from == Some(self.endpoint.rank()) || self.probed.iter().any(|probed| is_of(probed, from, tags)) {
             return Ok(());
         }
         let receiving = self.endpoint.receive_matching(from.map_or(Source::Any, Source::Rank), tags, None);
         let received = self.meanwhile(receiving).await?;
-        self.probed.push((received.from, received.tag.0));
+        self.probed.push(received);
         Ok(())
     }
 
@@ -178,7 +174,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         let turn = self.called[place] % TURNS;
         self.called[place] = self.called[place].wrapping_add(1);
         let tag = Tag(FIRST_OF_COLLECTIVES + collective.communicator * TURNS + turn);
-        let communicator = Communicator::new(self.endpoint, &self.communicators[place], tag)?;
+        let communicator = Communicator::new(self.endpoint, &self.trace.communicators[place], tag)?;
         let algorithms = self.algorithms;
         Ok(async move { perform(algorithms, &communicator, collective).await })
     }
@@ -204,11 +200,12 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         match begun {
             RequestState::UnderWay(future) => self.meanwhile(future).await,
             RequestState::Over(result) => result,
-            RequestState::FromItself(tag) => {
-                let sent = self.to_itself.iter().position(|&sent| tag.is_none_or(|tag| tag == sent));
+            RequestState::FromItself(tag, room) => {
+                let sent = self.to_itself.iter().position(|&(sent, _)| tag.is_none_or(|tag| tag == sent));
                 let nothing = || Error::Unfit("a rank waits for a message that it has not sent itself".to_owned());
-                self.to_itself.remove(sent.ok_or_else(nothing)?);
-                Ok(())
+                let (tag, bytes) = self.to_itself.remove(sent.ok_or_else(nothing)?);
+                let (from, message) = (self.endpoint.rank(), Message::of_size(Bytes(bytes)));
+                fitting(self.trace, Received { from, tag: Tag(tag), message }, from, room)
             }
         }
     }
@@ -237,6 +234,17 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
             false
         });
     }
+}
+
+/// Whether a message that a probe has received is one that a receive asks for.
+fn is_of(probed: &Received, from: Option<Rank>, tags: Tags) -> bool {
+    from.is_none_or(|from| from == probed.from) && tags.include(probed.tag)
+}
+
+/// Checks that a receive of rank `me` has room for the message that it got, whose tag is that of the trace in an error.
+fn fitting(trace: &Trace, received: Received, me: Rank, room: u64) -> Result<()> {
+    let tag = trace.tag_of(received.tag);
+    Received { tag, ..received }.fitting(me, Bytes(room)).map(drop)
 }
 
 /// Begins an operation, which happens when it is first polled.

@@ -9,7 +9,7 @@ use endpoint::{Endpoint, Error, Needs, Program, Result};
 use quantities::{Duration, Rank};
 
 use super::rank_replay::RankReplay;
-use super::{Algorithms, Trace};
+use super::{Algorithms, RankCalls, Trace, TraceError};
 
 /// A trace to be replayed.
 ///
@@ -50,7 +50,7 @@ impl<T: Deref<Target = Trace>> Program for Replay<T> {
             let reason = format!("the trace is of {} ranks, not {}", self.trace.size(), endpoint.size());
             return Err(Error::Unfit(reason));
         };
-        let mut replay = RankReplay::new(endpoint, &self.trace.communicators, &self.algorithms);
+        let mut replay = RankReplay::new(endpoint, &self.trace, &self.algorithms);
         let mut computed = Duration::ZERO;
         for (place, (work, call)) in of_rank.calls.iter().enumerate() {
             reached.set(place);
@@ -59,7 +59,7 @@ impl<T: Deref<Target = Trace>> Program for Replay<T> {
                 computed += work;
                 replay.compute(work).await;
             }
-            replay.call(call).await?;
+            replay.call(call).await.map_err(|error| placed(error, of_rank, place))?;
         }
         Ok(computed)
     }
@@ -72,6 +72,16 @@ impl<T: Deref<Target = Trace>> Program for Replay<T> {
             Some((_, call)) => format!("rank {rank} (call {}, {})", place + 1, call.name()),
             None => format!("rank {rank}"),
         }
+    }
+}
+
+/// An error of a call, which says where it is if that is what has to be changed.
+fn placed(error: Error, of_rank: &RankCalls, place: usize) -> Error {
+    match (error, of_rank.calls.get(place)) {
+        (Error::Mismatch(problem), Some((_, call))) => {
+            Error::Mismatch(TraceError::of_call(&of_rank.file, place + 1, call.name(), problem).to_string())
+        }
+        (error, _) => error,
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use quantities::{Duration, counted};
 use trace_format::{Call, Collective, ITSELF, Message, WORLD};
 
+use super::both_ends;
 use super::communicators::{Communicators, OwnCommunicators};
 use super::rounds::{OwnRounds, Rounds};
 use super::{RankCalls, Trace, TraceError};
@@ -29,6 +30,7 @@ pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
     communicators.check_all_made().map_err(at_rank)?;
     rounds.check_all_called(|place| communicators.size_of(place)).map_err(at_rank)?;
     let communicators = communicators.into_groups();
+    both_ends::check(&ranks, &communicators)?;
     let tags: Vec<u32> = tags.into_iter().collect();
     if communicators.len() as u64 * tags.len() as u64 >= u64::from(FIRST_OF_COLLECTIVES)
         || communicators.len() > 1 << 24
@@ -41,7 +43,7 @@ pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
     for (_, call) in ranks.iter_mut().flat_map(|rank| &mut rank.calls) {
         messages_of(call).into_iter().flatten().for_each(|message| number_tag(message, &tags));
     }
-    Ok(Trace { ranks, communicators })
+    Ok(Trace { ranks, communicators, tags })
 }
 
 /// Checks that there is something to repeat: a call, or a time that a rank computed.

@@ -20,7 +20,7 @@ use std::str::FromStr;
 use quantities::{Duration, Time, nearest};
 use trace_format::{Call, CollectiveKind, Message, WORLD};
 
-use super::text::{Fields, Gathering, of_all, total};
+use super::text::{Fields, Gathering, of_all, same_size, total};
 use super::{RankCalls, TraceError};
 
 /// Bytes of the predefined datatypes, by their number in a trace, on a computer of 64 bits. [B]
@@ -45,7 +45,7 @@ const NO_DATATYPE: i64 = -1;
 const NO_PROCESS: i64 = -666;
 
 /// The longest time that a rank computes between two calls: no run is longer. [s]
-const LONGEST: f64 = Time::HORIZON.picoseconds() as f64 * 1e-12;
+const LONGEST: f64 = Time::NEVER.picoseconds() as f64 * 1e-12;
 
 /// Actions that SimGrid's tracer writes and whose meaning a line does not tell, and why.
 const UNTOLD: [(&str, &str); 4] = [
@@ -285,6 +285,10 @@ impl Rank {
         let n = self.size as usize;
         let root = |place: usize| if line.fields.len() > place { line.number::<u32>(place, "root") } else { Ok(0) };
         let size = |place, datatype| self.bytes(line.amount(place, "size")?, line, datatype);
+        // The root of a gather or scatter states both sizes, as every rank of the others does.
+        let both = |datatypes: usize| {
+            same_size(size(2, datatypes)?, size(3, datatypes + 1)?).map_err(|problem| line.wrong(problem))
+        };
         let (call, operations) = match name {
             "barrier" => (of_all(Kind::Barrier, 0, 0, vec![]), None),
             "bcast" => (of_all(Kind::Broadcast, root(3)?, size(2, 4)?, vec![]), None),
@@ -292,10 +296,16 @@ impl Rank {
             "allreduce" => (of_all(Kind::AllReduce, 0, size(2, 4)?, vec![]), Some(3)),
             "scan" => (of_all(Kind::Scan, 0, size(2, 4)?, vec![]), Some(3)),
             "exscan" => (of_all(Kind::Exscan, 0, size(2, 4)?, vec![]), Some(3)),
-            "alltoall" => (of_all(Kind::AllToAll, 0, size(2, 4)?, vec![]), None),
-            "gather" => (of_all(Kind::Gather, root(4)?, size(2, 5)?, vec![]), None),
-            "scatter" => (of_all(Kind::Scatter, root(4)?, size(3, 6)?, vec![]), None),
-            "allgather" => (of_all(Kind::AllGather, 0, size(2, 4)?, vec![]), None),
+            "alltoall" => (of_all(Kind::AllToAll, 0, both(4)?, vec![]), None),
+            "gather" => {
+                let root = root(4)?;
+                (of_all(Kind::Gather, root, if root == self.me { both(5)? } else { size(2, 5)? }, vec![]), None)
+            }
+            "scatter" => {
+                let root = root(4)?;
+                (of_all(Kind::Scatter, root, if root == self.me { both(5)? } else { size(3, 6)? }, vec![]), None)
+            }
+            "allgather" => (of_all(Kind::AllGather, 0, both(4)?, vec![]), None),
             "gatherv" => {
                 let root = root(3 + n)?;
                 let counts = if root == self.me { self.counts(line, 3, 5 + n)? } else { vec![] };

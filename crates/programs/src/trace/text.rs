@@ -154,6 +154,16 @@ impl<Name: Ord + Clone> Gathering<Name> {
     }
 }
 
+/// What a rank sends to each in a collective and what it has room for from each, which must be the same; none is stated where its data
+/// are in place already. [B]
+pub(super) fn same_size(sent: u64, room: u64) -> Result<u64, String> {
+    match (sent, room) {
+        (0, size) | (size, 0) => Ok(size),
+        _ if sent == room => Ok(room),
+        _ => Err(format!("found {sent} B to send and room for {room} B; allowed is the same size at both ends")),
+    }
+}
+
 /// A collective of all ranks.
 pub(super) fn of_all(kind: CollectiveKind, root: u32, bytes: u64, counts: Vec<u64>) -> Call {
     let communicator = trace_format::WORLD;

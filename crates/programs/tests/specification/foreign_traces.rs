@@ -152,6 +152,45 @@ fn a_trace_in_which_nothing_happens_is_refused() {
     assert!(Trace::new(of_simgrid("0 init\n1 init\n1 compute 5\n").unwrap()).is_ok());
 }
 
+/// Where a rank states what it sends and what it has room for, both must be the same.
+#[test]
+fn a_collective_with_room_for_another_size_than_is_sent_is_an_error_in_every_format() {
+    let wrong = "found 40 B to send and room for 44 B; allowed is the same size at both ends";
+    for action in ["allgather 40 44", "alltoall 40 44", "gather 40 44 0", "scatter 40 44 0"] {
+        assert_eq!(
+            of_simgrid(&format!("0 {action}")).unwrap_err().to_string(),
+            format!("t.txt:1: {wrong}"),
+            "{action}"
+        );
+        assert!(of_simgrid(&format!("0 {}", action.replace("40 44", "44 44"))).is_ok(), "{action}");
+    }
+    // The root alone states both.
+    assert!(of_simgrid("0 gather 40 0 1\n1 gather 40 40 1\n").is_ok());
+    let of_liballprof = |call: &str| {
+        let text = format!("MPI_Init:-:0:0:1\n{call}\nMPI_Finalize:9\n");
+        liballprof::read("r.txt", &text, 0, 2).map_err(|error| error.to_string())
+    };
+    for (name, root) in [("MPI_Allgather", ""), ("MPI_Alltoall", ""), ("MPI_Gather", "0:"), ("MPI_Scatter", "0:")] {
+        let call = |send: u32| format!("{name}:2:7:{send}:10,4,4:8:11:10,4,4:{root}44000000,0,2:3");
+        assert_eq!(of_liballprof(&call(10)).unwrap_err(), format!("r.txt:2: {wrong}"), "{name}");
+        // In place.
+        assert!(of_liballprof(&call(0)).is_ok() && of_liballprof(&call(11)).is_ok(), "{name}");
+    }
+    let world = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
+    for name in ["MPI_Allgather", "MPI_Alltoall", "MPI_Gather", "MPI_Scatter"] {
+        let of_dumpi = |count: u32, datatype: &str| {
+            let (count, datatype) = (format!("int sendcount={count}"), format!("MPI_Datatype sendtype={datatype}"));
+            let arguments =
+                [&*count, &datatype, "int recvcount=11", "MPI_Datatype recvtype=11 (MPI_INT)", "int root=0", world];
+            let text =
+                [printed("MPI_Init", 0, &[]), printed(name, 20, &arguments), printed("MPI_Finalize", 50, &[])].concat();
+            dumpi::read("d.txt", &text, 0, 2).map_err(|error| error.to_string())
+        };
+        assert_eq!(of_dumpi(10, "11 (MPI_INT)").unwrap_err(), format!("d.txt:4: {name}: {wrong}"));
+        assert!(of_dumpi(11, "11 (MPI_INT)").is_ok() && of_dumpi(0, "0 (MPI_DATATYPE_NULL)").is_ok(), "{name}");
+    }
+}
+
 /// The trace of rank `me` of two ranks that exchange messages and sum a number.
 fn of_liballprof(me: u32) -> String {
     let other = 1 - me;
@@ -163,7 +202,7 @@ fn of_liballprof(me: u32) -> String {
          MPI_Isend:1111:14781072:4500:11,8,8:{other}:76:44000000,{me},2:14118584:1113\n\
          MPI_Waitall:1113:2:14118576:0:1300\n\
          MPI_Allreduce:1400:1:2:1:11,8,8:3:44000000,{me},2:1450\n\
-         MPI_Allgatherv:1450:1:5:10,4,4:2:33:5,6:44:0,5:10,4,4:44000000,{me},2:1500\n\
+         MPI_Allgatherv:1450:1:5:10,4,4:2:33:5,5:44:0,5:10,4,4:44000000,{me},2:1500\n\
          MPI_Finalize:1600\n"
     )
 }

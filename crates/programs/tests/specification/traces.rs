@@ -159,10 +159,7 @@ fn a_receive_that_was_cancelled_gets_nothing() {
 
 /// A call of every kind by a rank of a communicator of `size`, each also begun and waited for later, all of them under way at once.
 fn every_collective(communicator: u32, size: u32, is_root: bool) -> Vec<(u64, Call)> {
-    let call = |&kind: &CollectiveKind| {
-        let counts = (0..kind.counts(size, is_root) as u64).map(|count| 1 + count % 3).collect();
-        collective(kind, communicator, counts)
-    };
+    let call = |&kind: &CollectiveKind| collective(kind, communicator, vec![1000; kind.counts(size, is_root)]);
     let blocking = CollectiveKind::ALL.iter().map(|kind| (1, Call::Collective(call(kind))));
     let begun = (0..).zip(CollectiveKind::ALL).map(|(request, kind)| (0, Call::BeginCollective(request, call(kind))));
     let all = (0..CollectiveKind::ALL.len() as u32).collect();
@@ -293,6 +290,76 @@ fn ranks_that_disagree_on_collectives_are_an_error() {
         error_of(vec![Barrier], vec![]),
         "rank-0: found collectives that 1 ranks of a communicator call; allowed are those that all 2 call"
     );
+}
+
+/// MPI calls a message truncated that is longer than its receive allows; a shorter one fits.
+#[test]
+fn a_receive_without_room_for_its_message_is_an_error_that_names_ranks_tag_and_sizes() {
+    let error_of = |sends: Vec<Call>, receives: Vec<Call>| {
+        let timed = |calls: Vec<Call>| calls.into_iter().map(|call| (0, call)).collect();
+        let error = replayed(&trace_of(vec![timed(sends), timed(receives)]).unwrap(), 1.0).unwrap_err();
+        let Error::Mismatch(problem) = error else { panic!("{error}") };
+        problem
+    };
+    let expected = "the message of rank 0 to rank 1 with tag 5 has 1000 B, and its receive has room for 500 B; allowed is at most that";
+    let sends = || vec![Call::Send(Message { tag: Some(9), ..to(1, 8) }), Call::Send(to(1, 1000))];
+    let first = || Call::Receive(Message { tag: Some(9), ..to(0, 8) });
+    let blocking = error_of(sends(), vec![first(), Call::Receive(to(0, 500))]);
+    assert_eq!(blocking, format!("rank-1: call 2, MPI_Recv: {expected}"));
+    let begun = error_of(sends(), vec![Call::BeginReceive(0, to(0, 500)), first(), Call::Wait([0].into())]);
+    assert_eq!(begun, format!("rank-1: call 3, MPI_Wait: {expected}"));
+    let probed = error_of(sends(), vec![first(), Call::Probe(to(0, 0)), Call::Receive(to(0, 500))]);
+    assert_eq!(probed, format!("rank-1: call 3, MPI_Recv: {expected}"));
+    let from_anyone = Message { partner: None, tag: None, ..to(0, 999) };
+    let any = error_of(sends(), vec![Call::Receive(from_anyone), Call::Receive(from_anyone)]);
+    assert_eq!(any, format!("rank-1: call 2, MPI_Recv: {}", expected.replace("500", "999")));
+    let to_itself = error_of(vec![], vec![Call::Send(to(1, 1000)), Call::Receive(to(1, 500))]);
+    assert_eq!(to_itself, format!("rank-1: call 2, MPI_Recv: {}", expected.replace("rank 0 to", "rank 1 to")));
+    let fits = trace_of(vec![vec![(0, Call::Send(to(1, 500)))], vec![(0, Call::Receive(to(0, 1000)))]]).unwrap();
+    assert_eq!(replayed(&fits, 1.0).unwrap().messages, 1);
+}
+
+#[test]
+fn collectives_whose_ends_state_different_sizes_are_an_error() {
+    use CollectiveKind::{AllGatherv, AllToAllv, Gatherv, ReduceScatter, Scatterv};
+    let trace = |kind, bytes: [u64; 2], counts: [&[u64]; 2]| {
+        let call = |rank: usize| Collective { bytes: bytes[rank], ..*collective(kind, 0, counts[rank].to_vec()) };
+        trace_of([0, 1].map(|rank| vec![(0, Call::Collective(Box::new(call(rank))))]).into())
+    };
+    let error_of = |kind, bytes, counts| trace(kind, bytes, counts).unwrap_err().to_string();
+    assert_eq!(
+        error_of(AllToAllv, [0, 0], [&[8, 40, 8, 24], &[24, 8, 44, 8]]),
+        "rank-1: call 1, MPI_Alltoallv: found room for 44 B at rank 1 for what rank 0 sends, which are 40 B (its call 1); allowed is the \
+         same size at both ends"
+    );
+    assert_eq!(
+        error_of(Gatherv, [8, 40], [&[8, 44], &[]]),
+        "rank-0: call 1, MPI_Gatherv: found room for 44 B at rank 0 for what rank 1 sends, which are 40 B (its call 1); allowed is the \
+         same size at both ends"
+    );
+    assert_eq!(
+        error_of(Scatterv, [8, 44], [&[8, 40], &[]]),
+        "rank-1: call 1, MPI_Scatterv: found room for 44 B at rank 1 for what rank 0 sends, which are 40 B (its call 1); allowed is the \
+         same size at both ends"
+    );
+    assert_eq!(
+        error_of(AllGatherv, [40, 40], [&[40, 44], &[40, 44]]),
+        "rank-0: call 1, MPI_Allgatherv: found room for 44 B at rank 0 for what rank 1 sends, which are 40 B (its call 1); allowed is the \
+         same size at both ends"
+    );
+    assert_eq!(
+        error_of(ReduceScatter, [84, 84], [&[40, 44], &[44, 40]]),
+        "rank-1: call 1, MPI_Reduce_scatter: found 44 B for the part of rank 0 at rank 1; allowed are 40 B, as at rank 0"
+    );
+    let agree: [(_, _, [&[u64]; 2]); 4] = [
+        (AllToAllv, [0, 0], [&[8, 40, 8, 24], &[24, 8, 40, 8]]),
+        (Gatherv, [0, 44], [&[8, 44], &[]]),
+        (Scatterv, [0, 44], [&[8, 44], &[]]),
+        (AllGatherv, [40, 44], [&[40, 44], &[40, 44]]),
+    ];
+    for (kind, bytes, counts) in agree {
+        assert!(trace(kind, bytes, counts).is_ok(), "{kind:?}");
+    }
 }
 
 fn any_call() -> impl Strategy<Value = Call> {

@@ -401,3 +401,53 @@ fn a_run_beyond_the_end_of_time_is_an_error() {
     let error = Clock::new(model).run(2, &TwoInARow { bytes: Bytes(u64::MAX) }).unwrap_err();
     assert!(matches!(error, Error::Unfit(_)), "{error}");
 }
+
+/// Ranks 1 and 2 are busy for the same time and then send to rank 0, which returns the senders in order of arrival.
+struct AtOnce {
+    /// How long each of them computes, one computation after the other. [ps]
+    computes: [&'static [u64]; 2],
+    /// Whether rank 2 begins its send before its computations, which its processor has begun earlier, are over.
+    begins_early: bool,
+}
+
+impl Program for AtOnce {
+    const NEEDS: Needs = Needs::ANY_SOURCE.and(Needs::OVERLAP);
+    type Output = Vec<Rank>;
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Rank>> {
+        let message = Message::of_size(Bytes(8));
+        match endpoint.rank() {
+            Rank(0) => Ok(vec![endpoint.receive_any(None).await?.0, endpoint.receive_any(None).await?.0]),
+            Rank(rank) => {
+                let computes = async {
+                    for &work in self.computes[rank as usize - 1] {
+                        endpoint.compute(picoseconds(work)).await;
+                    }
+                };
+                if rank == 2 && self.begins_early {
+                    endpoint::join(computes, endpoint.send(Rank(0), message)).await.1?;
+                } else {
+                    computes.await;
+                    endpoint.send(Rank(0), message).await?;
+                }
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+/// As the page on GOAL says.
+#[test]
+fn messages_that_arrive_in_one_instant_come_in_the_order_in_which_their_sends_were_begun() {
+    let order = |computes, begins_early| {
+        let (results, _) = Clock::new(MODEL).run(3, &AtOnce { computes, begins_early }).unwrap();
+        results.into_iter().next().unwrap().unwrap()
+    };
+    // Begun in one instant: by rank at the beginning, and as long as all do the same.
+    assert_eq!(order([&[], &[]], false), [Rank(1), Rank(2)]);
+    assert_eq!(order([&[100], &[100]], false), [Rank(1), Rank(2)]);
+    // What rank 2 waited for began earlier.
+    assert_eq!(order([&[50, 50], &[100]], false), [Rank(2), Rank(1)]);
+    // The send of rank 2 began earlier, though its processor took it up in the same instant.
+    assert_eq!(order([&[100], &[100]], true), [Rank(2), Rank(1)]);
+}

@@ -234,7 +234,7 @@ fn a_schedule_that_cannot_go_on_reports_the_lines_that_wait() {
     );
     assert_eq!(
         deadlock(
-            "num_ranks 2\nrank 0 {\nsend 70000b to 1\n}\nrank 1 {\nrecv 1b from -1 tag -1\nrecv 1b from -1 tag -1\n}\n"
+            "num_ranks 2\nrank 0 {\nsend 70000b to 1\n}\nrank 1 {\nrecv 70000b from -1 tag -1\nrecv 1b from -1 tag -1\n}\n"
         ),
         "test.goal: rank 1 waits in line 7 for a message from anyone with any tag"
     );
@@ -257,9 +257,10 @@ fn a_schedule_that_cannot_go_on_reports_the_lines_that_wait() {
 
 #[test]
 fn a_run_beyond_the_end_of_time_is_an_error() {
-    let text = "num_ranks 1\nrank 0 {\ncalc 18446744073709551\ncalc 18446744073709551\n}\n";
+    let text = "num_ranks 1\nrank 0 {\ncalc 9223372036854775\ncalc 9223372036854775\n}\n";
     assert!(matches!(Clock::new(PRESET).on_arrival().run_goal(&schedule(text)), Err(Error::Unfit(_))));
-    let text = "num_ranks 2\nrank 0 {\nsend 18446744073709551615b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n";
+    let text =
+        "num_ranks 2\nrank 0 {\nsend 18446744073709551615b to 1\n}\nrank 1 {\nrecv 18446744073709551615b from 0\n}\n";
     assert!(matches!(Clock::new(PRESET).on_arrival().run_goal(&schedule(text)), Err(Error::Unfit(_))));
 }
 
@@ -288,14 +289,14 @@ fn many_messages_at_once_do_not_take_quadratic_time() {
     assert!(Clock::new(PRESET).on_arrival().run_goal(&schedule(&text)).unwrap().unreceived.is_empty());
 }
 
-/// Operations of one rank, among 3 ranks, of sizes around the one from which sends wait.
+/// Operations of one rank, among 3 ranks, of sizes around the one from which sends wait. Receives have room for any of them.
 fn items(any: bool) -> impl Strategy<Value = Vec<String>> {
     let size = prop::sample::select(vec![0_u64, 1, 2, 50, 99, 100, 101, 300]);
     let least = if any { -1 } else { 0 };
     let item = prop_oneof![
         (0..400_u64).prop_map(|work| format!("calc {work}")),
-        (size.clone(), 0..3, 0..2).prop_map(|(size, to, tag)| format!("send {size}b to {to} tag {tag}")),
-        (size, least..3, least..2).prop_map(|(size, from, tag)| format!("recv {size}b from {from} tag {tag}")),
+        (size, 0..3, 0..2).prop_map(|(size, to, tag)| format!("send {size}b to {to} tag {tag}")),
+        (300..302, least..3, least..2).prop_map(|(room, from, tag)| format!("recv {room}b from {from} tag {tag}")),
     ];
     prop::collection::vec(item, 0..10)
 }
@@ -346,4 +347,37 @@ proptest! {
             Err(other) => panic!("{other}"),
         }
     }
+}
+
+#[test]
+fn a_receive_without_room_for_its_message_is_an_error_that_names_ranks_tag_and_sizes() {
+    let text = "num_ranks 3\nrank 0 {\nsend 1000b to 2 tag 7\n}\nrank 2 {\nc: calc 5\nr: recv 500b from -1 tag 7\nr requires c\n}\n";
+    let expected = "test.goal: line 7: the message of rank 0 to rank 2 with tag 7 has 1000 B, and its receive has room for 500 B; allowed \
+                    is at most that";
+    for world in [Clock::new(PRESET).on_arrival(), Clock::new(PRESET)] {
+        let error = world.run_goal(&schedule(text)).unwrap_err();
+        assert_eq!(error, Error::Mismatch(expected.to_owned()));
+    }
+    let fits = text.replace("recv 500b", "recv 1001b");
+    assert!(Clock::new(PRESET).on_arrival().run_goal(&schedule(&fits)).is_ok());
+}
+
+/// The senders of the messages that rank 0 takes in, in order, if it takes them in on arrival.
+fn senders(text: &str) -> Vec<u32> {
+    let ran = Clock::new(PRESET).on_arrival().with_timeline().run_goal(&schedule(text)).unwrap();
+    let timeline = ran.answer.timeline.unwrap();
+    let received = timeline.spans.iter().filter(|span| span.activity == Activity::Receive && span.rank == Rank(0));
+    received.filter_map(|span| span.partner).map(|Rank(from)| from).collect()
+}
+
+/// As the page on GOAL says.
+#[test]
+fn messages_that_arrive_in_one_instant_are_taken_in_in_the_order_in_which_what_their_sends_waited_for_began() {
+    let receives = "rank 0 {\nrecv 8b from -1\nrecv 8b from -1\n}\n";
+    let at_once = format!("num_ranks 3\n{receives}rank 1 {{\nsend 8b to 0\n}}\nrank 2 {{\nsend 8b to 0\n}}\n");
+    assert_eq!(senders(&at_once), [1, 2]);
+    // Rank 2 began the last thing that it did before its send at 0 ns, rank 1 at 50 ns.
+    let one = "rank 1 {\na: calc 50\nb: calc 50\nb requires a\ns: send 8b to 0\ns requires b\n}\n";
+    let other = "rank 2 {\na: calc 100\ns: send 8b to 0\ns requires a\n}\n";
+    assert_eq!(senders(&format!("num_ranks 3\n{receives}{one}{other}")), [2, 1]);
 }

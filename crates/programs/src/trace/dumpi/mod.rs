@@ -27,7 +27,7 @@ use trace_format::{Call, Collective, CollectiveKind, ITSELF, Message, WORLD};
 
 use self::communicators::{By, How, Making, NewCommunicator, What};
 use super::TraceError;
-use super::text::{CALLS, Gathering, collective, known_calls, of_all, total};
+use super::text::{CALLS, Gathering, collective, known_calls, of_all, same_size, total};
 
 /// Sizes of the datatypes that every library has. [B]
 const SIZES: [(&str, u64); 20] = [
@@ -309,6 +309,13 @@ impl<'text> Printed<'text> {
         u64::try_from(number).map_err(|_| self.wrong(format!("found {name} `{number}`; allowed is 0 or more")))
     }
 
+    /// The size that a rank sends, and has room for, in a collective. [B]
+    fn both_sizes(&self, sizes: &BTreeMap<i64, u64>) -> Result<u64, TraceError> {
+        // What is in place already may be of no type.
+        let size = |count, datatype| if self.number(count)? == 0 { Ok(0) } else { self.bytes(sizes, count, datatype) };
+        same_size(size("sendcount", "sendtype")?, size("recvcount", "recvtype")?).map_err(|problem| self.wrong(problem))
+    }
+
     /// The size of a datatype: one of `sizes`, by its number, or one that every library has. [B]
     fn size_of(&self, sizes: &BTreeMap<i64, u64>, datatype: &str) -> Result<u64, TraceError> {
         if let Some(size) = sizes.get(&self.number(datatype)?) {
@@ -585,10 +592,10 @@ impl Rank {
         let may_be_root = root == self.me || communicator > ITSELF;
         let bytes = match kind {
             Kind::Barrier | Kind::AllToAllv => 0,
+            Kind::AllGather | Kind::AllToAll => call.both_sizes(sizes)?,
+            Kind::Gather | Kind::Scatter if root == self.me && communicator <= ITSELF => call.both_sizes(sizes)?,
             Kind::Gather | Kind::Gatherv | Kind::AllGatherv => call.bytes(sizes, "sendcount", "sendtype")?,
-            Kind::Scatter | Kind::Scatterv | Kind::AllGather | Kind::AllToAll => {
-                call.bytes(sizes, "recvcount", "recvtype")?
-            }
+            Kind::Scatter | Kind::Scatterv => call.bytes(sizes, "recvcount", "recvtype")?,
             Kind::ReduceScatter => total(&call.counts(sizes, "recvcounts", "datatype")?),
             _ => call.bytes(sizes, "count", "datatype")?,
         };

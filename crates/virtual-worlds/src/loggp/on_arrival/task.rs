@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use endpoint::{Message, Operation, Source, Tag, Tags};
+use endpoint::{Message, Operation, Source, Tag};
 use quantities::{Bytes, Rank, Time};
 
 use super::resources::{Interface, Needs};
-use crate::matching::{ANY, MatchPattern};
+use crate::matching::{ANY, MatchPattern, number_of_tags};
 
 /// A task of a rank.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ impl Tasks {
             }
             Operation::Receive { from, tags, deadline } => {
                 let partner = if let Source::Rank(Rank(from)) = from { from } else { ANY };
-                let tag = if let Tags::Only(Tag(tag)) = tags { tag } else { ANY };
+                let tag = number_of_tags(tags);
                 let kind = if deadline.is_some() { Kind::ReceiveUntil } else { Kind::Receive };
                 let amount = deadline.map_or(0, Time::picoseconds);
                 Some(self.add(Task { kind, partner, tag, amount, ..task }))
