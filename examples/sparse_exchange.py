@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
 figure, all_axes = plt.subplots(1, 3, figsize=(12, 4), width_ratios=[1, 1, 1.3])
 for axes, (name, matrix) in zip(all_axes, matrices.items(), strict=False):
     axes.imshow(matrix, cmap="magma_r", vmax=800)
-    axes.set(title=f"{name}: {matrix.sum() / 1000:.0f} kB", xlabel="receiver", ylabel="sender")
+    axes.set(title=f"{name}: {matrix.sum() / 1024:.0f} KiB", xlabel="receiver", ylabel="sender")
 for place_of_bar, (name, times) in enumerate(times_ms.items()):
     all_axes[2].bar(np.arange(len(times)) + 0.4 * place_of_bar, list(times.values()), width=0.4, label=name)
 all_axes[2].set_xticks(np.arange(4) + 0.2, list(times_ms["rows at random"]))

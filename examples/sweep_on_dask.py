@@ -50,7 +50,7 @@ for placement, rows in times.groupby(level="placement", sort=False):
     median = rows["median"].to_numpy()
     spread = [median - rows["min"].to_numpy(), rows["max"].to_numpy() - median]
     axes.errorbar(sizes, median, spread, marker=".", capsize=3, label=placement)
-axes.set(xscale="log", yscale="log", xlabel="bytes from each to each", ylabel="time [us]", title="Complete exchange of 32 ranks of 128")
+axes.set(xscale="log", yscale="log", xlabel="bytes from each to each", ylabel="time [us]", title="All-to-all of 32 ranks of 128")
 axes.legend()
 
 # %%

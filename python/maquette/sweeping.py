@@ -207,7 +207,7 @@ class Sweep:
         bars = [(name, done / 1e6) for name, done in zip(names, makespans, strict=True) if done is not None][:_BARS]
         shown = [["" if value is None else str(value) for value in point] for point in points[:_ROWS]]
         lead = f"{self.done} of {self.points} points are done; the table has the first {len(shown)}."
-        return figure("Sweep", lead, ("makespan [\u00b5s]", ", ".join(fields)), bars, list(table), shown)
+        return figure("Sweep", lead, ("makespan [us]", ", ".join(fields)), bars, list(table), shown)
 
     def __repr__(self) -> str:
         return f"<maquette.Sweep: {self.done} of {self.points} points done>"

@@ -109,7 +109,7 @@ class Plan:
         bars = [(each.algorithm, each.time_ps / 1e6) for each in self.predictions[:_BARS]]
         rows = [(each.algorithm, time(each.time_ps), each.source) for each in self.predictions]
         head = ("algorithm", "time", "source")
-        return figure(f"Plan of {self.question}", lead, ("time [\u00b5s]", "algorithm"), bars, head, rows)
+        return figure(f"Plan of {self.question}", lead, ("time [us]", "algorithm"), bars, head, rows)
 
     def __repr__(self) -> str:
         return f"<maquette.Plan of {self.question} among {counted(self.ranks, 'rank')} of {self.machine}: {self.quickest.algorithm}>"
@@ -195,11 +195,12 @@ class Schedule:
     steps : int
         The number of steps that carry messages.
     least_steps : int
-        The least number of steps for these messages.
+        The least number of steps for these messages, where a step has as many as this one's: one to and from each rank, all to one
+        rank if the algorithm is linear, all if it is all-at-once.
     total_bytes : int
         The total size of all messages. [B]
     bytes_in_step : int
-        The sum of the steps' largest messages. [B]
+        The sum, over the steps, of the most that one rank sends or receives in the step; at least `most_bytes_of_a_rank`. [B]
     most_bytes_of_a_rank : int
         What the busiest rank sends, or receives. [B]
     lower_bound_ps : int or None
@@ -331,18 +332,19 @@ def schedule(
     algorithm
         The algorithm (``maquette schedule --help`` lists them); by default all that work for any messages.
     complete
-        A complete exchange among this many ranks.
+        An all-to-all among this many ranks.
     random
-        Random messages: the number of ranks, and the number of messages in percent of those of a complete exchange.
+        Random messages: the number of ranks, and the number of messages in percent of those of an all-to-all.
     bytes
-        The size of a message of a complete exchange, of random ones, and of those that a matrix marks without a size;
+        The size of a message of an all-to-all, of random ones, and of those that a matrix marks without a size;
         by default 256 B.
     seed
         The seed of random messages.
     machine
         The machine whose tree determines the messages through the root, and whose times determine a lower bound.
     branch
-        How many ranks each branch below the root of a tree has; by default those of the machine, or a quarter.
+        How many ranks each branch below the root of a tree has; by default those of the machine, or of a tree with four branches a
+        router, as the CM-5's.
 
     Returns
     -------
@@ -524,7 +526,7 @@ class Postal:
     trees : dict
         How many steps a broadcast takes over each tree, by its name.
     delay_receive_steps, delay_send_steps : float
-        How many steps a census takes, in its two variants.
+        How many steps a census takes, in its two variants; with delay-receive it takes no more than that.
     one_alpha_for_all : tuple of float or None
         The smallest and the largest share that serves 2 to `nodes` nodes alike, if there is one.
     """

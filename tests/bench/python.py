@@ -164,7 +164,7 @@ def planned_exchanges() -> list[Figure]:
         lib = bin.parent / "lib"
         arguments: list[Path | str] = ["-O2", "-DMPI_ABI", f"-I{bin.parent / 'include'}", folder / "exchange.c", "-o", program, f"-L{lib}", "-lmpi_abi"]
         subprocess.run([compiler, *arguments, f"-Wl,-rpath,{lib}"], check=True, timeout=120)
-        plan.write_text('maquette_plan = 1\nmachine = "here"\nranks = 8\n\n[all_to_allv]\nalgorithm = "posted"\n\n[end]\n')
+        plan.write_text('maquette_plan = 1\nmachine = "here"\nranks = 8\n\n[all_to_allv]\nalgorithm = "all-at-once"\n\n[end]\n')
         for size, size_text in ((8 << 10, "8 KiB"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB")):
             run: list[Path | str] = [bin / "mpiexec", "-n", "8", program, str(size), "100"]
             turns = [(_printed(run), _printed([bin / "maquette", "collectives", "--plan", plan, "--", *run])) for _ in range(TIMES)]

@@ -45,7 +45,7 @@ algorithm = "bruck"
 [[all_to_all]]
 above = "1 KiB"
 to = "10000 B"
-algorithm = "posted"
+algorithm = "all-at-once"
 
 [all_to_allv]
 {matrix}
@@ -80,7 +80,7 @@ def every_collective(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plan(folder: Path, ranks: int, **matrix: str) -> Path:
     """Write a plan to a file, with these fields for the exchange of a matrix."""
     path = folder / "plan.toml"
-    fields = matrix or {"algorithm": "posted"}
+    fields = matrix or {"algorithm": "all-at-once"}
     path.write_text(PLAN.format(ranks=ranks, matrix="\n".join(f'{field} = "{value}"' for field, value in fields.items())))
     return path
 
@@ -93,7 +93,7 @@ def test_the_package_contains_the_library() -> None:
 @pytest.mark.parametrize(
     ("ranks", "matrix", "by"),
     [
-        (2, {"algorithm": "posted"}, "posted"),
+        (2, {"algorithm": "all-at-once"}, "all-at-once"),
         (3, {"algorithm": "edge-colouring"}, "edge-colouring"),
         (4, {"algorithm": "birkhoff"}, "birkhoff"),
         (4, {"algorithm": "largest-first", "pacing": "overlapped"}, "largest-first, overlapped"),
@@ -114,7 +114,7 @@ def test_a_plan_changes_no_received_data(every_collective: Path, tmp_path: Path,
         ("MPI_Allreduce", "recursive-doubling"),
         ("MPI_Allreduce", "rabenseifner"),
         ("MPI_Alltoall", "bruck"),
-        ("MPI_Alltoall", "posted"),
+        ("MPI_Alltoall", "all-at-once"),
         ("MPI_Alltoallv", by),
     }
     left_to_library = {(line["function"], line["by"]) for line in lines if not line["planned"]}

@@ -175,7 +175,11 @@ pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<Swe
 /// Reads a command line; returns the exit status if it asks for help or is wrong, after printing the help or the error.
 fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
     CommandLine::try_parse_from(line).map_err(|error| {
-        let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| run::unknown_program(line)).flatten();
+        let unknown = match error.kind() {
+            ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict => run::unknown_program(line),
+            ErrorKind::InvalidSubcommand => run::program_as_command(line),
+            _ => None,
+        };
         if let Some(failure) = unknown.or_else(|| usage_error::about_a_number(&error, line)) {
             failure.print();
             return failure.status();

@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     /// Alter the pattern so that it has exactly the density and mean size that the paper prints for 32 processors.
     #[arg(long)]
     synthetic: bool,
-    /// For random messages: how many, in percent of those of a complete exchange [default: 25].
+    /// For random messages: how many, in percent of those of an all-to-all [default: 25].
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     density: Option<u8>,
     /// For random messages: the size of each [default: 256].
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     write: Option<PathBuf>,
 }
 
-/// The default number of random messages. [percent of those of a complete exchange]
+/// The default number of random messages. [percent of those of an all-to-all]
 const DEFAULT_DENSITY: u8 = 25;
 /// The default size of each.
 const DEFAULT_SIZE: Bytes = Bytes(256);
@@ -170,7 +170,7 @@ impl Arguments {
         let kind = if self.synthetic { ", synthetic: altered to the printed figures" } else { "" };
         let Figures { messages, percent, mean_bytes, total, most } = Figures::of(pattern);
         let mut rows = vec![
-            ["messages".to_string(), format!("{messages}, {percent:.1}% of those of a complete exchange")],
+            ["messages".to_string(), format!("{messages}, {percent:.1}% of those of an all-to-all")],
             ["mean size".to_string(), format!("{mean_bytes:.1} B")],
             ["in total".to_string(), total.to_string()],
             [

@@ -55,7 +55,12 @@ impl Text<'_> {
         ];
         rows.extend(trees.iter().map(|(name, time)| [name.clone(), self.beside_the_bound(*time)]));
         for delay in [Delay::Receive, Delay::Send] {
-            rows.push([format!("census, {}", name(delay)), self.time(delay.time(*lambda, *nodes))]);
+            // The last receive may come earlier than the rounds end.
+            let bound = if delay == Delay::Receive { "at most " } else { "" };
+            rows.push([
+                format!("census, {}", name(delay)),
+                format!("{bound}{}", self.time(delay.time(*lambda, *nodes))),
+            ]);
         }
         if !lambda.is_whole() {
             let (even, quicker) = (break_even(lambda.floor()), name(Delay::for_latency(*lambda)));

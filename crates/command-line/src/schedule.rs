@@ -23,7 +23,9 @@ use experiment::Provenance;
 use experiment::catalogue::Exchange;
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use tuning::exchange::{CheckResult, DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check, root_branch};
+use tuning::exchange::{
+    CheckResult, DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check, root_branch, usual_branch,
+};
 
 /// Make the schedule of an exchange: which rank sends to which in each step.
 ///
@@ -42,16 +44,16 @@ pub(super) struct Arguments {
     /// bytes.
     #[arg(long, value_name = "FILE")]
     traffic: Option<PathBuf>,
-    /// Schedule a complete exchange among N ranks: each has a message for each other.
+    /// Schedule an all-to-all among N ranks: each has a message for each other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
     complete: Option<u32>,
-    /// Schedule random messages among N ranks: this percentage of those of a complete exchange.
+    /// Schedule random messages among N ranks: this percentage of those of an all-to-all.
     #[arg(long, value_name = "N,PERCENT", value_parser = random)]
     random: Option<Random>,
     /// Take the schedule in FILE.json or FILE.xml, as `--write` writes them.
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
-    /// Size of a message of a complete exchange, of a random one, or of each entry of a matrix without values; 256 B, if left out.
+    /// Size of a message of an all-to-all, of a random one, or of each entry of a matrix without values; 256 B, if left out.
     #[arg(long, value_name = "B", value_parser = size)]
     bytes: Option<Bytes>,
     /// The seed of random messages; 1, if left out.
@@ -83,8 +85,8 @@ pub(super) struct Arguments {
     machine: Option<OsString>,
     #[command(flatten)]
     settings: Settings,
-    /// Count the messages through the root of a tree whose branches have this many ranks; if left out, those of --machine, or a quarter of
-    /// the ranks.
+    /// Count the messages through the root of a tree whose branches have this many ranks; if left out, those of --machine, or of a tree with
+    /// four branches a router as the CM-5's: 4 of 8 ranks, 16 of 32, 64 of 256.
     #[arg(long, value_name = "RANKS", conflicts_with = "machine", value_parser = clap::value_parser!(u32).range(1..))]
     branch: Option<u32>,
 }
@@ -93,7 +95,7 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug)]
 struct Random {
     ranks: u32,
-    /// Their number, in millionths of that of a complete exchange.
+    /// Their number, in millionths of that of an all-to-all.
     millionths: u64,
 }
 
@@ -244,7 +246,7 @@ impl Arguments {
             if let Some(setting) = self.settings.first() {
                 return Err(Failure::argument("--set", setting, "only together with --machine"));
             }
-            return Ok(self.branch.map_or(Branch::Quarter, Branch::Ranks));
+            return Ok(self.branch.map_or(Branch::Usual, Branch::Ranks));
         };
         let machine = self.settings.load(name)?;
         root_branch(&machine)?;
@@ -259,8 +261,8 @@ fn nothing() -> Failure {
 
 /// How many ranks each branch below the root of a tree has.
 enum Branch {
-    /// A quarter of them.
-    Quarter,
+    /// As in a tree like the CM-5's.
+    Usual,
     /// As given on the command line.
     Ranks(u32),
     /// As in this machine.
@@ -271,7 +273,7 @@ impl Branch {
     /// How many that is among `all` ranks.
     fn of(&self, all: u32) -> Result<u32, Failure> {
         match self {
-            Branch::Quarter => Ok(all.div_ceil(4)),
+            Branch::Usual => Ok(usual_branch(all)),
             Branch::Ranks(ranks) => Ok(*ranks),
             Branch::Machine(machine) => Ok(branch_of(machine, all)?),
         }
@@ -281,7 +283,7 @@ impl Branch {
     fn machine(&self) -> Option<&Machine> {
         match self {
             Branch::Machine(machine) => Some(machine),
-            Branch::Quarter | Branch::Ranks(_) => None,
+            Branch::Usual | Branch::Ranks(_) => None,
         }
     }
 }
@@ -348,7 +350,7 @@ fn compared(traffic: &Arc<Messages>, branch: u32) -> Result<Vec<ScheduleSummary>
         spinner.show(algorithm.name().to_owned());
         let traffic = Arc::clone(traffic);
         let name = Name::Algorithm(algorithm.name());
-        unless_interrupted(move || Ok(ScheduleSummary::new(name, &algorithm.schedule(&traffic.pattern), branch)))
+        unless_interrupted(move || Ok(ScheduleSummary::new(name, &traffic.schedule(algorithm)?, branch)))
     });
     summary.collect()
 }

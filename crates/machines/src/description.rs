@@ -21,6 +21,9 @@ use quantities::{Bytes, IN_QUOTES};
 /// The longest description accepted.
 pub(crate) const LONGEST: Bytes = Bytes(16 << 20);
 
+/// What the parser calls a name out of several, where it finds another type.
+const A_NAME: &str = "invalid type: unit variant";
+
 /// The description of a machine, read but not yet resolved.
 #[derive(Clone, Debug)]
 pub struct Description {
@@ -74,8 +77,9 @@ impl Description {
             Ok(toml::Value::Table(table.clone()).try_into::<Fields>())
         };
         let mut fields = read(settings::parsed(value))?;
-        // A number without a unit is not to be quoted, but to have one.
-        if fields.as_ref().is_err_and(|error| error.message().contains(IN_QUOTES)) {
+        // A number without a unit is not to be quoted, but to have one; and one in the place of a name is a wrong name.
+        let of_another_type = |message: &str| message.contains(IN_QUOTES) || message.contains(A_NAME);
+        if fields.as_ref().is_err_and(|error| of_another_type(error.message())) {
             fields = read(settings::as_text(value))?;
         }
         self.fields = fields.map_err(|error| fail(settings::in_table(&path, locate::problem(error.message()))))?;

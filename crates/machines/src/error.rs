@@ -90,7 +90,9 @@ fn form(field: &str) -> Option<&'static str> {
 
 fn unknown_machine_hint(found: &str) -> String {
     let names = || crate::presets().into_iter().map(|preset| preset.name);
-    let suggestion = quantities::nearest(found, names()).map(|name| format!("did you mean `{name}`? The"));
+    let begun = || names().find(|name| !found.is_empty() && name.starts_with(found));
+    let suggestion =
+        quantities::nearest(found, names()).or_else(begun).map(|name| format!("did you mean `{name}`? The"));
     let known: Vec<&str> = names().collect();
     let begin = suggestion.unwrap_or_else(|| "the".to_string());
     format!("{begin} presets are {}; a file's name has a `/` in it or ends in `.toml`", known.join(", "))

@@ -112,6 +112,7 @@ const EXPECTED: &[(&str, &str)] = &[
     ("expected f32", "expected a number, such as 1.5"),
     ("expected a sequence", "expected a list, in brackets"),
     ("expected a boolean", "expected true or false"),
+    ("wanted string or table", "found no name; allowed is one in quotes"),
     ("wanted exactly 1 element, more than 1 element", "found more than one field; allowed is exactly one"),
     ("wanted exactly 1 element, found 0 elements", "found no field; allowed is exactly one"),
 ];

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::error::{Place, PlanError};
-use crate::{Entry, Exchange, MatrixExchange, POSTED};
+use crate::{ALL_AT_ONCE, Entry, Exchange, MatrixExchange};
 
 /// A range of sizes: more than one bound, and up to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,10 +187,10 @@ impl PlannableAlgorithm for Exchange {
                 None => Err(place.unknown(span, &of_name, name, &known)),
             };
         }
-        if name == POSTED {
+        if name == ALL_AT_ONCE {
             return Ok(Exchange::Posted);
         }
-        let known: Vec<&str> = [POSTED].into_iter().chain(complete.iter().map(|it| it.name())).collect();
+        let known: Vec<&str> = [ALL_AT_ONCE].into_iter().chain(complete.iter().map(|it| it.name())).collect();
         let found = complete.into_iter().find(|it| it.name() == name);
         let Some(algorithm) = found else { return Err(place.unknown(span, &of_name, name, &known)) };
         match algorithm.check(ranks) {
@@ -210,14 +210,14 @@ impl PlannableAlgorithm for MatrixExchange {
             let allowed = "no size: no rank knows what the others have for each other";
             return Err(place.found(span, field, &size.to_string(), allowed));
         }
-        if name == POSTED {
+        if name == ALL_AT_ONCE {
             return match spec.pacing {
                 None => Ok(MatrixExchange::Posted),
-                Some(_) => Err(without_effect(place, span, field, "pacing", POSTED)),
+                Some(_) => Err(without_effect(place, span, field, "pacing", ALL_AT_ONCE)),
             };
         }
         let irregular = all_to_all::Irregular::all();
-        let known: Vec<&str> = [POSTED].into_iter().chain(irregular.iter().map(|it| it.name())).collect();
+        let known: Vec<&str> = [ALL_AT_ONCE].into_iter().chain(irregular.iter().map(|it| it.name())).collect();
         let found = irregular.into_iter().find(|it| it.name() == name);
         let pacing = spec.pacing.unwrap_or_default();
         found

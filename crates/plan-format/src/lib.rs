@@ -17,7 +17,7 @@
 //! segment = "4 KiB"
 //!
 //! [all_to_allv]
-//! algorithm = "posted"
+//! algorithm = "all-at-once"
 //!
 //! [end]                         # the last line, so that a truncated plan is not taken for a shorter one
 //! ```
@@ -37,6 +37,8 @@ use programs::all_to_all::{Complete, Irregular};
 use programs::broadcast;
 use programs::schedule::Pacing;
 use quantities::{Bytes, read_at_most};
+
+pub use programs::all_to_all::ALL_AT_ONCE;
 
 pub use entry::{AlgorithmSpec, Sizes};
 pub use error::PlanError;
@@ -123,9 +125,6 @@ pub enum MatrixExchange {
     /// Every rank learns the whole matrix, and all make the same schedule from it.
     Scheduled(Irregular, Pacing),
 }
-
-/// The name of the exchange without a schedule.
-pub const POSTED: &str = "posted";
 
 impl Plan {
     /// The plan with these contents.

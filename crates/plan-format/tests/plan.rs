@@ -34,7 +34,7 @@ algorithm = "edge-colouring"
 pacing = "barrier"
 
 [all_to_allv]
-algorithm = "posted"
+algorithm = "all-at-once"
 
 [end]
 "#;
@@ -99,10 +99,10 @@ fn errors_are_reported_with_their_position() {
         (with("ranks = 8", "ranks = 6"), "all_to_all[0].algorithm: found `recursive`"),
         (with("maquette_plan = 1", "maquette_plan = 2"), "plan.toml:1:17: maquette_plan: found 2; allowed is 1"),
         (
-            with("\"posted\"", "\"posted\"\npacing = \"barrier\""),
-            "all_to_allv.pacing: found a value; allowed is nothing with `posted`",
+            with("\"all-at-once\"", "\"all-at-once\"\npacing = \"barrier\""),
+            "all_to_allv.pacing: found a value; allowed is nothing with `all-at-once`",
         ),
-        (with("\"posted\"", "\"posted\"\nto = \"8 B\""), "all_to_allv: found 8 B; allowed is no size"),
+        (with("\"all-at-once\"", "\"all-at-once\"\nto = \"8 B\""), "all_to_allv: found 8 B; allowed is no size"),
     ];
     for (found, expected) in cases {
         assert!(found.contains(expected), "{found}");

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quantities::Bytes;
 use serde_json::json;
-use tuning::exchange::{DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check};
+use tuning::exchange::{DEFAULT_SIZE, Messages, Name, ScheduleSummary, branch_of, check, usual_branch};
 
 use crate::command::unless_interrupted;
 use crate::errors::of_experiment;
@@ -134,12 +134,12 @@ impl Question {
         let ranks = messages.pattern.ranks();
         let branch = match (&self.model, self.branch) {
             (Some(model), None) => branch_of(model, ranks)?,
-            (None, branch) => branch.unwrap_or(ranks.div_ceil(4)),
+            (None, branch) => branch.unwrap_or_else(|| usual_branch(ranks)),
             (Some(_), Some(branch)) => {
                 return Err(Error::parameter("branch", branch, "none beside a machine, which says it"));
             }
         };
-        let all = || messages.algorithms().map(Exchange::Irregular).collect();
+        let all = || messages.algorithms().collect();
         let algorithms: Vec<Exchange> = self.algorithm.map_or_else(all, |algorithm| vec![algorithm]);
         let made = algorithms.into_iter().map(|algorithm| {
             let schedule = messages.schedule(algorithm)?;

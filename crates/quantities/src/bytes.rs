@@ -48,11 +48,13 @@ impl FromStr for Bytes {
     }
 }
 
-/// In the unit that leaves the smallest whole number: `4 KiB`, `1 kB`, `1001 B`.
+/// In the binary unit that leaves the smallest whole number: `4 KiB`, `1000 B`. Decimal units are read, but not written: beside `1 KiB`, a
+/// `1 kB` would be taken for the same.
 impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let divides = |unit: &&Unit| self.0 > 0 && self.0.is_multiple_of(unit.1);
-        let unit = UNITS.iter().filter(divides).max_by_key(|unit| unit.1).unwrap_or(&UNITS[0]);
+        let binary = |unit: &&Unit| unit.1.is_power_of_two();
+        let unit = UNITS.iter().filter(binary).filter(divides).max_by_key(|unit| unit.1).unwrap_or(&UNITS[0]);
         notation::print(out, self.0, *unit)
     }
 }

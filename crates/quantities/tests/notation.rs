@@ -68,6 +68,16 @@ fn bits_and_bytes_are_told_apart() {
 }
 
 #[test]
+fn amounts_of_data_are_written_in_binary_units_only() {
+    for (bytes, text) in
+        [(0, "0 B"), (1000, "1000 B"), (1 << 10, "1 KiB"), (3_000_000, "3000000 B"), (5 << 30, "5 GiB")]
+    {
+        assert_eq!(Bytes(bytes).to_string(), text);
+        assert_eq!(text.parse(), Ok(Bytes(bytes)));
+    }
+}
+
+#[test]
 fn a_unit_a_thousand_times_off_is_not_proposed() {
     assert_eq!("1 TB".parse(), Ok(Bytes(1_000_000_000_000)));
     assert_eq!(duration("5 \u{b5}s"), 5_000_000);

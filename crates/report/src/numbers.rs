@@ -20,10 +20,10 @@ impl Measure {
     pub fn format(self, value: f64) -> String {
         match self {
             Measure::Bytes => format!("{} B", compact(value)),
-            Measure::Seconds if value.abs() < 1e-3 => format!("{} \u{b5}s", significant(value * 1e6)),
+            Measure::Seconds if value.abs() < 1e-3 => format!("{} us", significant(value * 1e6)),
             Measure::Seconds if value.abs() < 1.0 => format!("{} ms", significant(value * 1e3)),
             Measure::Seconds => format!("{} s", significant(value)),
-            Measure::Microseconds => format!("{} \u{b5}s", significant(value)),
+            Measure::Microseconds => format!("{} us", significant(value)),
             Measure::Percent => signed_percent(value),
             Measure::Plain => significant(value),
         }

@@ -92,8 +92,8 @@ impl RehearsalPage {
         }));
         LineChart {
             title: "Predicted over measured times".to_owned(),
-            x: Axis::logarithmic("measured [\u{b5}s]", Measure::Microseconds),
-            y: Axis::logarithmic("predicted [\u{b5}s]", Measure::Microseconds),
+            x: Axis::logarithmic("measured [us]", Measure::Microseconds),
+            y: Axis::logarithmic("predicted [us]", Measure::Microseconds),
             series,
             baseline: None,
         }

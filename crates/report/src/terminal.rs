@@ -48,9 +48,11 @@ pub fn bytes_per_second(rate: f64) -> String {
     scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
 }
 
-/// An amount of data to four digits, in the largest unit that is not larger than the value.
+/// An amount of data to four digits, in the largest binary unit that is not larger than the value.
 pub fn amount(bytes: Bytes) -> String {
-    scaled(bytes.0 as f64, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
+    let unit = |power: u32| 2_f64.powi(10 * power as i32);
+    let units = [("B", 1.0), ("KiB", unit(1)), ("MiB", unit(2)), ("GiB", unit(3)), ("TiB", unit(4))];
+    scaled(bytes.0 as f64, &units)
 }
 
 /// A share in percent with its sign: `+1.2%`.
@@ -98,6 +100,11 @@ mod tests {
         assert_eq!(rounded(Duration::from_nanoseconds(7)), "7 ns");
         assert_eq!(rounded(Duration::ZERO), "0 ps");
         assert_eq!(bytes_per_second(123_456_789.0), "123.5 MB/s");
+        assert_eq!(
+            ["B", "KiB", "MiB", "GiB", "TiB"].map(|unit| amount(format!("3 {unit}").parse().unwrap_or_default())),
+            ["3 B", "3 KiB", "3 MiB", "3 GiB", "3 TiB"]
+        );
+        assert_eq!(amount(Bytes(67_000_000)), "63.90 MiB");
         assert_eq!(bytes_per_second(2e15), "2000 TB/s");
         assert_eq!([0.0123, -0.5, -0.0001].map(signed_percent), ["+1.2%", "-50.0%", "+0.0%"]);
     }

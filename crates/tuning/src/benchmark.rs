@@ -6,7 +6,7 @@ use endpoint::{Error, Message, Program, Result};
 use machines::model::{Machine, NodeId};
 use programs::Group;
 use programs::all_reduce::{self, AllReduce, AllReduceByRings, Inputs, Operator, Ring, Sends, WeightedRing};
-use programs::all_to_all::{Complete, CompleteExchange, Irregular, Unscheduled};
+use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::Catalogue;
@@ -44,8 +44,8 @@ pub enum Benchmark {
     },
     /// A schedule, with its algorithm.
     Scheduled(Arc<Schedule>, Pacing, Irregular),
-    /// Messages without a schedule.
-    Unscheduled(Unscheduled),
+    /// Messages without a schedule, all at once.
+    AllAtOnce(Arc<Schedule>),
     /// A broadcast of this many bytes.
     Broadcast(broadcast::Algorithm, Group, Bytes),
     /// An all-reduce, with this many bytes per rank.
@@ -114,11 +114,12 @@ impl Benchmark {
                 let order = self.order(machine, ranks);
                 site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
             }
-            Benchmark::Scheduled(schedule, Pacing::Overlapped, _) => site.run(&OverlappedSchedule::new(schedule)),
+            Benchmark::Scheduled(schedule, Pacing::Overlapped, _) | Benchmark::AllAtOnce(schedule) => {
+                site.run(&OverlappedSchedule::new(schedule))
+            }
             Benchmark::Scheduled(schedule, pacing, _) => {
                 site.run(&Scheduled::in_order(schedule, *pacing, self.order(machine, ranks)))
             }
-            Benchmark::Unscheduled(program) => site.run(program),
             Benchmark::Broadcast(algorithm, group, bytes) if algorithm.entry().needs.multicast() => {
                 site.run(&HardwareBroadcast { root: group.source(), message: Message::of_size(*bytes) })
             }

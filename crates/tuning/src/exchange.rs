@@ -52,7 +52,7 @@ impl Messages {
     /// Too few or too many ranks.
     pub fn complete(ranks: u32, bytes: Bytes) -> Result<Messages, Error> {
         let pattern = Pattern::complete(ranks, bytes)?;
-        Ok(Messages { title: "a complete exchange".to_owned(), pattern, complete: Some(bytes), file: None })
+        Ok(Messages { title: "an all-to-all".to_owned(), pattern, complete: Some(bytes), file: None })
     }
 
     /// Random messages: this many millionths of those of a complete exchange.
@@ -75,20 +75,24 @@ impl Messages {
     /// # Errors
     /// If the algorithm is for complete exchanges and this is none.
     pub fn schedule(&self, algorithm: Exchange) -> Result<Schedule, Error> {
+        if let Some(schedule) = algorithm.schedule(&self.pattern) {
+            return Ok(schedule);
+        }
         match (algorithm, self.complete) {
-            (Exchange::Irregular(algorithm), _) => Ok(algorithm.schedule(&self.pattern)),
             (Exchange::Forwarding(algorithm), Some(bytes)) => Ok(algorithm.schedule(self.pattern.ranks(), bytes)?),
-            (Exchange::Forwarding(algorithm), None) => {
+            _ => {
                 let found = format!("{} for {}", algorithm.name(), self.title);
-                Err(Error::parameter("algorithm", found, "an algorithm for any messages, or a complete exchange"))
+                Err(Error::parameter("algorithm", found, "an algorithm for any messages, or an all-to-all"))
             }
         }
     }
 
     /// The algorithms for arbitrary messages whose schedules are made by default.
-    pub fn algorithms(&self) -> impl Iterator<Item = Irregular> {
+    pub fn algorithms(&self) -> impl Iterator<Item = Exchange> {
         let few = self.pattern.messages().len() <= MOST_MESSAGES_TO_DECOMPOSE;
-        Irregular::all().into_iter().filter(move |&algorithm| few || algorithm != Irregular::Birkhoff)
+        let for_any = |algorithm: &Exchange| !matches!(algorithm, Exchange::Forwarding(_));
+        let quick = move |algorithm: &Exchange| few || *algorithm != Exchange::Irregular(Irregular::Birkhoff);
+        Exchange::all().into_iter().filter(for_any).filter(quick)
     }
 }
 
@@ -140,8 +144,8 @@ impl ScheduleSummary {
 
     /// The same, with the lower bound on `machine`.
     pub fn on(self, machine: Option<&Machine>) -> ScheduleSummary {
-        let Measures { least_steps, most_bytes_of_a_rank, .. } = self.measures;
-        let bound = |machine| busiest(machine, u64::from(least_steps), most_bytes_of_a_rank);
+        let Measures { most_messages_of_a_rank, most_bytes_of_a_rank, .. } = self.measures;
+        let bound = |machine| busiest(machine, u64::from(most_messages_of_a_rank), most_bytes_of_a_rank);
         ScheduleSummary { bound: machine.map(bound), ..self }
     }
 
@@ -179,6 +183,12 @@ impl ScheduleSummary {
             "lower_bound_ps": self.bound.as_ref().map(|bound| bound.time.picoseconds()),
         })
     }
+}
+
+/// How many of `ranks` ranks each branch below the root has in a tree like the CM-5's, with four branches a router: the largest power of
+/// four below their number.
+pub fn usual_branch(ranks: u32) -> u32 {
+    std::iter::successors(Some(1_u32), |branch| branch.checked_mul(4)).take_while(|&it| it < ranks).last().unwrap_or(1)
 }
 
 /// How many ranks each branch below the root of the tree of `machine` has.
@@ -227,6 +237,9 @@ pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> CheckResult {
         (Some(pattern), Rule::ManyToOne) => {
             let right = "every message is sent once; in each step one rank receives, and none sends twice";
             (right, schedule.check(pattern))
+        }
+        (Some(pattern), Rule::ManyToMany) => {
+            ("every message is sent once; in each step everything is begun at once", schedule.check(pattern))
         }
         (None, _) => {
             let right = "no rank sends or receives twice in a step; where forwarded messages end is not checked";

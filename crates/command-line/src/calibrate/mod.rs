@@ -23,7 +23,7 @@ use tuning::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progre
 ///   program,algorithm,density,ranks,bytes,time
 ///   irregular,greedy,10,32,256,1.597 ms
 ///
-/// Programs are ping-pong, one-way, exchange, irregular, broadcast, combine, send-time and receive-time; what other columns
+/// Programs are ping-pong, one-way, all-to-all, irregular, broadcast, all-reduce, send-time and receive-time; what other columns
 /// each needs is named when it is missing. Half of the times are held back: every other line, or those where a column held
 /// says yes. The sum of the squared relative errors of the others is minimized. Ctrl-C ends the search early: the best
 /// values by then are printed and written.

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Args, Command, FromArgMatches, arg, value_parser};
+use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, arg, value_parser};
 use experiment::Experiment;
 use experiment::catalogue::{Description, descriptions};
 
@@ -127,6 +127,25 @@ pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     }
     let path = Path::new(argument);
     simulation::check_name(path).err().or_else(|| field_of_file(path, line.get(3..).unwrap_or_default()))
+}
+
+/// The error of a line whose command is the name of a program, or nearly: it is run by `maquette run`. None if a command is at least as
+/// near.
+pub(super) fn program_as_command(line: &[OsString]) -> Option<Failure> {
+    let found = line.iter().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))?.to_str()?;
+    let names = |program: Description| [program.name].into_iter().chain(program.aliases.iter().copied());
+    let programs: Vec<&str> = descriptions().into_iter().flat_map(names).chain(["traffic"]).collect();
+    if programs.contains(&found) {
+        return Some(Failure::argument("COMMAND", format!("{found}, a program"), format!("`maquette run {found}`")));
+    }
+    let command = crate::CommandLine::command();
+    let commands: Vec<&str> = command.get_subcommands().map(|command| command.get_name()).collect();
+    let nearest = quantities::nearest(found, programs.iter().chain(&commands).copied())?;
+    if commands.contains(&nearest) {
+        return None;
+    }
+    let allowed = format!("a command, which `maquette --help` lists; did you mean `maquette run {nearest}`?");
+    Some(Failure::argument("COMMAND", found, allowed))
 }
 
 /// The error for the first of the `options` that the experiment file at `path` has as a field.

@@ -1,6 +1,6 @@
 //! The printed report of schedules.
 
-use programs::schedule::Measures;
+use programs::schedule::{Measures, Rule};
 use quantities::Bytes;
 use serde_json::{Value, json};
 
@@ -23,19 +23,37 @@ fn rows(summary: &ScheduleSummary) -> [[String; 2]; 4] {
     let (through, most) = (summary.crossings.iter().sum::<usize>(), summary.most_crossings());
     let branches = format!("branches of {}", counted(summary.branch, "rank"));
     [
-        ("steps", format!("{carrying_steps}{idle}; at least {least_steps} for these messages")),
+        ("steps", format!("{carrying_steps}{idle}; at least {least_steps} {}", for_whom(summary.rule))),
         ("messages", format!("{messages}{parts}, {bytes} in total")),
-        ("in step", format!("{bytes_in_step}, the sum of the steps' largest; at least {least}, the busiest rank's")),
+        ("in step", format!("{bytes_in_step}, {}; at least {least}, the busiest rank's", in_step(summary.rule))),
         ("through root", format!("{through}, at most {most} in a step; {branches}")),
     ]
     .map(|(name, text)| [name.to_string(), text])
+}
+
+/// What the least number of steps is for.
+const fn for_whom(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OneEach => "for these messages",
+        Rule::ManyToOne => "with one receiver in each",
+        Rule::ManyToMany => "with everything at once",
+    }
+}
+
+/// What the bytes in step are the sum of.
+const fn in_step(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OneEach => "the sum of the steps' largest",
+        Rule::ManyToOne => "the sum of what the steps' receivers get",
+        Rule::ManyToMany => "the sum of the most that a rank sends or receives in a step",
+    }
 }
 
 fn heading(traffic: &Messages) -> String {
     let Messages { title, pattern, complete, .. } = traffic;
     let share = match complete {
         Some(_) => String::new(),
-        None => format!(", {:.1}% of those of a complete exchange", 100.0 * pattern.density()),
+        None => format!(", {:.1}% of those of an all-to-all", 100.0 * pattern.density()),
     };
     let own = pattern.own_in_all();
     let own = if own.0 > 0 { format!("; {own} stay at their rank") } else { String::new() };
@@ -112,11 +130,13 @@ pub(super) fn comparison(
     let (steps, bytes) = (traffic.pattern.most_messages_of_a_rank(), traffic.pattern.most_bytes_of_a_rank());
     let branch = summaries.first().map_or(0, |summary| summary.branch);
     format!(
-        "{}\n{}\n{}\nAt least {steps} steps are needed. In step: the sum of the steps' largest messages, at least the \
-         {bytes} of\nthe busiest rank. Through root: the most in one step, for a tree whose branches below the root \
-         have\n{branch} ranks each.\n",
+        "{}\n{}\n{}\nAt least {steps} steps are needed if a rank sends and receives one message a step, as in all but linear, \
+         where\none rank receives from many, and all-at-once, which has no order. In step: the sum of the most that a rank\n\
+         sends or receives in each step, at least the {bytes} of the busiest. Through root: the most in one step, for\na \
+         tree whose branches below the root have {} each.\n",
         heading(traffic),
         experiment.line(),
         columns(sides, &rows),
+        counted(branch, "rank"),
     )
 }

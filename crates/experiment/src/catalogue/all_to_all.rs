@@ -2,8 +2,8 @@
 
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use programs::all_to_all::{Complete, CompleteExchange, Irregular};
-use programs::schedule::{Pacing, Pattern, SendReceiveOrder};
+use programs::all_to_all::{ALL_AT_ONCE, Complete, CompleteExchange, Irregular, all_at_once};
+use programs::schedule::{Pacing, Pattern, Schedule, SendReceiveOrder};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct AllToAll {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE"))]
     traffic: Option<FilePath>,
-    /// The algorithm; if left out, pairwise, or greedy with a matrix.
+    /// The algorithm; if left out, pairwise, or with a matrix the one with the best schedule, by its messages and bytes in sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Exchange>,
     /// Size of the message from one node to another, or of each entry of a matrix without values; 1 KiB, if left out.
@@ -46,12 +46,14 @@ pub struct AllToAll {
 /// The size of a message, if none is asked for.
 const DEFAULT_SIZE: Bytes = Bytes(1024);
 
-/// An algorithm of an exchange: those for exchanges of any messages, and those that are for complete exchange only, under one name
-/// each.
+/// An algorithm of an exchange: those for exchanges of any messages, none at all, and those that are for complete exchange only, under one
+/// name each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchange {
     /// For any messages.
     Irregular(Irregular),
+    /// For any messages, without a schedule.
+    AllAtOnce,
     /// For complete exchange only: one that forwards messages.
     Forwarding(Complete),
 }
@@ -61,13 +63,14 @@ impl Exchange {
     pub fn all() -> Vec<Exchange> {
         let forwarding = Complete::all().into_iter().filter(|algorithm| algorithm.forwards());
         let any = Irregular::all().into_iter().map(Exchange::Irregular);
-        any.chain(forwarding.map(Exchange::Forwarding)).collect()
+        any.chain([Exchange::AllAtOnce]).chain(forwarding.map(Exchange::Forwarding)).collect()
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Exchange::Irregular(algorithm) => algorithm.name(),
+            Exchange::AllAtOnce => ALL_AT_ONCE,
             Exchange::Forwarding(algorithm) => algorithm.name(),
         }
     }
@@ -76,6 +79,7 @@ impl Exchange {
     pub fn about(self) -> &'static str {
         match self {
             Exchange::Irregular(algorithm) => algorithm.about(),
+            Exchange::AllAtOnce => "No schedule: every rank begins all its sends and receives together",
             Exchange::Forwarding(algorithm) => algorithm.about(),
         }
     }
@@ -84,7 +88,26 @@ impl Exchange {
     pub fn formula(self) -> &'static str {
         match self {
             Exchange::Irregular(algorithm) => algorithm.formula(),
+            Exchange::AllAtOnce => "o + (D - 1) g + (W - D) G + L + o at least",
             Exchange::Forwarding(algorithm) => algorithm.formula(),
+        }
+    }
+
+    /// The schedule that it makes for `pattern`; none for one that forwards messages.
+    pub fn schedule(self, pattern: &Pattern) -> Option<Schedule> {
+        match self {
+            Exchange::Irregular(algorithm) => Some(algorithm.schedule(pattern)),
+            Exchange::AllAtOnce => Some(all_at_once(pattern)),
+            Exchange::Forwarding(_) => None,
+        }
+    }
+
+    /// What a rank does first if it both sends and receives in a step: `order` if the algorithm is from the CM-5 paper, otherwise both at
+    /// once.
+    pub const fn order(self, order: SendReceiveOrder) -> SendReceiveOrder {
+        match self {
+            Exchange::Irregular(algorithm) => algorithm.order(order),
+            Exchange::AllAtOnce | Exchange::Forwarding(_) => SendReceiveOrder::Sendrecv,
         }
     }
 
@@ -105,11 +128,13 @@ impl Entry for AllToAll {
     const IN_POSTAL_MODEL: bool = true;
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let usual = if self.traffic.is_some() { Irregular::Greedy } else { Irregular::Pairwise };
-        let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(usual));
-        self.check(algorithm)?;
         let bytes = self.bytes.map_or(DEFAULT_SIZE, |Size(bytes)| bytes);
-        let Some(path) = &self.traffic else { return self.complete(algorithm, site, bytes) };
+        let Some(path) = &self.traffic else {
+            let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(Irregular::Pairwise));
+            self.check(algorithm)?;
+            return self.complete(algorithm, site, bytes);
+        };
+        self.algorithm.map_or(Ok(()), |algorithm| self.check(algorithm))?;
         let (matrix, file) = traffic_matrix::read(path, bytes)?;
         if let Some(Size(bytes)) = self.bytes.filter(|_| matrix.has_sizes) {
             let allowed = "none, as the matrix says how many bytes each message has";
@@ -120,8 +145,25 @@ impl Entry for AllToAll {
             parameters["bytes"] = json!(bytes.0);
         }
         site.exactly(matrix.pattern.ranks(), "as many as the matrix has rows")?;
-        self.scheduled(algorithm, site, matrix.pattern, parameters, vec![file])
+        let Some(algorithm) = self.algorithm else {
+            let (best, schedule) = Irregular::best(&matrix.pattern);
+            let algorithm = Exchange::Irregular(best);
+            self.check(algorithm)?;
+            parameters["chosen"] = json!(BY_MEASURES);
+            return self.scheduled((algorithm, schedule), site, &matrix.pattern, parameters, vec![file]);
+        };
+        let Some(schedule) = algorithm.schedule(&matrix.pattern) else { return Err(forwards(algorithm)) };
+        self.scheduled((algorithm, schedule), site, &matrix.pattern, parameters, vec![file])
     }
+}
+
+/// Why an algorithm was taken that nobody named.
+const BY_MEASURES: &str = "for its steps and bytes";
+
+/// The error that an algorithm for complete exchanges only was asked for.
+fn forwards(algorithm: Exchange) -> Error {
+    let allowed = "an algorithm for any messages, or an all-to-all without a matrix";
+    Error::parameter("algorithm", algorithm.name(), allowed)
 }
 
 impl AllToAll {
@@ -153,12 +195,19 @@ impl AllToAll {
                 let allowed = format!("free-running, as {name} forwards messages");
                 Err(Error::parameter("pacing", self.pacing.name(), allowed))
             }
-            Exchange::Irregular(_) if self.reshuffle.is_some() => {
+            Exchange::AllAtOnce if self.pacing != Pacing::FreeRunning => {
+                let allowed = format!("free-running, as {name} has no steps");
+                Err(Error::parameter("pacing", self.pacing.name(), allowed))
+            }
+            Exchange::Irregular(_) | Exchange::AllAtOnce if self.reshuffle.is_some() => {
                 Err(Error::parameter("reshuffle", "a time", format!("none, as {name} does not forward messages")))
             }
             Exchange::Irregular(Irregular::Linear) => self.order.map_or(Ok(()), |order| {
                 let allowed = "none, as in a step of linear no rank both sends and receives";
                 Err(Error::parameter("order", order.name(), allowed))
+            }),
+            Exchange::AllAtOnce => self.order.map_or(Ok(()), |order| {
+                Err(Error::parameter("order", order.name(), format!("none, as {name} begins everything together")))
             }),
             _ => Ok(()),
         }
@@ -187,7 +236,8 @@ impl AllToAll {
             Some(algorithm) if self.pacing == Pacing::FreeRunning => self.program(algorithm, site, bytes),
             _ => {
                 let pattern = Pattern::complete(site.ranks()?, bytes)?;
-                self.scheduled(algorithm, site, pattern, json!({"bytes": bytes.0}), Vec::new())
+                let Some(schedule) = algorithm.schedule(&pattern) else { return Err(forwards(algorithm)) };
+                self.scheduled((algorithm, schedule), site, &pattern, json!({"bytes": bytes.0}), Vec::new())
             }
         }
     }
@@ -205,7 +255,7 @@ impl AllToAll {
         let order = algorithm.order(ranks, self.order(site, largest));
         let others = u64::from(ranks - 1);
         let reshuffle = self.reshuffle.unwrap_or_default();
-        let mut parameters = self.parameters(algorithm.name(), order, json!({"bytes": bytes.0}));
+        let mut parameters = self.parameters(algorithm.name(), Some(order), json!({"bytes": bytes.0}));
         if algorithm.forwards() {
             parameters["reshuffle"] = json!(reshuffle.to_string());
         }
@@ -226,33 +276,30 @@ impl AllToAll {
         })))
     }
 
-    /// By a schedule of `pattern`, which came from what `parameters` say and from `files`.
+    /// By the schedule that `algorithm` made of `pattern`, which came from what `parameters` say and from `files`.
     fn scheduled(
         &self,
-        algorithm: Exchange,
+        (algorithm, schedule): (Exchange, Schedule),
         site: &Site,
-        pattern: Pattern,
+        pattern: &Pattern,
         parameters: Value,
         files: Vec<InputFile>,
     ) -> Result<Box<dyn Ready>, Error> {
-        let Exchange::Irregular(algorithm) = algorithm else {
-            let allowed = "an algorithm for any messages, or a complete exchange, without a matrix";
-            return Err(Error::parameter("algorithm", algorithm.name(), allowed));
-        };
         let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or(Bytes(0));
         site.check_largest("traffic", largest)?;
         let order = self.order.unwrap_or_else(|| algorithm.order(site.order(largest)));
         let busiest = (u64::from(pattern.most_messages_of_a_rank()), pattern.most_bytes_of_a_rank());
-        let schedule = algorithm.schedule(&pattern);
-        let parameters = self.parameters(algorithm.name(), order, parameters);
+        let has_order = algorithm != Exchange::AllAtOnce;
+        let parameters = self.parameters(algorithm.name(), has_order.then_some(order), parameters);
         let notes = Notes { parameters, busiest: Some(busiest), files, ..Notes::default() };
-        let own = Own::of(&pattern, site);
+        let own = Own::of(pattern, site);
         Ok(measured(&schedule, self.pacing, order, own, notes))
     }
 
-    fn parameters(&self, algorithm: &str, order: SendReceiveOrder, mut parameters: Value) -> Value {
+    /// The parameters with the algorithm, with the order if it matters, and with the pacing.
+    fn parameters(&self, algorithm: &str, order: Option<SendReceiveOrder>, mut parameters: Value) -> Value {
         parameters["algorithm"] = json!(algorithm);
-        if self.pacing.is_in_step() {
+        if let Some(order) = order.filter(|_| self.pacing.is_in_step()) {
             parameters["order"] = json!(order.name());
         }
         parameters["pacing"] = json!(self.pacing.name());

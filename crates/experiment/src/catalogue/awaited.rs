@@ -225,15 +225,15 @@ impl ToAll {
     /// `order` is what a rank does first by an algorithm of the CM-5 paper, if nothing else is asked for.
     fn schedules(&self, ranks: u32, order: SendReceiveOrder) -> ProgramResult<Rc<[RankSchedule]>> {
         let unfit = |text: String| ProgramError::Unfit(text);
-        let Exchange::Irregular(algorithm) = self.algorithm else {
-            return Err(unfit(format!("{} forwards messages, which nothing can keep in step", self.algorithm.name())));
-        };
-        let order = self.order.unwrap_or_else(|| algorithm.order(order));
+        let order = self.order.unwrap_or_else(|| self.algorithm.order(order));
         if let Some((_, made)) = self.schedules.borrow().iter().find(|made| made.0 == order) {
             return Ok(Rc::clone(made));
         }
         let pattern = Pattern::complete(ranks, Bytes(1)).map_err(|error| unfit(error.to_string()))?;
-        let made: Rc<[RankSchedule]> = algorithm.schedule(&pattern).by_rank(order).into();
+        let Some(schedule) = self.algorithm.schedule(&pattern) else {
+            return Err(unfit(format!("{} forwards messages, which nothing can keep in step", self.algorithm.name())));
+        };
+        let made: Rc<[RankSchedule]> = schedule.by_rank(order).into();
         self.schedules.borrow_mut().push((order, Rc::clone(&made)));
         Ok(made)
     }

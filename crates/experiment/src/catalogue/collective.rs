@@ -230,7 +230,10 @@ pub(super) fn sends(site: &Site, size: Bytes) -> Sends {
 /// The error of a parameter that an algorithm lacks.
 fn missing_parameter(parameter: Parameter, algorithm: &str) -> Error {
     let allowed = match parameter {
-        Parameter::Alpha => "a share, or a lambda, for a tree by splitting".to_owned(),
+        Parameter::Alpha => {
+            let allowed = format!("a latency, or an alpha in its place, by which {algorithm} splits its tree");
+            return Error::parameter(Parameter::Lambda.name(), "nothing", allowed);
+        }
         Parameter::Lambda => format!("a latency, which {algorithm} needs"),
         Parameter::T0 => format!("a time, which {algorithm} needs"),
         Parameter::Segment => format!("a size, which {algorithm} needs"),

@@ -48,21 +48,18 @@ impl Entry for Schedule {
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let (schedule, input) = read_schedule(&self.file)?;
         site.exactly(schedule.ranks, "as many as the schedule has")?;
-        if let Some(order) = self.order.filter(|_| schedule.rule == Rule::ManyToOne) {
-            let allowed = "none, as in a step of such a schedule no rank both sends and receives";
-            return Err(Error::parameter("order", order.name(), allowed));
-        }
+        self.check_rule(schedule.rule)?;
         check_order(self.order, self.pacing)?;
         let largest = schedule.transfers().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
         let name = self.file.display().to_string();
         check_size(&name, &schedule, largest, site)?;
         let order = self.order.unwrap_or(SendReceiveOrder::Sendrecv);
         let mut parameters = json!({"file": name, "pacing": self.pacing.name()});
-        if self.pacing.is_in_step() {
+        if self.pacing.is_in_step() && schedule.rule != Rule::ManyToMany {
             parameters["order"] = json!(order.name());
         }
-        let Measures { least_steps, most_bytes_of_a_rank, .. } = schedule.measures();
-        let busiest = (u64::from(least_steps), most_bytes_of_a_rank);
+        let Measures { most_messages_of_a_rank, most_bytes_of_a_rank, .. } = schedule.measures();
+        let busiest = (u64::from(most_messages_of_a_rank), most_bytes_of_a_rank);
         Ok(measured(
             &schedule,
             self.pacing,
@@ -70,6 +67,25 @@ impl Entry for Schedule {
             Own::default(),
             Notes { parameters, busiest: Some(busiest), files: vec![input], ..Notes::default() },
         ))
+    }
+}
+
+impl Schedule {
+    /// That what was asked for has an effect on a schedule under `rule`.
+    fn check_rule(&self, rule: Rule) -> Result<(), Error> {
+        let order = self.order.filter(|_| rule != Rule::OneEach);
+        let pacing = Some(self.pacing).filter(|&pacing| rule == Rule::ManyToMany && pacing != Pacing::FreeRunning);
+        let of_one_receiver = "none, as in a step of such a schedule no rank both sends and receives";
+        let at_once = "none, as such a schedule begins everything of a step together";
+        let allowed = if rule == Rule::ManyToOne { of_one_receiver } else { at_once };
+        match (order, pacing) {
+            (Some(order), _) => Err(Error::parameter("order", order.name(), allowed)),
+            (None, Some(pacing)) => {
+                let allowed = "free-running, as such a schedule begins everything of a step together";
+                Err(Error::parameter("pacing", pacing.name(), allowed))
+            }
+            (None, None) => Ok(()),
+        }
     }
 }
 
@@ -153,7 +169,7 @@ pub(super) fn measured(
 ) -> Box<dyn Ready> {
     let own_finding = own.finding();
     match pacing {
-        Pacing::Overlapped => {
+        _ if schedule.rule == Rule::ManyToMany || pacing == Pacing::Overlapped => {
             with_measures(OverlappedSchedule::new(schedule).copying(own.copies), schedule, pacing, own_finding, notes)
         }
         _ => {

@@ -481,6 +481,12 @@ fn mistakes_of_names_files_and_settings() {
     assert!(set("buffers", "many").contains("invalid type: string \"many\", expected a whole number"));
     assert!(set("layer", "randm").contains("there is no value `randm` | did you mean `random`?"));
     assert!(set("rate", "10 MBs").contains("did you mean `MB/s`?"));
+    for (field, value) in
+        [("routing.idle_when", "0"), ("waits_for", "true"), ("switching.mode", "1.5"), ("node.send", "[1]")]
+    {
+        let complaint = set(field, value);
+        assert!(complaint.contains(&format!("there is no value `{value}` | The values are ")), "{complaint}");
+    }
     assert!(set("channels.", "1").contains("a field's path has names with points between them"));
     assert!(set("about.more", "1").contains("found `about`, a string; allowed is a table of fields"));
 }

@@ -13,6 +13,11 @@ pub trait Combine {
     /// The size of an element, at least 1. [B]
     fn element(&self) -> u64;
 
+    /// The name of an operator like it whose elements fill messages of `size`; none, if there is none. [B]
+    fn fitting(&self, _size: u64) -> Option<String> {
+        None
+    }
+
     /// Replaces `into` by the combination of `into` and `other`. Both have the same number of whole elements.
     fn combine(&self, into: &mut [u8], other: &[u8]);
 }
@@ -23,6 +28,9 @@ impl<C: Combine + ?Sized> Combine for &C {
     }
     fn element(&self) -> u64 {
         (**self).element()
+    }
+    fn fitting(&self, size: u64) -> Option<String> {
+        (**self).fitting(size)
     }
     fn combine(&self, into: &mut [u8], other: &[u8]) {
         (**self).combine(into, other);
@@ -36,7 +44,9 @@ pub(super) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Res
         return Ok(());
     }
     let name = operator.name();
-    Err(Error::Unfit(format!("{name} combines elements of {element} B: {size} B is not a whole number of them")))
+    let fitting = operator.fitting(size).map(|other| format!("; {other} takes {size} B")).unwrap_or_default();
+    let problem = format!("{name} combines elements of {element} B: {size} B is not a whole number of them{fitting}");
+    Err(Error::Unfit(problem))
 }
 
 /// The combination of two messages; only a size, unless both carry bytes.

@@ -156,6 +156,17 @@ impl Combine for Operator {
         }
     }
 
+    /// The same operation on shorter numbers, else that on bits which any size fits.
+    fn fitting(&self, size: u64) -> Option<String> {
+        let same = match *self {
+            Operator::Of(operation, _) => Some(Operator::Of(operation, Number::F32)),
+            Operator::And | Operator::Or | Operator::Xor => None,
+        };
+        let candidates = same.into_iter().chain([Operator::Xor]);
+        let fits = |operator: &Operator| operator != self && size.is_multiple_of(operator.element());
+        { candidates }.find(fits).map(|operator| operator.to_string())
+    }
+
     fn combine(&self, into: &mut [u8], other: &[u8]) {
         match *self {
             Operator::Of(operation, Number::F64) => {

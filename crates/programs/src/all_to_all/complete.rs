@@ -49,10 +49,10 @@ impl Complete {
             Complete::Linear => "One receiver per step",
             Complete::Pairwise => "One partner a step",
             Complete::Recursive => {
-                "For a complete exchange: store and forward in log2 P steps; P must be a power of two"
+                "For equal messages among all: store and forward in log2 P steps; P must be a power of two"
             }
             Complete::Balanced => "One partner a step, near ones and far ones in every step",
-            Complete::Bruck => "For a complete exchange: store and forward in log2 P steps, for any P",
+            Complete::Bruck => "For equal messages among all: store and forward in log2 P steps, for any P",
         }
     }
 

@@ -3,6 +3,7 @@
 //! The algorithms for complete exchange are programs, one file each; [`Complete`] lists them by name. [`irregular`] makes
 //! schedules for any pattern of messages.
 
+mod all_at_once;
 mod balanced;
 mod blocks;
 mod bruck;
@@ -12,8 +13,8 @@ mod linear;
 mod pairwise;
 mod posted;
 mod recursive;
-mod unscheduled;
 
+pub use all_at_once::{ALL_AT_ONCE, all_at_once};
 pub use balanced::{Balanced, balanced};
 pub use bruck::{Bruck, bruck};
 pub use complete::{Complete, CompleteExchange};
@@ -22,4 +23,3 @@ pub use linear::{Linear, linear};
 pub use pairwise::{Pairwise, pairwise};
 pub use posted::posted;
 pub use recursive::{Recursive, recursive};
-pub use unscheduled::Unscheduled;

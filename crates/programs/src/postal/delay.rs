@@ -53,7 +53,7 @@ impl Delay {
         }
     }
 
-    /// How long a global combine of `n` nodes takes with it.
+    /// How long a global combine of `n` nodes takes with it: with delay-receive at most that, and exactly where the last round is full.
     ///
     /// ```text
     ///   delay-receive     T_ceiling(lambda)(n) - (ceiling(lambda) - lambda)      the last receive need not wait

@@ -1,10 +1,10 @@
 //! Runs a schedule.
 
-use endpoint::{Endpoint, Error, Message, Needs, Program, Result, join};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, join, join_all};
 use quantities::{Bytes, Duration, Rank};
 
 use super::parts::Parts;
-use super::{Action, RankSchedule, Schedule, SendReceiveOrder};
+use super::{Action, RankSchedule, Rule, Schedule, SendReceiveOrder};
 use crate::applications::cost::Packing;
 use crate::barrier::dissemination;
 
@@ -126,7 +126,8 @@ impl RankSchedule {
 }
 
 /// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both; or, if they are overlapped, all sends in turn
-/// and all receives in turn. `message_for` makes the message for a rank, `take` is called with each message and its sender, after its parts are
+/// and all receives in turn; or, if any rank sends to any number of others in a step, everything of a step at once, whatever the pacing.
+/// `message_for` makes the message for a rank, `take` is called with each message and its sender, after its parts are
 /// joined if it was cut.
 ///
 /// The sizes in the schedule are only used to cut messages: a message from `message_for` is sent whatever its size.
@@ -157,6 +158,12 @@ async fn follow_packing<E: Endpoint>(
     }
     let mut outgoing = Outgoing { endpoint, packing, parts: Parts::default(), message_for };
     let mut incoming = Incoming { endpoint, packing, parts: Parts::default(), take };
+    if schedule.rule == Rule::ManyToMany {
+        for step in schedule.actions.chunk_by(|one, next| one.step == next.step) {
+            at_once(&mut outgoing, &mut incoming, step).await?;
+        }
+        return Ok(());
+    }
     if pacing == Pacing::Overlapped {
         let (sent, received) =
             join(outgoing.send_all(&schedule.actions), incoming.receive_all(&schedule.actions)).await;
@@ -237,6 +244,27 @@ impl<E: Endpoint, T: FnMut(Rank, Message)> Incoming<'_, E, T> {
     }
 }
 
+/// Begins all sends and receives of a step, and waits for all of them. What is sent is packed before, what is received is unpacked after.
+async fn at_once<E: Endpoint>(
+    outgoing: &mut Outgoing<'_, E, impl FnMut(Rank) -> Message>,
+    incoming: &mut Incoming<'_, E, impl FnMut(Rank, Message)>,
+    step: &[Action],
+) -> Result<()> {
+    let endpoint = outgoing.endpoint;
+    let (sends, receives) = step.iter().partition::<Vec<&Action>, _>(|action| action.sends);
+    let mut leaving = Vec::with_capacity(sends.len());
+    for action in sends {
+        let message = outgoing.packed(action).await;
+        leaving.push(endpoint.send(action.partner, message));
+    }
+    let coming = receives.iter().map(|action| endpoint.receive(action.partner));
+    let (received, sent) = join(join_all(coming), join_all(leaving)).await;
+    for (action, part) in receives.into_iter().zip(received) {
+        incoming.unpack(action, part?).await;
+    }
+    sent.into_iter().collect()
+}
+
 /// Spends the time to pack or unpack a message.
 async fn pack<E: Endpoint>(endpoint: &E, packing: Packing, message: &Message) {
     let work = packing.time(1, message.size());
@@ -255,7 +283,8 @@ async fn confirm<E: Endpoint>(endpoint: &E, to: Option<Rank>, from: Option<Rank>
     }
 }
 
-/// A whole schedule as a program, with messages that are only a size. Under [`Pacing::Overlapped`] it is an [`OverlappedSchedule`].
+/// A whole schedule as a program, with messages that are only a size. Under [`Pacing::Overlapped`], and where everything is begun at once, it
+/// is an [`OverlappedSchedule`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scheduled {
     ranks: Vec<RankSchedule>,
@@ -316,7 +345,8 @@ impl Program for Scheduled {
     }
 }
 
-/// A whole schedule under [`Pacing::Overlapped`] as a program, with messages that are only a size.
+/// A whole schedule whose operations overlap as a program, with messages that are only a size: one under [`Pacing::Overlapped`], or one in
+/// which everything is begun at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlappedSchedule(Scheduled);
 

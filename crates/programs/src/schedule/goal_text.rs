@@ -5,19 +5,27 @@ use std::fmt::Write;
 use quantities::Rank;
 
 use super::follow::Operation;
-use super::{Action, Pacing, Schedule, SendReceiveOrder};
+use super::{Action, Pacing, Rule, Schedule, SendReceiveOrder};
 use crate::barrier;
 use crate::shift::Shift;
 
 impl Schedule {
     /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for those before it, and between them the
-    /// messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do any if they are overlapped. The tag
+    /// messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do any if they are overlapped, nor those of
+    /// a step in which everything is begun at once. The tag
     /// of a message is the number of its step, from 1, among those that carry messages; those of the pacing have tag 0.
     pub fn to_goal(&self, pacing: Pacing, order: SendReceiveOrder) -> String {
         let mut text = format!("num_ranks {}\n", self.ranks);
         for (rank, schedule) in self.by_rank(order).iter().enumerate() {
             let mut block = Block::default();
-            if pacing == Pacing::Overlapped {
+            if self.rule == Rule::ManyToMany {
+                let steps = schedule.actions.chunk_by(|one, next| one.step == next.step);
+                steps.for_each(|step| {
+                    // Receives are begun first, as where the schedule is followed.
+                    let (sends, receives) = step.iter().partition::<Vec<&Action>, _>(|action| action.sends);
+                    block.at_once(&receives.into_iter().chain(sends).map(goal_of).collect::<Vec<String>>());
+                });
+            } else if pacing == Pacing::Overlapped {
                 let (sends, receives) = schedule.actions.iter().partition::<Vec<_>, _>(|action| action.sends);
                 block.in_turn(&sends);
                 block.in_turn(&receives);

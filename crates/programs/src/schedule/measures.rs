@@ -2,16 +2,19 @@
 
 use quantities::{Bytes, Duration, Rank, Rate};
 
-use super::{Schedule, Transfer};
+use super::{Rule, Schedule, Transfer};
 
 /// The measures of a schedule, with lower bounds for any schedule of the same messages.
 ///
 /// ```text
-///   steps   >= least steps  = the most messages that one rank sends, or receives   (for one message per step each way)
-///   time    >= least time   = the most bytes that one rank sends, or receives, at the rate of its link
-///   in step >= in step      = sum of the largest transfer of each step: the time on the links if all ranks
-///                             go through the steps together
+///   steps    >= least steps = the most messages that one rank sends, or receives   (for one message a step each way)
+///   time     >= least time  = the most bytes that one rank sends, or receives, at the rate of its link
+///   in step  >= those bytes;  it is the sum, over the steps, of the most bytes that one rank sends or receives in the
+///                             step: the time on the links if all ranks go through the steps together
 /// ```
+///
+/// With one message a step each way, the bytes of a step are those of its largest transfer. Where one rank receives from many, they are all
+/// that it receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// All steps, empty or not.
@@ -24,11 +27,16 @@ pub struct Measures {
     pub transfers: u64,
     /// The bytes of all transfers together. [B]
     pub bytes: Bytes,
-    /// The most messages that one rank sends, or receives.
+    /// The fewest steps in which the same messages can go under the schedule's rule: as many as one rank sends or receives messages; as there
+    /// are receivers, where each has its own step; one, where everything is begun at once.
     pub least_steps: u32,
+    /// The most messages that one rank sends, or receives.
+    pub most_messages_of_a_rank: u32,
     /// The most bytes that one rank sends, or receives. [B]
     pub most_bytes_of_a_rank: Bytes,
-    /// The sum of the largest transfer of each step. [B]
+    /// The sum, over the steps, of the most transfers that one rank sends or receives in the step.
+    pub transfers_in_step: u64,
+    /// The sum, over the steps, of the most bytes that one rank sends or receives in the step. [B]
     pub bytes_in_step: Bytes,
 }
 
@@ -38,7 +46,7 @@ impl Measures {
         rate.time_of(self.most_bytes_of_a_rank)
     }
 
-    /// How long the steps' largest transfers take at `rate`, one after the other. [ps]
+    /// How long the steps take at `rate`, one after the other. [ps]
     pub fn time_in_step(&self, rate: Rate) -> Duration {
         rate.time_of(self.bytes_in_step)
     }
@@ -49,29 +57,35 @@ impl Schedule {
     pub fn measures(&self) -> Measures {
         let mut measures = Measures { steps: self.steps.len(), ..Measures::default() };
         let mut pairs: Vec<(Rank, Rank)> = Vec::new();
-        let mut loads = vec![(Bytes(0), Bytes(0)); self.ranks as usize];
+        let mut all = Loads::of(self.ranks);
+        let mut of_step = Loads::of(self.ranks);
         for step in self.carrying_steps() {
             measures.carrying_steps += 1;
             measures.transfers += step.len() as u64;
-            let largest = step.iter().map(|transfer| transfer.bytes).max().unwrap_or(Bytes(0));
-            add(&mut measures.bytes_in_step, largest);
-            for &Transfer { from, to, bytes } in step {
-                add(&mut measures.bytes, bytes);
-                if let Some(load) = loads.get_mut(from.0 as usize) {
-                    add(&mut load.0, bytes);
-                }
-                if let Some(load) = loads.get_mut(to.0 as usize) {
-                    add(&mut load.1, bytes);
-                }
-                pairs.push((from, to));
+            for transfer in step {
+                add(&mut measures.bytes, transfer.bytes);
+                all.add(transfer);
+                of_step.add(transfer);
+                pairs.push((transfer.from, transfer.to));
             }
+            let most = of_step.most_of(step);
+            add(&mut measures.bytes_in_step, most.bytes);
+            measures.transfers_in_step += most.transfers;
+            of_step.clear(step);
         }
         pairs.sort_unstable();
         pairs.dedup();
         measures.messages = pairs.len() as u64;
-        measures.least_steps = most_of_a_rank(&pairs, self.ranks);
-        measures.most_bytes_of_a_rank =
-            loads.into_iter().map(|(sent, received)| sent.max(received)).max().unwrap_or_default();
+        let degrees = degrees(&pairs, self.ranks);
+        let most = |degree: fn(&(u32, u32)) -> u32| degrees.iter().map(degree).max().unwrap_or(0);
+        measures.most_messages_of_a_rank = most(|&(sent, received)| sent.max(received));
+        measures.least_steps = match self.rule {
+            Rule::OneEach => measures.most_messages_of_a_rank,
+            // Nobody sends twice in a step, but nobody has more messages than there are receivers.
+            Rule::ManyToOne => degrees.iter().filter(|(_, received)| *received > 0).count() as u32,
+            Rule::ManyToMany => u32::from(!pairs.is_empty()),
+        };
+        measures.most_bytes_of_a_rank = all.most().bytes;
         measures
     }
 
@@ -84,8 +98,66 @@ impl Schedule {
     }
 }
 
-/// The most pairs in which one rank is the sender, or the receiver.
-fn most_of_a_rank(pairs: &[(Rank, Rank)], ranks: u32) -> u32 {
+/// What a rank sends, or receives.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    transfers: u64,
+    bytes: Bytes,
+}
+
+impl Load {
+    fn add(&mut self, bytes: Bytes) {
+        self.transfers += 1;
+        add(&mut self.bytes, bytes);
+    }
+
+    /// The larger of each figure.
+    fn larger(self, other: Load) -> Load {
+        Load { transfers: self.transfers.max(other.transfers), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
+/// For each rank what it sends, and what it receives. Ranks that do not exist have nothing.
+struct Loads(Vec<[Load; 2]>);
+
+impl Loads {
+    fn of(ranks: u32) -> Loads {
+        Loads(vec![[Load::default(); 2]; ranks as usize])
+    }
+
+    /// Adds a transfer to its sender and its receiver.
+    fn add(&mut self, transfer: &Transfer) {
+        for (place, rank) in [transfer.from, transfer.to].into_iter().enumerate() {
+            if let Some(load) = self.0.get_mut(rank.0 as usize) {
+                load[place].add(transfer.bytes);
+            }
+        }
+    }
+
+    /// The most that one rank sends or receives.
+    fn most(&self) -> Load {
+        self.0.iter().flatten().copied().fold(Load::default(), Load::larger)
+    }
+
+    /// The same, if all is of the ranks of `step`: it takes no longer than the step has transfers.
+    fn most_of(&self, step: &[Transfer]) -> Load {
+        let ranks = step.iter().flat_map(|transfer| [transfer.from, transfer.to]);
+        let loads = ranks.filter_map(|rank| self.0.get(rank.0 as usize)).flatten().copied();
+        loads.fold(Load::default(), Load::larger)
+    }
+
+    /// Forgets the ranks of `step`.
+    fn clear(&mut self, step: &[Transfer]) {
+        for rank in step.iter().flat_map(|transfer| [transfer.from, transfer.to]) {
+            if let Some(load) = self.0.get_mut(rank.0 as usize) {
+                *load = <[Load; 2]>::default();
+            }
+        }
+    }
+}
+
+/// In how many pairs each rank is the sender, and in how many the receiver.
+fn degrees(pairs: &[(Rank, Rank)], ranks: u32) -> Vec<(u32, u32)> {
     let mut degrees = vec![(0, 0); ranks as usize];
     for (from, to) in pairs {
         if let Some(degree) = degrees.get_mut(from.0 as usize) {
@@ -95,7 +167,7 @@ fn most_of_a_rank(pairs: &[(Rank, Rank)], ranks: u32) -> u32 {
             degree.1 += 1;
         }
     }
-    degrees.into_iter().map(|(sent, received): (u32, u32)| sent.max(received)).max().unwrap_or(0)
+    degrees
 }
 
 fn add(sum: &mut Bytes, bytes: Bytes) {

@@ -57,6 +57,8 @@ pub enum Rule {
     OneEach,
     /// One rank receives from any number of others, one after the other, as in the linear algorithms.
     ManyToOne,
+    /// Every rank sends to any number of others and receives from any number, all of it begun at once, as without a schedule.
+    ManyToMany,
 }
 
 /// Steps of transfers. A rank completes its part of a step before it goes on to the next one.

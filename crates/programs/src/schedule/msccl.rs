@@ -20,7 +20,8 @@
 //! - The input of a rank has its messages in order of receiver, its output in order of sender, one after the other. Complete exchange with
 //!   messages of one size is `alltoall`, with a place for the rank's own; anything else is `alltoallv`.
 //! - Each rank has a thread block for each rank that it sends to and one for each that it receives from, so that both proceed
-//!   at once. A send begins when the one in the step before is over, and so does a receive: never more than one of each.
+//!   at once. A send begins when the one in the step before is over, and so does a receive: never more than one of each; unless the
+//!   schedule is one step in which everything is begun at once.
 //! - 32 partners share a channel. A step carries at most 71 chunks; a larger transfer is split into several steps.
 //! - The limits on steps and thread blocks depend on how the runtime was built, and are not checked.
 
@@ -29,7 +30,7 @@ use std::fmt::Write;
 
 use quantities::{Bytes, Rank};
 
-use super::{Pattern, PatternError, Schedule, Transfer};
+use super::{Pattern, PatternError, Rule, Schedule, Transfer};
 
 /// Why a schedule cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -98,7 +99,8 @@ impl Schedule {
     fn moves(&self, layout: &Layout) -> Vec<Moves> {
         // How many chunks of each message have been moved.
         let mut gone: BTreeMap<(Rank, Rank), u64> = BTreeMap::new();
-        let mut ranks: Vec<Moves> = vec![Moves::default(); self.ranks as usize];
+        let in_turn = self.rule != Rule::ManyToMany || self.carrying_steps().count() > 1;
+        let mut ranks = vec![Moves { in_turn, ..Moves::default() }; self.ranks as usize];
         for transfer in self.transfers() {
             let (from, to, chunks) = (transfer.from, transfer.to, transfer.bytes.0 / layout.chunk);
             let gone = gone.entry((from, to)).or_default();
@@ -197,6 +199,8 @@ struct Moves {
     receives: Vec<(Rank, Chunks)>,
     /// What it sends, with the receiver.
     sends: Vec<(Rank, Chunks)>,
+    /// Whether a send waits for the one before it, and a receive likewise.
+    in_turn: bool,
 }
 
 impl Moves {
@@ -214,7 +218,7 @@ impl Moves {
             id += 1;
         }
         for (kind, moves) in [("r", &self.receives), ("s", &self.sends)] {
-            let chain = Chain::of(moves, id);
+            let chain = Chain::of(moves, id, self.in_turn);
             for &partner in chain.blocks.keys() {
                 let peers = if kind == "s" { (i64::from(partner.0), -1) } else { (-1, i64::from(partner.0)) };
                 let steps = chain.steps_of(partner).map(|(chunks, after, has_next)| (kind, chunks, after, has_next));
@@ -240,11 +244,13 @@ struct Chain<'moves> {
     blocks: BTreeMap<Rank, (usize, Vec<usize>)>,
     /// The place of each move.
     places: Vec<Place>,
+    /// Whether a move waits for one of another thread block.
+    in_turn: bool,
 }
 
 impl<'moves> Chain<'moves> {
     /// The chain of `moves`, whose thread blocks are numbered from `first`.
-    fn of(moves: &'moves [(Rank, Chunks)], first: usize) -> Chain<'moves> {
+    fn of(moves: &'moves [(Rank, Chunks)], first: usize, in_turn: bool) -> Chain<'moves> {
         let mut blocks: BTreeMap<Rank, (usize, Vec<usize>)> = BTreeMap::new();
         for (index, &(partner, _)) in moves.iter().enumerate() {
             blocks.entry(partner).or_default().1.push(index);
@@ -254,14 +260,14 @@ impl<'moves> Chain<'moves> {
             *id = number;
             steps.iter().enumerate().for_each(|(step, &index)| places[index] = (number, step));
         }
-        Chain { moves, blocks, places }
+        Chain { moves, blocks, places, in_turn }
     }
 
     /// The moves of one thread block: the chunks, the step of another block that the move waits for, and whether another step waits for it.
     fn steps_of(&self, partner: Rank) -> impl Iterator<Item = (Chunks, Option<Place>, bool)> {
         let elsewhere = |index: usize, other: usize| {
             let place = self.places.get(other).copied();
-            place.filter(|&(block, _)| block != self.places[index].0)
+            place.filter(|&(block, _)| self.in_turn && block != self.places[index].0)
         };
         let indices = self.blocks.get(&partner).map_or(&[][..], |(_, indices)| indices);
         indices.iter().map(move |&index| {

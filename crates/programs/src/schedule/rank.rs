@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quantities::{Bytes, Rank};
 
-use super::{Schedule, Transfer};
+use super::{Rule, Schedule, Transfer};
 
 /// What a rank does first if it both sends and receives in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub struct Action {
 pub struct RankSchedule {
     pub(super) ranks: u32,
     pub(super) steps: u32,
+    pub(super) rule: Rule,
     pub(super) order: SendReceiveOrder,
     pub(super) actions: Vec<Action>,
 }
@@ -78,7 +79,8 @@ impl RankSchedule {
     }
 
     /// The rank's actions, in order. If it both sends and receives in a step, the schedule's [`SendReceiveOrder`] gives their
-    /// order: the send first if both go at once.
+    /// order: the send first if both go at once. Where a step has many of either, the sends to the next ranks come first, and the receives
+    /// from the ranks just before.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
@@ -103,14 +105,19 @@ impl Schedule {
     /// The actions of each rank, in order of rank, in the steps that carry messages. Transfers between ranks that do not exist are left out.
     pub fn by_rank(&self, order: SendReceiveOrder) -> Vec<RankSchedule> {
         let steps = self.carrying_steps().count() as u32;
-        let nothing = RankSchedule { ranks: self.ranks, steps, order, actions: Vec::new() };
+        let (rule, many) = (self.rule, self.rule == Rule::ManyToMany);
+        let nothing = RankSchedule { ranks: self.ranks, steps, rule, order, actions: Vec::new() };
         let mut ranks = vec![nothing; self.ranks as usize];
         let mut parts = Parts::of(self);
         let mut turns = Turns::new(self.ranks);
         for (number, step) in (0..).zip(self.carrying_steps()) {
             let exists = |transfer: &&Transfer| transfer.from.0.max(transfer.to.0) < self.ranks;
-            let step: Vec<_> = step.iter().filter(exists).map(|transfer| (transfer, parts.next(transfer))).collect();
-            if order == SendReceiveOrder::Alternating {
+            let mut step: Vec<_> =
+                step.iter().filter(exists).map(|transfer| (transfer, parts.next(transfer))).collect();
+            if many {
+                // Else all ranks would begin with rank 0.
+                step.sort_by_key(|(transfer, _)| (transfer.to.0 + self.ranks - transfer.from.0) % self.ranks);
+            } else if order == SendReceiveOrder::Alternating {
                 turns.alternate(&step);
             }
             let mut act = |rank: Rank, sends, partner, bytes, Part { part, parts }| {

@@ -250,7 +250,7 @@ fn what_does_not_fit_is_an_error() {
     for algorithm in all(lambda("2"), 3) {
         assert_eq!(
             error_of(algorithm.clone(), "sum-f64", bytes([12; 3])),
-            "sum-f64 combines elements of 8 B: 12 B is not a whole number of them"
+            "sum-f64 combines elements of 8 B: 12 B is not a whole number of them; sum-f32 takes 12 B"
         );
         let few = Inputs::Messages(vec![Message::default(); 2]);
         assert_eq!(error_of(algorithm, "or", few), "2 messages to be combined do not fit a group of 3 ranks");

@@ -3,7 +3,7 @@
 use crate::worlds;
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::LogGp;
-use maquette_programs::all_to_all::{Irregular, Unscheduled, irregular};
+use maquette_programs::all_to_all::{Irregular, all_at_once, irregular};
 use maquette_programs::goal::{self, RunGoal};
 use maquette_programs::schedule::{
     OverlappedSchedule, Pacing, Pattern, RankSchedule, Rule, Schedule, ScheduleError, Scheduled, SendReceiveOrder,
@@ -65,38 +65,18 @@ fn brings_every_message(pattern: &Pattern, schedule: &Schedule, pacing: Pacing, 
     }
 }
 
-/// Exchanges real messages without a schedule; a rank ends with what it took.
-struct Unplanned(Unscheduled);
-
-impl Program for Unplanned {
-    type Output = Vec<(Rank, Vec<u8>)>;
-
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
-        let mut taken = Vec::new();
-        let message_for = |Transfer { from, to, bytes }: Transfer| Message::from(content(from, to, bytes));
-        let take = |from, message: Message| taken.push((from, message.content().map_or(Vec::new(), |it| it.to_vec())));
-        self.0.exchange(endpoint, message_for, take).await?;
-        taken.sort();
-        Ok(taken)
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn without_a_schedule_every_message_comes_where_sends_do_not_wait(pattern in patterns(13)) {
-        let program = Unplanned(Unscheduled::new(&pattern));
-        for (world, ended) in worlds::everywhere(pattern.ranks(), &program) {
-            if worlds::waits_for_receivers(world) {
-                continue;
-            }
-            for (to, taken) in (0..).map(Rank).zip(ended.unwrap()) {
-                let wanted = pattern.messages().iter().filter(|message| message.to == to);
-                let wanted: Vec<_> = wanted.map(|&Transfer { from, bytes, .. }| (from, content(from, to, bytes))).collect();
-                prop_assert_eq!(taken, Ok(wanted), "{}", world);
-            }
-        }
+    fn all_at_once_every_message_comes_in_every_world(pattern in patterns(13)) {
+        let schedule = all_at_once(&pattern);
+        prop_assert_eq!(schedule.check(&pattern), Ok(()));
+        brings_every_message(&pattern, &schedule, Pacing::FreeRunning, SendReceiveOrder::Sendrecv);
+        let read = goal::Schedule::parse("all.goal", schedule.to_goal(Pacing::FreeRunning, SendReceiveOrder::Sendrecv).as_bytes());
+        let (clock, read) = (Clock::new(worlds::MODEL), read.unwrap());
+        let (_, answer) = clock.run(pattern.ranks(), &OverlappedSchedule::new(&schedule)).unwrap();
+        prop_assert_eq!(clock.run_goal(&read).unwrap().answer.finish, answer.finish);
     }
 
     #[test]
@@ -118,6 +98,36 @@ proptest! {
         for algorithm in Irregular::all() {
             let schedule = algorithm.schedule(&pattern);
             prop_assert_eq!(Schedule::from_json("schedule.json", schedule.to_json().as_bytes()), Ok(schedule));
+        }
+        let schedule = all_at_once(&pattern);
+        prop_assert_eq!(Schedule::from_json("schedule.json", schedule.to_json().as_bytes()), Ok(schedule));
+    }
+
+    #[test]
+    fn no_schedule_takes_less_than_the_busiest_rank(pattern in patterns(20)) {
+        let schedules = Irregular::all().map(|algorithm| algorithm.schedule(&pattern));
+        for schedule in schedules.into_iter().chain([all_at_once(&pattern)]) {
+            let measures = schedule.measures();
+            prop_assert!(measures.bytes_in_step >= pattern.most_bytes_of_a_rank(), "{:?}", schedule);
+            prop_assert!(measures.transfers_in_step >= u64::from(pattern.most_messages_of_a_rank()), "{:?}", schedule);
+            prop_assert!(measures.carrying_steps >= measures.least_steps as usize, "{:?}", schedule);
+            prop_assert_eq!(measures.most_messages_of_a_rank, pattern.most_messages_of_a_rank());
+        }
+    }
+
+    #[test]
+    fn the_best_schedule_stretches_no_more_than_any_other(pattern in patterns(20)) {
+        let stretch = |schedule: &Schedule| {
+            let measures = schedule.measures();
+            let ratio = |sum: u64, least: u64| sum as f64 / least.max(1) as f64;
+            ratio(measures.transfers_in_step, measures.most_messages_of_a_rank.into())
+                + ratio(measures.bytes_in_step.0, measures.most_bytes_of_a_rank.0)
+        };
+        let (best, schedule) = Irregular::best(&pattern);
+        prop_assert_eq!(schedule.check(&pattern), Ok(()));
+        prop_assert_eq!(&schedule, &best.schedule(&pattern));
+        for other in Irregular::all() {
+            prop_assert!(stretch(&schedule) <= stretch(&other.schedule(&pattern)), "{best:?}, {other:?}");
         }
     }
 
@@ -225,8 +235,31 @@ fn mistakes_in_a_schedule_are_reported_with_step_and_ranks() {
         linear(vec![vec![of_8(0, 1), of_8(1, 0)]]).check(&pattern).unwrap_err().to_string(),
         "step 1: ranks 1 and 0 receive; in a linear schedule only one does"
     );
+    let at_once = |steps| Schedule::with_rule(4, Rule::ManyToMany, steps);
+    assert_eq!(at_once(vec![vec![of_8(0, 1), of_8(1, 0), of_8(2, 1)]]).check(&pattern), Ok(()));
+    assert_eq!(
+        at_once(vec![vec![of_8(0, 1), of_8(0, 1)]]).check(&pattern).unwrap_err().to_string(),
+        "step 1: rank 0 sends twice, to 1 and to 1"
+    );
     let others = ScheduleError::Ranks { schedule: 4, pattern: 3 };
     assert_eq!(Schedule::new(4, Vec::new()).check(&Pattern::new(3, vec![0; 9]).unwrap()), Err(others));
+}
+
+#[test]
+fn a_linear_step_takes_as_long_as_its_receiver_needs_for_all_messages() {
+    let of = |from, bytes| Transfer { from: Rank(from), to: Rank(0), bytes: Bytes(bytes) };
+    let pattern = Pattern::of_messages(3, vec![of(1, 7), of(2, 5)]).unwrap();
+    let measures = irregular::linear(&pattern).measures();
+    assert_eq!((measures.carrying_steps, measures.least_steps, measures.most_messages_of_a_rank), (1, 1, 2));
+    assert_eq!((measures.bytes_in_step, measures.transfers_in_step), (Bytes(12), 2));
+}
+
+#[test]
+fn a_permutation_goes_in_one_step_by_the_best_schedule() {
+    let ring = Pattern::of_messages(5, (0..5).map(|from| of_8(from, (from + 2) % 5)).collect()).unwrap();
+    let (best, schedule) = Irregular::best(&ring);
+    assert_eq!((best, schedule.steps.len()), (Irregular::EdgeColouring, 1));
+    assert_eq!(irregular::greedy(&ring).steps.len(), 3);
 }
 
 #[test]
@@ -334,7 +367,7 @@ fn a_text_that_is_no_schedule_is_refused() {
         ),
         (
             text("[]").replace("one-each", "any"),
-            "a.json:1:55: rule: found \"any\"; allowed is \"one-each\" or \"many-to-one\"",
+            "a.json:1:55: rule: found \"any\"; allowed is \"one-each\", \"many-to-one\" or \"many-to-many\"",
         ),
         (text("[]").replace('3', "0"), "a.json:1:44: ranks: found 0; allowed is 1 to 16384"),
         (

@@ -225,7 +225,7 @@ impl Gantt<'_> {
 /// The axis of time until `end`, in the unit that suits.
 fn time_axis(end: Time) -> (String, Vec<Tick>) {
     let whole = end.picoseconds().max(1) as f64;
-    let units = [("ps", 1.0), ("ns", 1e3), ("\u{b5}s", 1e6), ("ms", 1e9), ("s", 1e12)];
+    let units = [("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)];
     let (unit, scale) = units.into_iter().rev().find(|(_, scale)| whole >= 2.0 * scale).unwrap_or(units[0]);
     let rough = whole / scale / 5.0;
     let power = 10f64.powf(rough.log10().floor());

@@ -298,7 +298,7 @@ impl RunPage<'_> {
         };
         let chart = LineChart {
             title: "Share of the messages that took no longer".to_owned(),
-            x: Axis::logarithmic("message time [\u{b5}s]", Measure::Microseconds),
+            x: Axis::logarithmic("message time [us]", Measure::Microseconds),
             y: Axis::linear("messages [%]", Measure::Plain).at(&[0.0, 25.0, 50.0, 75.0, 100.0]),
             series: groups.iter().enumerate().map(line).collect(),
             baseline: None,
@@ -328,7 +328,7 @@ fn folded(name: &str, table: Element) -> Element {
 
 /// A time in words, and exactly for programs. [ps]
 fn time(length: Duration) -> Element {
-    element("data").attribute("value", length.picoseconds()).text(rounded(length).replace(" us", " \u{b5}s"))
+    element("data").attribute("value", length.picoseconds()).text(rounded(length))
 }
 
 /// A share of one, in percent.

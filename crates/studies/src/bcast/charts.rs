@@ -26,12 +26,12 @@ pub fn nodes(numbers: &[u32]) -> Axis {
 
 /// The vertical axis of times.
 pub fn times() -> Axis {
-    Axis::linear("broadcast and reply [\u{b5}s]", Measure::Microseconds).reaching(0.0)
+    Axis::linear("broadcast and reply [us]", Measure::Microseconds).reaching(0.0)
 }
 
 /// The same over several powers of ten.
 pub fn many_times() -> Axis {
-    Axis::logarithmic("broadcast and reply [\u{b5}s]", Measure::Microseconds)
+    Axis::logarithmic("broadcast and reply [us]", Measure::Microseconds)
 }
 
 /// The mark of a system's line.

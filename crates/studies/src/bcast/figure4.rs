@@ -17,7 +17,7 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     judge: |claim, runs| growth::judge(claim, runs, BYTES),
     draw: |claims, runs| {
         let caption = "Time until a broadcast of 256 bytes is answered, over the number of nodes. Only the ends of the printed lines are in the text: \
-                  142 \u{b5}s, and from that and the percentages, as we read them, the other three.";
+                  142 us, and from that and the percentages, as we read them, the other three.";
         Ok(Some(Drawing { caption: caption.to_string(), ..growth::draw(claims.get(CLAIM)?, runs, BYTES)? }))
     },
 };

@@ -60,7 +60,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
         ("printed".to_string(), Mark::broken(1), points)
     };
     let ticks: Vec<u32> = SIZES.into_iter().step_by(4).collect();
-    let times = Axis::logarithmic("one way [\u{b5}s]", Measure::Microseconds);
+    let times = Axis::logarithmic("one way [us]", Measure::Microseconds);
     let rates = Axis::linear("bandwidth [MB/s]", Measure::Plain).reaching(0.0);
     let peak = [(SIZES[0], bandwidth_printed), (SIZES[SIZES.len() - 1], bandwidth_printed)];
     let panels = vec![
@@ -68,7 +68,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
         chart("bandwidth", sizes(&ticks), rates, vec![line(&bandwidth)?, printed(&peak)]),
     ];
     let printed_key =
-        format!("printed: {} \u{b5}s for 8 B, a peak of {} MB/s", compact(latency), compact(bandwidth_printed));
+        format!("printed: {} us for 8 B, a peak of {} MB/s", compact(latency), compact(bandwidth_printed));
     Ok(Some(Drawing {
         legend: Some(report::legend(&[
             ("ours".to_string(), Mark::full(0)),

@@ -64,7 +64,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
         table.rows.push(vec![Cell::Words(what), Cell::Number(printed), Cell::Number(ours)]);
     };
     row(
-        "an empty message, from the start of its send to the end of its receive [\u{b5}s]".into(),
+        "an empty message, from the start of its send to the end of its receive [us]".into(),
         fixed(claim.printed("empty_us")?, 0),
         fixed(empty, 2),
     );

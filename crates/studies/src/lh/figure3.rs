@@ -83,7 +83,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         ],
         caption: "The build time so far by the inserts so far, on 16 nodes without bodies, with the hash of the last letters. a: at the \
                   splits of servers and at the end. b: after every thousand inserts. Servers and clients do not compute: what remains is two messages of \
-                  325 \u{b5}s."
+                  325 us."
             .to_string(),
     }))
 }

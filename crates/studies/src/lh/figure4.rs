@@ -86,7 +86,7 @@ fn step(runs: &Results) -> Result<Findings, MissingAnswer> {
     }
     let longest = (BODIES[BODIES.len() - 2], BODIES[BODIES.len() - 1]);
     let lone = fixed(rise(runs, 1, STEP)?, 0);
-    Ok(Findings::words(format!("a step of {lone} \u{b5}s for one client from {from} to {to} B"))
+    Ok(Findings::words(format!("a step of {lone} us for one client from {from} to {to} B"))
         .with("step_over_beside", over_beside)
         .with("step_change_us", change)
         .with("flat_longer_percent", longer)

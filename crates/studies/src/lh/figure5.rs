@@ -97,7 +97,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
     let mut keys = client_keys(&CLIENTS);
     keys.extend(lines.iter().skip(CLIENTS.len()).map(|(name, mark, _)| (name.clone(), *mark)));
     let level = Axis::linear("body [B]", Measure::Bytes).at(&[0.0, 2048.0, 4096.0, 6144.0, 8192.0]);
-    let upright = Axis::linear("blocked [\u{b5}s]", Measure::Microseconds);
+    let upright = Axis::linear("blocked [us]", Measure::Microseconds);
     Ok(Some(Drawing {
         legend: Some(legend(&keys)),
         panels: vec![chart("mean time a packet is blocked", level, upright, lines)],

@@ -38,7 +38,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
         for two in TIMES.windows(2).filter(|two| two[0] > MUCH) {
             let wanted = f64::from(two[1]) / f64::from(two[0]);
             let deviation = (time(clients, two[1])? / time(clients, two[0])? / wanted - 1.0) * 100.0;
-            off_proportion.push((format!("{clients} clients, from {} to {} \u{b5}s", two[0], two[1]), deviation));
+            off_proportion.push((format!("{clients} clients, from {} to {} us", two[0], two[1]), deviation));
         }
     }
     for server_time in TIMES.into_iter().filter(|time| *time >= MUCH) {
@@ -47,13 +47,13 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
             .map(|clients| time(clients, server_time))
             .collect::<Result<Vec<f64>, MissingAnswer>>()?;
         let (least, most) = (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
-        merged.push((format!("{server_time} \u{b5}s"), most / least));
+        merged.push((format!("{server_time} us"), most / least));
     }
     let (most, mut shares, mut found) = (CLIENTS[CLIENTS.len() - 1], Vec::new(), Vec::new());
     for server_time in TIMES {
         let times = speed_up(runs, job(most, server_time))?;
         if server_time <= LITTLE {
-            shares.push((format!("{most} clients, {server_time} \u{b5}s"), times / f64::from(most)));
+            shares.push((format!("{most} clients, {server_time} us"), times / f64::from(most)));
         }
         if [LITTLE, MUCH, 10 * MUCH].contains(&server_time) {
             found.push(format!("{} with {} ms", fixed(times, 2), compact(f64::from(server_time) / 1e3)));

@@ -89,7 +89,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     Ok(Some(Drawing {
         legend: Some(legend(&keys)),
         panels,
-        caption: "How much faster the build is than with one client on the same machine: with the 325 \u{b5}s of a message, and with a third \
+        caption: "How much faster the build is than with one client on the same machine: with the 325 us of a message, and with a third \
                   and a ninth of them; 64 nodes, hash of the last letters."
             .to_string(),
     }))

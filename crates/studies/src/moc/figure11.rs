@@ -52,7 +52,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let gains = by_buffers("speed-up", gain_axis(), Some(0.0), |buffers, bytes| {
         gain(runs, job(bytes, buffers), job(bytes, 1))
     })?;
-    let y = Axis::linear("mean effective blocking of a packet [\u{b5}s]", Measure::Microseconds).reaching(0.0);
+    let y = Axis::linear("mean effective blocking of a packet [us]", Measure::Microseconds).reaching(0.0);
     let blocking = by_buffers("blocking", y, None, |buffers, bytes| blocking(runs, job(bytes, buffers)))?;
     Ok(Some(Drawing {
         legend: Some(legend(&buffer_keys())),

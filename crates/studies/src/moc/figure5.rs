@@ -49,7 +49,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         [numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max)].map(|end| fixed(end, 2)).join(" to ")
     };
     if platform == Platform::Basic {
-        let ours = format!("from two to eight hops {} \u{b5}s more, by message size", ends(&extra));
+        let ours = format!("from two to eight hops {} us more, by message size", ends(&extra));
         return Ok(Findings::words(ours).with("near_us", nearest).with("extra_us", extra));
     }
     let ours = format!("from two to eight hops {} times as long, by message size", ends(&as_long));
@@ -64,7 +64,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
             let points = over_sizes(|bytes| latency(runs, platform, hops, bytes))?;
             series.push(Series { name: format!("{hops} hops"), mark: Mark::full(index), points });
         }
-        let y = Axis::linear("message latency [\u{b5}s]", Measure::Microseconds).reaching(0.0);
+        let y = Axis::linear("message latency [us]", Measure::Microseconds).reaching(0.0);
         panels.push(LineChart { title: name.to_string(), x: size_axis(), y, series, baseline: None }.draw());
     }
     let keys: Vec<_> =

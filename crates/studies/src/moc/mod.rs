@@ -89,7 +89,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
              or both would wait for ever.",
             "The paper leaves open in which order all-to-all goes through the partners. Here the nodes take turns: each \
              sends to all others when it has the messages of those before it. All other orders that were tried contend \
-             far more than the 2 \u{b5}s that the paper prints.",
+             far more than the 2 us that the paper prints.",
             "The paper prints no costs of nodes either: experiments/moc/parameters.md says how they were chosen. The \
              GCel, a measurement in the paper, is simulated here.",
         ],

@@ -51,7 +51,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         let points = over_sizes(|bytes| blocking(runs, job(load, bytes)))?;
         series.push(Series { name: load.name().to_string(), mark: load_mark(load), points });
     }
-    let y = Axis::linear("mean effective blocking [\u{b5}s]", Measure::Microseconds).reaching(0.0);
+    let y = Axis::linear("mean effective blocking [us]", Measure::Microseconds).reaching(0.0);
     let chart = LineChart { title: "MoC(3,2), 64 nodes".to_string(), x: size_axis(), y, series, baseline: None }.draw();
     let keys: Vec<_> = LOADS.iter().map(|load| (load.name().to_string(), load_mark(*load))).collect();
     Ok(Some(Drawing {

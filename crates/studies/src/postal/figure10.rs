@@ -30,7 +30,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
 
 fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let times = times_over_alpha(runs, BYTES)?;
-    let chart = over_alpha("16 KiB on 8 x 8 nodes", "time [\u{b5}s]", Measure::Microseconds, Mark::full(0), times);
+    let chart = over_alpha("16 KiB on 8 x 8 nodes", "time [us]", Measure::Microseconds, Mark::full(0), times);
     let caption = "Time until every node has the message, the mean over eight random orders of the nodes.";
     Ok(Some(Drawing { legend: None, panels: vec![chart], caption: caption.to_string() }))
 }

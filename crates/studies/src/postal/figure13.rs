@@ -54,7 +54,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let steps = predicted(lambda, NODES, alphas).iter().map(|(alpha, time)| (alpha.as_f64(), time.as_f64())).collect();
     let prediction = over_alpha("predicted, lambda = 1.8", "time [t0]", Measure::Plain, Mark::full(1), steps);
     let times = times_over_alpha(runs, BYTES)?;
-    let measured = over_alpha("512 B on 8 x 8 nodes", "time [\u{b5}s]", Measure::Microseconds, Mark::full(0), times);
+    let measured = over_alpha("512 B on 8 x 8 nodes", "time [us]", Measure::Microseconds, Mark::full(0), times);
     Ok(Some(Drawing {
         legend: None,
         panels: vec![prediction, measured],

@@ -74,7 +74,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         line("receiver, lambda t0", Mark::full(2), &one, &|found| found.lambda * found.send_time),
         line("sender, t0", Mark::full(3), &one, &|found| found.send_time),
     ];
-    let y = Axis::logarithmic("time [\u{b5}s]", Measure::Microseconds);
+    let y = Axis::logarithmic("time [us]", Measure::Microseconds);
     let title = "time until it is sent and received".to_string();
     let times = LineChart { title, x: size_axis(), y, series: times, baseline: None }.draw();
     let keys = [("first experiment", Mark::full(0)), ("second experiment", Mark::broken(1))];

@@ -122,7 +122,7 @@ fn irregular(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Vec<Benchmark>, 
 
 /// In millionths of the messages of a complete exchange.
 fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
-    let allowed = "0 to 100, in percent of the messages of a complete exchange";
+    let allowed = "0 to 100, in percent of the messages of an all-to-all";
     let cell = row.optional("density").ok_or_else(|| TimesProblem::cell("density", "nothing", allowed))?;
     match cell.trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok((percent * 1e4).round() as u64),

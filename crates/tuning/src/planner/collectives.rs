@@ -2,7 +2,7 @@
 
 use endpoint::Result;
 use machines::model::{Machine, NodeId};
-use plan_format::{AlgorithmSpec, POSTED, PlanError, Sizes};
+use plan_format::{ALL_AT_ONCE, AlgorithmSpec, PlanError, Sizes};
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
@@ -75,7 +75,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
     let of =
         |name: &str| entries(picks.iter().filter(|pick| pick.question.command() == name && pick.bytes().is_some()));
     let matrix = picks.iter().find(|pick| pick.bytes().is_none()).and_then(|pick| pick.best.as_ref());
-    let matrix = matrix.map_or_else(|| AlgorithmSpec::name(POSTED), |best| best.candidate.spec().clone());
+    let matrix = matrix.map_or_else(|| AlgorithmSpec::name(ALL_AT_ONCE), |best| best.candidate.spec().clone());
     plan_format::Plan::of(
         plan_format::MadeFor {
             machine: machine.name.clone(),

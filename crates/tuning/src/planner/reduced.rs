@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use endpoint::{Error, Result};
 use machines::model::{Interconnect, Machine};
-use programs::all_to_all::Unscheduled;
+use programs::all_to_all::all_at_once;
 use programs::catalogue::{Catalogue, Parameters};
 use programs::schedule::{Pacing, Pattern, Rule, Schedule, Transfer};
 use quantities::{Bytes, Duration};
@@ -142,7 +142,7 @@ fn reduced(
             let steps = steps.unwrap_or(usize::MAX);
             Benchmark::Scheduled(Arc::new(some_steps(schedule, steps, part)), *pacing, *algorithm)
         }
-        Benchmark::Unscheduled(_) => Benchmark::Unscheduled(Unscheduled::new(&thinned(question, steps, part)?)),
+        Benchmark::AllAtOnce(_) => Benchmark::AllAtOnce(Arc::new(all_at_once(&thinned(question, steps, part)?))),
         Benchmark::Broadcast(_, group, bytes) => {
             Benchmark::Broadcast(made(candidate, ranks, part)?, group.clone(), part.of(*bytes))
         }
@@ -174,7 +174,7 @@ fn some_steps(schedule: &Schedule, kept: usize, part: Part) -> Schedule {
     let kept = kept.min(carrying.len());
     let shortened = |transfer: &Transfer| Transfer { bytes: part.of(transfer.bytes), ..*transfer };
     let steps: Vec<Vec<Transfer>> = match schedule.rule {
-        Rule::OneEach => {
+        Rule::OneEach | Rule::ManyToMany => {
             let at_distances = (0..kept).map(|place| carrying[place * carrying.len() / kept]);
             at_distances.map(|step| step.iter().map(shortened).collect()).collect()
         }

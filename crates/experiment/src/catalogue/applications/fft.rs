@@ -15,7 +15,7 @@ use crate::{Error, Finding, Prepared, Ready, Site};
 /// The largest array whose numbers are really transformed, in numbers a side.
 const LARGEST: u32 = 4096;
 
-/// Transform a square array of complex numbers (FFT): rows, a complete exchange, then columns.
+/// Transform a square array of complex numbers (FFT): rows, an all-to-all, then columns.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fft {

@@ -74,7 +74,7 @@ impl Halos {
         let percent = 100.0 * pattern.density();
         let finding = Finding {
             name: "halo",
-            text: format!("{messages} messages ({percent:.1}% of a complete exchange) of {mean:.1} B in {steps} steps"),
+            text: format!("{messages} messages ({percent:.1}% of an all-to-all) of {mean:.1} B in {steps} steps"),
             key: "halo",
             value: json!({"messages": messages, "percent": percent, "mean_bytes": mean, "steps": steps}),
         };

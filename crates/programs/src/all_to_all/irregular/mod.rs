@@ -20,7 +20,16 @@ pub use linear::linear;
 pub use pairwise::pairwise;
 
 use super::Complete;
-use crate::schedule::{Pattern, Schedule, SendReceiveOrder};
+use crate::schedule::{Measures, Pattern, Schedule, SendReceiveOrder};
+
+/// A decomposition, whose time is the square of the messages and ranks, is tried only for patterns with at most this many of both.
+const MOST_DECOMPOSED: usize = 1 << 11;
+
+/// The algorithms among which the best is chosen, the first of equal ones first. Linear is none: it is never better.
+const CANDIDATES: [Irregular; 6] = {
+    use Irregular::{Balanced, Birkhoff, EdgeColouring, Greedy, LargestFirst, Pairwise};
+    [EdgeColouring, LargestFirst, Greedy, Pairwise, Balanced, Birkhoff]
+};
 
 /// The algorithms that make a schedule for a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,6 +119,25 @@ impl Irregular {
             Irregular::Birkhoff => birkhoff(pattern),
         }
     }
+
+    /// The algorithm whose schedule for `pattern` is the best by its measures, with that schedule: the least sum of two ratios, that of its
+    /// transfers in sequence to the messages of the busiest rank, which count where messages are short, and that of its bytes in sequence to
+    /// the bytes of the busiest rank, which count where they are long. No machine is asked. Decompositions are tried for small patterns only.
+    pub fn best(pattern: &Pattern) -> (Irregular, Schedule) {
+        let small = pattern.messages().len() + pattern.ranks() as usize <= MOST_DECOMPOSED;
+        let candidates = CANDIDATES.into_iter().filter(|&algorithm| small || algorithm != Irregular::Birkhoff);
+        let made = candidates.map(|algorithm| (algorithm, algorithm.schedule(pattern)));
+        let measured = made.map(|(algorithm, schedule)| (stretch(&schedule.measures()), algorithm, schedule));
+        let best = measured.reduce(|best, next| if next.0 < best.0 { next } else { best });
+        best.map_or_else(|| (Irregular::Greedy, greedy(pattern)), |(_, algorithm, schedule)| (algorithm, schedule))
+    }
+}
+
+/// How far a schedule is from the least that its messages need, in transfers and in bytes; 2 if it needs no more.
+fn stretch(measures: &Measures) -> f64 {
+    let ratio = |sum: u64, least: u64| if least == 0 { 1.0 } else { sum as f64 / least as f64 };
+    ratio(measures.transfers_in_step, u64::from(measures.most_messages_of_a_rank))
+        + ratio(measures.bytes_in_step.0, measures.most_bytes_of_a_rank.0)
 }
 
 quantities::written_by_name!(Irregular);

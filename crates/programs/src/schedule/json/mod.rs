@@ -56,8 +56,8 @@ struct TransferText {
 
 impl Rule {
     /// All of them.
-    const fn all() -> [Rule; 2] {
-        [Rule::OneEach, Rule::ManyToOne]
+    const fn all() -> [Rule; 3] {
+        [Rule::OneEach, Rule::ManyToOne, Rule::ManyToMany]
     }
 
     /// Its name in a file.
@@ -65,6 +65,7 @@ impl Rule {
         match self {
             Rule::OneEach => "one-each",
             Rule::ManyToOne => "many-to-one",
+            Rule::ManyToMany => "many-to-many",
         }
     }
 }
@@ -110,7 +111,8 @@ impl Schedule {
             return Err(wrong("ranks", &[], format!("found {}; allowed is 1 to {MOST_RANKS}", read.ranks)));
         }
         let Some(rule) = Rule::all().into_iter().find(|rule| rule.name() == read.rule) else {
-            let problem = format!("found \"{}\"; allowed is \"one-each\" or \"many-to-one\"", read.rule);
+            let problem =
+                format!("found \"{}\"; allowed is \"one-each\", \"many-to-one\" or \"many-to-many\"", read.rule);
             return Err(ReadError {
                 meant: nearest(&read.rule, Rule::all().map(Rule::name)),
                 ..wrong("rule", &[], problem)

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use machines::model::Machine;
-use plan_format::{AlgorithmSpec, POSTED};
-use programs::all_to_all::{Complete, Irregular, Unscheduled};
+use plan_format::AlgorithmSpec;
+use programs::all_to_all::{ALL_AT_ONCE, Complete, Irregular, all_at_once};
 use programs::catalogue::{Cost, Stretch, halvings};
 use programs::schedule::{Measures, Pacing, Pattern, Schedule};
 use quantities::{Bytes, Duration};
 
 use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
-use virtual_worlds::waits_for_receivers;
 
 /// The most messages whose steps are worked out in order to pace them.
 const MOST_PACED: u64 = 1 << 20;
@@ -52,7 +50,7 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
     found
 }
 
-pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
+pub(super) fn irregular(pattern: &Pattern) -> Candidates {
     let mut found = Candidates::default();
     let messages = pattern.messages().len();
     for algorithm in Irregular::all() {
@@ -70,21 +68,15 @@ pub(super) fn irregular(pattern: &Pattern, machine: &Machine) -> Candidates {
         let schedule = Arc::new(algorithm.schedule(pattern));
         found.all.extend(in_paces(algorithm, schedule, &Pacing::all()));
     }
-    let largest = pattern.messages().iter().map(|message| message.bytes).max().unwrap_or_default();
-    if waits_for_receivers(machine, largest) {
-        let why = "it needs sends that do not wait for their receivers".to_string();
-        found.left_out.push(("no schedule".to_string(), why));
-    } else {
-        let degree = f64::from(pattern.most_messages_of_a_rank());
-        let bytes: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
-        let mean = Bytes(bytes.checked_div(messages as u64).unwrap_or(0));
-        found.all.push(Candidate {
-            name: "no schedule".to_string(),
-            benchmark: Benchmark::Unscheduled(Unscheduled::new(pattern)),
-            cost: Cost { messages: messages as f64, bytes: bytes as f64, chain: vec![Stretch::of(degree, 1.0, mean)] },
-            spec: AlgorithmSpec::name(POSTED),
-        });
-    }
+    let degree = f64::from(pattern.most_messages_of_a_rank());
+    let bytes: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
+    let mean = Bytes(bytes.checked_div(messages as u64).unwrap_or(0));
+    found.all.push(Candidate {
+        name: ALL_AT_ONCE.to_string(),
+        benchmark: Benchmark::AllAtOnce(Arc::new(all_at_once(pattern))),
+        cost: Cost { messages: messages as f64, bytes: bytes as f64, chain: vec![Stretch::of(degree, 1.0, mean)] },
+        spec: AlgorithmSpec::name(ALL_AT_ONCE),
+    });
     found
 }
 

@@ -47,7 +47,7 @@ pub(super) fn all(question: &Question, site: &Site<'_>, model: &Model) -> Result
         Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
         Question::AllReduce { bytes, .. } => all_reduce::candidates(*bytes, site, model),
         Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
-        Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern, machine)),
+        Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern)),
     }
 }
 
@@ -70,7 +70,7 @@ impl Candidate {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, ..) => schedule.carrying_steps().count(),
             Benchmark::Complete { algorithm, .. } if !algorithm.forwards() => question.ranks() as usize - 1,
-            Benchmark::Unscheduled(_) => question.pattern().map_or(1, |it| it.most_messages_of_a_rank() as usize),
+            Benchmark::AllAtOnce(_) => question.pattern().map_or(1, |it| it.most_messages_of_a_rank() as usize),
             _ => 1,
         }
     }
@@ -87,6 +87,7 @@ impl Candidate {
     pub fn schedule(&self, ranks: u32) -> Result<Option<(Arc<Schedule>, Pacing)>> {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, pacing, _) => Ok(Some((Arc::clone(schedule), *pacing))),
+            Benchmark::AllAtOnce(schedule) => Ok(Some((Arc::clone(schedule), Pacing::FreeRunning))),
             _ if self.is_hardware() => Ok(None),
             benchmark => Ok(Some((Arc::new(recorded::schedule(benchmark, ranks)?), Pacing::FreeRunning))),
         }
@@ -105,7 +106,7 @@ impl Candidate {
     /// Whether ranks forward, or may forward, what others have sent them.
     pub fn forwards(&self) -> bool {
         match &self.benchmark {
-            Benchmark::Scheduled(..) | Benchmark::Unscheduled(_) => false,
+            Benchmark::Scheduled(..) | Benchmark::AllAtOnce(_) => false,
             Benchmark::Complete { algorithm, .. } => algorithm.forwards(),
             _ => true,
         }
@@ -130,6 +131,7 @@ impl Candidate {
         match &self.benchmark {
             Benchmark::Scheduled(_, pacing, _) => *pacing == Pacing::Overlapped,
             Benchmark::Rings(rings, _) => rings.len() > 1,
+            Benchmark::AllAtOnce(_) => true,
             _ => false,
         }
     }
