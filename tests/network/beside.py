@@ -1,10 +1,11 @@
-"""Compare Maquette with other programs, on eight hosts at 100 Mbit/s: one file to seven receivers, and broadcasts of a program.
+"""Compare Maquette with other programs, on eight hosts at 100 Mbit/s or another rate: one file to seven receivers, and broadcasts of a program.
 
-    python3 tests/network/beside.py [--files] [--broadcasts] [--runs N]
+    python3 tests/network/beside.py [--files] [--broadcasts] [--runs N] [--rate 1gbit] [--mebibytes 128]
 
 Programs run alternately, on the same hosts, wires and losses. The time of a file is from the start of the sending command until it ends,
-when it knows that all receivers have the file; receivers are started before. Every copy is compared with the original. The time of a
-broadcast is from when the root begins until the last rank has it.
+when it knows that all receivers have the file; receivers are started before. Every copy is compared with the original. Beside it is the
+processor time of the sender and of all receivers, since all hosts share this computer's processors. The time of a broadcast is from when the
+root begins until the last rank has it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ import mpi
 from hosts import Hosts, Unavailable, Wire
 
 RECEIVERS = 7
-SIZE = 64 << 20
 GROUP = "239.255.77.1"
 MAQUETTE = os.environ.get("MAQUETTE", "maquette")
 TIMEOUT = 120.0
@@ -46,13 +46,23 @@ class Program:
     """The path of a receiver's copy."""
 
 
-def uftp() -> Program:
+@dataclass(frozen=True)
+class Cost:
+    """What sending a file to all receivers takes."""
+
+    time: float
+    """Until the sender has ended. [s]"""
+    processor: float
+    """The processor time of all hosts. [s]"""
+
+
+def uftp(kilobits: int) -> Program:
     """UFTP at the rate of the wire, with the timing that was best on these hosts."""
     timing = ["-r", "0.005:0.001:0.02", "-s", "10"]
     return Program(
         "UFTP, tuned",
         lambda _, folder: ["uftpd", "-d", "-D", str(folder), "-I", "eth0", "-B", "4000000"],
-        lambda file: ["uftp", "-I", "eth0", "-B", "4000000", "-R", "98500", "-b", "1456", *timing, str(file)],
+        lambda file: ["uftp", "-I", "eth0", "-B", "4000000", "-R", str(kilobits * 985 // 1000), "-b", "1456", *timing, str(file)],
         lambda folder, name: folder / name,
     )
 
@@ -114,8 +124,15 @@ def receivers(hosts: Hosts, program: Program, folders: list[Path]) -> Iterator[N
                 process.kill()
 
 
-def time_to_send(hosts: Hosts, program: Program, file: Path) -> float:
-    """How long it takes to send the file. [s]"""
+def processor_time() -> float:
+    """That of the processes that this one has started and waited for. [s]"""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def cost_to_send(hosts: Hosts, program: Program, file: Path) -> Cost:
+    """What sending the file takes."""
+    before = processor_time()
     with tempfile.TemporaryDirectory(prefix="beside-") as scratch:
         folders = [Path(scratch) / str(host) for host in range(2, RECEIVERS + 2)]
         for folder in folders:
@@ -133,29 +150,46 @@ def time_to_send(hosts: Hosts, program: Program, file: Path) -> float:
             copy = program.received(folder, file.name)
             if not filecmp.cmp(file, copy, shallow=False):
                 raise RuntimeError(f"{program.name}: {copy} is not the file")
-        return took
+        return Cost(took, processor_time() - before)
 
 
-def files(runs: int, losses: list[float], name_part: str) -> None:
-    """Measure one file to seven receivers, by programs with this in their name."""
-    all_programs = [maquette(""), uftp(), udpcast(), tcp()]
-    programs = [program for program in all_programs if name_part in program.name]
-    with tempfile.TemporaryDirectory(prefix="beside-") as scratch, Hosts(RECEIVERS + 1, Wire(burst="4kb")) as hosts:
+def wire(rate: str) -> Wire:
+    """A wire of this rate: what passes at once, and what waits in queues, grows with it."""
+    if rate == "100mbit":
+        return Wire(burst="4kb")
+    return Wire(rate=rate, burst="32kb", host_queue="4mb", switch_queue="512kb")
+
+
+def kilobits(rate: str) -> int:
+    """A rate in the notation of `tc`: 100mbit, 1gbit. [kbit/s]"""
+    units = {"mbit": 1_000, "gbit": 1_000_000}
+    return next(int(rate.removesuffix(unit)) * factor for unit, factor in units.items() if rate.endswith(unit))
+
+
+def files(options: argparse.Namespace) -> None:
+    """Measure one file to seven receivers, by the programs that the options select."""
+    all_programs = [maquette(""), uftp(kilobits(options.rate)), udpcast(), tcp()]
+    programs = [program for program in all_programs if options.only in program.name]
+    size = options.mebibytes
+    with tempfile.TemporaryDirectory(prefix="beside-") as scratch, Hosts(RECEIVERS + 1, wire(options.rate)) as hosts:
         file = Path(scratch) / "file.bin"
-        file.write_bytes(os.urandom(SIZE))
-        for loss in losses:
+        file.write_bytes(os.urandom(size << 20))
+        for loss in options.losses:
             hosts.lose(loss)
-            times: dict[str, list[float]] = {program.name: [] for program in programs}
-            for _ in range(runs):
+            costs: dict[str, list[Cost]] = {program.name: [] for program in programs}
+            for _ in range(options.runs):
                 for program in programs:
                     try:
-                        times[program.name].append(time_to_send(hosts, program, file))
+                        costs[program.name].append(cost_to_send(hosts, program, file))
                     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
                         print(f"  {error}", flush=True)
-            print(f"64 MiB to {RECEIVERS} receivers, {loss} % lost at each [s]: median (least to most)")
-            for name, took in times.items():
-                if took:
-                    print(f"  {name:28} {statistics.median(took):6.2f} ({min(took):.2f} to {max(took):.2f})", flush=True)
+            print(f"{size} MiB to {RECEIVERS} receivers at {options.rate}, {loss} % lost at each [s]: median (least to most), processor time")
+            for name, taken in costs.items():
+                if taken:
+                    times = [cost.time for cost in taken]
+                    processor = statistics.median(cost.processor for cost in taken)
+                    spread = f"({min(times):.2f} to {max(times):.2f})"
+                    print(f"  {name:28} {statistics.median(times):6.2f} {spread:18} {processor:6.2f}", flush=True)
 
 
 def main() -> int:
@@ -165,6 +199,8 @@ def main() -> int:
     parser.add_argument("--broadcasts", action="store_true", help="only broadcasts of a program")
     parser.add_argument("--runs", type=int, default=3, help="how often each is run")
     parser.add_argument("--losses", type=float, nargs="*", default=[0.0, 1.0], help="percent lost at each receiver")
+    parser.add_argument("--rate", default="100mbit", help="the rate of the wires, in the notation of tc")
+    parser.add_argument("--mebibytes", type=int, default=64, help="the size of the file")
     parser.add_argument("--only", default="", help="only programs whose name has this in it")
     options = parser.parse_args()
     missing = [tool for tool in ("uftp", "udp-sender", "mpicc.mpich", "mpicc.openmpi") if shutil.which(tool) is None]
@@ -172,7 +208,7 @@ def main() -> int:
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
     try:
         if not options.broadcasts:
-            files(options.runs, options.losses, options.only)
+            files(options)
         if not options.files:
             mpi.broadcasts(RECEIVERS + 1, MAQUETTE)
     except Unavailable as error:
