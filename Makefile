@@ -48,6 +48,7 @@ bench: release ## measure how fast the simulations are, in Rust and from Python,
 	@scripts/need redis || true
 	$(BIN)/python tests/bench/python.py
 	$(BIN)/python tests/bench/plan.py
+	$(BIN)/python tests/bench/collectives.py
 	$(BIN)/python tests/bench/store.py
 	$(BIN)/python tests/bench/store_pool.py
 	$(BIN)/python tests/bench/store_parity.py

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,106 @@ def test_a_library_without_the_standard_interface_is_named(tmp_path: Path) -> No
     assert done.stderr.count("not an MPI library with the standard ABI") == 1
     assert "compiles programs for it with `mpicc_abi`" in done.stderr
     assert "-1" not in done.stderr and "  " not in done.stderr, done.stderr
+
+
+def test_a_measured_plan_has_entries_only_where_it_is_faster(every_collective: Path, tmp_path: Path) -> None:
+    path, ranks = tmp_path / "plan.toml", 2
+    command: list[str | Path] = [MPIEXEC, "-n", str(ranks), BIN / "maquette", "plan", "collectives", "--measure", "--json"]
+    command += ["--sizes", "64,64KiB", "--write", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    measured: list[dict[str, Any]] = json.loads(done.stdout)["measured"]
+    rows = {(row["collective"], row["bytes"]) for row in measured}
+    assert rows >= {(name, size) for name in ("broadcast", "all-reduce", "all-to-all") for size in (64, 65_536)}
+    assert all(row["library"]["together_ps"] > 0 and row["library"]["in_a_row_ps"] > 0 for row in measured)
+    plan = tomllib.loads(path.read_text())
+    assert plan["ranks"] == ranks and plan["only_blocking"] is True
+    for collective, name in [("broadcast", "broadcast"), ("all_reduce", "all-reduce"), ("all_to_all", "all-to-all")]:
+        faster = {row["bytes"] for row in measured if row["collective"] == name and any(it["faster"] for it in row["algorithms"])}
+        last = {size for size in (64, 65_536) if any(_bytes(entry["to"]) == size for entry in plan.get(collective, []))}
+        assert last <= faster, f"{collective}: entries up to {last}, faster at {faster}"
+        assert bool(faster) == bool(plan.get(collective))
+    program: list[str | Path] = [MPIEXEC, "-n", str(ranks), every_collective]
+    alone = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
+    planned = maquette("collectives", "--json", "--plan", path, "--", *program)
+    assert planned.returncode == 0, planned.stderr
+    assert planned.stdout.splitlines()[:-1] == alone.stdout.splitlines()
+
+
+def _bytes(size: str) -> int:
+    number, unit = size.split()
+    return int(number) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[unit]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ([], "--measure: found one rank; allowed is at least 2, which mpiexec starts"),
+        (["--machine", "delta"], "the argument '--measure' cannot be used with '--machine <NAME|FILE>'"),
+        (["--ranks", "4"], "the argument '--measure' cannot be used with '--ranks <N>'"),
+    ],
+)
+def test_a_measurement_that_cannot_be_made_is_refused(arguments: list[str], error: str) -> None:
+    done = maquette("plan", "collectives", "--measure", *arguments)
+    assert done.returncode == 2 and error in done.stderr
+
+
+def test_a_matrix_of_other_ranks_is_not_measured(tmp_path: Path) -> None:
+    matrix = tmp_path / "three.csv"
+    matrix.write_text("0,1,0\n0,0,1\n1,0,0\n")
+    command: list[str | Path] = [MPIEXEC, "-n", "2", BIN / "maquette", "plan", "collectives", "--measure", "--traffic", matrix]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    error = "--traffic: found a matrix of 3 ranks; allowed is one of 2, as many as mpiexec has started"
+    assert done.returncode != 0 and done.stderr.count(error) == 1, done.stderr
+
+
+#: Prints for how many threads MPI was initialized; a program built with BEGINS refers to a nonblocking collective, and never calls it.
+THREADS = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int provided, me, value = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Query_thread(&provided), MPI_Comm_rank(MPI_COMM_WORLD, &me);
+#ifdef BEGINS
+    MPI_Request request;
+    if (argc > 7) MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+#endif
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (me == 0) puts(provided == MPI_THREAD_MULTIPLE ? "multiple" : "as the program asks");
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("begins", "only_blocking", "threads"),
+    [(False, False, "as the program asks"), (True, False, "multiple"), (True, True, "as the program asks")],
+)
+def test_mpi_serves_several_threads_only_where_nonblocking_collectives_may_be_planned(
+    tmp_path: Path, begins: bool, only_blocking: bool, threads: str
+) -> None:
+    """Several threads make every call of the library slower, also of a program that begins no collective."""
+    source, path = tmp_path / "threads.c", plan(tmp_path, 2)
+    source.write_text(("#define BEGINS\n" if begins else "") + THREADS)
+    if only_blocking:
+        path.write_text(path.read_text().replace("ranks = 2", "ranks = 2\nonly_blocking = true"))
+    done = maquette("collectives", "--plan", path, "--", MPIEXEC, "-n", "2", compiled(source, tmp_path / "threads"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == threads
+
+
+@pytest.mark.parametrize("starter", ["OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"])
+def test_a_program_under_the_mpiexec_of_another_library_is_refused_at_once(tmp_path: Path, starter: str) -> None:
+    """Started by another mpiexec, each process would take itself for the only one, or fail in the library's words."""
+    source = tmp_path / "hours.c"
+    source.write_text('#include <mpi.h>\n#include <stdio.h>\nint main(void) { MPI_Init(0, 0); puts("hours later"); return MPI_Finalize(); }\n')
+    program = compiled(source, tmp_path / "hours")
+    for command in (["collectives", "--plan", plan(tmp_path, 2)], ["trace", "--out", tmp_path / "hours.trace"]):
+        done = maquette(*command, "--", program, **{starter: "2"})
+        assert done.returncode == 2, done.stderr
+        assert "the program runs with MPICH" in done.stderr and "has started" in done.stderr
+        assert "start it with the mpiexec that comes with its library" in done.stderr
+        assert "hours later" not in done.stdout
+    done = maquette("launch", "--mpi", "broadcast", **{starter: "2"})
+    assert done.returncode == 2 and "has started 2 processes, and " in done.stderr

@@ -212,7 +212,9 @@ def test_a_library_of_another_interface_is_named(tmp_path: Path) -> None:
         "int MPI_Init(int *a, char ***b) { return PMPI_Init(a, b); }\n"
         'int PMPI_Get_library_version(char *text, int *n) { strcpy(text, "Open MPI v5.0.6"); *n = 15; return 0; }\n'
     )
-    (tmp_path / "program.c").write_text("int MPI_Init(int *, char ***);\nint main(void) { return MPI_Init(0, 0); }\n")
+    (tmp_path / "program.c").write_text(
+        '#include <stdio.h>\nint MPI_Init(int *, char ***);\nint main(void) { MPI_Init(0, 0); puts("hours later"); return 0; }\n'
+    )
     library = tmp_path / "libmpi.so"
     subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "other.c", "-o", library], check=True, timeout=120)
     program = tmp_path / "program"
@@ -222,6 +224,7 @@ def test_a_library_of_another_interface_is_named(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"the program runs with Open MPI v5.0.6, {library}" in done.stderr
     assert "libmpi_abi.so" in done.stderr
+    assert "hours later" not in done.stdout, "the program is refused before it does anything"
     assert not (tmp_path / "other.trace").exists()
 
 

@@ -19,7 +19,7 @@ use super::preloaded::{self, Library};
 use super::settings::Settings;
 
 /// The preloaded library.
-const LIBRARY: Library = Library {
+pub(super) const LIBRARY: Library = Library {
     name: "libmaquette_collectives.so",
     variable: "MAQUETTE_COLLECTIVES_LIBRARY",
     package: "maquette-mpi-collectives",

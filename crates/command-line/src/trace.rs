@@ -119,14 +119,11 @@ impl Arguments {
     /// What the ranks have written.
     fn written(&self, folder: &Path, status: ExitStatus) -> Result<TraceSummary, Failure> {
         let not_traced = folder.join(NOT_TRACED);
-        if let Ok(library) = fs::read_to_string(&not_traced) {
+        if let Ok(text) = fs::read_to_string(&not_traced) {
             let _ = fs::remove_file(not_traced);
-            return Err(Failure::Preloaded {
-                problem: format!("no trace: the program runs with {}", library.trim_end()),
-                hint: "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one; `mpicc_abi` \
-                       compiles programs for it"
-                    .to_owned(),
-            });
+            let (library, hint) = text.split_once('\n').unwrap_or((text.as_str(), ""));
+            let problem = format!("no trace: the program runs with {library}");
+            return Err(Failure::Preloaded { problem, hint: hint.trim_end().to_owned() });
         }
         let mut traced = TraceSummary { folder: self.out.display().to_string(), ..TraceSummary::default() };
         let mut size = 1;

@@ -22,7 +22,7 @@ const ARROWS: [(&str, &[&str], &[&str]); 25] = [
     ("mpi-abi", &[], &[]),
     ("trace-format", &[], &[]),
     ("mpi-preload", &[], &[]),
-    ("mpi-trace", &["mpi-abi", "mpi-preload", "trace-format"], &[]),
+    ("mpi-trace", &["mpi", "mpi-abi", "mpi-preload", "trace-format"], &[]),
     (
         "mpi-collectives",
         &["endpoint", "mpi", "mpi-abi", "mpi-preload", "plan-format", "programs", "quantities", "real-worlds"],

@@ -39,6 +39,9 @@ macro_rules! collective {
                 }
             }
         )+
+
+        /// The functions that begin collectives.
+        pub(crate) const NONBLOCKING: [&str; 8] = [$(stringify!($begun), stringify!($large_begun)),+];
     };
 }
 
@@ -76,15 +79,19 @@ collective! {
 /// The arguments are those that MPI requires.
 unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_int) -> c_int {
     let Some(session) = Session::current() else { return library() };
-    let Some(known) = Communicator::of(communicator) else { return library() };
     let collective = call.collective();
-    // SAFETY: guaranteed by the caller.
-    match unsafe { call.choose(&known, session) } {
+    let chosen = call.entry(&session.plan).and_then(|entry| {
+        let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;
+        // SAFETY: guaranteed by the caller.
+        let chosen = unsafe { call.choose(entry, &known, session) }?;
+        Ok((known, chosen))
+    });
+    match chosen {
         Err(reason) => {
             session.statistics.count_passed_on(collective, reason);
             library()
         }
-        Ok(chosen) => {
+        Ok((known, chosen)) => {
             session.statistics.planned(collective, chosen.entry);
             match known.run(session, &chosen.job) {
                 Ok(()) => MPI_SUCCESS,
@@ -100,17 +107,19 @@ unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_i
 /// See [`wait`]; there is room for a request.
 unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: impl FnOnce() -> c_int) -> c_int {
     let Some(session) = Session::current() else { return library() };
-    let Some(known) = Communicator::of(communicator) else { return library() };
     let collective = call.collective();
-    let threads = if session.has_threads { Ok(()) } else { Err(Reason::Threads) };
-    // SAFETY: guaranteed by the caller.
-    let chosen = threads.and_then(|()| unsafe { call.choose(&known, session) });
-    match chosen.and_then(|chosen| Ok((chosen.entry, chosen.retained()?))) {
+    let chosen = session.for_nonblocking().and_then(|()| call.entry(&session.plan)).and_then(|entry| {
+        let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;
+        // SAFETY: guaranteed by the caller.
+        let chosen = unsafe { call.choose(entry, &known, session) }?;
+        Ok((known, entry, chosen.retained()?))
+    });
+    match chosen {
         Err(reason) => {
             session.statistics.count_passed_on(collective, reason);
             library()
         }
-        Ok((entry, (chosen, kept))) => {
+        Ok((known, entry, (chosen, kept))) => {
             session.statistics.planned(collective, entry);
             // SAFETY: guaranteed by the caller.
             match unsafe { known.begin(session, (collective, chosen.job, kept), request) } {

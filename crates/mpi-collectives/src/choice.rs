@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mpi_abi::*;
 use mpi_preload::{Address, Count, Handle};
-use plan_format::place_for;
+use plan_format::{Entry, Exchange, MatrixExchange, Plan, place_for};
+use programs::{all_reduce, broadcast};
 use quantities::{Bytes, Rank};
 
 use crate::communicators::Communicator;
@@ -93,24 +94,47 @@ impl Call {
         }
     }
 
-    /// Chooses the algorithm; all ranks choose the same.
+    /// The number of the plan's entry for this call, or why there is none. All ranks find the same, without asking the library: a call that
+    /// is left to it costs no more than this.
+    pub(crate) fn entry(&self, plan: &Plan) -> Result<usize, Reason> {
+        let bytes = |(_, count, datatype): Buffer| match Layout::size_of(MPI_Datatype(datatype)) {
+            Some(size) => Ok(count.saturating_mul(size)),
+            None => Err(Reason::Arguments),
+        };
+        match *self {
+            Call::Broadcast { data, .. } => place_of(&plan.broadcast, || bytes(data)),
+            Call::AllReduce { received, .. } => place_of(&plan.all_reduce, || bytes(received)),
+            Call::AllToAll { received, .. } => place_of(&plan.all_to_all, || bytes(received)),
+            Call::AllToAllv { .. } => plan.all_to_allv.as_ref().map(|_| 0).ok_or(Reason::NotPlanned),
+        }
+    }
+
+    /// The call by an entry of the plan; all ranks choose the same.
     ///
     /// # Safety
     /// The arguments are those that MPI requires.
-    pub(crate) unsafe fn choose(&self, communicator: &Communicator, session: &'static Session) -> Choice {
+    pub(crate) unsafe fn choose(&self, entry: usize, communicator: &Communicator, session: &'static Session) -> Choice {
         if communicator.is_inter {
             return Err(Reason::Intercommunicator);
         }
         if communicator.ranks != session.plan.ranks {
             return Err(Reason::Ranks);
         }
-        match *self {
-            Call::Broadcast { data, root } => broadcast(data, root, communicator, session),
-            Call::AllReduce { sent, received, operator } => all_reduce(sent, received, MPI_Op(operator), session),
-            Call::AllToAll { sent, received } => all_to_all(sent, received, communicator, session),
-            // SAFETY: guaranteed by the caller.
-            Call::AllToAllv { sent, received } => unsafe { all_to_allv(sent, received, communicator, session) },
-        }
+        let job = match *self {
+            Call::Broadcast { data, root } => broadcast(data, root, communicator, &session.plan.broadcast[entry]),
+            Call::AllReduce { sent, received, operator } => {
+                all_reduce(sent, received, MPI_Op(operator), &session.plan.all_reduce[entry])
+            }
+            Call::AllToAll { sent, received } => {
+                all_to_all(sent, received, communicator, &session.plan.all_to_all[entry])
+            }
+            Call::AllToAllv { sent, received } => {
+                let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
+                // SAFETY: guaranteed by the caller.
+                unsafe { all_to_allv(sent, received, communicator, entry) }
+            }
+        };
+        job.map(|job| PlannedCall { job, entry })
     }
 }
 
@@ -124,17 +148,24 @@ fn is_in_place(address: Address) -> bool {
     address.addr() == IN_PLACE
 }
 
-fn broadcast(data: Buffer, root: c_int, communicator: &Communicator, session: &'static Session) -> Choice {
+fn broadcast(
+    data: Buffer,
+    root: c_int,
+    communicator: &Communicator,
+    entry: &'static Entry<broadcast::Algorithm>,
+) -> Result<Job, Reason> {
     let data = elements(data)?;
     let root = u32::try_from(root).ok().filter(|&root| root < communicator.ranks).ok_or(Reason::Arguments)?;
-    let entry = place_of(&session.plan.broadcast, data.bytes())?;
-    let algorithm = &session.plan.broadcast[entry].algorithm;
-    Ok(PlannedCall { job: Job::Broadcast { algorithm, root: Rank(root), data }, entry })
+    Ok(Job::Broadcast { algorithm: &entry.algorithm, root: Rank(root), data })
 }
 
-fn all_reduce(sent: Address, received: Buffer, operator: MPI_Op, session: &'static Session) -> Choice {
+fn all_reduce(
+    sent: Address,
+    received: Buffer,
+    operator: MPI_Op,
+    entry: &'static Entry<all_reduce::Algorithm>,
+) -> Result<Job, Reason> {
     let received = elements(received)?;
-    let entry = place_of(&session.plan.all_reduce, received.bytes())?;
     if !received.layout.is_plain {
         return Err(Reason::Datatype);
     }
@@ -143,21 +174,23 @@ fn all_reduce(sent: Address, received: Buffer, operator: MPI_Op, session: &'stat
         return Err(Reason::Operator);
     }
     let sent = if is_in_place(sent) { received } else { Elements { address: sent, ..received } };
-    let algorithm = &session.plan.all_reduce[entry].algorithm;
-    Ok(PlannedCall { job: Job::AllReduce { algorithm, reduction, sent, received }, entry })
+    Ok(Job::AllReduce { algorithm: &entry.algorithm, reduction, sent, received })
 }
 
-fn all_to_all(sent: Buffer, received: Buffer, communicator: &Communicator, session: &'static Session) -> Choice {
+fn all_to_all(
+    sent: Buffer,
+    received: Buffer,
+    communicator: &Communicator,
+    entry: &Entry<Exchange>,
+) -> Result<Job, Reason> {
     let received = elements(received)?;
-    let entry = place_of(&session.plan.all_to_all, received.bytes())?;
     let each = |data: Elements| {
         (0..communicator.ranks)
             .map(|rank| data.at(i64::from(rank).wrapping_mul(data.count as i64), data.count))
             .collect()
     };
     let sent = if is_in_place(sent.0) { None } else { Some(each(elements(sent)?)) };
-    let blocks = Blocks { sent, received: each(received) };
-    Ok(PlannedCall { job: Job::AllToAll { exchange: session.plan.all_to_all[entry].algorithm, blocks }, entry })
+    Ok(Job::AllToAll { exchange: entry.algorithm, blocks: Blocks { sent, received: each(received) } })
 }
 
 /// # Safety
@@ -166,9 +199,8 @@ unsafe fn all_to_allv(
     sent: BufferBlocks,
     received: BufferBlocks,
     communicator: &Communicator,
-    session: &'static Session,
-) -> Choice {
-    let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
+    entry: &Entry<MatrixExchange>,
+) -> Result<Job, Reason> {
     let each = |BufferBlocks { address, counts, displacements, datatype }: BufferBlocks| {
         let all = elements((address, 0, datatype))?;
         // SAFETY: guaranteed by the caller.
@@ -182,15 +214,18 @@ unsafe fn all_to_allv(
     let sent = if is_in_place(sent.address) { None } else { Some(each(sent)?) };
     let blocks = Blocks { sent, received: each(received)? };
     let schedules = Arc::clone(&communicator.schedules);
-    Ok(PlannedCall { job: Job::AllToAllv { exchange: entry.algorithm, blocks, schedules }, entry: 0 })
+    Ok(Job::AllToAllv { exchange: entry.algorithm, blocks, schedules })
 }
 
-/// The index of the entry for this many bytes.
-fn place_of<A>(entries: &[plan_format::Entry<A>], bytes: u64) -> Result<usize, Reason> {
-    if bytes == 0 {
-        return Err(Reason::Nothing);
+/// The index of the entry for a call of so many bytes.
+fn place_of<A>(entries: &[Entry<A>], bytes: impl FnOnce() -> Result<u64, Reason>) -> Result<usize, Reason> {
+    if entries.is_empty() {
+        return Err(Reason::NotPlanned);
     }
-    place_for(entries, Bytes(bytes)).ok_or(Reason::NotPlanned)
+    match bytes()? {
+        0 => Err(Reason::Nothing),
+        bytes => place_for(entries, Bytes(bytes)).ok_or(Reason::NotPlanned),
+    }
 }
 
 impl PlannedCall {

@@ -10,6 +10,35 @@ use mpi_preload::Address;
 
 use crate::functions;
 
+/// One more than the largest handle of a predefined datatype.
+const HANDLES: usize = 0x300;
+/// The sizes of predefined datatypes, by their handles, except those that a program can change: Fortran's. [B]
+static SIZES: [u8; HANDLES] = sizes();
+
+const fn sizes() -> [u8; HANDLES] {
+    let (mut sizes, mut place) = ([0; HANDLES], 0);
+    while place < MPI_Datatype::PREDEFINED.len() {
+        let mpi_abi::Predefined { datatype, size, .. } = MPI_Datatype::PREDEFINED[place];
+        let is_of_fortran = matches!(
+            datatype,
+            MPI_LOGICAL
+                | MPI_INTEGER
+                | MPI_REAL
+                | MPI_COMPLEX
+                | MPI_DOUBLE_PRECISION
+                | MPI_DOUBLE_COMPLEX
+                | MPI_2REAL
+                | MPI_2DOUBLE_PRECISION
+                | MPI_2INTEGER
+        );
+        if !is_of_fortran {
+            sizes[datatype.0] = size as u8;
+        }
+        place += 1;
+    }
+    sizes
+}
+
 /// The properties of a datatype.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
@@ -39,6 +68,15 @@ impl Layout {
         let is_plain = datatype.predefined().is_some() && lower == 0 && extent == size;
         let size = u64::try_from(size).ok()?;
         (codes == [MPI_SUCCESS; 2]).then_some(Layout { datatype, size, extent, is_plain })
+    }
+
+    /// The size of one element of a datatype in a message; none if the handle is null. Of most predefined datatypes it is known without
+    /// asking the library.
+    pub(crate) fn size_of(datatype: MPI_Datatype) -> Option<u64> {
+        match SIZES.get(datatype.0) {
+            Some(&size) if size > 0 => Some(size.into()),
+            _ => Layout::of(datatype).map(|layout| layout.size),
+        }
     }
 
     /// The program's handle.

@@ -59,6 +59,8 @@ functions! {
     );
     comm_free = PMPI_Comm_free(communicator: *mut MPI_Comm);
     comm_call_errhandler = PMPI_Comm_call_errhandler(communicator: MPI_Comm, code: c_int);
+    barrier = PMPI_Barrier(communicator: MPI_Comm);
+    bcast = PMPI_Bcast(data: *mut c_void, count: c_int, datatype: MPI_Datatype, root: c_int, communicator: MPI_Comm);
     abort = PMPI_Abort(communicator: MPI_Comm, status: c_int);
     allreduce = PMPI_Allreduce(
         sent: *const c_void, received: *mut c_void, count: c_int, datatype: MPI_Datatype, operator: MPI_Op, communicator: MPI_Comm,

@@ -237,6 +237,7 @@ pub(crate) struct Schedules(Mutex<Option<Known>>);
 
 #[derive(Debug)]
 struct Known {
+    algorithm: Irregular,
     matrix: Vec<u64>,
     schedule: Arc<RankSchedule>,
 }
@@ -245,12 +246,12 @@ impl Schedules {
     /// The schedule of the plan's algorithm for a matrix and this rank.
     fn of(&self, algorithm: Irregular, matrix: Vec<u64>, ranks: u32, rank: Rank) -> Result<Arc<RankSchedule>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.as_ref().filter(|known| known.matrix == matrix) {
+        if let Some(known) = known.as_ref().filter(|known| known.algorithm == algorithm && known.matrix == matrix) {
             return Ok(Arc::clone(&known.schedule));
         }
         let pattern = Pattern::new(ranks, matrix.clone()).map_err(unfit)?;
         let schedule = Arc::new(schedule_of(algorithm, &pattern, rank));
-        *known = Some(Known { matrix, schedule: Arc::clone(&schedule) });
+        *known = Some(Known { algorithm, matrix, schedule: Arc::clone(&schedule) });
         Ok(schedule)
     }
 }

@@ -24,6 +24,8 @@ mod data;
 mod functions;
 mod job;
 mod lifecycle;
+mod measure;
+mod measured_call;
 mod processors;
 mod reduction;
 mod session;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use mpi_abi::{MPI_SUCCESS, MPI_THREAD_MULTIPLE};
+use mpi_abi::{MPI_SUCCESS, MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use mpi_preload::{Address, function};
 
 use crate::session::{Prepared, Session};
@@ -13,6 +13,11 @@ function! {
         match Prepared::new() {
             // SAFETY: these are the program's arguments.
             None => unsafe { next(count, arguments) },
+            Some(prepared) if !prepared.needs_threads() => {
+                // SAFETY: as above.
+                let code = unsafe { next(count, arguments) };
+                begun(prepared, code, MPI_THREAD_SINGLE)
+            }
             Some(prepared) => {
                 let mut provided = 0;
                 // SAFETY: as above, and with a place for an integer.
@@ -27,6 +32,11 @@ function! {
         match Prepared::new() {
             // SAFETY: these are the program's arguments.
             None => unsafe { next(count, arguments, required, provided) },
+            Some(prepared) if !prepared.needs_threads() => {
+                // SAFETY: as above.
+                let code = unsafe { next(count, arguments, required, provided) };
+                begun(prepared, code, MPI_THREAD_SINGLE)
+            }
             // SAFETY: as above.
             Some(prepared) => unsafe { begin(prepared, count, arguments, provided.cast()) },
         }
@@ -40,9 +50,15 @@ function! {
 unsafe fn begin(prepared: Prepared, count: Address, arguments: Address, provided: *mut c_int) -> c_int {
     // SAFETY: guaranteed by the caller.
     let code = unsafe { functions::init_thread(count.cast(), arguments.cast(), MPI_THREAD_MULTIPLE, provided) };
+    // SAFETY: the library has written it there, if it has succeeded.
+    let provided = if code == MPI_SUCCESS { unsafe { provided.read() } } else { MPI_THREAD_SINGLE };
+    begun(prepared, code, provided)
+}
+
+/// Begins the session if MPI has begun, for so many threads; returns the code with which it has.
+fn begun(prepared: Prepared, code: c_int, provided: c_int) -> c_int {
     if code == MPI_SUCCESS {
-        // SAFETY: the library has written it there.
-        prepared.begin(unsafe { provided.read() });
+        prepared.begin(provided);
     }
     code
 }

@@ -3,18 +3,20 @@
 use std::ffi::c_int;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use mpi::Library;
+use mpi::{Library, started_by_another, started_processes};
 use mpi_abi::*;
-use mpi_preload::{path_of_library, version_of_library};
+use mpi_preload::{path_of_library, refers_to_any, version_of_library};
 use plan_format::Plan;
 use real_worlds::Waiting;
 
+use crate::calls::NONBLOCKING;
 use crate::data::packs_plainly;
 use crate::functions;
 use crate::processors;
-use crate::statistics::Statistics;
+use crate::statistics::{Reason, Statistics};
 
 /// The environment variable with the file of the plan.
 const PLAN_VARIABLE: &str = "MAQUETTE_COLLECTIVES_PLAN";
@@ -27,7 +29,8 @@ const RANK_VARIABLES: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RAN
 /// How long a rank waits before it aborts all others: by then its message has reached mpiexec, which loses what is still on its way.
 const ABORT_DELAY: std::time::Duration = std::time::Duration::from_millis(200);
 
-static SESSION: OnceLock<Session> = OnceLock::new();
+/// The session of this process, which is never freed.
+static SESSION: AtomicPtr<Session> = AtomicPtr::new(null_mut());
 
 /// The state from the beginning of MPI to its end.
 #[derive(Debug)]
@@ -49,6 +52,12 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Whether several threads are to call MPI: nonblocking collectives are done by threads of their own. A library that serves several threads
+    /// is slower in every call, so it is asked for only where that can be needed.
+    pub(crate) fn needs_threads(&self) -> bool {
+        !self.plan.only_blocking && refers_to_any(&NONBLOCKING)
+    }
+
     /// Reads the plan and examines the library. Ends the process if either is unsuitable; none if no plan was requested.
     pub(crate) fn new() -> Option<Prepared> {
         let path = PathBuf::from(std::env::var_os(PLAN_VARIABLE).filter(|path| !path.is_empty())?);
@@ -66,6 +75,13 @@ impl Prepared {
             let version = version_of_library();
             refused(format!("the program runs with {version}: {error}"))
         });
+        if let Some((processes, starter)) = started_by_another(&library.version()) {
+            let found = format!(
+                "the program runs with {}, but {starter} has started {processes} processes of it",
+                library.version()
+            );
+            refused(format!("{found}; start it with the mpiexec that comes with its library"));
+        }
         if let Some(missing) = functions::missing() {
             refused(format!("{name} is not an MPI library with the standard ABI: it has no function {missing}"));
         }
@@ -96,6 +112,16 @@ impl Prepared {
             unsafe { functions::abort(MPI_COMM_WORLD, BAD_INPUT) };
             std::process::exit(BAD_INPUT)
         };
+        if let Some((processes, starter)) = started_processes()
+            && processes > 1
+            && size == 1
+        {
+            refused(format!(
+                "the program runs with {}, for which each of the {processes} processes that {starter} has started is the only one; start it \
+                 with the mpiexec that comes with its library",
+                library.version()
+            ));
+        }
         if u32::try_from(size) != Ok(plan.ranks) {
             let (shown, ranks) = (quantities::shown_path(&path), plan.ranks);
             refused(format!(
@@ -104,8 +130,10 @@ impl Prepared {
         }
         let digest = digest(plan.to_toml().as_bytes());
         let reports = u64::from(report.is_some());
-        let own = [digest, !digest, provided as u64, !(provided as u64), reports, !reports];
-        if own != element_wise_maximum(own) {
+        let provided = u64::try_from(provided).unwrap_or_default();
+        let own = [digest, !digest, reports, !reports, !provided];
+        let [maxima @ .., provided] = element_wise_maximum(own);
+        if maxima != own[..4] {
             let shown = quantities::shown_path(&path);
             refused(format!(
                 "{shown}: found different plans, or settings, on different ranks; allowed is one file, the same on all hosts"
@@ -115,11 +143,10 @@ impl Prepared {
             refused("the library packs data in a form of its own, which planned collectives can't read".to_owned());
         }
         let waiting = processors::waiting();
-        let has_threads = provided == MPI_THREAD_MULTIPLE;
-        let statistics = Statistics::new(&plan);
-        let session = Session { plan, library, waiting, has_threads, statistics, report };
-        // MPI begins only once in a process.
-        let _ = SESSION.set(session);
+        // Programs that differ from rank to rank may have initialized it differently.
+        let has_threads = i32::try_from(!provided) == Ok(MPI_THREAD_MULTIPLE);
+        let session = Session::new(plan, library, waiting);
+        Session::set(Some(Box::leak(Box::new(Session { has_threads, report, ..session }))));
     }
 }
 
@@ -130,8 +157,8 @@ fn print_problem(problem: &str) {
 }
 
 /// The largest of the numbers of all ranks, element by element.
-fn element_wise_maximum(own: [u64; 6]) -> [u64; 6] {
-    let mut element_wise_maximum = [0_u64; 6];
+fn element_wise_maximum(own: [u64; 5]) -> [u64; 5] {
+    let mut element_wise_maximum = [0_u64; 5];
     // SAFETY: MPI has begun, and both have this many numbers.
     unsafe {
         functions::allreduce(
@@ -153,9 +180,29 @@ fn digest(text: &[u8]) -> u64 {
 }
 
 impl Session {
+    /// A session for one thread and without a report.
+    pub(crate) fn new(plan: Plan, library: Library, waiting: Waiting) -> Session {
+        let statistics = Statistics::new(&plan);
+        Session { plan, library, waiting, has_threads: false, statistics, report: None }
+    }
+
     /// The session of this process, if there is a plan.
     pub(crate) fn current() -> Option<&'static Session> {
-        SESSION.get()
+        // SAFETY: only sessions that live for ever are set.
+        unsafe { SESSION.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Sets the session of this process.
+    pub(crate) fn set(session: Option<&'static Session>) {
+        SESSION.store(session.map_or(null_mut(), |session| std::ptr::from_ref(session).cast_mut()), Ordering::Release);
+    }
+
+    /// Whether nonblocking collectives are done as planned, or why not.
+    pub(crate) fn for_nonblocking(&self) -> Result<(), Reason> {
+        if self.plan.only_blocking {
+            return Err(Reason::NotPlanned);
+        }
+        if self.has_threads { Ok(()) } else { Err(Reason::Threads) }
     }
 
     /// Writes the calls of all ranks together, if a report was requested.

@@ -6,9 +6,11 @@
 //! `unsafe` is unavoidable here: functions called by C, with pointers whose meaning only the MPI standard defines.
 
 mod library;
+mod references;
 mod wrapped;
 
 pub use library::{Function, path_of_library, version_of_library};
+pub use references::refers_to_any;
 pub use wrapped::Count;
 
 use std::ffi::c_void;

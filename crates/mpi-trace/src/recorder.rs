@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use mpi::{started_by_another, started_processes};
 pub(crate) use mpi_preload::Address;
 use mpi_preload::Function;
 use trace_format::{
@@ -71,16 +72,52 @@ pub(crate) fn recorder() -> Option<MutexGuard<'static, Option<Recorder>>> {
     Some(RECORDER.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// The exit status of a process that can't be traced.
+const NOT_TRACED_STATUS: i32 = 2;
+
+/// The folder to which this process writes, if it is traced.
+fn folder() -> Option<PathBuf> {
+    #[allow(clippy::disallowed_methods)] // the traced process gets its settings from its environment
+    std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from)
+}
+
+/// Ends the process, since it can't be traced: a program may run for hours, and all of it would be in vain.
+fn refuse(folder: &Path, library: &str, hint: &str) -> ! {
+    // All ranks write the same; where none can, the command says that there is no trace.
+    let _ = std::fs::write(folder.join(NOT_TRACED), format!("{library}\n{hint}\n"));
+    std::process::exit(NOT_TRACED_STATUS)
+}
+
+/// Ends the process before it initializes MPI, if it is to be traced and its library is one that can't be, or belongs to another mpiexec.
+pub(crate) fn refuse_other_libraries() {
+    let Some(folder) = folder() else { return };
+    let (abi, library, version) = identify();
+    if abi.is_none() {
+        let hint = "run it with an MPI of the standard ABI, libmpi_abi.so, such as MPICH 5: `pip install mpich` brings one; `mpicc_abi` \
+                    compiles programs for it";
+        refuse(&folder, &library, hint);
+    }
+    if let Some((processes, starter)) = started_by_another(&version) {
+        refuse(&folder, &format!("{library}, but {starter} has started {processes} processes of it"), ITS_OWN_MPIEXEC);
+    }
+}
+
+/// What helps where a program and an mpiexec do not belong together.
+const ITS_OWN_MPIEXEC: &str = "start it with the mpiexec that comes with its library";
+
 /// Begins to record, once MPI is initialized.
 pub(crate) fn begin() {
-    #[allow(clippy::disallowed_methods)] // the traced process gets its settings from its environment
-    let Some(folder) = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from) else { return };
-    let (abi, library) = identify();
-    let Some(abi) = abi else {
-        let line = format!("{library}\n");
-        let _ = std::fs::write(folder.join(NOT_TRACED), line);
-        return;
-    };
+    let Some(folder) = folder() else { return };
+    let (Some(abi), library, _) = identify() else { return };
+    if let Some((processes, starter)) = started_processes()
+        && processes > 1
+        && size_of_communicator(abi.world) == 1
+    {
+        let library = format!(
+            "{library}, for which each of the {processes} processes that {starter} has started is the only one"
+        );
+        refuse(&folder, &library, ITS_OWN_MPIEXEC);
+    }
     #[allow(clippy::disallowed_methods)] // as above
     let of_processor = std::env::var(CLOCK_VARIABLE).is_ok_and(|clock| clock == "cpu");
     OF_PROCESSOR.store(of_processor, Ordering::Relaxed);

@@ -21,6 +21,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 mod communicator;
+mod companion;
 mod functions;
 mod library;
 mod process;
@@ -28,10 +29,11 @@ mod request;
 mod search;
 
 pub use communicator::Communicator;
+pub use companion::Companion;
 pub use library::{Library, OpenError};
 pub use process::{Duplicate, Process};
 pub use request::{ArrivedMessage, Broadcast, Place, Receive, ReceiveInPlace, Send};
-pub use search::{LIBRARY_VARIABLE, started_processes};
+pub use search::{LIBRARY_VARIABLE, started_by_another, started_processes};
 
 /// The error of a failed MPI call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

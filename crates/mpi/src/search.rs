@@ -98,6 +98,17 @@ pub fn started_processes() -> Option<(u32, &'static str)> {
     STARTERS.iter().find_map(|(variable, starter)| Some((env::var_os(variable)?.to_str()?.parse().ok()?, *starter)))
 }
 
+/// What a library needs that another library's launcher does not have: where a process was started by Open MPI's, every other library fails or takes
+/// it for the only one. That is known before MPI has begun, by the library's `version`. Where an mpiexec runs within a job of Open MPI, its own
+/// variables are there, too.
+///
+/// Returns how many processes were started, and the launcher, if it is one of another library.
+pub fn started_by_another(version: &str) -> Option<(u32, &'static str)> {
+    let [(of_open_mpi, _), (of_others, _), _] = STARTERS;
+    let of_open_mpi = env::var_os(of_open_mpi).is_some() && env::var_os(of_others).is_none();
+    started_processes().filter(|_| of_open_mpi && !version.starts_with("Open MPI"))
+}
+
 /// What is known about the launcher of this process, as the end of a sentence.
 pub(crate) fn started_by() -> String {
     started_processes().map_or_else(String::new, |(processes, starter)| {

@@ -91,7 +91,7 @@ impl AlgorithmSpec {
     }
 
     /// A short description: `pipeline, segment 4 KiB`.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let words = [
             Some(self.algorithm.get_ref().clone()),
             self.segment.map(|segment| format!("segment {segment}")),

@@ -18,6 +18,8 @@ struct Form {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     set: Vec<String>,
     ranks: Spanned<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    only_blocking: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     broadcast: Vec<Spanned<AlgorithmSpec>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,6 +57,7 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
         blake3: form.blake3,
         set: form.set,
         ranks,
+        only_blocking: form.only_blocking,
         broadcast: entries(form.broadcast, ranks, place, "broadcast")?,
         all_reduce: entries(form.all_reduce, ranks, place, "all_reduce")?,
         all_to_all: entries(form.all_to_all, ranks, place, "all_to_all")?,
@@ -99,9 +102,10 @@ pub(crate) fn write(plan: &Plan) -> String {
     fn algorithms<A>(entries: &[Entry<A>]) -> Vec<AlgorithmSpec> {
         entries.iter().map(|entry| entry.spec.clone()).collect()
     }
-    let Plan { machine, blake3, set, ranks, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
+    let Plan { machine, blake3, set, ranks, only_blocking, broadcast, all_reduce, all_to_all, all_to_allv } = plan;
     let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), set: set.clone(), ranks: *ranks };
     let written = PlanEntries {
+        only_blocking: *only_blocking,
         broadcast: algorithms(broadcast),
         all_reduce: algorithms(all_reduce),
         all_to_all: algorithms(all_to_all),
@@ -116,13 +120,14 @@ pub(crate) fn text_of(made_for: MadeFor, written: PlanEntries) -> String {
         Spanned::new(0..0, value)
     }
     let MadeFor { machine, blake3, set, ranks } = made_for;
-    let PlanEntries { broadcast, all_reduce, all_to_all, all_to_allv } = written;
+    let PlanEntries { only_blocking, broadcast, all_reduce, all_to_all, all_to_allv } = written;
     let form = Form {
         maquette_plan: nowhere(VERSION),
         machine,
         blake3,
         set,
         ranks: nowhere(ranks),
+        only_blocking,
         broadcast: broadcast.into_iter().map(nowhere).collect(),
         all_reduce: all_reduce.into_iter().map(nowhere).collect(),
         all_to_all: all_to_all.into_iter().map(nowhere).collect(),

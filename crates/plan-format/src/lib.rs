@@ -6,6 +6,7 @@
 //! blake3 = "5f0c..."            # the digest of that machine's description
 //! set = ["buffers=4"]           # fields of it that had other values, if there were any
 //! ranks = 8
+//! only_blocking = true          # nonblocking collectives are left to the library; if left out, they are planned, too
 //!
 //! [[broadcast]]                 # of messages up to 8 KiB
 //! to = "8 KiB"
@@ -29,6 +30,7 @@
 mod entry;
 mod error;
 mod file;
+pub mod measured;
 
 use std::path::Path;
 
@@ -59,6 +61,8 @@ pub struct Plan {
     pub set: Vec<String>,
     /// How many ranks take part.
     pub ranks: u32,
+    /// Whether nonblocking collectives are left to the library.
+    pub only_blocking: bool,
     /// For broadcasts, by the size of the message.
     pub broadcast: Vec<Entry<broadcast::Algorithm>>,
     /// For all-reduces, by the size of a rank's data.
@@ -85,6 +89,8 @@ pub struct MadeFor {
 /// What is written for each collective.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanEntries {
+    /// Whether nonblocking collectives are left to the library.
+    pub only_blocking: bool,
     /// For broadcasts, by the size of the message.
     pub broadcast: Vec<AlgorithmSpec>,
     /// For all-reduces, by the size of a rank's data.

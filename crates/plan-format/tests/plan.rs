@@ -56,6 +56,15 @@ fn a_plan_is_read_as_it_was_written() {
 }
 
 #[test]
+fn a_plan_may_leave_nonblocking_collectives_to_the_library() {
+    assert!(!Plan::parse(WHOLE, "plan.toml").unwrap().only_blocking);
+    let text = WHOLE.replacen("ranks = 8\n", "ranks = 8\nonly_blocking = true\n", 1);
+    let plan = Plan::parse(&text, "plan.toml").unwrap();
+    assert!(plan.only_blocking);
+    assert_eq!(plan.to_toml(), text);
+}
+
+#[test]
 fn an_entry_is_for_sizes_above_one_bound_and_up_to_another() {
     let plan = Plan::parse(WHOLE, "plan.toml").unwrap();
     let place = |bytes| place_for(&plan.broadcast, Bytes(bytes));

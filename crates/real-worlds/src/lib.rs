@@ -22,6 +22,7 @@ mod udp_world;
 
 pub use block_on::block_on;
 pub use clock::{Clock, machine_time};
+pub use mpi::Companion;
 pub use mpi_world::{MpiGuest, MpiMachine, MpiStartError, MpiWorld, Waiting};
 pub use parameters::real_parameters;
 pub use udp_world::UdpWorld;

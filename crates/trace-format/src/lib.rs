@@ -36,7 +36,7 @@ pub const ITSELF: u32 = 1;
 pub const FOLDER_VARIABLE: &str = "MAQUETTE_TRACE_DIR";
 /// The environment variable with the clock that they read: `monotonic` or `cpu`.
 pub const CLOCK_VARIABLE: &str = "MAQUETTE_TRACE_CLOCK";
-/// The file in that folder that names their library, if it can't be traced.
+/// The file in that folder that says why they can't be traced: two lines, with what the program runs with, and what helps.
 pub const NOT_TRACED: &str = "not-traced";
 
 /// The name of the file of a rank.

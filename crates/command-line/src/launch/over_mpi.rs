@@ -45,13 +45,7 @@ pub(super) fn execute(
     let prepared = Program::of(arguments, ranks, own);
     let computers = match all_begin(&mut world, prepared.as_ref().err()) {
         Ok(computers) => computers,
-        // All would report the same.
-        Err(others) => {
-            let failure = prepared.err().unwrap_or(others);
-            let status = failure.status();
-            world.end().map_err(|error| Failure::Mpi(Box::new(error.into())))?;
-            return if rank == Rank(0) { Err(failure) } else { Ok(CommandOutput { text: String::new(), status }) };
-        }
+        Err(others) => return end_before(world, prepared.err().unwrap_or(others)),
     };
     let (program, provenance) = prepared?;
     let library = world.library();
@@ -74,9 +68,15 @@ pub(super) fn execute(
 /// Initializes MPI as the options say; the process ends when it receives a signal to stop.
 pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     refuse_others(options)?;
-    let mut world = MpiWorld::begin(options.mpi_library.as_deref()).map_err(|error| Failure::Mpi(Box::new(error)))?;
-    end_on_signal().map_err(LaunchError::system("can't start a thread")).map_err(Failure::Launch)?;
+    let mut world = begin_with(options.mpi_library.as_deref())?;
     options.patience.into_iter().for_each(|patience| world.set_patience(patience));
+    Ok(world)
+}
+
+/// Initializes MPI with the library at that path, or with the one that is found; the process ends when it receives a signal to stop.
+pub(crate) fn begin_with(library: Option<&Path>) -> Result<MpiWorld, Failure> {
+    let world = MpiWorld::begin(library).map_err(|error| Failure::Mpi(Box::new(error)))?;
+    end_on_signal().map_err(LaunchError::system("can't start a thread")).map_err(Failure::Launch)?;
     Ok(world)
 }
 
@@ -121,6 +121,14 @@ pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Resu
         return Err(Failure::OwnProgram(own_program::OwnProgramFailure { problem, status: *status }));
     }
     Ok(all.into_iter().map(|begins| begins.computer).collect())
+}
+
+/// Finalizes MPI before anything is run, since a rank cannot begin. Rank 0 reports why, as all would report the same, and all end with that
+/// status.
+pub(crate) fn end_before(world: MpiWorld, failure: Failure) -> Result<CommandOutput, Failure> {
+    let (rank, status) = (world.rank(), failure.status());
+    world.end().map_err(|error| Failure::Mpi(Box::new(error.into())))?;
+    if rank == Rank(0) { Err(failure) } else { Ok(CommandOutput { text: String::new(), status }) }
 }
 
 /// Reports why this rank cannot continue, and ends all ranks, since others may wait for it.

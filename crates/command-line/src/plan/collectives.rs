@@ -8,6 +8,7 @@ use clap::Args;
 use quantities::Bytes;
 use serde_json::{Value, json};
 
+use super::measured::Measurement;
 use super::place::Place;
 use crate::CommandOutput;
 use crate::failure::Failure;
@@ -22,27 +23,44 @@ use report::terminal::{Side, columns, counted, rounded};
 use tuning::planner::collectives::{Pick, PlanRequest, picks, plan_of};
 use tuning::planner::{Effort, Question};
 
-/// The default sizes.
-const DEFAULT_SIZES: &str = "64,512,4KiB,32KiB,256KiB,1MiB";
+/// The default sizes. [B]
+const SIZES: [Bytes; 6] = [Bytes(64), Bytes(512), Bytes(4 << 10), Bytes(32 << 10), Bytes(256 << 10), Bytes(1 << 20)];
+/// Those that are measured by default. [B]
+const MEASURED: [Bytes; 8] = [
+    Bytes(64),
+    Bytes(256),
+    Bytes(1 << 10),
+    Bytes(4 << 10),
+    Bytes(16 << 10),
+    Bytes(64 << 10),
+    Bytes(256 << 10),
+    Bytes(1 << 20),
+];
 /// The size of a message that a matrix marks without a size.
-const DEFAULT_ENTRY: Bytes = Bytes(1);
+pub(super) const DEFAULT_ENTRY: Bytes = Bytes(1);
 
 /// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, and exchanges by a matrix.
 ///
 /// The file that is written is what `maquette collectives` follows. A size that was looked at stands for those near it, up to half way to
 /// the next one, in powers; what is larger than the last is left to the MPI library.
+///
+/// With --measure, under mpiexec, the algorithms are timed on the ranks that it has started, beside the library's own calls. The plan then
+/// has entries only where an algorithm was faster than the library; between two sizes, where it was faster at both.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  maquette plan collectives --machine cluster.toml --ranks 8 --write plan.toml\n  maquette collectives \
-                  --plan plan.toml -- mpiexec -n 8 ./program"
+    mut_arg("machine", |machine| machine.required_unless_present("measure")),
+    after_help = "Examples:\n  maquette plan collectives --machine cluster.toml --ranks 8 --write plan.toml\n  \
+                  mpiexec -n 8 maquette plan collectives --measure --write plan.toml\n  \
+                  maquette collectives --plan plan.toml -- mpiexec -n 8 ./program"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
     /// Sizes of messages: powers of two in a range such as `64..1MiB`, or a list such as `64,4KiB`. Of a broadcast and an all-reduce it is
-    /// what a rank has, of an all-to-all what it has for each other.
-    #[arg(long, value_name = "B..B", value_parser = sizes, default_value = DEFAULT_SIZES)]
-    sizes: Sizes,
+    /// what a rank has, of an all-to-all what it has for each other. [default: 64,512,4KiB,32KiB,256KiB,1MiB; with --measure
+    /// 64,256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB]
+    #[arg(long, value_name = "B..B", value_parser = sizes)]
+    sizes: Option<Sizes>,
     /// What each rank has for each other in exchanges by a matrix (MPI_Alltoallv): FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy). If
     /// it is left out, they are begun all at once, each rank by its own row and column.
     #[arg(long, value_name = "FILE")]
@@ -50,6 +68,12 @@ pub(super) struct Arguments {
     /// Write the plan to FILE.toml.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+    /// This process is an MPI rank, started by mpiexec or srun: measure the algorithms on these ranks, beside the library's own calls.
+    #[arg(long, conflicts_with_all = ["machine", "lambda", "set", "ranks", "budget", "threads"])]
+    measure: bool,
+    /// With --measure, the MPI library, with the standard ABI; if left out, the one next to that mpiexec, or one that the loader finds.
+    #[arg(long, value_name = "PATH", requires = "measure")]
+    mpi_library: Option<PathBuf>,
 }
 
 /// The question whose plan is being made.
@@ -79,13 +103,20 @@ struct Report<'a> {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        if self.measure {
+            let sizes = self.sizes.map_or_else(|| MEASURED.to_vec(), |Sizes(sizes)| sizes);
+            let (traffic, write, library) = (self.traffic, self.write, self.mpi_library);
+            return Measurement { sizes, traffic, write, library }.execute(as_json);
+        }
         let traffic = self.traffic.as_ref().map(|path| traffic_matrix::read(path, DEFAULT_ENTRY));
         let (matrix, file) = traffic.transpose()?.unzip();
         let (machine, ranks) = self.place.machine(matrix.as_ref().map(|matrix| matrix.pattern.ranks()))?;
         if ranks < 2 {
             return Err(Failure::argument("--ranks", ranks, "at least 2"));
         }
-        let (nodes, experiment) = self.place.placed(&machine, ranks, self.experiment(&machine, ranks, file))?;
+        let sizes = self.sizes.as_ref().map_or_else(|| SIZES.to_vec(), |Sizes(sizes)| sizes.clone());
+        let experiment = self.experiment(&machine, ranks, &sizes, file);
+        let (nodes, experiment) = self.place.placed(&machine, ranks, experiment)?;
         let write = self.write.as_deref().map(WholeFile::create).transpose()?;
         let bar = Bar::new();
         let current = Mutex::new(Current::default());
@@ -104,7 +135,7 @@ impl Arguments {
             threads: self.place.threads(),
         };
         let matrix = matrix.map(|matrix| matrix.pattern);
-        let request = PlanRequest { ranks, sizes: self.sizes.0.clone(), matrix, nodes };
+        let request = PlanRequest { ranks, sizes, matrix, nodes };
         if let Some(pattern) = &request.matrix {
             Question::Irregular(pattern.clone()).check_on(&machine)?;
         }
@@ -123,8 +154,8 @@ impl Arguments {
         Ok(text.into())
     }
 
-    fn experiment(&self, machine: &Machine, ranks: u32, file: Option<InputFile>) -> Provenance {
-        let parameters = json!({"sizes": self.sizes.0, "budget_millions": self.place.budget() / 1e6});
+    fn experiment(&self, machine: &Machine, ranks: u32, sizes: &[Bytes], file: Option<InputFile>) -> Provenance {
+        let parameters = json!({"sizes": sizes, "budget_millions": self.place.budget() / 1e6});
         let provenance = Provenance::of("plan").running("collectives").on(machine).among(ranks).given(parameters);
         file.into_iter().fold(provenance, |mut provenance, file| {
             provenance.read(file);

@@ -2,6 +2,7 @@
 
 mod check;
 mod collectives;
+mod measured;
 mod place;
 mod text;
 mod written;

@@ -5,6 +5,7 @@ use crate::wrapped::function;
 
 function! {
     small MPI_Init(count: Address, arguments: Address) _entered, next => {
+        recorder::refuse_other_libraries();
         // SAFETY: these are the program's arguments.
         let error = unsafe { next(count, arguments) };
         if error == 0 {
@@ -16,6 +17,7 @@ function! {
 
 function! {
     small MPI_Init_thread(count: Address, arguments: Address, required: Int, provided: Address) _entered, next => {
+        recorder::refuse_other_libraries();
         // SAFETY: these are the program's arguments.
         let error = unsafe { next(count, arguments, required, provided) };
         if error == 0 {

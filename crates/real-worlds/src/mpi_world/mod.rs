@@ -24,7 +24,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, executor};
-use mpi::{Communicator, Library, MpiError, OpenError, Process, started_processes};
+use mpi::{Communicator, Library, MpiError, OpenError, Process, started_by_another, started_processes};
 use quantities::{Duration, Rank};
 
 use self::broadcasts::{Broadcasts, MOST_RANKS};
@@ -52,8 +52,8 @@ pub enum MpiStartError {
     Mpi(#[from] MpiError),
     /// The library belongs to another mpiexec than the one that started this process.
     #[error(
-        "{library} takes this process for the only one, but {starter} has started {started}: the two do not belong together; start with the \
-         mpiexec that comes with this library, or name the library of that mpiexec with --mpi-library"
+        "{starter} has started {started} processes, and {library} does not belong to it: start with the mpiexec that comes with this library, \
+         or name the library of that mpiexec with --mpi-library"
     )]
     Mixed {
         /// The library.
@@ -100,6 +100,9 @@ impl MpiWorld {
     pub fn begin(library: Option<&Path>) -> std::result::Result<MpiWorld, MpiStartError> {
         let library = Library::open(library)?;
         let name = library.path().display().to_string();
+        if let Some((started, starter)) = started_by_another(&library.version()) {
+            return Err(MpiStartError::Mixed { library: name, starter, started });
+        }
         let process = Process::begin(library)?;
         let all = process.world()?;
         if let Some((started, starter)) = started_processes()

@@ -84,6 +84,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
             ranks,
         },
         plan_format::PlanEntries {
+            only_blocking: false,
             broadcast: of("broadcast"),
             all_reduce: of("all-reduce"),
             all_to_all: of("all-to-all"),

@@ -11,6 +11,7 @@ pub mod collectives;
 mod estimate;
 mod json;
 mod load;
+pub mod measured;
 mod model;
 mod question;
 mod recorded;
