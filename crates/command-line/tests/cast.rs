@@ -102,7 +102,7 @@ fn a_late_receiver_and_a_killed_one_get_a_folder_and_one_with_another_key_gets_n
     assert!(all == 6_000_000 && came < all, "{came} of {all} came after it was killed");
     for receiver in [first, late] {
         let (status, printed, _) = ended(receiver);
-        assert!(status == Some(0) && printed.starts_with("received tree: 2 files, 6 MB, in "), "{printed}");
+        assert!(status == Some(0) && printed.starts_with("received tree: 2 files, 5.722 MiB, in "), "{printed}");
     }
     let (status, printed, complaints) = ended(sender);
     let may_be = "the receiver at 127.0.0.1 has another key: its --key-file may be the wrong one, or this one may be";

@@ -33,7 +33,7 @@ pub(super) struct Fit {
 /// Where the description in a state comes from.
 pub(super) enum Origin {
     /// It was fitted to the programs that were measured in it.
-    Fitted { calibration: Calibration, fitted: Outcome },
+    Fitted(Box<(Calibration, Outcome)>),
     /// Too few were, so that it is the one fitted in the first state, scaled.
     Scaled(Scaled),
 }
@@ -42,7 +42,7 @@ impl Fit {
     /// The fit, if there is one in this state.
     pub(super) fn fitted(&self) -> Option<(&Calibration, &Outcome)> {
         match &self.origin {
-            Origin::Fitted { calibration, fitted } => Some((calibration, fitted)),
+            Origin::Fitted(fit) => Some((&fit.0, &fit.1)),
             Origin::Scaled(_) => None,
         }
     }
@@ -88,7 +88,7 @@ fn fitted(
     let fitted = calibration.fit(&effort).map_err(too_few_that_count)?;
     let description = calibration.fitted_text(&fitted)?;
     let runs = runs_in(measured, state);
-    Ok(Fit { reference, runs, origin: Origin::Fitted { calibration, fitted }, description })
+    Ok(Fit { reference, runs, origin: Origin::Fitted(Box::new((calibration, fitted))), description })
 }
 
 /// How many of these runs were in this state, disturbed or not.

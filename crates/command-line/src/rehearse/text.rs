@@ -186,7 +186,8 @@ impl RehearsalReport<'_> {
 /// The fields of a fit with their values, or how it was scaled.
 fn field_rows(fit: &Fit) -> Vec<[String; 2]> {
     match &fit.origin {
-        Origin::Fitted { calibration, fitted } => {
+        Origin::Fitted(fit) => {
+            let (calibration, fitted) = &**fit;
             let mean = percent_text(fitted.mean_error(&calibration.measurements, false));
             let fields = fit_text(fitted).into_iter().map(<[String; 2]>::from);
             fields.chain([["mean error of the fit".to_owned(), mean]]).collect()
@@ -202,7 +203,8 @@ fn field_rows(fit: &Fit) -> Vec<[String; 2]> {
 fn fit_json(fit: &Fit) -> Value {
     let (reference_ps, runs) = (fit.reference.map(Duration::picoseconds), fit.runs);
     match &fit.origin {
-        Origin::Fitted { calibration, fitted } => {
+        Origin::Fitted(fit) => {
+            let (calibration, fitted) = &**fit;
             let fields = fit_text(fitted).into_iter();
             let fields: Vec<Value> = fields.map(|(field, value)| json!({"field": field, "value": value})).collect();
             let fitted_to = calibration.measurements.iter().zip(&fitted.fitted).map(|(measurement, fitted)| {

@@ -12,6 +12,18 @@ use experiment::Provenance;
 /// A command line, and changes to it: `--option value`, `--option`, or `this=>that` to replace a word.
 type Case = (&'static str, &'static [&'static str]);
 
+/// Changes of a question to the planner about messages of one size.
+const PLANNED: &[&str] = &[
+    "--machine moc-2-1",
+    "--set o=3us",
+    "--ranks 5",
+    "--budget 7",
+    "--bytes 7",
+    "--placement 3,2,1,0",
+    "--seed 2",
+    "--exhaustive",
+];
+
 const CASES: &[Case] = &[
     (
         "run ping-pong --machine moc-2-1 --nodes 4",
@@ -342,47 +354,11 @@ const CASES: &[Case] = &[
             "--seed 2",
         ],
     ),
-    (
-        "plan broadcast --machine loggp --ranks 4",
-        &[
-            "--machine moc-2-1",
-            "--set o=3us",
-            "--ranks 5",
-            "--budget 7",
-            "--bytes 7",
-            "--placement 3,2,1,0",
-            "--seed 2",
-            "--exhaustive",
-        ],
-    ),
+    ("plan broadcast --machine loggp --ranks 4", PLANNED),
     ("plan broadcast --lambda 2 --ranks 4", &["--lambda 3"]),
-    (
-        "plan all-reduce --machine loggp --ranks 4",
-        &[
-            "--machine moc-2-1",
-            "--set o=3us",
-            "--ranks 5",
-            "--budget 7",
-            "--bytes 7",
-            "--placement 3,2,1,0",
-            "--seed 2",
-            "--exhaustive",
-        ],
-    ),
+    ("plan all-reduce --machine loggp --ranks 4", PLANNED),
     ("plan all-reduce --lambda 2 --ranks 4", &["--lambda 3"]),
-    (
-        "plan all-to-all --machine loggp --ranks 4 --bytes 8",
-        &[
-            "--machine moc-2-1",
-            "--set o=3us",
-            "--ranks 5",
-            "--budget 7",
-            "--bytes 7",
-            "--placement 3,2,1,0",
-            "--seed 2",
-            "--exhaustive",
-        ],
-    ),
+    ("plan all-to-all --machine loggp --ranks 4 --bytes 8", PLANNED),
     ("plan all-to-all --lambda 2 --ranks 4 --bytes 8", &["--lambda 3"]),
     (
         "plan all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
@@ -436,8 +412,8 @@ const CASES: &[Case] = &[
     ("postal --lambda 2 --nodes 4", &["--lambda 3", "--nodes 5", "--alpha 0.6", "--t0 1us"]),
 ];
 
-/// Options that determine where a result goes, how it is shown, or how fast it is computed; and those of GOAL text, which only affect
-/// a written file.
+/// Options that determine where a result goes, how it is shown, or how fast it is computed; those of GOAL text, which only affect a written
+/// file; and the one with which nothing is simulated, but measured.
 const OF_NO_RESULT: &[&str] = &[
     "help",
     "json",
@@ -454,6 +430,7 @@ const OF_NO_RESULT: &[&str] = &[
     "executor",
     "schedule pacing",
     "schedule order",
+    "plan collectives measure",
 ];
 
 /// The line of a case with one of its changes.

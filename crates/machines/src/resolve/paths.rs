@@ -77,10 +77,10 @@ fn small_enough(plan: &Plan, neighbours: &Neighbours) -> Result<(), String> {
     let bytes = next_hops::most_bytes(plan, neighbours);
     if bytes > MOST_BYTES {
         let routers = plan.routers.len();
-        let megabytes = Bytes(bytes.div_ceil(1_000_000) * 1_000_000);
+        let bytes = Bytes(bytes.div_ceil(1 << 20) << 20);
         let most = Bytes(MOST_BYTES);
         return Err(format!(
-            "its table of next hops for {routers} routers could take {megabytes} of memory, and at most {most} are taken"
+            "its table of next hops for {routers} routers could take {bytes} of memory, and at most {most} are taken"
         ));
     }
     // Memory that is not available now will not be later: it is requested as a whole, and returned before it is used.

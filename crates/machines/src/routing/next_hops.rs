@@ -65,7 +65,7 @@ impl NextHops {
 }
 
 /// The most that a table of next hops may take. [B]
-pub(crate) const MOST_BYTES: u64 = 1_800_000_000;
+pub(crate) const MOST_BYTES: u64 = 1_717 << 20;
 
 /// The most that the numbers in the table of this plan can take, if every set of channels of a router is used. [B]
 pub(crate) fn most_bytes(plan: &Plan, neighbours: &Neighbours) -> u64 {

@@ -62,10 +62,11 @@ impl Pair {
 
 #[test]
 fn operations_advance_a_few_times_each_however_many_there_are_and_in_any_order_of_tags() {
+    type TagOf = fn(u32) -> u32;
     const ANY: fn(u32) -> Tags = |_| Tags::Any;
     for count in [300, 600, 1_200] {
         let backwards = move |number: u32| Tags::Only(Tag(count - 1 - number));
-        let (one, each): (fn(u32) -> u32, fn(u32) -> u32) = (|_| 7, |number| number);
+        let (one, each): (TagOf, TagOf) = (|_| 7, |number| number);
         let mut pairs = [
             ("one tag", Pair::new(count, one, |_| Tags::Only(Tag(7)))),
             ("a tag each", Pair::new(count, each, |number| Tags::Only(Tag(number)))),

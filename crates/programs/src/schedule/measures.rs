@@ -77,8 +77,8 @@ impl Schedule {
         pairs.dedup();
         measures.messages = pairs.len() as u64;
         let degrees = degrees(&pairs, self.ranks);
-        let most = |degree: fn(&(u32, u32)) -> u32| degrees.iter().map(degree).max().unwrap_or(0);
-        measures.most_messages_of_a_rank = most(|&(sent, received)| sent.max(received));
+        let most = degrees.iter().map(|&(sent, received)| sent.max(received)).max();
+        measures.most_messages_of_a_rank = most.unwrap_or(0);
         measures.least_steps = match self.rule {
             Rule::OneEach => measures.most_messages_of_a_rank,
             // Nobody sends twice in a step, but nobody has more messages than there are receivers.

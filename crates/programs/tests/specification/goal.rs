@@ -217,7 +217,7 @@ fn a_circle_is_found_in_a_long_chain_without_its_square() {
 fn operation() -> impl Strategy<Value = String> {
     let place = (any::<u8>(), any::<u8>());
     prop_oneof![
-        (0..=u64::MAX / 1000, any::<u8>()).prop_map(|(work, cpu)| format!("calc {work} cpu {cpu}")),
+        (0..=i64::MAX as u64 / 1000, any::<u8>()).prop_map(|(work, cpu)| format!("calc {work} cpu {cpu}")),
         (any::<u64>(), 0..4u32, 0..u32::MAX, place)
             .prop_map(|(size, to, tag, (cpu, nic))| format!("send {size}b to {to} tag {tag} cpu {cpu} nic {nic}")),
         (any::<u64>(), -1..4i64, -1..i64::from(u32::MAX), place).prop_map(|(size, from, tag, (cpu, nic))| format!(

@@ -141,7 +141,8 @@ fn first_bit(value: &[u8], bits: &Range<u64>, bit: bool) -> Option<u64> {
 
 /// How BITOP combines two bytes.
 fn combination(name: &[u8]) -> Option<fn(u8, u8) -> u8> {
-    let combinations: [(&str, fn(u8, u8) -> u8); 4] =
+    type Combination = fn(u8, u8) -> u8;
+    let combinations: [(&str, Combination); 4] =
         [("and", |a, b| a & b), ("or", |a, b| a | b), ("xor", |a, b| a ^ b), ("not", |_, b| !b)];
     combinations.into_iter().find(|(known, _)| is(name, known)).map(|(_, combine)| combine)
 }
@@ -195,7 +196,7 @@ mod tests {
             (unit, bit) in (prop::sample::select(vec![1, BYTE]), any::<bool>()),
         ) {
             let range = Part { first, last: Some(last), unit }.of(value.len());
-            prop_assert!(range.end <= value.len() as u64 * BYTE && range.start % unit == 0 && range.end % unit == 0);
+            prop_assert!(range.end <= value.len() as u64 * BYTE && range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit));
             let all = bits(&value);
             let part = &all[range.start as usize..range.end as usize];
             let counted: u32 = bytes_of(&value, &range).map(|(byte, mask)| (byte & mask).count_ones()).sum();

@@ -196,7 +196,7 @@ impl Host {
     fn drawn_from(&self, spans: &[Span]) -> Span {
         let length = |span: &Span| u128::from(span.last - span.first) + 1;
         let all: u128 = spans.iter().map(length).sum();
-        let mut at = u128::from(self.node.borrow_mut().draw()) * all >> u64::BITS;
+        let mut at = (u128::from(self.node.borrow_mut().draw()) * all) >> u64::BITS;
         for span in spans {
             if at < length(span) {
                 return Span { first: span.first + at as u64, last: span.last };

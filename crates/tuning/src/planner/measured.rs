@@ -5,7 +5,7 @@
 //! faster, or about as fast, is left to it.
 
 use plan_format::measured::{Compared, Measured, MeasuredCall};
-use plan_format::{AlgorithmSpec, MadeFor, POSTED, PlanEntries, PlanError, Sizes};
+use plan_format::{ALL_AT_ONCE, AlgorithmSpec, MadeFor, PlanEntries, PlanError, Sizes};
 use programs::all_to_all::{Complete, Irregular};
 use programs::catalogue::{Catalogue, Parameter, Parameters};
 use programs::postal::Lambda;
@@ -67,14 +67,14 @@ pub fn trials(ranks: u32, sizes: &[Bytes], matrix: Option<&Pattern>) -> Vec<Tria
     };
     let of_matrix =
         |name, matrix: Vec<u64>, specs| trial(name, Place::AllToAllv, MeasuredCall::AllToAllv(matrix), specs);
-    let posted = || vec![AlgorithmSpec::name(POSTED)];
+    let at_once = || vec![AlgorithmSpec::name(ALL_AT_ONCE)];
     let irregular: Vec<Trial> = match matrix {
         Some(pattern) => vec![of_matrix("all-to-all by the matrix", entries_of(pattern), irregular())],
         None => {
             let both = |&bytes: &Bytes| {
                 [
-                    of_matrix("all-to-all by any matrix", uniform(ranks, bytes, ranks), posted()),
-                    of_matrix("the same, to one each", uniform(ranks, bytes, 1), posted()),
+                    of_matrix("all-to-all by any matrix", uniform(ranks, bytes, ranks), at_once()),
+                    of_matrix("the same, to one each", uniform(ranks, bytes, 1), at_once()),
                 ]
             };
             sizes.iter().flat_map(both).collect()
@@ -116,7 +116,7 @@ fn catalogued<A: Catalogue>(ranks: u32, bytes: Bytes) -> Vec<AlgorithmSpec> {
 /// The algorithms for complete exchanges among so many ranks.
 fn complete(ranks: u32) -> Vec<AlgorithmSpec> {
     let possible = Complete::all().into_iter().filter(|algorithm| algorithm.check(ranks).is_ok());
-    let mut specs = vec![AlgorithmSpec::name(POSTED)];
+    let mut specs = vec![AlgorithmSpec::name(ALL_AT_ONCE)];
     for algorithm in possible {
         specs.push(AlgorithmSpec::name(algorithm.name()));
         if let Some(irregular) = algorithm.irregular() {
@@ -130,7 +130,7 @@ fn complete(ranks: u32) -> Vec<AlgorithmSpec> {
 fn irregular() -> Vec<AlgorithmSpec> {
     let paces = [Pacing::FreeRunning, Pacing::Overlapped];
     let schedules = Irregular::all().into_iter().flat_map(|algorithm| paces.map(|pacing| paced(algorithm, pacing)));
-    [AlgorithmSpec::name(POSTED)].into_iter().chain(schedules).collect()
+    [AlgorithmSpec::name(ALL_AT_ONCE)].into_iter().chain(schedules).collect()
 }
 
 fn paced(algorithm: Irregular, pacing: Pacing) -> AlgorithmSpec {
@@ -340,7 +340,7 @@ mod tests {
             let all: Vec<(Trial, Measured)> = by_matrix.iter().cloned().zip(ratios.map(times)).collect();
             plan_of(&all, "here".to_owned(), 4).unwrap().all_to_allv.map(|entry| entry.name())
         };
-        assert_eq!(of([0.5, 0.9, 0.3, 0.2]), Some(POSTED.to_owned()));
+        assert_eq!(of([0.5, 0.9, 0.3, 0.2]), Some(ALL_AT_ONCE.to_owned()));
         assert_eq!(of([0.5, 0.99, 0.3, 0.2]), None);
     }
 
