@@ -40,7 +40,7 @@ pub(super) fn traffic(path: &Path, matrix: &TrafficMatrix) -> String {
     let percent = 100.0 * matrix.pattern.density();
     let own = matrix.pattern.own_in_all();
     let own = if own.0 > 0 { format!("; {own} stay at their rank") } else { String::new() };
-    format!("{}: {messages} messages, {percent:.1}% of those of a complete exchange{names}{own}", path.display())
+    format!("{}: {messages} messages, {percent:.1}% of those of an all-to-all{names}{own}", path.display())
 }
 
 impl Report<'_> {
