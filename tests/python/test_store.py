@@ -45,7 +45,7 @@ def other() -> Iterator[int]:
 
 
 #: Requests that are sent to both, one after another. Other tests cover replies that contain times or have no order.
-SAME = """
+SAME = r"""
 SET a 1 | SET a 2 NX | SET a 2 XX GET | SET b 2 XX | SET b 2 NX GET | SET c 3 NX XX | SET c 3 EX 10 PX 10 | SET c 3 EX | SET c 3 EX x
 SET c 3 EX 0 | SET c 3 EX -1 | SET c 3 PX 9223372036854775807 | SET c 3 EX 9223372036854775807 | SET c 3 EX 100 | SET c 4 KEEPTTL | TTL c
 SET c 1 KEEPTTL EX 1 | SET c 5 EXAT 99999999999 | TTL a | EXPIRETIME c | PEXPIRETIME c | GETEX c PERSIST | TTL c | GETEX c EX 0
