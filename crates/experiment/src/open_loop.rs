@@ -1,5 +1,7 @@
 //! Packets generated at a given rate whether or not the network keeps up, as data: the offered load, and the results.
 
+use std::sync::Arc;
+
 use machines::model::{FlitNetwork, Interconnect, Machine};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,7 +68,7 @@ impl Default for OpenLoop {
 ///
 /// # Errors
 /// If the machine has none.
-pub fn network(machine: &Machine) -> Result<&FlitNetwork, Error> {
+pub fn network(machine: &Machine) -> Result<&Arc<FlitNetwork>, Error> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Ok(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => {
@@ -141,7 +143,7 @@ impl OpenLoop {
     /// If the network can't be offered this load.
     pub fn run(
         &self,
-        network: &FlitNetwork,
+        network: &Arc<FlitNetwork>,
         rate: f64,
         watch: &mut impl FnMut(Progress) -> bool,
     ) -> Result<Outcome, Error> {
@@ -158,7 +160,7 @@ impl OpenLoop {
     /// If the network can't be offered this load.
     pub fn search(
         &self,
-        network: &FlitNetwork,
+        network: &Arc<FlitNetwork>,
         effort: &Effort,
         on_progress: &(dyn Fn(Known) + Sync),
         stop: &AtomicBool,

@@ -1,5 +1,7 @@
 //! The resolved model of a machine: every channel, router and cost as numbers, ready to be simulated.
 
+use std::sync::Arc;
+
 use quantities::{Bytes, Duration, Rate};
 
 pub use crate::description::fields::{BroadcastProtocol, DATAGRAM, Faults, IP_AND_UDP, Messaging, Probe, Repeat};
@@ -58,7 +60,7 @@ pub struct Source {
 #[allow(clippy::large_enum_variant)] // a machine has one
 pub enum Interconnect {
     /// A network of routers, simulated to the flit.
-    Flits(FlitNetwork),
+    Flits(Arc<FlitNetwork>),
     /// No contention: a message costs what the LogGP model says.
     LogGp(LogGp),
     /// A switched Ethernet, which may lose frames.

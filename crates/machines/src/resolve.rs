@@ -6,6 +6,8 @@ mod node;
 mod paths;
 mod virtual_channels;
 
+use std::sync::Arc;
+
 use crate::description::fields::{self, Fields, Mode, Rule};
 use crate::error::{Fault, Problem};
 use crate::model::{
@@ -106,7 +108,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     whole_packets_fit(&network)?;
     no_deadlock(rule, &network)?;
     virtual_channels::in_sets(virtual_channels, rule, &network.routing)?;
-    Ok((plan.homes.len() as u32, Interconnect::Flits(network)))
+    Ok((plan.homes.len() as u32, Interconnect::Flits(Arc::new(network))))
 }
 
 /// Lays out the one topology that is given.

@@ -29,6 +29,7 @@ static BYTES: Kind = Kind {
     unit_left_out: Some(("B", 1)),
     finest: "a byte",
     greatest: u64::MAX,
+    too_large: "it is too large",
 };
 
 /// A `b` is a bit, an eighth of the unit nearest in spelling.

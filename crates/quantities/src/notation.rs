@@ -54,6 +54,8 @@ pub(crate) struct Kind {
     pub finest: &'static str,
     /// The largest amount, in the base unit.
     pub greatest: u64,
+    /// What is wrong with a larger one.
+    pub too_large: &'static str,
 }
 
 impl Kind {
@@ -88,7 +90,7 @@ impl Kind {
         let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
         let (whole, fraction) = split_number(number).map_err(fail)?;
         let scale = self.scale(unit).map_err(fail)?;
-        let too_large = || fail("it is too large".to_string());
+        let too_large = || fail(self.too_large.to_string());
         let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
         let part = part_of(fraction, scale).ok_or_else(|| fail(format!("it is finer than {}", self.finest)))?;
         let value = whole.checked_mul(scale).and_then(|value| value.checked_add(part));

@@ -19,6 +19,7 @@ static RANK: Kind = Kind {
     unit_left_out: Some(("", 1)),
     finest: "a whole number",
     greatest: u64::MAX,
+    too_large: "it is too large",
 };
 
 impl FromStr for Rank {

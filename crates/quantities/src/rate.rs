@@ -97,6 +97,7 @@ static RATE: Kind = Kind {
     unit_left_out: None,
     finest: "a bit per second",
     greatest: u64::MAX,
+    too_large: "it is too large",
 };
 
 /// Bits and bytes differ by a factor of eight, and only the case of a letter distinguishes them. So a unit of one is never

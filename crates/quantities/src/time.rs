@@ -164,6 +164,7 @@ const fn kind(quantity: &'static str) -> Kind {
         unit_left_out: None,
         finest: "a picosecond",
         greatest: GREATEST,
+        too_large: "it is more than 106 days, the most that picoseconds can count",
     }
 }
 

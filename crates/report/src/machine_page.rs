@@ -2,6 +2,7 @@
 
 use machines::model::{Interconnect, Machine};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
+use virtual_worlds::sparse::Sparse;
 
 use super::markup::element;
 use super::{ChannelShading, NetworkMap, Page};
@@ -14,8 +15,8 @@ pub fn machine_page(machine: &Machine) -> String {
         let (channels, routers) = (network.channels.len(), network.routers.len());
         figures.extend([(routers as u64, "routers"), (channels as u64, "channels")]);
         let answer = Answer {
-            channels: vec![ChannelStatistics::default(); channels],
-            routers: vec![RouterStatistics::default(); routers],
+            channels: Sparse::filled(ChannelStatistics::default(), channels),
+            routers: Sparse::filled(RouterStatistics::default(), routers),
             ..Answer::default()
         };
         let map = NetworkMap {

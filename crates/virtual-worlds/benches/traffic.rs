@@ -3,6 +3,8 @@
 //! `cargo bench -p maquette-virtual-worlds --bench traffic`
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+use std::sync::Arc;
+
 use std::time::Instant;
 
 use machines::model::{FlitNetwork, Interconnect, Machine};
@@ -12,7 +14,7 @@ use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::traffic::{Load, Pattern, Windows, run};
 
 /// Runs `load` three times and prints the best; returns flit-hops per second.
-fn measure<E: Engine>(name: &str, network: &FlitNetwork, load: &Load, cycles: u64) -> f64 {
+fn measure<E: Engine>(name: &str, network: &Arc<FlitNetwork>, load: &Load, cycles: u64) -> f64 {
     let windows = Windows { warm_up: Some(cycles / 10), measure: Some(cycles), budget: None, latency_limit: None };
     let mut best = f64::INFINITY;
     let (mut flit_hops, mut simulated, mut packets) = (0.0, 0.0, 0);
@@ -31,7 +33,7 @@ fn measure<E: Engine>(name: &str, network: &FlitNetwork, load: &Load, cycles: u6
     flit_hops / best
 }
 
-fn network(machine: &Machine) -> &FlitNetwork {
+fn network(machine: &Machine) -> &Arc<FlitNetwork> {
     match &machine.interconnect {
         Interconnect::Flits(network) => network,
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("a preset with a network"),

@@ -8,6 +8,8 @@ use messaging::Parameters;
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::Sparse;
+
 /// The result of each rank, and what the machine did.
 pub type Run<T> = endpoint::Run<T, Answer>;
 
@@ -25,9 +27,9 @@ pub struct Answer {
     /// Flits times channels crossed.
     pub flit_hops: u64,
     /// What each channel did.
-    pub channels: Vec<ChannelStatistics>,
+    pub channels: Sparse<ChannelStatistics>,
     /// How headers fared at each router.
-    pub routers: Vec<RouterStatistics>,
+    pub routers: Sparse<RouterStatistics>,
     /// What each rank waited for.
     pub ranks: Vec<RankStatistics>,
     /// Every packet, if a log was asked for.

@@ -6,7 +6,7 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 const FEWEST: usize = 32;
 
 /// Items by key; those of one key are in the order in which they were added.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Chains<Item> {
     links: Vec<Link<Item>>,
     /// The first unused link; each unused link names the next.

@@ -11,6 +11,7 @@ pub mod jobs;
 pub mod loggp;
 mod matching;
 mod simulated;
+pub mod sparse;
 pub mod stop;
 
 pub use simulated::{Simulated, waits_for_receivers};

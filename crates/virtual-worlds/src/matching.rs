@@ -66,7 +66,7 @@ impl MatchPattern {
 const FEW: usize = 16;
 
 /// The unmatched messages and receives of a rank.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Matching<Receive> {
     /// In the order of posting; empty while they are indexed.
     receives: VecDeque<(MatchPattern, Receive)>,
@@ -187,7 +187,7 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
 }
 
 /// Receives, indexed by what they ask for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ManyReceives<Receive> {
     /// By source and tag.
     by_pattern: Chains<Receive>,
@@ -229,7 +229,7 @@ impl<Receive: Copy> ManyReceives<Receive> {
 
 /// Messages indexed by source and tag and, once a receive has left source or tag open, also by the other one and by order alone. The
 /// first message that fits is always the first of its source and tag.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ManyMessages {
     by_both: Chains<u32>,
     /// By source and order; by tag and order; by order. The values complete source and tag.

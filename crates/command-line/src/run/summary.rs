@@ -24,7 +24,7 @@ const MOST_NODES: usize = 16;
 /// The printed report of a finished run.
 pub(super) fn summary(ended: &FinishedRun, as_json: bool) -> String {
     let network = match &ended.machine.interconnect {
-        Interconnect::Flits(network) => Some(network),
+        Interconnect::Flits(network) => Some(&**network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     };
     if as_json { json(ended) } else { text(ended, network) }

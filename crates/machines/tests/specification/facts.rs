@@ -1,5 +1,7 @@
 //! The facts printed about machines, compared with known values.
 
+use std::sync::Arc;
+
 use maquette_machines::facts::{NetworkFacts, zero_load};
 use maquette_machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_machines::{facts, load, load_with};
@@ -8,7 +10,7 @@ fn network_facts(name: &str) -> NetworkFacts {
     facts(&load(name).unwrap()).network.unwrap()
 }
 
-fn network(name: &str, buffers: u32) -> FlitNetwork {
+fn network(name: &str, buffers: u32) -> Arc<FlitNetwork> {
     match load_with(name, &[("buffers".to_string(), buffers.to_string())]).unwrap().interconnect {
         Interconnect::Flits(network) => network,
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),

@@ -1,10 +1,12 @@
 //! Tables of next hops: routers with very many links, and tables that would not fit.
 
+use std::sync::Arc;
+
 use maquette_machines::model::{FlitNetwork, Interconnect, NodeId, Place, RouterId};
 use maquette_machines::routing::Step;
 use maquette_machines::{Description, Error};
 
-fn described(rule: &str, routers: &str, links: &str) -> Result<FlitNetwork, Error> {
+fn described(rule: &str, routers: &str, links: &str) -> Result<Arc<FlitNetwork>, Error> {
     let text = format!(
         "[channels]\nrate = \"1 GB/s\"\n[routers]\nrouting_delay = \"1 ns\"\n[packet]\npayload = \"8 B\"\nheader = \"1 B\"\n\
          [routing]\nrule = \"{rule}\"\n[topology.graph]\nrouters = [{routers}]\nlinks = [{links}]\n"

@@ -1,5 +1,7 @@
 //! Every preset can be loaded, and describes itself.
 
+use std::sync::Arc;
+
 use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId};
 use maquette_machines::routing::deadlock::dependency_cycle;
 use maquette_machines::{load, load_with, presets};
@@ -52,7 +54,7 @@ fn sizes_of_presets() {
     }
 }
 
-fn network(machine: Machine) -> Option<FlitNetwork> {
+fn network(machine: Machine) -> Option<Arc<FlitNetwork>> {
     match machine.interconnect {
         Interconnect::Flits(network) => Some(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,

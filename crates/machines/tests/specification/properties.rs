@@ -1,6 +1,7 @@
 //! What holds for every topology of every size.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use maquette_machines::Description;
 use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, NodeId, Place};
@@ -23,7 +24,7 @@ fn with_virtual_channels(count: u32) -> String {
 fn resolved(text: &str) -> Option<FlitNetwork> {
     let description = Description::parse(text, "test.toml").unwrap();
     match description.resolve().ok()?.interconnect {
-        Interconnect::Flits(network) => Some(network),
+        Interconnect::Flits(network) => Some(Arc::unwrap_or_clone(network)),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     }
 }

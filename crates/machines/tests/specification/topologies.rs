@@ -1,5 +1,7 @@
 //! The sizes and links of the topologies, as the papers give them.
 
+use std::sync::Arc;
+
 use maquette_machines::Description;
 use maquette_machines::model::{FlitNetwork, Interconnect, Place, RouterId};
 
@@ -7,7 +9,7 @@ fn network(text: &str) -> FlitNetwork {
     let rest = "\n[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n";
     let description = Description::parse(&format!("{text}{rest}"), "test.toml").unwrap();
     match description.resolve().unwrap().interconnect {
-        Interconnect::Flits(network) => network,
+        Interconnect::Flits(network) => Arc::unwrap_or_clone(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
     }
 }

@@ -38,6 +38,7 @@ fn counters<S: Serializer>(answer: &Answer, to: S) -> Result<S::Ok, S::Error> {
 fn answer_of_counters<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::Error> {
     type CachedAnswer = Counters<Vec<Time>, Vec<ChannelStatistics>, Vec<RouterStatistics>, Vec<RankStatistics>>;
     let (finish, messages, packets, flit_hops, channels, routers, ranks) = CachedAnswer::deserialize(from)?;
+    let (channels, routers) = (channels.into_iter().collect(), routers.into_iter().collect());
     Ok(Answer { finish, messages, packets, flit_hops, channels, routers, ranks, ..Answer::default() })
 }
 

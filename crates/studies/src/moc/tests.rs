@@ -348,7 +348,8 @@ fn changed(mut measured: Measured, random: &mut Random) -> Measured {
     for finish in &mut answer.finish {
         *finish = Time::ZERO + random.longer(finish.since(Time::ZERO));
     }
-    for router in &mut answer.routers {
+    for router in 0..answer.routers.len() {
+        let router = &mut answer.routers[router];
         router.blocking = random.longer(router.blocking);
     }
     for rank in &mut answer.ranks {

@@ -1,6 +1,8 @@
 //! The preset `booksim-mesh-8x8` compared with measurements of BookSim 2: latencies of the empty network, to the cycle, and the accepted
 //! rate under overload.
 
+use std::sync::Arc;
+
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
@@ -9,7 +11,7 @@ use maquette_virtual_worlds::flit::network::{Engine, Injection};
 use maquette_virtual_worlds::flit::traffic::{Load, Pattern, Sign, Verdict, Windows, run};
 use quantities::{Bytes, Time};
 
-fn mesh(buffers: u64) -> FlitNetwork {
+fn mesh(buffers: u64) -> Arc<FlitNetwork> {
     let settings = [("buffers".to_string(), buffers.to_string())];
     match machines::load_with("booksim-mesh-8x8", &settings).unwrap().interconnect {
         Interconnect::Flits(network) => network,
@@ -23,7 +25,7 @@ fn measured_by_booksim(routers: u64, flits: u64, buffers: u64) -> u64 {
     3 * routers + 2 + if buffers >= 5 { behind } else { 5 * (behind / buffers) + behind % buffers }
 }
 
-fn alone<E: Engine>(network: &FlitNetwork, routers: u64, flits: u64) -> u64 {
+fn alone<E: Engine>(network: &Arc<FlitNetwork>, routers: u64, flits: u64) -> u64 {
     // From node 0 along the first row, then down the last column; past one router it sends to itself.
     let (x, y) = ((routers - 1).min(7), (routers - 1).saturating_sub(7));
     let order = Injection {

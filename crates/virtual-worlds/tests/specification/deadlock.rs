@@ -1,6 +1,8 @@
 //! A network that can never move again reports the packets and the channels. No description leads to one, since routing that can deadlock
 //! is refused; these tests set the routing by hand: on a ring of four, always clockwise.
 
+use std::sync::Arc;
+
 use endpoint::World;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId, Place, RouterId};
 use machines::routing::{Routing, Table};
@@ -43,7 +45,7 @@ fn clockwise() -> Machine {
             next.push(channel(network, Place::Router(RouterId(router)), to));
         }
     }
-    network.routing = Routing::Table(Table::new(4, next));
+    Arc::make_mut(network).routing = Routing::Table(Table::new(4, next));
     machine
 }
 

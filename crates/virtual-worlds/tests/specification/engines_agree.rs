@@ -1,8 +1,10 @@
 //! The two engines follow the same rules: on any network, with any buffers, rates, latencies and packets, every packet has the same times
 //! in both, to the picosecond, and every count is the same.
 
+use std::sync::Arc;
+
 use crate::random_networks::{Case, cases};
-use machines::model::{Interconnect, NodeId};
+use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
@@ -106,11 +108,12 @@ fn a_header_that_waits_for_any_channel_gets_the_first_in_both_engines() {
                 [switching]\nmode = \"store-and-forward\"\n[packet]\npayload = 39\nheader = 1\nflit = 1\n";
     let machine = machines::Description::parse(text, "test.toml").unwrap().resolve().unwrap();
     let Interconnect::Flits(network) = &machine.interconnect else { unreachable!("it has a topology") };
-    let mut network = network.clone();
+    let mut network = FlitNetwork::clone(network);
     for channel in network.channels.iter_mut().filter(|channel| channel.virtual_channels == 1) {
         channel.credit_latency = Duration::ZERO;
     }
     network.routers[4].routing_delay = Duration::from_picoseconds(6);
+    let network = Arc::new(network);
     let order = |source: u32, destination: u32, flits: u32, token: u64| {
         let (source, destination, bytes) = (NodeId(source), NodeId(destination), Bytes(u64::from(flits) - 1));
         (Time::ZERO, Injection { source, destination, bytes, flits, token })

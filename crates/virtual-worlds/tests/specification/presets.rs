@@ -1,5 +1,7 @@
 //! The presets in both engines, compared with what is published of the present-day machines that they stand for.
 
+use std::sync::Arc;
+
 use endpoint::World;
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::Injection;
@@ -22,7 +24,7 @@ fn load(name: &str, settings: Settings) -> machines::model::Machine {
 }
 
 /// The network of every preset that has one, and the dragonfly's with detours.
-fn networks() -> Vec<(String, FlitNetwork)> {
+fn networks() -> Vec<(String, Arc<FlitNetwork>)> {
     let presets = machines::presets().into_iter().map(|preset| (preset.name.to_string(), load(preset.name, AS_IT_IS)));
     let detours = load("slingshot-1024", &[("rule", "valiant"), ("virtual_channels", "3")]);
     let network = |(name, machine): (String, machines::model::Machine)| match machine.interconnect {
@@ -44,7 +46,7 @@ fn traffic() -> impl Strategy<Value = (u32, Vec<Sending>)> {
     })
 }
 
-fn orders(network: &FlitNetwork, among: u32, sendings: &[Sending]) -> Vec<(Time, Injection)> {
+fn orders(network: &Arc<FlitNetwork>, among: u32, sendings: &[Sending]) -> Vec<(Time, Injection)> {
     let nodes = network.injection.len() as u32;
     // Few nodes are spread over the machine, so that their packets meet within it.
     let apart = (nodes / among.min(nodes)).max(1);

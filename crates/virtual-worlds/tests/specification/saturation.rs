@@ -8,12 +8,14 @@
 //! maquette saturate --machine torus-512 --pattern tornado --packet 16
 //! ```
 
+use std::sync::Arc;
+
 use machines::Description;
 use machines::model::{FlitNetwork, Interconnect};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::traffic::{Load, Outcome, Pattern, Verdict, Windows, run};
 
-fn network(description: &Description) -> FlitNetwork {
+fn network(description: &Description) -> Arc<FlitNetwork> {
     match description.resolve().unwrap().interconnect {
         Interconnect::Flits(network) => network,
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("it has a topology"),
@@ -21,13 +23,13 @@ fn network(description: &Description) -> FlitNetwork {
 }
 
 /// The outcome of a load over `cycles` cycles, after as many to warm up.
-fn offered(network: &FlitNetwork, pattern: Pattern, rate: f64, packet: u32, cycles: u64) -> Outcome {
+fn offered(network: &Arc<FlitNetwork>, pattern: Pattern, rate: f64, packet: u32, cycles: u64) -> Outcome {
     let windows = Windows { warm_up: Some(cycles), measure: Some(cycles), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate, packet, seed: 1 }, &windows, &mut |_| true).unwrap()
 }
 
 /// The preset, and the mesh that remains of it without its wrap-around links.
-fn torus_and_mesh() -> [FlitNetwork; 2] {
+fn torus_and_mesh() -> [Arc<FlitNetwork>; 2] {
     let preset = machines::presets().into_iter().find(|preset| preset.name == "torus-512").unwrap();
     ["torus", "mesh"].map(|topology| {
         let text = preset.text.replace("[topology.torus]", &format!("[topology.{topology}]"));

@@ -1,5 +1,6 @@
 //! Open-loop traffic: the engines agree, offered loads are accepted, and loads past saturation are reported.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use machines::facts::zero_load;
@@ -24,7 +25,7 @@ const PATTERNS: [Pattern; 8] = [
     Pattern::HotSpot { node: NodeId(5), fraction: 0.1 },
 ];
 
-fn network(machine: &str, settings: &[(&str, &str)]) -> FlitNetwork {
+fn network(machine: &str, settings: &[(&str, &str)]) -> Arc<FlitNetwork> {
     let settings: Vec<(String, String)> =
         settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     match machines::load_with(machine, &settings).unwrap().interconnect {
@@ -37,7 +38,7 @@ fn load(pattern: Pattern, rate: f64, packet: u32) -> Load {
     Load { pattern, rate, packet, seed: 1 }
 }
 
-fn fast(network: &FlitNetwork, load: &Load, windows: &Windows) -> Outcome {
+fn fast(network: &Arc<FlitNetwork>, load: &Load, windows: &Windows) -> Outcome {
     run::<Fast>(network, load, windows, &mut |_| true).unwrap()
 }
 
@@ -176,7 +177,7 @@ fn a_run_reports_its_progress_and_can_be_ended() {
 #[test]
 fn loads_that_do_not_fit_are_refused() {
     let mesh = network("booksim-mesh-8x8", &[]);
-    let refused = |network: &FlitNetwork, load: &Load| check(network, load).unwrap_err();
+    let refused = |network: &Arc<FlitNetwork>, load: &Load| check(network, load).unwrap_err();
     for rate in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
         assert_eq!(refused(&mesh, &load(Pattern::Uniform, rate, 16)).parameter, Parameter::Rate);
     }

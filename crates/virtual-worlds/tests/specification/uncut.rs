@@ -1,6 +1,7 @@
 //! Messages that are cut into packets when they leave have the same times as packets injected one by one.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::answer::PacketRecord;
@@ -10,7 +11,7 @@ use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::{Engine, Injection, NetworkEvent, Recorder, Statistics, Uncut};
 use quantities::{Bytes, Time};
 
-fn network(name: &str) -> FlitNetwork {
+fn network(name: &str) -> Arc<FlitNetwork> {
     let settings = [("selection".to_string(), "random".to_string())];
     let settings = if name.starts_with("moc") { &settings[..] } else { &[] };
     let Interconnect::Flits(network) = machines::load_with(name, settings).unwrap().interconnect else {
@@ -34,7 +35,7 @@ fn messages(node: u32, nodes: u32) -> VecDeque<Uncut> {
 
 fn one_by_one<E: Engine>(
     engine: &mut E,
-    network: &FlitNetwork,
+    network: &Arc<FlitNetwork>,
     node: u32,
     mut messages: VecDeque<Uncut>,
     queue: &mut EventQueue<NetworkEvent>,
@@ -49,7 +50,7 @@ fn one_by_one<E: Engine>(
     }
 }
 
-fn carried<E: Engine>(network: &FlitNetwork, uncut: bool) -> (Vec<PacketRecord>, Statistics) {
+fn carried<E: Engine>(network: &Arc<FlitNetwork>, uncut: bool) -> (Vec<PacketRecord>, Statistics) {
     let mut engine = E::new(network, 7, true);
     let mut queue: EventQueue<NetworkEvent> = EventQueue::default();
     let nodes = NODES.min(network.injection.len() as u32);

@@ -1,6 +1,8 @@
 //! What virtual channels are for: tori with minimal routing, which carry more than meshes, and short packets that are not held up behind
 //! others' full buffers.
 
+use std::sync::Arc;
+
 use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
@@ -10,7 +12,7 @@ use maquette_virtual_worlds::flit::traffic::{Load, Outcome, Pattern, Windows, ru
 use quantities::{Bytes, Time};
 
 /// Packets of 16 flits of 1 ns, buffers for four of them for each virtual channel.
-fn network(topology: &str, virtual_channels: u32) -> FlitNetwork {
+fn network(topology: &str, virtual_channels: u32) -> Arc<FlitNetwork> {
     let text = format!(
         "[topology.{topology}\n[channels]\nflit_time = \"1 ns\"\nwire_latency = \"2 ns\"\ncredit_latency = \"2 ns\"\n\
          buffers = 64\nvirtual_channels = {virtual_channels}\n[switching]\nmode = \"virtual-cut-through\"\n\
@@ -23,7 +25,7 @@ fn network(topology: &str, virtual_channels: u32) -> FlitNetwork {
 }
 
 /// The outcome when as much is offered as the nodes can send. [flits/node/cycle]
-fn under_overload(network: &FlitNetwork, pattern: Pattern) -> Outcome {
+fn under_overload(network: &Arc<FlitNetwork>, pattern: Pattern) -> Outcome {
     let windows = Windows { warm_up: Some(4_000), measure: Some(10_000), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate: 1.0, packet: 16, seed: 1 }, &windows, &mut |_| true).unwrap()
 }

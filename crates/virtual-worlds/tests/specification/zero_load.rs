@@ -2,6 +2,7 @@
 //! engines.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use machines::facts::zero_load;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId};
@@ -11,14 +12,14 @@ use maquette_virtual_worlds::flit::network::replay::carry;
 use maquette_virtual_worlds::flit::network::{Engine, Injection};
 use quantities::{Bytes, Duration, Time};
 
-fn network(machine: &Machine) -> Option<&FlitNetwork> {
+fn network(machine: &Machine) -> Option<&Arc<FlitNetwork>> {
     match &machine.interconnect {
         Interconnect::Flits(network) => Some(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
     }
 }
 
-fn carried<E: Engine>(network: &FlitNetwork, order: Injection) -> Duration {
+fn carried<E: Engine>(network: &Arc<FlitNetwork>, order: Injection) -> Duration {
     let outcome = carry::<E>(network, 1, false, &[(Time::ZERO, order)]);
     assert!(outcome.stuck.is_empty(), "{order:?}");
     outcome.end.since(Time::ZERO)

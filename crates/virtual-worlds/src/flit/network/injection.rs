@@ -22,17 +22,17 @@ pub struct QueuedPacket {
 }
 
 /// A node's injection queue, first in, first out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct InjectionQueue(VecDeque<Waiting>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Waiting {
     Packet(QueuedPacket),
     Messages(Box<Messages>),
 }
 
 /// Messages whose packets have entered the queue at one instant, one packet of each in turn.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Messages {
     source: NodeId,
     /// What is left of each message, in turn.

@@ -19,6 +19,7 @@ pub mod stuck;
 pub use statistics::{Recorder, Statistics};
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use machines::model::{FlitNetwork, NodeId, PacketFormat, RouterId};
 use quantities::{Bytes, Time};
@@ -129,7 +130,7 @@ pub enum Notice {
 /// A network in motion.
 pub trait Engine: Sized {
     /// A network at rest. Random choices are drawn from `seed`; `log` keeps a record of every packet.
-    fn new(network: &FlitNetwork, seed: u64, log: bool) -> Self;
+    fn new(network: &Arc<FlitNetwork>, seed: u64, log: bool) -> Self;
 
     /// Puts a packet at the end of its source's injection queue.
     fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S);

@@ -7,6 +7,7 @@
 //! are numbered within their link; a flit is (packet, index), index 0 being the header.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
 use machines::routing::{IdleWhen, Step};
@@ -114,7 +115,7 @@ struct Packet {
 /// The engine that moves every flit.
 #[derive(Debug)]
 pub struct Reference {
-    network: FlitNetwork,
+    network: Arc<FlitNetwork>,
     links: Vec<Link>,
     /// The most virtual channels that any channel has.
     virtual_channels: u32,
@@ -134,7 +135,7 @@ pub struct Reference {
 }
 
 impl Engine for Reference {
-    fn new(network: &FlitNetwork, seed: u64, log: bool) -> Reference {
+    fn new(network: &Arc<FlitNetwork>, seed: u64, log: bool) -> Reference {
         let link = |&channel: &Channel| Link {
             channel,
             owner: None,
@@ -168,7 +169,7 @@ impl Engine for Reference {
             to_grant: Vec::new(),
             to_start: Vec::new(),
             requesting: Vec::new(),
-            network: network.clone(),
+            network: Arc::clone(network),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Carries a given list of packets, with no programs and no costs at nodes: what the network alone does with them.
 
+use std::sync::Arc;
+
 use machines::model::FlitNetwork;
 use quantities::Time;
 
@@ -19,7 +21,7 @@ pub struct Outcome {
 }
 
 /// Carries `orders`, which are in order of time, over `network`.
-pub fn carry<E: Engine>(network: &FlitNetwork, seed: u64, log: bool, orders: &[(Time, Injection)]) -> Outcome {
+pub fn carry<E: Engine>(network: &Arc<FlitNetwork>, seed: u64, log: bool, orders: &[(Time, Injection)]) -> Outcome {
     let mut engine = E::new(network, seed, log);
     let mut queue: EventQueue<NetworkEvent> = EventQueue::default();
     let mut forwarding = Forwarding::new(network);

@@ -5,14 +5,15 @@ use quantities::{Bytes, Duration, Time};
 
 use super::Injection;
 use crate::answer::{ChannelStatistics, HopRecord, PacketRecord, RouterStatistics};
+use crate::sparse::Sparse;
 
 /// Totals of a network's run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// What each channel did.
-    pub channels: Vec<ChannelStatistics>,
+    pub channels: Sparse<ChannelStatistics>,
     /// How headers fared at each router.
-    pub routers: Vec<RouterStatistics>,
+    pub routers: Sparse<RouterStatistics>,
     /// Packets that arrived.
     pub packets: u64,
     /// Flits times channels crossed.
@@ -32,8 +33,8 @@ impl Recorder {
     /// Nothing counted yet.
     pub fn new(network: &FlitNetwork, log: bool) -> Recorder {
         let statistics = Statistics {
-            channels: vec![ChannelStatistics::default(); network.channels.len()],
-            routers: vec![RouterStatistics::default(); network.routers.len()],
+            channels: Sparse::filled(ChannelStatistics::default(), network.channels.len()),
+            routers: Sparse::filled(RouterStatistics::default(), network.routers.len()),
             packets: 0,
             flit_hops: 0,
         };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 type Key = (u32, u32, u64);
 
 /// The messages on their way to a node. Each is let through only after those that the same source sent before it with the same tag.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct InTransit {
     /// One of the messages. Often it is the only one, and then nothing is searched.
     one: Option<(Key, u32)>,

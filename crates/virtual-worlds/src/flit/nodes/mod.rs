@@ -16,6 +16,7 @@ mod processor;
 mod serial;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use endpoint::{Error, Passage, Received, Result};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
@@ -34,6 +35,7 @@ use crate::flit::traffic::BackgroundTraffic;
 use crate::horizon::beyond;
 use crate::matching::Matching;
 pub use crate::matching::{ANY, MatchPattern};
+use crate::sparse::Sparse;
 use crate::stop::ProgressSnapshot;
 
 /// An event: the network's or a node's.
@@ -123,7 +125,7 @@ pub struct Receive {
     deadline: Option<Time>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Node {
     processors: Vec<Serial<processor::Work>>,
     /// The cost before the next send: zero after the first.
@@ -142,12 +144,12 @@ struct Node {
 #[derive(Debug)]
 pub struct Nodes<E> {
     costs: NodeCosts,
-    network: FlitNetwork,
+    network: Arc<FlitNetwork>,
     /// Whether packets of one message may overtake each other.
     reorders: bool,
     engine: E,
     queue: EventQueue<Event>,
-    nodes: Vec<Node>,
+    nodes: Sparse<Node>,
     letters: Letters,
     control: Option<Control>,
     done: VecDeque<Done>,
@@ -165,9 +167,9 @@ pub struct Nodes<E> {
 
 impl<E: Engine> Nodes<E> {
     /// Nodes at rest, `ranks` of them with a program.
-    pub fn new(machine: &Machine, network: &FlitNetwork, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
+    pub fn new(machine: &Machine, network: &Arc<FlitNetwork>, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
         let NodeCosts { cold_send, cold_receive, .. } = machine.node;
-        let node = || Node { processors: vec![Serial::default()], cold_send, cold_receive, ..Node::default() };
+        let node = Node { processors: vec![Serial::default()], cold_send, cold_receive, ..Node::default() };
         let nodes = network.injection.len();
         Nodes {
             costs: machine.node,
@@ -175,7 +177,7 @@ impl<E: Engine> Nodes<E> {
             reorders: network.selection != machines::routing::Selection::Fixed,
             engine: E::new(network, seed, log),
             queue: EventQueue::default(),
-            nodes: (0..ranks.max(nodes as u32)).map(|_| node()).collect(),
+            nodes: Sparse::filled(node, nodes.max(ranks as usize)),
             letters: Letters::default(),
             done: VecDeque::new(),
             sleeping: BTreeMap::new(),
@@ -186,7 +188,7 @@ impl<E: Engine> Nodes<E> {
             reports_starts: false,
             events: Vec::new(),
             notices: Vec::new(),
-            network: network.clone(),
+            network: Arc::clone(network),
         }
     }
 

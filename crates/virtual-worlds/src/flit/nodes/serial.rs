@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use quantities::Duration;
 
 /// The work that waits, and the work in service.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Serial<Work> {
     waiting: VecDeque<Work>,
     doing: Option<Work>,

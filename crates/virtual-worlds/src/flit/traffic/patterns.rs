@@ -167,7 +167,7 @@ mod tests {
         let rest = "[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n";
         let description = machines::Description::parse(&format!("[topology.{topology}\n{rest}"), "test.toml").unwrap();
         match description.resolve().unwrap().interconnect {
-            Interconnect::Flits(network) => network,
+            Interconnect::Flits(network) => std::sync::Arc::unwrap_or_clone(network),
             Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
         }
     }

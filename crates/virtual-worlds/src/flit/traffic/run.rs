@@ -1,5 +1,7 @@
 //! A run: packets are born, the network carries them, and the course of the run is decided period by period.
 
+use std::sync::Arc;
+
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};
 
@@ -40,7 +42,7 @@ pub enum Phase {
 /// # Errors
 /// The parameter of the load that does not fit the network.
 pub fn run<E: Engine>(
-    network: &FlitNetwork,
+    network: &Arc<FlitNetwork>,
     load: &Load,
     windows: &Windows,
     watch: &mut dyn FnMut(Progress) -> bool,
@@ -110,7 +112,7 @@ pub(super) struct Traffic<'a, E> {
 }
 
 impl<'a, E: Engine> Traffic<'a, E> {
-    fn new(network: &'a FlitNetwork, offer: &Offer, seed: u64) -> Traffic<'a, E> {
+    fn new(network: &'a Arc<FlitNetwork>, offer: &Offer, seed: u64) -> Traffic<'a, E> {
         let sources = Sources::new(network, offer.clone(), seed, |_| true);
         let mut queue = Queue::default();
         for node in (0..network.injection.len() as u32).map(NodeId) {

@@ -7,6 +7,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use std::sync::Arc;
+
 use machines::model::FlitNetwork;
 
 use super::run::run;
@@ -79,7 +81,7 @@ pub struct Known {
 /// # Errors
 /// The parameter of the load that does not fit the network.
 pub fn search<E: Engine>(
-    network: &FlitNetwork,
+    network: &Arc<FlitNetwork>,
     load: &Load,
     windows: &Windows,
     effort: &Effort,
@@ -152,7 +154,7 @@ fn between(low: f64, high: f64, rates: u32, precision: f64) -> Vec<f64> {
 
 /// Runs loads on several threads.
 struct Runner<'a> {
-    network: &'a FlitNetwork,
+    network: &'a Arc<FlitNetwork>,
     load: Load,
     windows: &'a Windows,
     threads: usize,

@@ -1,5 +1,7 @@
 //! Programs on nodes and the network between them.
 
+use std::sync::Arc;
+
 use endpoint::executor::{self, Machine, OperationEvent, number_of, request_of};
 use endpoint::{Error, Event, Operation, Outcome, Program, Request, Result, StartStatus, Tag, Unexpected};
 use machines::model::FlitNetwork;
@@ -164,7 +166,7 @@ impl<E: Engine> Nodal for Running<'_, E> {
 
 /// The nodes of `machine`, of which `ranks` run programs, on its network.
 pub(super) fn nodes<'run, E: Engine + 'run>(
-    (machine, network): (&'run machines::model::Machine, &'run FlitNetwork),
+    (machine, network): (&'run machines::model::Machine, &'run Arc<FlitNetwork>),
     options: Options,
     ranks: u32,
     background: Option<BackgroundTraffic>,

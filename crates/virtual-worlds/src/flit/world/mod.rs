@@ -3,6 +3,8 @@
 mod executor;
 
 use endpoint::{Error, Program, Result, World};
+use std::sync::Arc;
+
 use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
 use quantities::Bytes;
 
@@ -50,7 +52,7 @@ impl<'a> NetworkWorld<'a> {
         NetworkWorld { machine, options }
     }
 
-    fn network(&self, ranks: u32) -> Result<&'a FlitNetwork> {
+    fn network(&self, ranks: u32) -> Result<&'a Arc<FlitNetwork>> {
         if ranks > self.machine.nodes {
             let Machine { name, nodes, .. } = self.machine;
             return Err(Error::Unfit(format!("{ranks} ranks do not fit on {name}, which has {nodes} nodes")));

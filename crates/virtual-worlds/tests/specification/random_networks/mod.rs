@@ -1,5 +1,7 @@
 //! Random networks and random traffic on them.
 
+use std::sync::Arc;
+
 use machines::model::{
     Arbitration, Channel, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Place, Router, RouterId,
     Switching,
@@ -12,7 +14,7 @@ use quantities::{Bytes, Duration, Time};
 /// A network and the packets that it must carry.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub network: FlitNetwork,
+    pub network: Arc<FlitNetwork>,
     pub orders: Vec<(Time, Injection)>,
     pub seed: u64,
     pub may_deadlock: bool,
@@ -133,7 +135,7 @@ fn networks_with_choices() -> impl Strategy<Value = Case> {
                     (network.switching, network.arbitration) = (switching, arbitration);
                     (network.selection, network.waits_for, network.idle_when) = (selection, waits_for, idle_when);
                     let orders = orders(traffic, network.injection.len() as u32);
-                    Case { network, orders, seed, may_deadlock: false }
+                    Case { network: Arc::new(network), orders, seed, may_deadlock: false }
                 },
             )
         },
@@ -178,7 +180,7 @@ fn networks_by_description() -> impl Strategy<Value = Case> {
                 share_wires(&mut network, virtual_channels);
                 (network.switching, network.arbitration) = (switching, arbitration);
                 let orders = orders(traffic, network.injection.len() as u32);
-                Case { network, orders, seed, may_deadlock: false }
+                Case { network: Arc::new(network), orders, seed, may_deadlock: false }
             })
     })
 }
@@ -191,7 +193,7 @@ fn described(topology: &str, virtual_channels: u32) -> FlitNetwork {
          [routers]\nrouting_delay = \"1 ns\"\n[packet]\npayload = 39\nheader = 1\n"
     );
     match machines::Description::parse(&text, "random.toml").unwrap().resolve().unwrap().interconnect {
-        Interconnect::Flits(network) => network,
+        Interconnect::Flits(network) => Arc::unwrap_or_clone(network),
         Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!("it has a topology"),
     }
 }
@@ -218,7 +220,7 @@ fn any_network() -> impl Strategy<Value = Case> {
                     let mut network = build(&shape, &homes, &numbers, &delays, switching, arbitration);
                     share_wires(&mut network, virtual_channels);
                     let orders = orders(traffic, homes.len() as u32);
-                    Case { network, orders, seed, may_deadlock: matches!(shape, Shape::Ring(_)) }
+                    Case { network: Arc::new(network), orders, seed, may_deadlock: matches!(shape, Shape::Ring(_)) }
                 },
             )
     })

@@ -1,13 +1,15 @@
 //! A channel as a packet uses it: a wire, and the buffer behind it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use machines::model::{Channel, Place};
+use machines::model::{Channel, FlitNetwork, Place};
 use quantities::{Bytes, Time};
 
 use super::super::arbitration::Requests;
 use super::NO_PACKET;
 use super::runs::{Loop, Runs};
+use crate::sparse::{Make, OnDemand};
 
 /// A virtual channel: a wire (that of virtual channel 0 is the one used) and the buffer at its far end. Times in picoseconds.
 ///
@@ -47,6 +49,36 @@ pub(super) struct Link {
     pub line: Line,
     /// When the last flit of the packet before the first of the line leaves the far buffer.
     pub front_free: u64,
+}
+
+/// The links of a network. Those that no packet has come near take no memory.
+pub(super) type Links = OnDemand<Wires>;
+
+/// What links are made from.
+#[derive(Debug)]
+pub(super) struct Wires {
+    network: Arc<FlitNetwork>,
+    /// The most virtual channels that any channel has.
+    pub virtual_channels: u32,
+}
+
+impl Wires {
+    pub fn of(network: &Arc<FlitNetwork>) -> Wires {
+        Wires { network: Arc::clone(network), virtual_channels: network.virtual_channels() }
+    }
+}
+
+impl Make for Wires {
+    type Value = Link;
+
+    fn count(&self) -> usize {
+        self.network.channels.len() * self.virtual_channels as usize
+    }
+
+    fn make(&self, index: usize) -> Link {
+        let channels = self.network.channels.len();
+        Link::new(&self.network.channels[index % channels], (index / channels) as u32, self.virtual_channels)
+    }
 }
 
 /// Packets one behind the other, from the one at the front of the buffer. Usually there is only one, which is stored inline.
@@ -162,7 +194,17 @@ impl Link {
 
 /// The least time between two flits of a packet, where it is the same on all channels and no credit loop binds more. A buffer of one slot
 /// sets a pace of its own, for its channel and for the next.
-pub(super) fn uniform_pace(links: &[Link]) -> Option<u64> {
+pub(super) fn uniform_pace(network: &FlitNetwork) -> Option<u64> {
+    // Channels of the same times and buffers, which are most, count once.
+    let kind = |channel: &Channel| {
+        let sink = matches!(channel.to, Place::Node(_));
+        (channel.flit_time, channel.wire_latency, channel.credit_latency, channel.buffer, sink)
+    };
+    let (mut kinds, mut last) = (BTreeSet::new(), None);
+    let mut is_new =
+        |channel: &&Channel| last.replace(kind(channel)) != Some(kind(channel)) && kinds.insert(kind(channel));
+    let links: Vec<Link> =
+        network.channels.iter().filter(|channel| is_new(channel)).map(|it| Link::new(it, 0, 1)).collect();
     let own = |link: &Link| match link.binding_loop() {
         Some(bound) if bound.slots == 1 => bound.latency,
         _ => link.flit_time,

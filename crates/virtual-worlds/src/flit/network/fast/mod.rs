@@ -17,12 +17,13 @@ mod unhindered;
 mod whole;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use machines::model::{Arbitration, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
 use machines::routing::{IdleWhen, Step, WaitsFor};
 use quantities::{Duration, Time};
 
-use self::link::{Link, uniform_pace};
+use self::link::{Link, Links, Wires, uniform_pace};
 use self::packet::{Packet, Row};
 use self::runs::Run;
 use self::solve::{Path, Solution};
@@ -32,6 +33,7 @@ use super::selection::{RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
+use crate::sparse::{OnDemand, Sparse};
 
 /// The tail has crossed a channel, which is free again.
 const RELEASE: u32 = 0;
@@ -50,7 +52,7 @@ const NO_PACKET: u32 = u32::MAX;
 /// Not yet known.
 const UNKNOWN: u64 = u64::MAX;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Source {
     queue: InjectionQueue,
     /// When the last tail started: from then on the next packet is at the front.
@@ -60,11 +62,11 @@ struct Source {
 /// The engine whose events grow with hops.
 #[derive(Debug)]
 pub struct Fast {
-    network: FlitNetwork,
-    links: Vec<Link>,
+    network: Arc<FlitNetwork>,
+    links: Links,
     /// The most virtual channels that any channel has.
     virtual_channels: u32,
-    sources: Vec<Source>,
+    sources: Sparse<Source>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     selector: Selector,
@@ -87,17 +89,13 @@ pub struct Fast {
 }
 
 impl Engine for Fast {
-    fn new(network: &FlitNetwork, seed: u64, log: bool) -> Fast {
-        let virtual_channels = network.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1);
-        let links_of = |virtual_channel| {
-            network.channels.iter().map(move |channel| Link::new(channel, virtual_channel, virtual_channels))
-        };
-        let links: Vec<Link> = (0..virtual_channels).flat_map(links_of).collect();
-        let pace = uniform_pace(&links);
+    fn new(network: &Arc<FlitNetwork>, seed: u64, log: bool) -> Fast {
+        let wires = Wires::of(network);
+        let (virtual_channels, pace) = (wires.virtual_channels, uniform_pace(network));
         Fast {
-            links,
+            links: OnDemand::new(wires),
             virtual_channels,
-            sources: network.injection.iter().map(|_| Source::default()).collect(),
+            sources: Sparse::filled(Source::default(), network.injection.len()),
             packets: Vec::new(),
             unused: Vec::new(),
             selector: Selector::new(network, seed),
@@ -112,7 +110,7 @@ impl Engine for Fast {
             requesting: Vec::new(),
             to_consider: Vec::new(),
             beyond: false,
-            network: network.clone(),
+            network: Arc::clone(network),
         }
     }
 
@@ -183,8 +181,9 @@ impl Engine for Fast {
 
     fn stuck(&self) -> Vec<StuckPacket> {
         let mut tally = Tally::default();
-        for (index, link) in (0..).zip(&self.links[..self.network.channels.len()]) {
-            let channel = ChannelId(index);
+        // Those of virtual channel 0 come first.
+        for (index, link) in self.links.made().take_while(|(index, _)| *index < self.network.channels.len()) {
+            let (index, channel) = (index as u32, ChannelId(index as u32));
             let owner = (link.owner != NO_PACKET).then_some(link.owner);
             if let Some(owner) = owner {
                 tally.holds(owner, channel, Time::from_picoseconds(link.granted));
@@ -200,11 +199,9 @@ impl Engine for Fast {
     }
 
     fn statistics(&mut self, now: Time) -> &Statistics {
-        for channel in 0..self.network.channels.len() as u32 {
-            if self.links[channel as usize].is_free(now) {
-                self.count_crossing(channel);
-            }
-        }
+        let free = |&(index, link): &(usize, &Link)| index < self.network.channels.len() && link.is_free(now);
+        let free: Vec<u32> = self.links.made().filter(free).map(|(index, _)| index as u32).collect();
+        free.into_iter().for_each(|channel| self.count_crossing(channel));
         &self.recorder.statistics
     }
 
@@ -639,7 +636,7 @@ fn stores_packets(switching: Switching) -> bool {
 }
 
 /// How many more starts are determined on each row from `first` on: as many as there are free slots ahead.
-fn count_determined(links: &[Link], rows: &[Row], first: usize, flits: u32, counts: &mut Vec<u32>) {
+fn count_determined(links: &Links, rows: &[Row], first: usize, flits: u32, counts: &mut Vec<u32>) {
     counts.clear();
     counts.resize(rows.len() - first, 0);
     let mut ahead = 0;

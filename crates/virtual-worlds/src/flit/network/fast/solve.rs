@@ -17,6 +17,7 @@
 //! further. McKinley and Trefftz (1993) and Pimentel and Hertzberger (figure 4) had the case of one packet per buffer, equal rates and no
 //! latencies, where two passes suffice.
 
+use super::link::Links;
 use super::runs::{Cursor, Loop, Pace, Run, same, serve};
 use super::{Link, Row};
 
@@ -31,7 +32,7 @@ pub(super) struct Solution {
 
 /// The channels of one packet over which it still has flits to send.
 pub(super) struct Path<'a> {
-    pub links: &'a [Link],
+    pub links: &'a Links,
     pub rows: &'a [Row],
     /// The first of `rows` whose starts are to be computed; those before it are done.
     pub first: usize,
