@@ -49,6 +49,11 @@ def test_long_sums_within_the_range_are_right(tmp_path: Path) -> None:
 
 def test_steps_of_the_postal_model_that_are_too_long_are_refused() -> None:
     """The time of many steps is not reported as the longest that can be counted."""
-    steps = ["--lambda", "100000", "--t0", "10000000s"]
+    steps = ["--lambda", "100000", "--t0", "9000000s"]
     assert TOO_LONG in refusal("run", "all-to-all", "--algorithm", "pairwise", *steps, "--nodes", "8", "--bytes", "8")
     assert TOO_LONG in refusal("postal", *steps, "--nodes", "64")
+
+
+def test_a_longer_step_than_can_be_counted_is_refused() -> None:
+    error = refusal("postal", "--lambda", "2", "--t0", "10000000s", "--nodes", "64")
+    assert "it is more than 106 days, the most " + TOO_LONG in error

@@ -1,6 +1,7 @@
 //! Values by index, of which only those that are used take memory: on a machine of a million routers most messages meet few of them.
 
 use std::cell::OnceCell;
+use std::fmt;
 use std::ops::{Index, IndexMut};
 
 use serde::{Serialize, Serializer};
@@ -9,7 +10,7 @@ use serde::{Serialize, Serializer};
 const PAGE: usize = 16;
 
 /// A value for each index, all alike until they are changed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sparse<T> {
     /// What an index has on a page that was never changed.
     unchanged: T,
@@ -69,6 +70,13 @@ impl<T: Clone> IndexMut<usize> for Sparse<T> {
 impl<T: Default> Default for Sparse<T> {
     fn default() -> Sparse<T> {
         Sparse { unchanged: T::default(), pages: Vec::new(), length: 0 }
+    }
+}
+
+/// As a list.
+impl<T: fmt::Debug> fmt::Debug for Sparse<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_list().entries(self.iter()).finish()
     }
 }
 
