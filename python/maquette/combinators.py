@@ -53,7 +53,7 @@ async def gather(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     """
     try:
         gathered: tuple[Any, ...] = await ask((_GATHER, *map(steps_of, awaitables)))
-    except RecursionError:
+    except BaseException:
         _close(awaitables)
         raise
     return gathered
@@ -89,14 +89,13 @@ async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
         raise ValueError("first: found nothing; allowed is one or more to wait for")
     try:
         ended: tuple[int, A] = await ask((_FIRST, *map(steps_of, awaitables)))
-    except RecursionError:
+    finally:
         _close(awaitables)
-        raise
     return ended
 
 
 def _close(awaitables: tuple[Awaitable[Any], ...]) -> None:
-    """Close coroutines that were refused, which Python otherwise warns of: they were never awaited."""
+    """Close coroutines that have not begun, of which Python otherwise warns: they were never awaited. The others are closed already."""
     for each in awaitables:
         if isinstance(each, types.CoroutineType):
             each.close()

@@ -71,12 +71,8 @@ STUCK = DEEP.replace("ranks=1", "ranks=2").replace("mq.NoSuchRank", "mq.Deadlock
 )
 
 
-#: Operations that a program has made but not begun when its run ends are told by Python, as in any program.
-NOT_BEGUN = "ignore:coroutine 'Endpoint.receive' was never awaited:RuntimeWarning"
-
-
 def output(program: str) -> str:
-    command = [sys.executable, "-W", NOT_BEGUN, "-c", program]
+    command = [sys.executable, "-c", program]
     completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (completed.returncode, completed.stderr) == (0, ""), completed.stderr
     return completed.stdout
