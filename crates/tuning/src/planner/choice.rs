@@ -16,7 +16,7 @@ use super::trials::{Findings, Trials};
 use crate::benchmark::Site;
 
 /// The work of a plan, in packets times channels crossed: some ten seconds on two cores.
-pub const BUDGET: f64 = 4e7;
+pub const BUDGET: f64 = 3e7;
 
 /// How a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Estimates of all candidates, which depend on nothing that was run on the machine but the small runs of the model.
 
 use endpoint::{Error, Result};
+use machines::model::{FlitNetwork, Interconnect};
 use programs::schedule::Transfer;
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::flit::world::Options;
@@ -8,7 +9,6 @@ use virtual_worlds::flit::world::Options;
 use super::bound;
 use super::candidates::Candidate;
 use super::choice::Effort;
-use super::load::busiest_channel;
 use super::model::{Model, arrives_before_receive};
 use super::question::Question;
 use super::reduced::Copy;
@@ -135,4 +135,26 @@ impl Estimates<'_> {
             Question::Complete { .. } | Question::Irregular(_) => Duration::ZERO,
         }
     }
+}
+
+/// How long the busiest channel is busy with `messages`, each on the way that [`FlitNetwork::route`] gives; zero where ranks share no
+/// channels. Nothing that sends these messages on these ways takes less time.
+fn busiest_channel(site: &Site<'_>, messages: impl Iterator<Item = Transfer>) -> Duration {
+    let Interconnect::Flits(network) = &site.machine.interconnect else { return Duration::ZERO };
+    let mut loads = vec![0_u64; network.channels.len()];
+    for Transfer { from, to, bytes } in messages.filter(|message| message.from != message.to) {
+        let flits = flits(network, bytes);
+        for channel in network.route(site.node_of(from), site.node_of(to)) {
+            loads[channel.0 as usize] += flits;
+        }
+    }
+    let times = loads.iter().zip(&network.channels).map(|(&flits, channel)| channel.flit_time * flits);
+    times.max().unwrap_or(Duration::ZERO)
+}
+
+/// The flits of a message, with those of the headers of its packets.
+fn flits(network: &FlitNetwork, Bytes(bytes): Bytes) -> u64 {
+    let packet = &network.packet;
+    let headers = bytes.div_ceil(packet.payload.0).max(1) * packet.header.0.div_ceil(packet.flit.0);
+    headers + bytes.div_ceil(packet.flit.0)
 }

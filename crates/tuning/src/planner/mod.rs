@@ -10,7 +10,6 @@ mod choice;
 pub mod collectives;
 mod estimate;
 mod json;
-mod load;
 pub mod measured;
 mod model;
 mod question;

@@ -8,6 +8,7 @@ use programs::postal::Lambda;
 use quantities::{Bytes, Duration, Rank, Rate};
 
 use super::Question;
+use super::work::breaks_runs;
 use crate::benchmark::Benchmark;
 use crate::latency::{MeasureError, Survey};
 use virtual_worlds::waits_for_receivers;
@@ -28,6 +29,9 @@ const LONG: u64 = 64;
 const MOST_PACKETS: u64 = 1 << 14;
 /// The same for messages joined from others, which only some algorithms send.
 const MOST_PACKETS_JOINED: u64 = 1 << 11;
+
+/// The same in flits, where each flit of a packet is work of its own.
+const MOST_FLITS: u64 = 1 << 16;
 
 /// The postal model of a machine, measured at a few message sizes. Between them it is linear, and beyond the longest it goes on as before.
 #[derive(Clone, Debug)]
@@ -143,14 +147,17 @@ impl Model {
 /// The size of the longer messages measured, for a question about messages of `bytes`: as long, up to some number of packets, but sent by
 /// the same protocol.
 pub(super) fn measured_size(machine: &Machine, bytes: Bytes, most_packets: u64) -> Bytes {
-    let packet = match &machine.interconnect {
-        Interconnect::Flits(network) => network.packet.payload,
-        Interconnect::Ethernet(ethernet) => ethernet.payload,
+    let packets = |Bytes(payload): Bytes| payload.saturating_mul(most_packets);
+    let most = match &machine.interconnect {
+        Interconnect::Flits(network) if breaks_runs(network) => {
+            packets(network.packet.payload).min(network.packet.flit.0.saturating_mul(MOST_FLITS))
+        }
+        Interconnect::Flits(network) => packets(network.packet.payload),
+        Interconnect::Ethernet(ethernet) => packets(ethernet.payload),
         Interconnect::LogGp(_) => return bytes.max(Bytes(LONG)),
     };
     let Bytes(other_protocol_to) = other_protocol_to(machine);
     let least = if bytes.0 > other_protocol_to { other_protocol_to.saturating_add(1) } else { LONG };
-    let most = packet.0.saturating_mul(most_packets);
     Bytes(bytes.0.min(most).max(least).max(LONG))
 }
 

@@ -21,13 +21,15 @@ use quantities::{Bytes, Duration};
 use super::candidates::Candidate;
 use super::model::other_protocol_to;
 use super::question::Question;
-use super::work::Work;
+use super::work::{Work, breaks_runs};
 use crate::benchmark::{Benchmark, Site};
 
 /// The fewest steps of which a copy consists: fewer say little about the others.
 const FEWEST_STEPS: usize = 16;
 /// The least number of packets of the longest message of a copy: shorter ones would be those of another kind of algorithm.
 const PACKETS: u64 = 4;
+/// The same in flits where each flit is work of its own: far shorter than a packet, which holds its path meanwhile all the same.
+const FLITS: u64 = 512;
 /// A copy may be worth this many times the work that it should be, if it cannot be smaller.
 const TOLERATED: f64 = 3.0;
 
@@ -92,16 +94,20 @@ impl Copy {
     }
 }
 
-/// By how much the longest message can be shortened so that it still goes by the same protocol, in several packets.
+/// By how much the longest message can be shortened so that it still goes by the same protocol, in several packets or many flits.
 fn largest_divisor(machine: &Machine, longest: Bytes) -> u64 {
-    let payload = match &machine.interconnect {
-        Interconnect::Flits(network) => network.packet.payload,
-        Interconnect::Ethernet(ethernet) => ethernet.payload,
+    let packets = |Bytes(payload): Bytes| payload.saturating_mul(PACKETS);
+    let least = match &machine.interconnect {
+        Interconnect::Flits(network) if breaks_runs(network) => {
+            packets(network.packet.payload).min(network.packet.flit.0.saturating_mul(FLITS))
+        }
+        Interconnect::Flits(network) => packets(network.packet.payload),
+        Interconnect::Ethernet(ethernet) => packets(ethernet.payload),
         Interconnect::LogGp(_) => return 1,
     };
     let Bytes(other) = other_protocol_to(machine);
     let same_protocol = if longest.0 > other { other.saturating_add(1) } else { 1 };
-    (longest.0 / same_protocol.max(payload.0.saturating_mul(PACKETS))).max(1)
+    (longest.0 / same_protocol.max(least)).max(1)
 }
 
 /// A part of a size.

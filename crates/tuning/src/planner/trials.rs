@@ -175,7 +175,7 @@ impl<'a> Trials<'a> {
                     return Some((place, Task::Whole { limit }, *work));
                 }
                 let copy = Copy::of(candidate, self.question, self.site, self.left)?;
-                Some((place, Task::Copy(copy), copy.work))
+                (copy.work <= self.left).then_some((place, Task::Copy(copy), copy.work))
             };
             let Some((place, task, work)) = self.not_ruled_out().iter().find_map(task) else { return };
             self.left -= work;
@@ -213,7 +213,9 @@ impl<'a> Trials<'a> {
             if *work <= allowance {
                 self.left -= work;
                 tasks.push((place, Task::Whole { limit: Duration::LONGEST }));
-            } else if let Some(copy) = Copy::of(candidate, self.question, self.site, allowance) {
+            } else if let Some(copy) = Copy::of(candidate, self.question, self.site, allowance)
+                && copy.work <= self.left
+            {
                 self.left -= copy.work;
                 tasks.push((place, Task::Copy(copy)));
             }

@@ -38,7 +38,7 @@ impl Work {
         match &site.machine.interconnect {
             Interconnect::Flits(network) => {
                 let flit = match network.switching {
-                    Switching::Wormhole if network.channels.iter().any(waits_for_slots) => FLIT_OF_BROKEN_RUNS,
+                    Switching::Wormhole if breaks_runs(network) => FLIT_OF_BROKEN_RUNS,
                     Switching::Wormhole => FLIT,
                     _ => 0.0,
                 };
@@ -63,6 +63,11 @@ impl Work {
         let message = self.message + if candidate.overlaps() { self.overlapped } else { 0.0 };
         message * candidate.cost().messages + self.of_bytes(candidate)
     }
+}
+
+/// Whether the flits of a waiting packet move one by one, and not in long runs.
+pub(super) fn breaks_runs(network: &FlitNetwork) -> bool {
+    network.switching == Switching::Wormhole && network.channels.iter().any(waits_for_slots)
 }
 
 /// Whether a channel's buffer is full before the first slot comes back, so that flits go over it in bursts.
