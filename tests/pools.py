@@ -78,6 +78,14 @@ def pool_of(count: int, *options: str, client_options: dict[str, Any] | None = N
             member.process.communicate(timeout=LIMIT)
 
 
+def fill(pool: list[Member]) -> None:
+    """Store `3 * CAPACITY` keys in a pool of three members, `key:0` with the value 0 and so on, so that each has a server; nothing else is left in it."""
+    with pool[0].client() as client:
+        client.flushall()
+        client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
+    wait_until(lambda: server_count(pool) == 3, "there are three servers")
+
+
 def wait_until(condition: Callable[[], bool], description: str) -> None:
     """Wait until a condition holds."""
     end = time.monotonic() + LIMIT

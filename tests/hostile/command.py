@@ -11,6 +11,17 @@ from typing import Any
 
 COMMAND = Path(os.environ.get("MAQUETTE", Path(sys.executable).with_name("maquette")))
 GIB = 1 << 30
+#: What the description of a network has besides its topology.
+NETWORK = """[channels]
+rate = "1 GB/s"
+buffers = 64
+[routers]
+routing_delay = "50 ns"
+[packet]
+payload = "1 KiB"
+header = "16 B"
+flit = "16 B"
+"""
 
 
 def maquette(

@@ -6,27 +6,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from command import COMMAND, refusal
-
-SETTINGS = """[channels]
-rate = "1 GB/s"
-buffers = 64
-[routers]
-routing_delay = "50 ns"
-[packet]
-payload = "1 KiB"
-header = "16 B"
-flit = "16 B"
-[topology.graph]
-"""
+from command import COMMAND, NETWORK, refusal
 
 
 def graph(file: Path, routers: int, links: list[tuple[int, int]]) -> Path:
     """Write a graph with a node at each router."""
     names = "\n".join(f'{{ name = "r{router}", nodes = 1 }},' for router in range(routers))
     edges = "\n".join(f'{{ between = ["r{one}", "r{other}"] }},' for one, other in links)
-    file.write_text(f"{SETTINGS}routers = [\n{names}\n]\nlinks = [\n{edges}\n]\n")
+    file.write_text(f"{NETWORK}[topology.graph]\nrouters = [\n{names}\n]\nlinks = [\n{edges}\n]\n")
     return file
 
 

@@ -5,21 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, GIB, maquette
+from command import COMMAND, GIB, NETWORK, maquette
 
-MESH = """[topology.mesh]
-columns = 1024
-rows = 1024
-[channels]
-rate = "1 GB/s"
-buffers = 8
-[routers]
-routing_delay = "50 ns"
-[packet]
-payload = "1 KiB"
-header = "16 B"
-flit = "16 B"
-"""
+MESH = f"{NETWORK}[topology.mesh]\ncolumns = 1024\nrows = 1024\n"
 
 
 @pytest.fixture

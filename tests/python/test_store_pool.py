@@ -16,7 +16,7 @@ import pytest
 
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
-from pools import CAPACITY, COMMAND, LIMIT, Member, pool_of, port_of, server_count, wait_until, while_it_grows
+from pools import CAPACITY, COMMAND, LIMIT, Member, fill, pool_of, port_of, server_count, wait_until, while_it_grows
 from stores import free_port
 
 @pytest.fixture(scope="module")
@@ -29,10 +29,7 @@ def pool() -> Iterator[list[Member]]:
 @pytest.fixture
 def filled(pool: list[Member]) -> list[Member]:
     """The pool with 1,200 keys, `key:0` with the value 0 and so on."""
-    with pool[0].client() as client:
-        client.flushall()
-        client.mset({f"key:{number}": number for number in range(3 * CAPACITY)})
-    wait_until(lambda: server_count(pool) == 3, "there are three servers")
+    fill(pool)
     return pool
 
 

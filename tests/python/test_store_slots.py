@@ -12,7 +12,7 @@ import pytest
 
 redis = pytest.importorskip("redis", reason="redis-py is not installed: make test installs it")
 
-from pools import CAPACITY, LIMIT, Member, pool_of, server_count, wait_until
+from pools import CAPACITY, LIMIT, Member, fill, pool_of
 
 #: The number of keys.
 KEYS = 3 * CAPACITY
@@ -28,12 +28,10 @@ def pool() -> Iterator[list[Member]]:
 @pytest.fixture
 def filled(pool: list[Member]) -> list[Member]:
     """The pool with 1,200 keys, of which every third expires."""
+    fill(pool)
     with pool[0].client() as client:
-        client.flushall()
-        client.mset({f"key:{number}": number for number in range(KEYS)})
         for number in range(0, KEYS, 3):
             client.expire(f"key:{number}", 1_000)
-    wait_until(lambda: server_count(pool) == 3, "there are three servers")
     return pool
 
 
