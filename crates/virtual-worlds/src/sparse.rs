@@ -114,6 +114,9 @@ impl<T: Eq> Eq for Sparse<T> {}
 impl<T: Clone + Default> FromIterator<T> for Sparse<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Sparse<T> {
         let values: Vec<T> = values.into_iter().collect();
+        if is_dense(values.len()) {
+            return Sparse { length: values.len(), dense: values, ..Sparse::default() };
+        }
         let mut sparse = Sparse::filled(T::default(), values.len());
         values.into_iter().enumerate().for_each(|(index, value)| sparse[index] = value);
         sparse

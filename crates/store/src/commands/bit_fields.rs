@@ -48,7 +48,7 @@ impl Kind {
         let bits = bits.ok_or_else(|| {
             let text =
                 "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
-            Failure::Told(text.to_owned())
+            Failure::Message(text.to_owned())
         })?;
         Ok(Kind { is_signed, bits })
     }
@@ -137,7 +137,7 @@ fn fields(context: &Context<'_>, arguments: Arguments<'_>) -> Result<Vec<Field>,
             let known = [("wrap", Overflow::Wrap), ("sat", Overflow::Saturate), ("fail", Overflow::Fail)];
             let given = rest.next().ok_or(Failure::Syntax)?;
             let found = known.into_iter().find(|(word, _)| is(given, word)).map(|(_, overflow)| overflow);
-            overflow = found.ok_or_else(|| Failure::Told("ERR Invalid OVERFLOW type specified".to_owned()))?;
+            overflow = found.ok_or_else(|| Failure::Message("ERR Invalid OVERFLOW type specified".to_owned()))?;
             continue;
         }
         let has_number = is(name, "set") || is(name, "incrby");
@@ -198,7 +198,7 @@ pub(super) fn bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> 
 pub(super) fn read_bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let fields = fields(context, arguments)?;
     if fields.iter().any(|field| field.action != Action::Get) {
-        return Err(Failure::Told("ERR BITFIELD_RO only supports the GET subcommand".to_owned()));
+        return Err(Failure::Message("ERR BITFIELD_RO only supports the GET subcommand".to_owned()));
     }
     carry_out(context, arguments.get(1), &fields);
     Ok(())

@@ -11,15 +11,15 @@ use crate::resp::Arguments;
 /// Bits of a byte.
 const BYTE: u64 = 8;
 
-fn told(text: &str) -> Failure {
-    Failure::Told(text.to_owned())
+fn failure(text: &str) -> Failure {
+    Failure::Message(text.to_owned())
 }
 
 /// A position among the bits of a value, which must be in the longest value that may be stored.
 pub(super) fn offset(context: &Context<'_>, bits: Option<i64>) -> Result<u64, Failure> {
     let most = context.node.settings.limits.argument as u64;
     let bits = bits.and_then(|bits| u64::try_from(bits).ok()).filter(|bits| bits / BYTE < most);
-    bits.ok_or_else(|| told("ERR bit offset is not an integer or out of range"))
+    bits.ok_or_else(|| failure("ERR bit offset is not an integer or out of range"))
 }
 
 const fn bit_of(byte: u8, place: u64) -> bool {
@@ -30,7 +30,7 @@ pub(super) fn set_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     let (key, now) = (arguments.get(1), context.now);
     let place = offset(context, integer(arguments.get(2)).ok())?;
     let bit = integer(arguments.get(3)).ok().filter(|bit| [0, 1].contains(bit));
-    let bit = bit.ok_or_else(|| told("ERR bit is not an integer or out of range"))?;
+    let bit = bit.ok_or_else(|| failure("ERR bit is not an integer or out of range"))?;
     let at = (place / BYTE) as usize;
     let value = context.bucket.peek(key, now).map(Record::value);
     let before = value.as_ref().and_then(|value| value.get(at).copied()).unwrap_or(0);
@@ -117,7 +117,7 @@ pub(super) fn find_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     let bit = match integer(arguments.get(2))? {
         0 => false,
         1 => true,
-        _ => return Err(told("ERR The bit argument must be 1 or 0.")),
+        _ => return Err(failure("ERR The bit argument must be 1 or 0.")),
     };
     let part = Part::read(arguments, 3)?;
     let Some(value) = context.bucket.get(arguments.get(1), context.now).map(Record::value) else {
@@ -152,7 +152,7 @@ pub(super) fn combine(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     let combine = combination(name).ok_or(Failure::Syntax)?;
     let inverts = is(name, "not");
     if inverts && arguments.len() != 4 {
-        return Err(told("ERR BITOP NOT must be called with a single source key."));
+        return Err(failure("ERR BITOP NOT must be called with a single source key."));
     }
     let mut sources = Vec::new();
     for key in arguments.from(3) {

@@ -33,7 +33,7 @@ pub(super) fn check_name(name: &[u8]) -> Outcome {
     if !has_spaces(name) {
         return Ok(());
     }
-    Err(Failure::Told("ERR Client names cannot contain spaces, newlines or special characters.".to_owned()))
+    Err(Failure::Message("ERR Client names cannot contain spaces, newlines or special characters.".to_owned()))
 }
 
 pub(super) fn set_name(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -49,11 +49,13 @@ pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     let kept = match attribute {
         _ if is(attribute, "lib-name") => &client.library,
         _ if is(attribute, "lib-ver") => &client.library_version,
-        _ => return Err(Failure::Told(format!("ERR Unrecognized option '{}'", lossy(attribute)))),
+        _ => return Err(Failure::Message(format!("ERR Unrecognized option '{}'", lossy(attribute)))),
     };
     if has_spaces(value) {
         let attribute = lossy(attribute);
-        return Err(Failure::Told(format!("ERR {attribute} cannot contain spaces, newlines or special characters.")));
+        return Err(Failure::Message(format!(
+            "ERR {attribute} cannot contain spaces, newlines or special characters."
+        )));
     }
     kept.replace(value.to_vec());
     context.reply.ok();
@@ -126,7 +128,7 @@ pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 }
 
 fn client_id(text: &[u8]) -> Result<i64, Failure> {
-    integer(text).ok().filter(|&id| id > 0).ok_or_else(|| Failure::Told("ERR Invalid client ID".to_owned()))
+    integer(text).ok().filter(|&id| id > 0).ok_or_else(|| Failure::Message("ERR Invalid client ID".to_owned()))
 }
 
 /// Checks a type of clients; all clients of this store are normal ones.
@@ -134,7 +136,7 @@ fn check_kind(kind: &[u8]) -> Outcome {
     if ["normal", "master", "replica", "slave", "pubsub"].iter().any(|known| is(kind, known)) {
         return Ok(());
     }
-    Err(Failure::Told(format!("ERR Unknown client type '{}'", lossy(kind))))
+    Err(Failure::Message(format!("ERR Unknown client type '{}'", lossy(kind))))
 }
 
 /// Which clients are to be killed.
@@ -155,7 +157,7 @@ impl Filter {
             let given = rest.next().ok_or(Failure::Syntax)?;
             match option {
                 _ if is(option, "id") => {
-                    let invalid = || Failure::Told("ERR client-id should be greater than 0".to_owned());
+                    let invalid = || Failure::Message("ERR client-id should be greater than 0".to_owned());
                     filter.id = Some(integer(given).ok().filter(|&id| id > 0).ok_or_else(invalid)?);
                 }
                 _ if is(option, "addr") => filter.address = Some(lossy(given)),
@@ -166,7 +168,7 @@ impl Filter {
                 }
                 _ if is(option, "user") && is(given, "default") => {}
                 _ if is(option, "user") => {
-                    return Err(Failure::Told(format!("ERR No such user '{}'", lossy(given))));
+                    return Err(Failure::Message(format!("ERR No such user '{}'", lossy(given))));
                 }
                 _ if is(option, "skipme") && is(given, "yes") => filter.skips_own = true,
                 _ if is(option, "skipme") && is(given, "no") => filter.skips_own = false,
@@ -201,7 +203,7 @@ pub(super) fn kill(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     context.node.has_killed |= !killed.is_empty();
     let count = killed.len();
     match (by_address, count) {
-        (true, 0) => return Err(Failure::Told("ERR No such client".to_owned())),
+        (true, 0) => return Err(Failure::Message("ERR No such client".to_owned())),
         (true, _) => context.reply.ok(),
         (false, count) => context.reply.count(count as u64),
     }

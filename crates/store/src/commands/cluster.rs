@@ -102,12 +102,12 @@ pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 /// The slot that an argument names.
 fn slot(argument: &[u8]) -> Result<u16, Failure> {
     let slot = u16::try_from(integer(argument)?).ok().filter(|slot| *slot < 1 << SLOT_BITS);
-    slot.ok_or_else(|| Failure::Told("ERR Invalid or out of range slot".to_owned()))
+    slot.ok_or_else(|| Failure::Message("ERR Invalid or out of range slot".to_owned()))
 }
 
 /// The most keys that GETKEYSINSLOT is to return.
 fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
-    usize::try_from(integer(argument)?).map_err(|_| Failure::Told("ERR Invalid number of keys".to_owned()))
+    usize::try_from(integer(argument)?).map_err(|_| Failure::Message("ERR Invalid number of keys".to_owned()))
 }
 
 /// The slot of which a request wants to know the number of keys, or the keys, and the most of them in that case; none for any other request.
@@ -140,12 +140,12 @@ pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
 
 /// Refuses the command: the host, which has the member, carries out all valid ones.
 pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    Err(Failure::Told("ERR allowed is a number of servers up to 4294967295, outside of transactions".to_owned()))
+    Err(Failure::Message("ERR allowed is a number of servers up to 4294967295, outside of transactions".to_owned()))
 }
 
 /// Refuses the command, as [`resize`].
 pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    Err(Failure::Told("ERR not allowed in a transaction".to_owned()))
+    Err(Failure::Message("ERR not allowed in a transaction".to_owned()))
 }
 
 /// ASKING, READONLY and READWRITE have no effect: every member answers for its own keys in any mode.

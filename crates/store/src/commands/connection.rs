@@ -60,7 +60,7 @@ fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> Outc
     let open = context.node.settings.password.is_none();
     if !is_user || !(open || context.node.is_password(password)) {
         context.node.counts.wrong_passwords += 1;
-        return Err(Failure::Told("WRONGPASS invalid username-password pair or user is disabled.".to_owned()));
+        return Err(Failure::Message("WRONGPASS invalid username-password pair or user is disabled.".to_owned()));
     }
     context.session.is_authenticated = true;
     Ok(())
@@ -69,7 +69,7 @@ fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> Outc
 pub(super) fn auth(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let (user, password) = match arguments.len() {
         2 if context.node.settings.password.is_none() => {
-            return Err(Failure::Told(
+            return Err(Failure::Message(
                 "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
                  configuration is correct?"
                     .to_owned(),
@@ -90,9 +90,9 @@ pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
         _ => match integer(arguments.get(1)) {
             Ok(2) => Version::Two,
             Ok(3) => Version::Three,
-            Ok(_) => return Err(Failure::Told("NOPROTO unsupported protocol version".to_owned())),
+            Ok(_) => return Err(Failure::Message("NOPROTO unsupported protocol version".to_owned())),
             Err(_) => {
-                return Err(Failure::Told("ERR Protocol version is not an integer or out of range".to_owned()));
+                return Err(Failure::Message("ERR Protocol version is not an integer or out of range".to_owned()));
             }
         },
     };
@@ -110,7 +110,7 @@ pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
         }
     }
     if !context.session.is_authenticated {
-        return Err(Failure::Told(
+        return Err(Failure::Message(
             "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> \
              <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
                 .to_owned(),
@@ -125,7 +125,7 @@ pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
 }
 
 fn not_in_hello(option: &[u8]) -> Failure {
-    Failure::Told(format!("ERR Syntax error in HELLO option '{}'", super::lossy(option)))
+    Failure::Message(format!("ERR Syntax error in HELLO option '{}'", super::lossy(option)))
 }
 
 fn greet(context: &mut Context<'_>) {

@@ -20,7 +20,7 @@ pub(super) fn incr_by(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
 
 pub(super) fn decr_by(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let amount = integer(arguments.get(2))?.checked_neg();
-    let amount = amount.ok_or_else(|| Failure::Told("ERR decrement would overflow".to_owned()))?;
+    let amount = amount.ok_or_else(|| Failure::Message("ERR decrement would overflow".to_owned()))?;
     add(context, arguments.get(1), amount)
 }
 
@@ -40,7 +40,7 @@ fn store(context: &mut Context<'_>, key: &[u8], written: &[u8]) {
 pub(super) fn incr_by_float(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let before = context.bucket.peek(arguments.get(1), context.now).map_or(MaybeShared::Borrowed(b"0"), Record::value);
     let sum = number::sum(&before, arguments.get(2)).ok_or(Failure::NotANumber)?;
-    let infinite = |Infinite| Failure::Told("ERR increment would produce NaN or Infinity".to_owned());
+    let infinite = |Infinite| Failure::Message("ERR increment would produce NaN or Infinity".to_owned());
     let sum = sum.map_err(infinite)?;
     store(context, arguments.get(1), sum.as_bytes());
     context.reply.bulk(sum.as_bytes());

@@ -114,7 +114,7 @@ pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     let request: OwnedArguments = arguments.from(2).collect();
     let request = request.borrowed();
-    let failure = |text: &str| Failure::Told(text.to_owned());
+    let failure = |text: &str| Failure::Message(text.to_owned());
     let command = find(request.get(0)).ok_or_else(|| failure("ERR Invalid command specified"))?;
     let command = command.with_subcommand(request)?;
     if command.keys.first == 0 {
@@ -131,7 +131,7 @@ pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 
 /// Two lines per subcommand: its syntax, and what it does.
 pub(super) fn help(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let Some(command) = find(arguments.get(0)) else { return Err(Failure::Told(lossy(arguments.get(0)))) };
+    let Some(command) = find(arguments.get(0)) else { return Err(Failure::Message(lossy(arguments.get(0)))) };
     let name = command.name.to_uppercase();
     let mut lines = vec![format!("{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")];
     for part in command.subcommands {

@@ -61,11 +61,11 @@ impl Condition {
                 _ if is(option, "xx") => condition.if_ever = true,
                 _ if is(option, "gt") => condition.if_later = true,
                 _ if is(option, "lt") => condition.if_earlier = true,
-                _ => return Err(Failure::Told(format!("ERR Unsupported option {}", lossy(option)))),
+                _ => return Err(Failure::Message(format!("ERR Unsupported option {}", lossy(option)))),
             }
         }
         let Condition { if_never, if_ever, if_later, if_earlier } = condition;
-        let failure = |text: &str| Err(Failure::Told(text.to_owned()));
+        let failure = |text: &str| Err(Failure::Message(text.to_owned()));
         if if_never && (if_ever || if_later || if_earlier) {
             return failure("ERR NX and XX, GT or LT options at the same time are not compatible");
         }

@@ -16,7 +16,7 @@ pub(crate) fn refuses_snapshot(node: &Node) -> Option<&'static str> {
 /// Requests a snapshot, and replies with this text.
 fn begin(context: &mut Context<'_>, text: &str) -> Outcome {
     if let Some(refusal) = refuses_snapshot(context.node) {
-        return Err(Failure::Told(refusal.to_owned()));
+        return Err(Failure::Message(refusal.to_owned()));
     }
     context.node.wants_snapshot = true;
     context.reply.simple(text);
@@ -26,7 +26,7 @@ fn begin(context: &mut Context<'_>, text: &str) -> Outcome {
 /// Says why no snapshot is made: otherwise the host carries SAVE out, and the client waits for the snapshot.
 pub(super) fn save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let refusal = refuses_snapshot(context.node);
-    Err(refusal.map_or(Failure::InTransaction, |refusal| Failure::Told(refusal.to_owned())))
+    Err(refusal.map_or(Failure::InTransaction, |refusal| Failure::Message(refusal.to_owned())))
 }
 
 pub(super) fn save_in_background(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {

@@ -75,7 +75,7 @@ pub(super) fn copy(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
         }
     }
     if from == to {
-        return Err(Failure::Told("ERR source and destination objects are the same".to_owned()));
+        return Err(Failure::Message("ERR source and destination objects are the same".to_owned()));
     }
     let copied = match copy_value(context, from, to, replaces) {
         Err(Failure::NoSuchKey) => false,
@@ -92,7 +92,7 @@ pub(super) fn check_database(number: &[u8]) -> Outcome {
 
 pub(super) fn move_key(_: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     check_database(arguments.get(2))?;
-    Err(Failure::Told("ERR source and destination objects are the same".to_owned()))
+    Err(Failure::Message("ERR source and destination objects are the same".to_owned()))
 }
 
 /// How often RANDOMKEY draws a key, since one may have expired.
@@ -142,7 +142,7 @@ pub(super) fn frequency(context: &mut Context<'_>, arguments: Arguments<'_>) -> 
         context.reply.null();
         return Ok(());
     }
-    Err(Failure::Told(
+    Err(Failure::Message(
         "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching \
          between policies at runtime LRU and LFU data will take some time to adjust."
             .to_owned(),

@@ -93,7 +93,7 @@ pub enum Failure {
     InTransaction,
     /// Any other failure.
     #[error("{0}")]
-    Told(String),
+    Message(String),
 }
 
 /// How a command went. If it succeeded, it has replied; otherwise it has not.
@@ -175,7 +175,10 @@ fn unknown(arguments: Arguments<'_>) -> Failure {
         }
         beginning.push_str(&format!("'{}' ", shown(argument)));
     }
-    Failure::Told(format!("ERR unknown command '{}', with args beginning with: {beginning}", shown(arguments.get(0))))
+    Failure::Message(format!(
+        "ERR unknown command '{}', with args beginning with: {beginning}",
+        shown(arguments.get(0))
+    ))
 }
 
 /// How many random records are sampled to evict one.

@@ -60,7 +60,7 @@ pub(crate) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     pub(crate) fn read(arguments: Arguments<'a>) -> Result<Wanted<'a>, Failure> {
         let cursor = std::str::from_utf8(arguments.get(1)).ok().and_then(|cursor| cursor.parse().ok());
-        let cursor = cursor.ok_or_else(|| Failure::Told("ERR invalid cursor".to_owned()))?;
+        let cursor = cursor.ok_or_else(|| Failure::Message("ERR invalid cursor".to_owned()))?;
         let mut wanted = Wanted { cursor, pattern: None, count: COUNT, strings: true };
         let mut rest = arguments.from(2);
         while let Some(option) = rest.next() {

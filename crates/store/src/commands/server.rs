@@ -34,7 +34,7 @@ pub(super) fn time(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 
 pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     integer(arguments.get(1))?;
-    let failure = |text: &str| Failure::Told(text.to_owned());
+    let failure = |text: &str| Failure::Message(text.to_owned());
     let timeout = integer(arguments.get(2)).map_err(|_| failure("ERR timeout is not an integer or out of range"))?;
     if timeout < 0 {
         return Err(failure("ERR timeout is negative"));
@@ -61,7 +61,7 @@ pub(super) fn memory_usage(context: &mut Context<'_>, arguments: Arguments<'_>) 
 
 pub(super) fn function_flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     if arguments.len() > 3 || arguments.len() == 3 && !is(arguments.get(2), "async") && !is(arguments.get(2), "sync") {
-        return Err(Failure::Told("ERR FUNCTION FLUSH only supports SYNC|ASYNC option".to_owned()));
+        return Err(Failure::Message("ERR FUNCTION FLUSH only supports SYNC|ASYNC option".to_owned()));
     }
     context.reply.ok();
     Ok(())
@@ -111,13 +111,13 @@ pub(super) fn config_set(context: &mut Context<'_>, arguments: Arguments<'_>) ->
     let (known, names) = (settings(context), arguments.from(2).step_by(2));
     let failed = |name: &[u8], why: &str| {
         let name = lossy(name);
-        Failure::Told(format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {why}"))
+        Failure::Message(format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {why}"))
     };
     let mut found: Vec<&(&str, String)> = Vec::new();
     for name in names.clone() {
         let setting = known.iter().find(|(known, _)| is(name, known)).ok_or_else(|| {
             let name = lossy(name);
-            Failure::Told(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"))
+            Failure::Message(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"))
         })?;
         if found.contains(&setting) {
             return Err(failed(name, "duplicate parameter"));
@@ -194,5 +194,5 @@ pub(super) fn config_resetstat(context: &mut Context<'_>, _: Arguments<'_>) -> O
 }
 
 pub(super) fn config_rewrite(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    Err(Failure::Told("ERR The server is running without a config file".to_owned()))
+    Err(Failure::Message("ERR The server is running without a config file".to_owned()))
 }

@@ -34,7 +34,7 @@ impl Options {
         }
         if options.only_length && options.places {
             let text = "ERR If you want both the length and indexes, please just use IDX.";
-            return Err(Failure::Told(text.to_owned()));
+            return Err(Failure::Message(text.to_owned()));
         }
         Ok(options)
     }
@@ -108,7 +108,7 @@ pub(super) fn longest_common_subsequence(context: &mut Context<'_>, arguments: A
     let cells = (a.len() as u128 + 1) * (b.len() as u128 + 1);
     if cells * CELL as u128 > context.node.settings.limits.argument as u128 {
         let text = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
-        return Err(Failure::Told(text.to_owned()));
+        return Err(Failure::Message(text.to_owned()));
     }
     let Common { length, matches } = longest_common(a, b, !options.only_length);
     let reply = &mut *context.reply;

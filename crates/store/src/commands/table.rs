@@ -158,7 +158,7 @@ impl Command {
         }
         self.subcommand(arguments.get(1)).ok_or_else(|| {
             let (given, name) = (lossy(arguments.get(1)), self.name.to_uppercase());
-            Failure::Told(format!("ERR unknown subcommand '{given}'. Try {name} HELP."))
+            Failure::Message(format!("ERR unknown subcommand '{given}'. Try {name} HELP."))
         })
     }
 

@@ -6,7 +6,7 @@ use crate::resp::{Arguments, OwnedArguments};
 
 pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     if context.session.transaction.is_some() {
-        return Err(Failure::Told("ERR MULTI calls can not be nested".to_owned()));
+        return Err(Failure::Message("ERR MULTI calls can not be nested".to_owned()));
     }
     context.session.transaction = Some(Transaction::default());
     context.session.client.queued.set(Some(0));
@@ -23,7 +23,7 @@ pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     if transaction.size > most {
         transaction.is_broken = true;
         transaction.requests.clear();
-        return Err(Failure::Told(format!("ERR transaction larger than {most} bytes")));
+        return Err(Failure::Message(format!("ERR transaction larger than {most} bytes")));
     }
     transaction.requests.push(request);
     context.session.client.queued.set(Some(transaction.requests.len()));
@@ -34,7 +34,7 @@ pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
 /// Ends the transaction.
 fn end(context: &mut Context<'_>, command: &str) -> Result<Transaction, Failure> {
     let transaction = context.session.transaction.take();
-    let transaction = transaction.ok_or_else(|| Failure::Told(format!("ERR {command} without MULTI")))?;
+    let transaction = transaction.ok_or_else(|| Failure::Message(format!("ERR {command} without MULTI")))?;
     context.session.client.queued.set(None);
     Ok(transaction)
 }
@@ -54,7 +54,7 @@ pub(crate) fn lacks_room(context: &mut Context<'_>, requests: &[OwnedArguments])
         return Ok(());
     }
     make_room(context)
-        .map_err(|failure| Failure::Told(format!("EXECABORT Transaction discarded because of: {failure}")))
+        .map_err(|failure| Failure::Message(format!("EXECABORT Transaction discarded because of: {failure}")))
 }
 
 pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
@@ -69,7 +69,7 @@ pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
         && context.session.watched.iter().all(|(key, seen)| bucket.seen(key, now) == *seen);
     context.session.unwatch(context.bucket);
     if transaction.is_broken {
-        return Err(Failure::Told("EXECABORT Transaction discarded because of previous errors.".to_owned()));
+        return Err(Failure::Message("EXECABORT Transaction discarded because of previous errors.".to_owned()));
     }
     if !is_unchanged {
         context.reply.null_array();
@@ -82,7 +82,7 @@ pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 
 pub(super) fn watch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
     if context.session.transaction.is_some() {
-        return Err(Failure::Told("ERR WATCH inside MULTI is not allowed".to_owned()));
+        return Err(Failure::Message("ERR WATCH inside MULTI is not allowed".to_owned()));
     }
     for key in arguments.from(1) {
         if context.session.watched.iter().all(|(watched, _)| **watched != *key) {

@@ -8,9 +8,9 @@ mod operating;
 mod outbox;
 mod pace;
 mod parity;
+mod peer_message;
 mod peers;
 mod preparing;
-mod told;
 mod visitors;
 mod watch;
 
@@ -45,10 +45,10 @@ pub use group::Promise;
 use keeping::Keeper;
 pub use operating::Reread;
 use outbox::Outgoing;
+use peer_message::{Others, PeerMessage};
 pub use peers::Tls;
 use peers::{Arrival, Peers};
 use preparing::{Prepared, Preparing};
-use told::{Others, Told};
 use visitors::Visitors;
 use watch::Watch;
 
@@ -560,21 +560,21 @@ impl Server {
                     self.tell(&Event::MemberLost { member, address });
                 }
             }
-            Arrival::Message(from, message) => match Told::read(message) {
-                Ok(Told::Message(message))
+            Arrival::Message(from, message) => match PeerMessage::read(message) {
+                Ok(PeerMessage::Message(message))
                     if self.host.takes_long(&message)
                         || self.preparing.holds_back(from, &message, &self.host, begun) =>
                 {
                     self.preparing.push(from, message);
                 }
-                Ok(Told::Message(message)) => self.take_message(from, message),
-                Ok(Told::Group(message)) => {
+                Ok(PeerMessage::Message(message)) => self.take_message(from, message),
+                Ok(PeerMessage::Group(message)) => {
                     if let Some(keeper) = &mut self.keeper {
                         keeper.hear(from, message).map_err(Error::Kept)?;
                     }
                 }
-                Ok(Told::Ask) => self.say_how_it_stands(from),
-                Ok(Told::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
+                Ok(PeerMessage::Ask) => self.say_how_it_stands(from),
+                Ok(PeerMessage::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
                 // The sender asks again.
                 Err(error) => self.tell(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
@@ -609,7 +609,7 @@ impl Server {
             Output::Send(to, message) => {
                 let (may_be_lost, subject) = (message.may_be_lost(), message.subject());
                 // Every message between members can be serialized.
-                let Ok(pieces) = encode(&Told::Message(message), Pieces::default()) else { return };
+                let Ok(pieces) = encode(&PeerMessage::Message(message), Pieces::default()) else { return };
                 let subject = subject.filter(|_| pieces.len() >= LARGE);
                 let message = Outgoing { pieces, may_be_lost, subject };
                 match &mut self.keeper {

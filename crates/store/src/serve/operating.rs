@@ -10,7 +10,7 @@ use super::clients::Gone;
 use super::clock::instant;
 use super::keeping::Keeper;
 use super::outbox::Outgoing;
-use super::told::Told;
+use super::peer_message::PeerMessage;
 use super::watch::Watch;
 use super::{Callers, Error, Server, TIME_TO_SAY_SO, Tls, bind};
 use crate::log::{Event, Log};
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// Sends a message to another member.
-    pub(super) fn tell_member(&mut self, to: Identity, told: &Told, may_be_lost: bool) {
+    pub(super) fn tell_member(&mut self, to: Identity, told: &PeerMessage, may_be_lost: bool) {
         // Every message can be encoded.
         if let Ok(bytes) = postcard::to_stdvec(told) {
             self.members.send(to, Outgoing::new(bytes.into(), may_be_lost));
@@ -144,7 +144,7 @@ impl Server {
 
     pub(super) fn say_how_it_stands(&mut self, to: Identity) {
         let state = MemberState::of(&self.host);
-        self.tell_member(to, &Told::State(Box::new(state)), true);
+        self.tell_member(to, &PeerMessage::State(Box::new(state)), true);
     }
 
     /// Speaks TLS with clients, with those that follow slots, and on the pages. To be called before it serves.
@@ -244,7 +244,7 @@ impl Server {
                 let now = self.host.node().borrow().now;
                 if self.others.are_due(now) {
                     let others: Vec<Identity> = member.peers().map(|peer| peer.identity).collect();
-                    others.into_iter().for_each(|other| self.tell_member(other, &Told::Ask, true));
+                    others.into_iter().for_each(|other| self.tell_member(other, &PeerMessage::Ask, true));
                 }
                 // It holds only numbers, texts and addresses, so this can't fail.
                 let json = serde_json::to_string(&self.others.view(&self.host, now)).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use super::group::Group;
 use super::keeping::Keeper;
+use super::peer_message::PeerMessage;
 use super::peers::Peers;
-use super::told::Told;
 use super::watch::Watch;
 use super::{Error, Server};
 use crate::log::Event;
@@ -36,7 +36,7 @@ impl Server {
         let output = group.take_output().map_err(Error::Kept)?;
         let life = group.take_new_life();
         for (to, message) in output.sends {
-            self.tell_member(to, &Told::Group(message), false);
+            self.tell_member(to, &PeerMessage::Group(message), false);
         }
         output.events.iter().for_each(|event| self.tell(event));
         wanted.into_iter().for_each(|member| self.members.expect(member));

@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
 use super::outbox::{Outbox, Outgoing};
-use super::told::Told;
+use super::peer_message::PeerMessage;
 use crate::large::LARGE;
 use crate::link::{Event, Link, Nonce, Secret};
 use crate::member::{Identity, Peer, Subject};
@@ -362,7 +362,7 @@ impl Peers {
     fn report_lost(&mut self, token: usize, life: u32) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = None;
-        socket.link.send(&Told::lost(life));
+        socket.link.send(&PeerMessage::lost(life));
         // If this fails, the other side calls again.
         let _ = socket.flush();
     }

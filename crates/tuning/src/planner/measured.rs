@@ -249,17 +249,17 @@ fn entries(measured: Vec<(Bytes, &Trial, &Measured)>) -> Vec<AlgorithmSpec> {
         let faster: Vec<(&AlgorithmSpec, f64)> = faster.collect();
         let at_both = before.and_then(|(smaller, its_trial, its_times)| {
             let both =
-                faster.iter().filter_map(|(spec, here)| Some((*spec, here * ratio(its_trial, its_times, spec)?)));
+                faster.iter().filter_map(|(spec, larger)| Some((*spec, larger * ratio(its_trial, its_times, spec)?)));
             both.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(spec, _)| (smaller, spec.clone()))
         });
-        let here = faster.iter().min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(spec, _)| (*spec).clone());
-        match (at_both, here) {
-            (Some((smaller, between)), Some(here)) if between == here => add(smaller, bytes, here),
-            (Some((smaller, between)), Some(here)) => {
+        let best = faster.iter().min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(spec, _)| (*spec).clone());
+        match (at_both, best) {
+            (Some((smaller, between)), Some(best)) if between == best => add(smaller, bytes, best),
+            (Some((smaller, between)), Some(best)) => {
                 add(smaller, one_less(bytes), between);
-                add(one_less(bytes), bytes, here);
+                add(one_less(bytes), bytes, best);
             }
-            (None, Some(here)) => add(one_less(bytes), bytes, here),
+            (None, Some(best)) => add(one_less(bytes), bytes, best),
             (_, None) => {}
         }
     }

@@ -19,7 +19,7 @@ const TIME_TO_ASK_AGAIN: Milliseconds = 500;
 /// A message from one member to another.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub enum Told {
+pub enum PeerMessage {
     /// About the file.
     Message(Message<Bucket>),
     /// About a group.
@@ -41,17 +41,17 @@ pub enum Unfit {
     Beyond(#[from] EncodingError),
 }
 
-impl Told {
+impl PeerMessage {
     /// Decodes a message from another member.
     ///
     /// # Errors
     /// [`Unfit`]
-    pub(super) fn read(bytes: Vec<u8>) -> Result<Told, Unfit> {
-        let told: Told = decode(bytes, |bytes| postcard::from_bytes(bytes))?;
+    pub(super) fn read(bytes: Vec<u8>) -> Result<PeerMessage, Unfit> {
+        let told: PeerMessage = decode(bytes, |bytes| postcard::from_bytes(bytes))?;
         match &told {
-            Told::Message(message) => message.check()?,
-            Told::Group(message) => message.check()?,
-            Told::Ask | Told::State(_) => {}
+            PeerMessage::Message(message) => message.check()?,
+            PeerMessage::Group(message) => message.check()?,
+            PeerMessage::Ask | PeerMessage::State(_) => {}
         }
         Ok(told)
     }
@@ -59,7 +59,7 @@ impl Told {
     /// The encoded message that the receiver was rebuilt elsewhere, and its identity has reached this life.
     pub(super) fn lost(life: u32) -> Vec<u8> {
         // A number can be encoded.
-        postcard::to_stdvec(&Told::Group(parity::message::Message::Lost(life))).unwrap_or_default()
+        postcard::to_stdvec(&PeerMessage::Group(parity::message::Message::Lost(life))).unwrap_or_default()
     }
 }
 
