@@ -80,10 +80,9 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
     let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &plan)?;
-    let channels = lines::channels(lines, virtual_channels, topology, &plan, packet.flit)?;
+    let kinds = lines::Kinds::new(lines, virtual_channels, topology, packet.flit)?;
     let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, virtual_channels)?;
-    // From here on they are in the network itself.
-    plan.channels = Vec::new();
+    let channels = lines::channels(&kinds, virtual_channels, &mut plan)?;
     let (waits_for, idle_when) = (waits_for(&fields.routing)?, idle_when(&fields.routing)?);
     let switching = switching(&fields.switching, &plan)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();

@@ -237,6 +237,8 @@ pub struct Cost {
     pub messages: f64,
     /// Bytes of all messages. [B]
     pub bytes: f64,
+    /// Whether nearly all messages go from a rank to the next.
+    pub to_next_rank: bool,
     /// The longest chain of messages that wait for each other.
     pub chain: Vec<Stretch>,
 }
@@ -255,7 +257,7 @@ pub struct Stretch {
 impl Cost {
     /// The cost of `messages` messages of `bytes` each.
     pub(crate) fn of(messages: f64, bytes: Bytes, chain: Vec<Stretch>) -> Cost {
-        Cost { messages, bytes: messages * bytes.0 as f64, chain }
+        Cost { messages, bytes: messages * bytes.0 as f64, chain, ..Cost::default() }
     }
 }
 

@@ -10,6 +10,8 @@ use crate::topology::{Line, Plan};
 
 /// The most slots of a buffer.
 const MOST_SLOTS: u32 = 1 << 20;
+/// The plan of so many channels at a time is given back as the channels are made, so that a large machine is not in memory twice.
+const GIVEN_BACK: usize = 1 << 18;
 /// The longest time of a flit: a packet of the most flits then takes a quarter of an hour.
 const LONGEST_FLIT: Duration = Duration::from_microseconds(1_000);
 
@@ -22,21 +24,16 @@ struct ResolvedChannel {
     buffers: u32,
 }
 
-/// Every channel of the plan; `virtual_channels` share each channel between routers.
-pub(super) fn channels(
-    lines: &Channels,
-    virtual_channels: u32,
-    topology: &Topology,
-    plan: &Plan,
-    flit: Bytes,
-) -> Result<Vec<Channel>, Fault> {
-    let kinds = Kinds::new(lines, topology, flit)?;
-    if virtual_channels > 1 {
-        kinds.give_credits_time()?;
-    }
+/// Every channel of the plan, whose own channels are taken from it; `virtual_channels` share each channel between routers.
+pub(super) fn channels(kinds: &Kinds, virtual_channels: u32, plan: &mut Plan) -> Result<Vec<Channel>, Fault> {
     let mut ports = vec![0u32; plan.routers.len()];
-    let mut channels = Vec::with_capacity(plan.channels.len());
-    for channel in &plan.channels {
+    let mut planned = std::mem::take(&mut plan.channels);
+    let mut channels = Vec::with_capacity(planned.len());
+    planned.reverse();
+    while let Some(channel) = planned.pop() {
+        if planned.len().is_multiple_of(GIVEN_BACK) {
+            planned.shrink_to_fit();
+        }
         let input_port = match channel.to {
             Place::Node(_) => 0,
             Place::Router(router) => {
@@ -62,7 +59,7 @@ pub(super) fn channels(
 }
 
 /// The kinds of channels that a description tells apart.
-struct Kinds {
+pub(super) struct Kinds {
     injection: ResolvedChannel,
     ejection: ResolvedChannel,
     network: ResolvedChannel,
@@ -72,7 +69,21 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn new(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
+    /// Those of a description with so many virtual channels on each channel between routers.
+    pub(super) fn new(
+        lines: &Channels,
+        virtual_channels: u32,
+        topology: &Topology,
+        flit: Bytes,
+    ) -> Result<Kinds, Fault> {
+        let kinds = Kinds::described(lines, topology, flit)?;
+        if virtual_channels > 1 {
+            kinds.give_credits_time()?;
+        }
+        Ok(kinds)
+    }
+
+    fn described(lines: &Channels, topology: &Topology, flit: Bytes) -> Result<Kinds, Fault> {
         let none = ResolvedChannel {
             flit_time: None,
             wire_latency: Duration::ZERO,

@@ -98,6 +98,6 @@ impl AllReduceAlgorithm for Rabenseifner {
         let (n, steps) = (f64::from(ranks), halvings(ranks));
         let chain = (1..=steps).map(|step| Stretch::of(0.0, 2.0, part(bytes, 1 << step))).collect();
         let (messages, share) = (n * (2.0 * f64::from(steps)), 1.0 / f64::from(steps).max(1.0));
-        Cost { messages, bytes: messages * share * bytes.0 as f64, chain }
+        Cost { messages, bytes: messages * share * bytes.0 as f64, chain, ..Cost::default() }
     }
 }

@@ -88,6 +88,6 @@ impl AllReduceAlgorithm for Ring {
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
         let n = f64::from(ranks);
         let chain = vec![Stretch::of(0.0, 2.0 * (n - 1.0), part(bytes, u64::from(ranks)))];
-        Cost { messages: n * (2.0 * n), bytes: n * (2.0 * n) * (1.0 / n) * bytes.0 as f64, chain }
+        Cost { messages: n * (2.0 * n), bytes: n * (2.0 * n) * (1.0 / n) * bytes.0 as f64, to_next_rank: true, chain }
     }
 }

@@ -106,7 +106,8 @@ impl BroadcastAlgorithm for ScatterGather {
         let n = f64::from(ranks);
         let halves = (1..=halvings(ranks)).map(|step| Stretch::of(0.0, 1.0, part(bytes, 1 << step)));
         let ring = Stretch::of(0.0, n - 1.0, part(bytes, u64::from(ranks)));
-        Cost { messages: n * n, bytes: 2.0 * n * bytes.0 as f64, chain: halves.chain([ring]).collect() }
+        let chain = halves.chain([ring]).collect();
+        Cost { messages: n * n, bytes: 2.0 * n * bytes.0 as f64, to_next_rank: true, chain }
     }
 
     fn cuts(&self) -> bool {

@@ -148,7 +148,8 @@ impl BroadcastAlgorithm for Segmented {
                 Stretch::of(first.as_f64() + (m - 1.0) * children, 0.0, self.segment)
             }
         };
-        Cost { messages: n * m, bytes: n * bytes.0 as f64, chain: vec![stretch] }
+        let to_next_rank = matches!(self.pipe, Pipe::Chain);
+        Cost { messages: n * m, bytes: n * bytes.0 as f64, to_next_rank, chain: vec![stretch] }
     }
 
     fn cuts(&self) -> bool {

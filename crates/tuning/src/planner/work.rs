@@ -25,10 +25,14 @@ const FLIT_OF_BROKEN_RUNS: f64 = 0.1;
 /// What running messages on a machine is worth in work: packets times channels that they cross.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    /// For each message.
+    /// For each message on each channel that it crosses.
     message: f64,
-    /// For each byte.
+    /// For each byte on each channel that it crosses.
     byte: f64,
+    /// How many channels a message between any two ranks crosses on the mean; 1 where they share none.
+    any_hops: f64,
+    /// The same between a rank and the next.
+    next_hops: f64,
     /// For each message of a program whose operations overlap, besides.
     overlapped: f64,
 }
@@ -43,25 +47,42 @@ impl Work {
                     Switching::Wormhole => FLIT,
                     _ => 0.0,
                 };
-                let hops = mean_hops(site, network);
                 let (payload, size) = (network.packet.payload.0 as f64, network.packet.flit.0 as f64);
-                Work { message: hops, byte: (1.0 / payload + flit / size) * hops, overlapped: OVERLAPPED }
+                Work {
+                    message: 1.0,
+                    byte: 1.0 / payload + flit / size,
+                    // Two strides without a common factor cover all kinds of distances.
+                    any_hops: mean_hops(site, network, |number| number.wrapping_mul(40_503)),
+                    next_hops: mean_hops(site, network, |_| 0),
+                    overlapped: OVERLAPPED,
+                }
             }
             Interconnect::Ethernet(ethernet) => {
-                Work { message: FRAME, byte: FRAME / ethernet.payload.0 as f64, overlapped: OVERLAPPED }
+                Work { byte: FRAME / ethernet.payload.0 as f64, overlapped: OVERLAPPED, ..Work::alone(FRAME) }
             }
-            Interconnect::LogGp(_) => Work { message: MESSAGE, byte: 0.0, overlapped: OVERLAPPED_ALONE },
+            Interconnect::LogGp(_) => Work::alone(MESSAGE),
         }
+    }
+
+    /// Of messages that share no channels, each worth `message` whatever its size.
+    fn alone(message: f64) -> Work {
+        Work { message, byte: 0.0, any_hops: 1.0, next_hops: 1.0, overlapped: OVERLAPPED_ALONE }
+    }
+
+    /// How many channels a message of a candidate crosses on the mean.
+    fn hops(self, candidate: &Candidate) -> f64 {
+        if candidate.cost().to_next_rank { self.next_hops } else { self.any_hops }
     }
 
     /// That which follows from the bytes of a candidate's messages.
     pub(super) fn of_bytes(self, candidate: &Candidate) -> f64 {
-        self.byte * candidate.cost().bytes
+        self.byte * self.hops(candidate) * candidate.cost().bytes
     }
 
     /// Of all messages of a candidate.
     pub(super) fn of(self, candidate: &Candidate) -> f64 {
-        let message = self.message + if candidate.overlaps() { self.overlapped } else { 0.0 };
+        let begun = if candidate.overlaps() { self.overlapped } else { 0.0 };
+        let message = self.message * self.hops(candidate) + begun;
         message * candidate.cost().messages + self.of_bytes(candidate)
     }
 }
@@ -77,13 +98,12 @@ fn waits_for_slots(channel: &Channel) -> bool {
     channel.buffer > 1 && channel.flit_time * u64::from(channel.buffer) < loop_time
 }
 
-/// The mean number of channels that a packet crosses, over some pairs of ranks.
-fn mean_hops(site: &Site<'_>, network: &FlitNetwork) -> f64 {
+/// The mean number of channels that a packet crosses, over some pairs of ranks: the `number`th is `beyond(number)` ranks beyond the next.
+fn mean_hops(site: &Site<'_>, network: &FlitNetwork, beyond: impl Fn(u32) -> u32) -> f64 {
     let ranks = site.ranks.max(1);
     let pair = |number: u32| {
-        // Two strides without a common factor cover all kinds of distances.
         let from = number.wrapping_mul(2_654_435_761) % ranks;
-        let to = (from.wrapping_add(1).wrapping_add(number.wrapping_mul(40_503))) % ranks;
+        let to = (from.wrapping_add(1).wrapping_add(beyond(number))) % ranks;
         network.route(site.node_of(Rank(from)), site.node_of(Rank(to))).len() as f64
     };
     (0..PAIRS).map(pair).sum::<f64>() / f64::from(PAIRS)

@@ -29,10 +29,10 @@ pub(super) fn candidates(bytes: Bytes, site: &Site<'_>, model: &Model) -> Result
     let mut all: Vec<Candidate> = all.map(candidate).collect();
     let lambda = model.lambda(bytes)?;
     all.extend(better_rings(site).into_iter().map(|rings| {
-        let Cost { messages, bytes: sent, chain } = Algorithm::from(Ring).cost(lambda, site.ranks, bytes);
+        let Cost { messages, bytes: sent, to_next_rank, chain } = Algorithm::from(Ring).cost(lambda, site.ranks, bytes);
         Candidate {
             name: name(&rings),
-            cost: Cost { messages: messages * rings.len() as f64, bytes: sent, chain },
+            cost: Cost { messages: messages * rings.len() as f64, bytes: sent, to_next_rank, chain },
             benchmark: Benchmark::Rings(Arc::new(rings), bytes),
             spec: AlgorithmSpec::name("ring"),
         }

@@ -36,7 +36,7 @@ pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
         found.all.push(Candidate {
             name: algorithm.name().to_string(),
             benchmark: Benchmark::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
-            cost: Cost { messages, bytes: messages * size.0 as f64, chain: vec![stretch] },
+            cost: Cost { messages, bytes: messages * size.0 as f64, chain: vec![stretch], ..Cost::default() },
             spec: AlgorithmSpec::name(algorithm.name()),
         });
         let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
@@ -74,7 +74,12 @@ pub(super) fn irregular(pattern: &Pattern) -> Candidates {
     found.all.push(Candidate {
         name: ALL_AT_ONCE.to_string(),
         benchmark: Benchmark::AllAtOnce(Arc::new(all_at_once(pattern))),
-        cost: Cost { messages: messages as f64, bytes: bytes as f64, chain: vec![Stretch::of(degree, 1.0, mean)] },
+        cost: Cost {
+            messages: messages as f64,
+            bytes: bytes as f64,
+            chain: vec![Stretch::of(degree, 1.0, mean)],
+            ..Cost::default()
+        },
         spec: AlgorithmSpec::name(ALL_AT_ONCE),
     });
     found
@@ -100,6 +105,7 @@ fn in_paces(algorithm: Irregular, schedule: Arc<Schedule>, paces: &[Pacing]) -> 
                 messages: transfers + more,
                 bytes: bytes.0 as f64,
                 chain: vec![Stretch::of(0.0, steps, mean), Stretch::of(0.0, empty, Bytes(0))],
+                ..Cost::default()
             },
             spec: AlgorithmSpec { pacing: Some(pacing), ..AlgorithmSpec::name(algorithm.name()) },
         }
