@@ -1,4 +1,5 @@
-//! Identifies the simulator of the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources on which an answer depends.
+//! Identifies the simulator of the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources on which an answer depends, and
+//! `MAQUETTE_JUDGED_BY` one of these and of the claims, on which a verdict depends.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,20 +20,37 @@ const SOURCES: [&str; 11] = [
     "machines",
 ];
 
+/// The claims.
+const CLAIMS: [&str; 5] = [
+    "experiments/bcast/claims.toml",
+    "experiments/cm5/claims.toml",
+    "experiments/lh/claims.toml",
+    "experiments/moc/claims.toml",
+    "experiments/postal/claims.toml",
+];
+
 #[expect(clippy::disallowed_methods, reason = "cargo tells a build script by its environment where it is")]
 fn main() -> io::Result<()> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("../..");
     let mut hasher = blake3::Hasher::new();
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", root.join(source).display());
-        for file in files(&root.join(source))? {
+    add(&mut hasher, &root, &SOURCES)?;
+    println!("cargo::rustc-env=MAQUETTE_SIMULATED_BY={}", hasher.finalize().to_hex());
+    add(&mut hasher, &root, &CLAIMS)?;
+    println!("cargo::rustc-env=MAQUETTE_JUDGED_BY={}", hasher.finalize().to_hex());
+    Ok(())
+}
+
+/// Adds the names and contents of all files at or below some places to a hash.
+fn add(hasher: &mut blake3::Hasher, root: &Path, places: &[&str]) -> io::Result<()> {
+    for place in places {
+        println!("cargo::rerun-if-changed={}", root.join(place).display());
+        for file in files(&root.join(place))? {
             let content = fs::read(&file)?;
-            hasher.update(file.strip_prefix(&root).unwrap_or(&file).as_os_str().as_encoded_bytes());
+            hasher.update(file.strip_prefix(root).unwrap_or(&file).as_os_str().as_encoded_bytes());
             hasher.update(&(content.len() as u64).to_le_bytes());
             hasher.update(&content);
         }
     }
-    println!("cargo::rustc-env=MAQUETTE_SIMULATED_BY={}", hasher.finalize().to_hex());
     Ok(())
 }
 

@@ -19,7 +19,11 @@ class Claim:
     id : str
         Its name, such as ``"moc.fig5"``.
     verdict : str
-        ``"met"``, ``"met-fitted"`` (with parameters that were fitted to this very figure), ``"missed"`` or ``"not-run"``.
+        The last of those of its conditions: ``"met"``, ``"met-fitted"`` (with parameters that were fitted to this very figure),
+        ``"contradicts-paper"`` (the paper itself prints something else), ``"missed"`` or ``"not-run"``.
+    conditions : list of dict
+        Its conditions: the ``quantity``, what it ``says`` that the quantity must be, the ``verdict``, in how many of how many
+        ``numbers`` it is ``holding``, and the verdict in the study's ``other`` configuration, if there is one.
     published, ours : object
         The paper's result, and ours.
     unit : str or None
@@ -38,6 +42,7 @@ class Claim:
 
     id: str
     verdict: str
+    conditions: list[dict[str, Any]]
     published: Any
     ours: Any
     unit: str | None

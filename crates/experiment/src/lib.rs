@@ -38,7 +38,7 @@ pub use json::place;
 pub use machine::{MachineChoice, PostalModel, Setting};
 pub use own::{FinishedPrograms, OwnProgram};
 pub use prepared::{AnyJob, Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready};
-pub use provenance::{Provenance, name_build};
+pub use provenance::{Provenance, build, name_build};
 pub use report::{FigurePage, machine_page};
 pub use runner::{FinishedRun, PreparedLaunch, Run};
 pub use site::Site;

@@ -21,7 +21,7 @@ pub fn name_build(commit: &'static str) {
 }
 
 /// From which commit this process was built.
-pub(crate) fn build() -> &'static str {
+pub fn build() -> &'static str {
     BUILD.get().copied().unwrap_or("no commit")
 }
 

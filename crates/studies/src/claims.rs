@@ -1,9 +1,13 @@
 //! The claims of a paper, and the conditions under which they are met: `experiments/<paper>/claims.toml`, read and checked.
 //!
 //! The file holds every published number, every threshold and the reason for it; a study computes quantities, and knows none of
-//! these. A claim is met when each of its conditions holds for every number of its quantity:
+//! these. Each condition of a claim has a verdict of its own: it holds if it does for every number of its quantity.
 //!
 //! ```toml
+//! [difference]
+//! percent = 1
+//! because = "the width of a line in the figures"
+//!
 //! [[claim]]
 //! id = "paper.place.subject"
 //! kind = "number"
@@ -22,10 +26,12 @@
 //! [[claim.condition]]
 //! quantity = "slow_down"
 //! what = "time of a send beside seven others, over its time alone"
-//! at_most = 1.1
-//! because = "\"do not slow down\""
+//! clearly_below = 1.1
 //! missed_because = "all eight cross one link"
 //! ```
+//!
+//! `clearly_below = 1.1` is less than 1.1 by the difference of the paper, here 1 %. A condition with `contradicts` in place of
+//! `missed_because` is one that something else in the paper contradicts, and says what.
 
 use std::ops::Range;
 
@@ -75,6 +81,8 @@ pub struct Condition {
     pub because: Option<String>,
     /// Why we think that it does not hold, if it does not.
     pub missed_because: Option<String>,
+    /// What else the paper prints that contradicts it, if it does.
+    pub contradicts: Option<String>,
     /// Whether parameters were fitted to the numbers that it tests.
     pub data: Option<Data>,
     /// In which line of the file it stands, from 1.
@@ -109,6 +117,8 @@ impl Kind {
 pub struct Claims {
     /// The file that has them.
     pub file: &'static str,
+    /// What counts as a difference where the paper says faster, or more.
+    pub difference: Difference,
     /// All of them, in its order.
     pub all: Vec<Claim>,
 }
@@ -131,10 +141,22 @@ fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
+/// What counts as a difference in a paper, one number for all that it compares in words.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    /// How far two numbers must be apart. [%, or percentage points]
+    pub percent: f64,
+    /// The reason for it.
+    pub because: String,
+}
+
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
+    difference: Difference,
     claim: Vec<WrittenClaim>,
 }
 
@@ -163,12 +185,15 @@ struct WrittenCondition {
     at_most: Option<f64>,
     above: Option<f64>,
     below: Option<f64>,
+    clearly_above: Option<f64>,
+    clearly_below: Option<f64>,
     equals: Option<f64>,
     within: Option<f64>,
     within_percent: Option<f64>,
     within_factor: Option<f64>,
     because: Option<String>,
     missed_because: Option<String>,
+    contradicts: Option<String>,
     data: Option<Data>,
 }
 
@@ -178,8 +203,9 @@ impl Claims {
     /// # Errors
     /// What is wrong with `text`, and in which line.
     pub fn parse(file: &'static str, text: &str) -> Result<Claims, ClaimsError> {
-        let reader = Reader { file, text };
+        let mut reader = Reader { file, text, difference_percent: 0.0 };
         let written: File = toml::from_str(text).map_err(|error| reader.wrong(&error))?;
+        reader.difference_percent = written.difference.percent;
         let mut all: Vec<Claim> = Vec::new();
         for claim in written.claim {
             let (span, claim) = (claim.id.span(), reader.claim(claim)?);
@@ -188,7 +214,7 @@ impl Claims {
             }
             all.push(claim);
         }
-        Ok(Claims { file, all })
+        Ok(Claims { file, difference: written.difference, all })
     }
 
     /// The claim with that name.
@@ -205,6 +231,7 @@ impl Claims {
 struct Reader<'a> {
     file: &'static str,
     text: &'a str,
+    difference_percent: f64,
 }
 
 impl Reader<'_> {
@@ -271,6 +298,8 @@ impl Reader<'_> {
             at_most: written.at_most,
             above: written.above,
             below: written.below,
+            clearly_above: written.clearly_above,
+            clearly_below: written.clearly_below,
             equals: written.equals,
             within: written.within,
             within_percent: written.within_percent,
@@ -278,7 +307,7 @@ impl Reader<'_> {
         };
         let quantity = written.quantity.as_ref().as_str();
         let wrong = |problem: String| self.error(span.clone(), format!("`{quantity}` of `{id}`: {problem}"));
-        let bound = limits.bound().map_err(wrong)?;
+        let bound = limits.bound(self.difference_percent).map_err(wrong)?;
         if bound.is_tolerance() && written.because.is_none() {
             return Err(wrong("a tolerance needs its reason, `because`".to_string()));
         }
@@ -288,6 +317,9 @@ impl Reader<'_> {
             let suggestion = quantities::nearest(quantity, names.map(String::as_str)).map(str::to_string);
             return Err(ClaimsError { suggestion, ..error });
         }
+        if written.missed_because.is_some() && written.contradicts.is_some() {
+            return Err(wrong("`missed_because` goes not with `contradicts`, which says why, too".to_string()));
+        }
         Ok(Condition {
             line: self.line(&span),
             quantity: quantity.to_string(),
@@ -295,6 +327,7 @@ impl Reader<'_> {
             bound,
             because: written.because,
             missed_because: written.missed_because,
+            contradicts: written.contradicts,
             data: written.data,
         })
     }

@@ -32,6 +32,13 @@ pub enum Bound {
         /// The most.
         most: Option<Limit>,
     },
+    /// More or less than a number by what counts as a difference in the paper.
+    Apart {
+        /// The number.
+        than: f64,
+        /// The nearest that it may be to the number. It is more than the number if this is, and else less.
+        end: f64,
+    },
     /// Exactly that.
     Equals(f64),
     /// Near its published number.
@@ -69,6 +76,10 @@ pub struct Limits {
     pub above: Option<f64>,
     /// Less than that.
     pub below: Option<f64>,
+    /// More than that by what counts as a difference.
+    pub clearly_above: Option<f64>,
+    /// Less than that by what counts as a difference.
+    pub clearly_below: Option<f64>,
     /// Exactly that.
     pub equals: Option<f64>,
     /// At most this far from the published number.
@@ -80,11 +91,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The bound that they make.
+    /// The bound that they make, where two numbers differ if they are `difference_percent` apart: that part of the number, or so many
+    /// percentage points where it is zero.
     ///
     /// # Errors
     /// Why they make none.
-    pub fn bound(self) -> Result<Bound, String> {
+    pub fn bound(self, difference_percent: f64) -> Result<Bound, String> {
         let limit = |included: Option<f64>, excluded: Option<f64>| match (included, excluded) {
             (None, None) => Ok(None),
             (Some(value), None) => Ok(Some(Limit { value, included: true })),
@@ -92,9 +104,15 @@ impl Limits {
             (Some(_), Some(_)) => Err("two bounds on the same side".to_string()),
         };
         let (least, most) = (limit(self.at_least, self.above)?, limit(self.at_most, self.below)?);
+        let apart = |than: f64, sign: f64| {
+            let by = if than == 0.0 { difference_percent } else { than.abs() * difference_percent / 100.0 };
+            Bound::Apart { than, end: than + sign * by }
+        };
         let between = (least.is_some() || most.is_some()).then_some(("at_least", Bound::Between { least, most }));
         let alone = [
             between,
+            self.clearly_above.map(|than| ("clearly_above", apart(than, 1.0))),
+            self.clearly_below.map(|than| ("clearly_below", apart(than, -1.0))),
             self.equals.map(|value| ("equals", Bound::Equals(value))),
             self.within.map(|most| ("within", Bound::Near(Tolerance::Absolute(most)))),
             self.within_percent.map(|most| ("within_percent", Bound::Near(Tolerance::Percent(most)))),
@@ -102,7 +120,7 @@ impl Limits {
         ];
         let mut given: Vec<(&str, Bound)> = alone.into_iter().flatten().collect();
         match (given.pop(), given.is_empty()) {
-            (None, _) => Err("it has no bound: at_least, at_most, above, below, equals, within, within_percent or \
+            (None, _) => Err("it has no bound: at_least, at_most, above, below, clearly_above, clearly_below, equals, within, within_percent or \
                               within_factor"
                 .to_string()),
             (Some((name, bound)), true) => bound.sound(name),
@@ -123,6 +141,9 @@ impl Bound {
                 found(most, "zero and more")
             }
             Bound::Near(Tolerance::Factor(most)) if most < 1.0 => found(most, "one and more"),
+            Bound::Apart { than, end } if than == end => {
+                Err(format!("`{name}` needs a `difference` of the paper, with a `percent` of more than 0"))
+            }
             sound => Ok(sound),
         }
     }
@@ -131,7 +152,7 @@ impl Bound {
     pub fn is_tolerance(self) -> bool {
         match self {
             Bound::Between { least, most } => [least, most].into_iter().flatten().any(|limit| limit.included),
-            Bound::Near(Tolerance::Absolute(0.0)) | Bound::Equals(_) => false,
+            Bound::Near(Tolerance::Absolute(0.0)) | Bound::Equals(_) | Bound::Apart { .. } => false,
             Bound::Near(_) => true,
         }
     }
@@ -143,6 +164,13 @@ impl Bound {
                 let above = |limit: Limit| value > limit.value || limit.included && value == limit.value;
                 let below = |limit: Limit| value < limit.value || limit.included && value == limit.value;
                 !value.is_nan() && least.is_none_or(above) && most.is_none_or(below)
+            }
+            (Bound::Apart { than, end }, _) => {
+                if end > than {
+                    value >= end
+                } else {
+                    value <= end
+                }
             }
             (Bound::Equals(wanted), _) => value == wanted,
             (Bound::Near(tolerance), Some(published)) => tolerance.holds(value, published),
@@ -166,6 +194,8 @@ impl Bound {
         let around = |less: f64, more: f64| [Some(less), Some(more)];
         match (self, published) {
             (Bound::Between { least, most }, _) => [least, most].map(|limit| limit.map(|limit| limit.value)),
+            (Bound::Apart { than, end }, _) if end > than => [Some(end), None],
+            (Bound::Apart { end, .. }, _) => [None, Some(end)],
             (Bound::Equals(wanted), _) => around(wanted, wanted),
             (Bound::Near(Tolerance::Absolute(by)), Some(printed)) => around(printed - by, printed + by),
             (Bound::Near(Tolerance::Percent(by)), Some(printed)) => {
@@ -182,6 +212,10 @@ impl Bound {
             Bound::Between { least, most } => {
                 let ends = [least.map(|least| least.words(true)), most.map(|most| most.words(false))];
                 ends.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+            }
+            Bound::Apart { than, end } => {
+                let (more, at_end) = if end > than { ("more", "at least") } else { ("less", "at most") };
+                format!("clearly {more} than {than}: {at_end} {}", (end * 1e9).round() / 1e9)
             }
             Bound::Equals(wanted) => format!("exactly {wanted}"),
             Bound::Near(Tolerance::Absolute(0.0)) => {
@@ -226,7 +260,7 @@ mod tests {
     use super::*;
 
     fn bound(limits: Limits) -> Bound {
-        limits.bound().unwrap()
+        limits.bound(1.0).unwrap()
     }
 
     #[test]
@@ -241,6 +275,21 @@ mod tests {
         assert_eq!([2.0, 2.1, 3.0, 3.1].map(|value| range.holds(value, None)), [false, true, true, false]);
         let same = bound(Limits { equals: Some(5.0), ..Limits::default() });
         assert_eq!([5.0, 5.1, f64::NAN].map(|value| same.holds(value, None)), [true, false, false]);
+    }
+
+    #[test]
+    fn what_differs_is_apart_by_the_difference_of_the_paper() {
+        let less = bound(Limits { clearly_below: Some(2.0), ..Limits::default() });
+        assert_eq!(
+            [1.9, 1.98, 1.99, 2.1, f64::NAN].map(|value| less.holds(value, None)),
+            [true, true, false, false, false]
+        );
+        assert_eq!(less.words(None), "clearly less than 2: at most 1.98");
+        let gain = bound(Limits { clearly_above: Some(0.0), ..Limits::default() });
+        assert_eq!([0.5, 1.0, -2.0].map(|value| gain.holds(value, None)), [false, true, false]);
+        assert_eq!(gain.words(None), "clearly more than 0: at least 1");
+        assert!((gain.shortfall(0.5, None) - 2f64.ln()).abs() < 1e-12);
+        assert!(Limits { clearly_above: Some(0.0), ..Limits::default() }.bound(0.0).is_err());
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Quantity {
     pub name: &'static str,
     /// Its number in each case.
     pub cases: Vec<Case>,
+    /// If it is a mean over cells of a table: the cell that is farthest off, and by how much.
+    pub worst: Option<String>,
 }
 
 /// A number of a quantity.
@@ -38,6 +40,17 @@ pub struct Case {
     pub place: String,
     /// The number.
     pub value: f64,
+}
+
+/// A cell of a printed table, and ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Which cell, in words.
+    pub place: String,
+    /// Our number.
+    pub ours: f64,
+    /// What is printed there.
+    pub printed: f64,
 }
 
 impl Findings {
@@ -60,7 +73,19 @@ impl Findings {
     #[must_use]
     pub fn with(mut self, name: &'static str, cases: impl IntoIterator<Item = (String, f64)>) -> Findings {
         let cases = cases.into_iter().map(|(place, value)| Case { place, value }).collect();
-        self.quantities.push(Quantity { name, cases });
+        self.quantities.push(Quantity { name, cases, worst: None });
+        self
+    }
+
+    /// The same with a quantity that is the mean of absolute deviations of cells of a table from what is printed, with the worst of them.
+    #[must_use]
+    pub fn with_mean_deviation(mut self, name: &'static str, cells: &[Cell]) -> Findings {
+        let deviation = |cell: &Cell| (cell.ours / cell.printed - 1.0) * 100.0;
+        let mean = cells.iter().map(|cell| deviation(cell).abs()).sum::<f64>() / cells.len() as f64;
+        let worst = cells.iter().max_by(|one, other| deviation(one).abs().total_cmp(&deviation(other).abs()));
+        let worst = worst.map(|cell| format!("{} {:+.0} %", cell.place, deviation(cell)));
+        let cases = if cells.is_empty() { Vec::new() } else { vec![Case { place: String::new(), value: mean }] };
+        self.quantities.push(Quantity { name, cases, worst });
         self
     }
 

@@ -8,6 +8,7 @@ mod cache;
 mod claims;
 pub mod cm5;
 mod condition;
+mod costs;
 mod evolution;
 mod findings;
 pub mod lh;
@@ -15,6 +16,7 @@ pub mod moc;
 mod outcome;
 pub mod postal;
 mod render;
+mod robustness;
 mod runs;
 #[cfg(test)]
 mod tests;
@@ -24,11 +26,13 @@ use std::fmt::{Debug, Write as _};
 use std::sync::atomic::Ordering;
 
 pub use cache::{RunCache, VERSION};
-pub use claims::{Claim, Claims, ClaimsError, Condition, Kind};
+pub use claims::{Claim, Claims, ClaimsError, Condition, Difference, Kind};
 pub use condition::{Bound, Data, Limit, Tolerance};
-pub use findings::{Case, Findings, Ours, Quantity};
-pub use outcome::{Check, Outcome, Verdict};
+pub use costs::Costs;
+pub use findings::{Case, Cell, Findings, Ours, Quantity};
+pub use outcome::{Check, JudgedCondition, Outcome, Verdict, tally};
 pub use render::plain;
+pub use robustness::{DRAWS, Robustness, robustness};
 pub use runs::{Job, MissingAnswer, Progress, Runs, Watch, plan, run_all};
 
 use experiment::Provenance;
@@ -50,6 +54,15 @@ pub struct Study<J, A> {
     pub judge: Judge<J, A>,
     /// The figure, with its caption, if there is one.
     pub draw: Draw<J, A>,
+}
+
+/// Another configuration of a study: the verdicts that it would have are shown beside.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherConfiguration<J> {
+    /// Its name.
+    pub name: &'static str,
+    /// A run of the study in this configuration.
+    pub of: fn(&J) -> J,
 }
 
 /// What the runs say about a claim.
@@ -86,6 +99,17 @@ impl PaperName {
     /// All of them.
     pub const fn all() -> [PaperName; 5] {
         [PaperName::Moc, PaperName::Postal, PaperName::Cm5, PaperName::Lh, PaperName::Bcast]
+    }
+
+    /// The file that says how robust its conditions are, from the root of the project.
+    pub const fn robustness_file(self) -> &'static str {
+        match self {
+            PaperName::Moc => "experiments/moc/robustness.toml",
+            PaperName::Postal => "experiments/postal/robustness.toml",
+            PaperName::Cm5 => "experiments/cm5/robustness.toml",
+            PaperName::Lh => "experiments/lh/robustness.toml",
+            PaperName::Bcast => "experiments/bcast/robustness.toml",
+        }
     }
 
     /// Its name, as it is written on a command line.
@@ -155,11 +179,13 @@ pub fn reproduce(
 
 fn chapter(paper: PaperName, watch: &Watch<'_>, cache: Option<&dyn RunCache>) -> Result<Chapter, ClaimsError> {
     match paper {
-        PaperName::Moc => conclude(&moc::STUDIES, moc::paper()?, &once(cache, paper, moc::run), watch),
-        PaperName::Postal => conclude(&postal::STUDIES, postal::paper()?, &once(cache, paper, postal::run), watch),
-        PaperName::Cm5 => conclude(&cm5::STUDIES, cm5::paper()?, &once(cache, paper, cm5::run), watch),
-        PaperName::Lh => conclude(&lh::STUDIES, lh::paper()?, &once(cache, paper, lh::run), watch),
-        PaperName::Bcast => conclude(&bcast::STUDIES, bcast::paper()?, &once(cache, paper, bcast::run), watch),
+        PaperName::Moc => conclude((&moc::STUDIES, None), moc::paper()?, &once(cache, paper, moc::run), watch),
+        PaperName::Postal => {
+            conclude((&postal::STUDIES, None), postal::paper()?, &once(cache, paper, postal::run), watch)
+        }
+        PaperName::Cm5 => conclude((&cm5::STUDIES, None), cm5::paper()?, &once(cache, paper, cm5::run), watch),
+        PaperName::Lh => conclude((&lh::STUDIES, Some(lh::OTHER)), lh::paper()?, &once(cache, paper, lh::run), watch),
+        PaperName::Bcast => conclude((&bcast::STUDIES, None), bcast::paper()?, &once(cache, paper, bcast::run), watch),
     }
 }
 
@@ -199,6 +225,8 @@ pub struct Paper {
     pub lead: &'static str,
     /// Its claims.
     pub claims: Claims,
+    /// In how many draws of the chosen costs their conditions hold, if that is known.
+    pub robustness: Option<Robustness>,
     /// What the reader must know about how it was run.
     pub remarks: Vec<&'static str>,
     /// The machines that were used: name, then assumed parameters.
@@ -214,18 +242,30 @@ pub struct Chapter {
     interrupted: bool,
 }
 
-fn conclude<J: Job, A: Send>(
-    studies: &[Study<J, A>],
+/// The studies of a paper, and another configuration of all of their runs, if there is one.
+type Studies<'a, J, A> = (&'a [Study<J, A>], Option<OtherConfiguration<J>>);
+
+fn conclude<J: Job, A: Send + Clone>(
+    (studies, other): Studies<'_, J, A>,
     paper: Paper,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
     watch: &Watch<'_>,
 ) -> Result<Chapter, ClaimsError> {
     let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
-    let runs = run_all(&jobs, run, watch);
-    let judged = paper.claims.all.iter().filter_map(|claim| judge(studies, paper.claims.file, claim, &runs));
-    let outcomes = judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?;
+    let all = plan(jobs.iter().cloned().chain(other.iter().flat_map(|other| jobs.iter().map(other.of))));
+    let runs = run_all(&all, run, watch);
+    let judged_by = |runs: &Runs<J, A>| {
+        let judged = paper.claims.all.iter().filter_map(|claim| judge(studies, paper.claims.file, claim, runs));
+        judged.collect::<Result<Vec<Outcome>, ClaimsError>>()
+    };
+    let mut outcomes = judged_by(&runs)?;
+    if let Some(OtherConfiguration { name, of }) = other {
+        for (outcome, other) in outcomes.iter_mut().zip(judged_by(&runs.of_others(&jobs, of))?) {
+            outcome.add_other(name, &other);
+        }
+    }
     let sections = render::sections(&paper, studies, &outcomes, &runs);
-    let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < jobs.len();
+    let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < all.len();
     Ok(Chapter { paper, outcomes, sections, interrupted })
 }
 
@@ -262,7 +302,7 @@ pub fn verdicts(outcomes: &[Outcome]) -> String {
         let ours = render::plain(&outcome.ours);
         let unit = outcome.unit.as_deref().unwrap_or("");
         let _ = writeln!(text, "{:10}  {:width$}  {ours} {unit}", outcome.verdict.name(), outcome.id);
-        for remark in outcome.remarks() {
+        for remark in outcome.remarks().into_iter().chain(outcome.differs_elsewhere()) {
             let _ = writeln!(text, "{:10}  {:width$}  {remark}", "", "");
         }
     }
@@ -286,21 +326,31 @@ impl Reproduction {
         self.outcomes.iter().map(line).collect()
     }
 
-    /// A line with the number of claims for each verdict, and another with what was run.
+    /// How many conditions and claims have each verdict, and what was run: a line each.
     pub fn tally_text(&self) -> String {
-        let counts =
-            Verdict::ALL.iter().zip(self.tally()).map(|(verdict, count)| format!("{count} {}", verdict.words()));
-        format!("{}\n{}", counts.collect::<Vec<_>>().join(", "), Provenance::of("reproduce").line())
+        let counts = |of: &str, tally: [usize; 5]| {
+            let counts =
+                Verdict::ALL.iter().zip(tally).filter(|(verdict, count)| *count > 0 || **verdict != Verdict::NotRun);
+            let counts = counts.map(|(verdict, count)| format!("{count} {}", verdict.words()));
+            format!("{} {of}: {}\n", tally.iter().sum::<usize>(), counts.collect::<Vec<_>>().join("; "))
+        };
+        let conditions = counts("conditions", self.tally_of_conditions());
+        conditions + &counts("claims", self.tally()) + &Provenance::of("reproduce").line()
     }
 
-    /// How many claims were met, were met with fitted parameters, were missed, and were not run.
-    pub fn tally(&self) -> [usize; 4] {
-        Verdict::ALL.map(|verdict| self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count())
+    /// How many claims have each verdict, in the order of [`Verdict::ALL`].
+    pub fn tally(&self) -> [usize; 5] {
+        tally(self.outcomes.iter().map(|outcome| outcome.verdict))
+    }
+
+    /// How many conditions of claims have each verdict, in the order of [`Verdict::ALL`].
+    pub fn tally_of_conditions(&self) -> [usize; 5] {
+        tally(self.outcomes.iter().flat_map(|outcome| &outcome.conditions).map(|condition| condition.verdict))
     }
 
     /// The exit status of the command: 1 if a claim was missed, 130 if it was interrupted, else 0.
     pub fn exit_status(&self) -> u8 {
-        let [_, _, missed, _] = self.tally();
+        let missed = self.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Missed).count();
         match (missed, self.interrupted) {
             (0, false) => 0,
             (0, true) => 130,

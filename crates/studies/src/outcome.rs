@@ -8,14 +8,16 @@ use super::condition::Data;
 use super::findings::{Findings, Ours, Quantity};
 use super::runs::MissingAnswer;
 
-/// Whether a claim was met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Whether a condition, or a claim, was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Our own run shows it.
+    /// Our own run shows it, and nothing was fitted to it.
     Met,
     /// Our own run shows it with parameters that were fitted to it, or chosen by it: it shows that such parameters exist.
     MetFitted,
+    /// Our own run shows something else, and so does something else that the paper prints.
+    ContradictsPaper,
     /// Our own run shows something else.
     Missed,
     /// Not everything that it needs was run.
@@ -28,25 +30,28 @@ impl Verdict {
         match self {
             Verdict::Met => "met",
             Verdict::MetFitted => "met-fitted",
+            Verdict::ContradictsPaper => "contradicts-paper",
             Verdict::Missed => "missed",
             Verdict::NotRun => "not-run",
         }
     }
 
-    /// All of them, in the order of a tally.
-    pub const ALL: [Verdict; 4] = [Verdict::Met, Verdict::MetFitted, Verdict::Missed, Verdict::NotRun];
+    /// All of them, in the order of a tally. The verdict of a claim is the last of those of its conditions.
+    pub const ALL: [Verdict; 5] =
+        [Verdict::Met, Verdict::MetFitted, Verdict::ContradictsPaper, Verdict::Missed, Verdict::NotRun];
 
-    /// The words of a tally for claims with this verdict.
+    /// Its words in a tally and on a page.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Met => "met",
-            Verdict::MetFitted => "met with fitted parameters",
+            Verdict::MetFitted => "met, fitted",
+            Verdict::ContradictsPaper => "contradicts the paper itself",
             Verdict::Missed => "missed",
             Verdict::NotRun => "not run",
         }
     }
 
-    /// Whether the claim is met, with fitted parameters or without.
+    /// Whether it is met, with fitted parameters or without.
     pub fn is_met(self) -> bool {
         matches!(self, Verdict::Met | Verdict::MetFitted)
     }
@@ -55,17 +60,44 @@ impl Verdict {
 /// One number of a condition, and whether it is as it must be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Its quantity.
-    pub quantity: String,
     /// Whether it is as it must be.
     pub holds: bool,
     /// The number, its meaning, and what it must be.
     pub says: String,
-    /// Why we think that it is not as it must be, if it is not.
-    pub reason: Option<String>,
 }
 
-/// The outcome of a claim: the line that `--json` prints, and the conditions behind it.
+/// A condition with its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedCondition {
+    /// Its quantity.
+    pub quantity: String,
+    /// What the quantity is, and what it must be.
+    pub says: String,
+    /// Whether it holds for every number.
+    pub verdict: Verdict,
+    /// Its numbers.
+    pub checks: Vec<Check>,
+    /// Why we think that it does not hold, or what else in the paper contradicts it, if it does not hold.
+    pub reason: Option<String>,
+    /// The name of another configuration of the study, and the verdict in it.
+    pub other: Option<(&'static str, Verdict)>,
+}
+
+impl JudgedCondition {
+    fn json(&self) -> Value {
+        let holding = self.checks.iter().filter(|check| check.holds).count();
+        serde_json::json!({
+            "quantity": self.quantity,
+            "says": self.says,
+            "verdict": self.verdict,
+            "numbers": self.checks.len(),
+            "holding": holding,
+            "other": self.other.map(|(name, verdict)| serde_json::json!({"configuration": name, "verdict": verdict})),
+        })
+    }
+}
+
+/// The outcome of a claim: the line that `--json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// The claim's name.
@@ -80,8 +112,11 @@ pub struct Outcome {
     pub unit: Option<String>,
     /// The deviation of ours from the published one. [%]
     pub error_percent: Value,
-    /// Whether the claim is met.
+    /// Whether the claim is met: the last of the verdicts of its conditions.
     pub verdict: Verdict,
+    /// The conditions, one by one.
+    #[serde(serialize_with = "as_json")]
+    pub conditions: Vec<JudgedCondition>,
     /// What was run for it.
     pub ran: String,
     /// A remark: what failed, and why we think it did.
@@ -90,9 +125,10 @@ pub struct Outcome {
     pub fitted: Option<String>,
     /// How the claim's rule was changed after a run.
     pub rule_changed: Option<String>,
-    /// The conditions, one by one.
-    #[serde(skip)]
-    pub checks: Vec<Check>,
+}
+
+fn as_json<S: serde::Serializer>(conditions: &[JudgedCondition], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(conditions.iter().map(JudgedCondition::json))
 }
 
 impl Outcome {
@@ -106,20 +142,25 @@ impl Outcome {
         found: Result<Findings, MissingAnswer>,
         ran: String,
     ) -> Result<Outcome, ClaimsError> {
-        let checks = found.as_ref().map_or(Ok(Vec::new()), |findings| checks(file, claim, findings))?;
-        let holding = checks.iter().filter(|check| check.holds).count();
-        let met = if claim.fitted.is_some() { Verdict::MetFitted } else { Verdict::Met };
-        let (verdict, note) = match &found {
-            Ok(_) if checks.is_empty() => (Verdict::Missed, NOTHING_CHECKED.to_string()),
-            Ok(_) if holding == checks.len() => (met, String::new()),
-            Ok(_) => (Verdict::Missed, missed_note(&checks)),
-            Err(MissingAnswer::NotRun(what)) => (Verdict::NotRun, format!("stopped before this was run: {what}")),
-            Err(MissingAnswer::Failed(what, why)) => (Verdict::Missed, format!("the run of {what} failed: {why}")),
+        let (conditions, note) = match &found {
+            Ok(findings) => {
+                let conditions = judged(file, claim, findings)?;
+                let note = note(&conditions);
+                (conditions, note)
+            }
+            Err(MissingAnswer::NotRun(what)) => {
+                (all_with(claim, Verdict::NotRun), format!("stopped before this was run: {what}"))
+            }
+            Err(MissingAnswer::Failed(what, why)) => {
+                (all_with(claim, Verdict::Missed), format!("the run of {what} failed: {why}"))
+            }
         };
+        let checks = || conditions.iter().flat_map(|condition| &condition.checks);
+        let holding = checks().filter(|check| check.holds).count();
         let (ours, error_percent) = match found {
             Ok(Findings { ours: Ours::Value(ours), error_percent, .. }) => (ours, error_percent),
             Ok(Findings { ours: Ours::Counted(text), error_percent, .. }) => {
-                (text(holding, checks.len()), error_percent)
+                (text(holding, checks().count()), error_percent)
             }
             Err(_) => (Value::Null, Value::Null),
         };
@@ -131,12 +172,12 @@ impl Outcome {
             ours,
             unit: claim.unit.clone(),
             error_percent,
-            verdict,
+            verdict: conditions.iter().map(|condition| condition.verdict).max().unwrap_or(Verdict::Missed),
+            conditions,
             ran,
             note,
             fitted: claim.fitted.clone(),
             rule_changed: claim.rule_changed.clone(),
-            checks,
         })
     }
 
@@ -148,17 +189,55 @@ impl Outcome {
         [note, fitted, changed].into_iter().flatten().collect()
     }
 
+    /// Keeps the verdicts of the same claim in another configuration.
+    pub(crate) fn add_other(&mut self, name: &'static str, other: &Outcome) {
+        for (condition, other) in self.conditions.iter_mut().zip(&other.conditions) {
+            condition.other = Some((name, other.verdict));
+        }
+    }
+
+    /// Which conditions have another verdict in another configuration, in a line; none if there are none.
+    pub fn differs_elsewhere(&self) -> Option<String> {
+        let each = self.conditions.iter().filter_map(|condition| Some((condition, condition.other?)));
+        let differing: Vec<_> = each.filter(|(it, (_, verdict))| it.verdict.is_met() != verdict.is_met()).collect();
+        let (_, (name, _)) = differing.first()?;
+        let words = differing.iter().map(|(it, (_, verdict))| format!("{} {}", it.quantity, verdict.words()));
+        Some(format!("with the {name}: {}", words.collect::<Vec<_>>().join(", ")))
+    }
+
     /// Why we think that it was missed: the reasons of the conditions that do not hold, each once.
     pub fn reasons(&self) -> Vec<&str> {
-        reasons(&self.checks)
+        reasons(&self.conditions)
     }
+}
+
+/// How many of some conditions, or claims, have each verdict, in the order of [`Verdict::ALL`].
+pub fn tally(verdicts: impl IntoIterator<Item = Verdict>) -> [usize; 5] {
+    let mut tally = [0; 5];
+    for verdict in verdicts {
+        tally[verdict as usize] += 1;
+    }
+    tally
 }
 
 /// What is printed about a condition without any number.
 const NOTHING_CHECKED: &str = "nothing was checked";
 
+/// The conditions of a claim, none of which has any number.
+fn all_with(claim: &Claim, verdict: Verdict) -> Vec<JudgedCondition> {
+    let without_numbers = |condition: &Condition| JudgedCondition {
+        quantity: condition.quantity.clone(),
+        says: format!("{} {}", condition.what, condition.bound.words(None)),
+        verdict,
+        checks: Vec::new(),
+        reason: None,
+        other: None,
+    };
+    claim.conditions.iter().map(without_numbers).collect()
+}
+
 /// Every condition of `claim`, checked for each number of its quantity.
-fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Check>, ClaimsError> {
+fn judged(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<JudgedCondition>, ClaimsError> {
     let error = |line, problem: String, suggestion: Option<&str>| ClaimsError {
         file,
         line,
@@ -172,7 +251,7 @@ fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Che
             return Err(error(claim.line, problem, None));
         }
     }
-    let mut checks = Vec::new();
+    let mut conditions = Vec::new();
     for condition in &claim.conditions {
         let mut computed = found.quantities.iter();
         let Some(quantity) = computed.find(|quantity| quantity.name == condition.quantity) else {
@@ -182,27 +261,46 @@ fn checks(file: &'static str, claim: &Claim, found: &Findings) -> Result<Vec<Che
             let problem = format!("`quantity`: `{}` is not computed for `{}`", condition.quantity, claim.id);
             return Err(error(condition.line, format!("{problem}; computed are {known}"), suggestion));
         };
-        checks.extend(checks_of(claim, condition, quantity));
+        conditions.push(judged_condition(claim, condition, quantity));
     }
-    Ok(checks)
+    Ok(conditions)
+}
+
+fn judged_condition(claim: &Claim, condition: &Condition, quantity: &Quantity) -> JudgedCondition {
+    let checks = checks_of(claim, condition, quantity);
+    let verdict = match (checks.iter().all(|check| check.holds), condition.data, &condition.contradicts) {
+        (true, Some(Data::Training), _) => Verdict::MetFitted,
+        (true, Some(Data::HeldBack) | None, _) => Verdict::Met,
+        (false, _, Some(_)) => Verdict::ContradictsPaper,
+        (false, _, None) => Verdict::Missed,
+    };
+    let reason = condition.contradicts.as_ref().or(condition.missed_because.as_ref());
+    JudgedCondition {
+        quantity: condition.quantity.clone(),
+        says: format!("{} {}", condition.what, condition.bound.words(None)),
+        verdict,
+        checks,
+        reason: reason.filter(|_| !verdict.is_met()).cloned(),
+        other: None,
+    }
 }
 
 /// A condition, checked for each number of its quantity. Without any number it does not hold.
 fn checks_of(claim: &Claim, condition: &Condition, quantity: &Quantity) -> Vec<Check> {
-    let Condition { what, bound, data, missed_because, .. } = condition;
+    let Condition { what, bound, data, .. } = condition;
     let check = |holds, says: String| {
         let data = data.map_or(String::new(), |data: Data| format!(" ({})", data.words()));
-        let reason = missed_because.clone();
-        Check { quantity: condition.quantity.clone(), holds, says: says + &data, reason }
+        Check { holds, says: says + &data }
     };
     if quantity.cases.is_empty() {
         return vec![check(false, format!("{what}: {NOTHING_CHECKED}"))];
     }
     let published = claim.printed_for(&condition.quantity, quantity.cases.len());
+    let worst = quantity.worst.as_ref().map_or(String::new(), |worst| format!("; worst cell: {worst}"));
     let each = quantity.cases.iter().enumerate().map(|(index, case)| {
         let published = published.as_ref().map(|numbers| numbers[index]);
         let place = if case.place.is_empty() { String::new() } else { format!("{}: ", case.place) };
-        let says = format!("{place}{what} {}, {}", number(case.value), bound.words(published));
+        let says = format!("{place}{what} {}, {}{worst}", number(case.value), bound.words(published));
         check(bound.holds(case.value, published), says)
     });
     each.collect()
@@ -217,19 +315,23 @@ fn number(value: f64) -> String {
     report::fixed(value, (4 - before_the_point).clamp(0, 6) as usize)
 }
 
-/// What failed, then why we think it did.
-fn missed_note(checks: &[Check]) -> String {
-    let failed: Vec<&str> = checks.iter().filter(|check| !check.holds).map(|check| check.says.as_str()).collect();
+/// What failed, then why we think it did; nothing if all hold.
+fn note(conditions: &[JudgedCondition]) -> String {
+    let checks = conditions.iter().flat_map(|condition| &condition.checks);
+    let failed: Vec<&str> = checks.filter(|check| !check.holds).map(|check| check.says.as_str()).collect();
+    if failed.is_empty() {
+        return String::new();
+    }
     let failed = format!("does not hold: {}", failed.join("; "));
-    match reasons(checks).join(" ") {
+    match reasons(conditions).join(" ") {
         reason if reason.is_empty() => failed,
         reason => format!("{failed}. {reason}"),
     }
 }
 
-fn reasons(checks: &[Check]) -> Vec<&str> {
+fn reasons(conditions: &[JudgedCondition]) -> Vec<&str> {
     let mut reasons: Vec<&str> = Vec::new();
-    for reason in checks.iter().filter(|check| !check.holds).filter_map(|check| check.reason.as_deref()) {
+    for reason in conditions.iter().filter_map(|condition| condition.reason.as_deref()) {
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
@@ -240,6 +342,8 @@ fn reasons(checks: &[Check]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::super::claims::Claims;
+    use super::super::condition::{Bound, Limit};
+    use super::super::findings::Cell;
     use super::*;
 
     fn claim(rest: &str) -> Claim {
@@ -289,9 +393,45 @@ mod tests {
         let with = |time| judged(&fitted, found(time, &[1.0])).unwrap();
         assert_eq!((with(4.0).verdict, with(6.0).verdict), (Verdict::MetFitted, Verdict::Missed));
         assert!(with(4.0).verdict.is_met() && !with(6.0).verdict.is_met());
-        assert_eq!(with(4.0).checks[0].says, "time [us] 4, within 1 of 4 (fitted to)");
+        assert_eq!(
+            with(4.0).conditions.iter().map(|it| it.verdict).collect::<Vec<_>>(),
+            [Verdict::MetFitted, Verdict::Met]
+        );
+        assert_eq!(with(4.0).conditions[0].checks[0].says, "time [us] 4, within 1 of 4 (fitted to)");
         let line = serde_json::to_value(with(4.0)).unwrap();
         assert_eq!((line["verdict"].as_str(), line["fitted"].as_str()), (Some("met-fitted"), Some("a cost, to it")));
+    }
+
+    /// A condition that something else in the paper contradicts is told from one that is missed, until it holds.
+    #[test]
+    fn a_contradiction_of_the_paper_has_its_own_verdict() {
+        let mut contradicted = claim("");
+        contradicted.conditions[1].missed_because = None;
+        contradicted.conditions[1].contradicts = Some("table 5 has it flat".to_string());
+        let with = |time, slope| judged(&contradicted, found(time, &[slope])).unwrap();
+        assert_eq!(
+            [with(4.0, 1.0), with(4.0, -1.0), with(6.0, -1.0)].map(|it| it.verdict),
+            [Verdict::Met, Verdict::ContradictsPaper, Verdict::Missed]
+        );
+        assert_eq!(with(4.0, -1.0).reasons(), ["table 5 has it flat"]);
+        assert_eq!(tally(with(6.0, -1.0).conditions.iter().map(|it| it.verdict)), [0, 0, 1, 1, 0]);
+    }
+
+    /// Beside a mean stands the cell that is farthest off.
+    #[test]
+    fn a_mean_over_cells_tells_the_worst() {
+        let mut table = claim("");
+        table.conditions.truncate(1);
+        table.conditions[0].quantity = "off_percent".to_string();
+        table.conditions[0].bound = Bound::Between { least: None, most: Some(Limit { value: 20.0, included: true }) };
+        let cell = |place: &str, ours, printed| Cell { place: place.to_string(), ours, printed };
+        let cells = [cell("a", 11.0, 10.0), cell("b", 7.0, 10.0), cell("c", 10.0, 10.0)];
+        let says = |cells: &[Cell]| {
+            let judged = judged(&table, Findings::words("").with_mean_deviation("off_percent", cells)).unwrap();
+            (judged.verdict, judged.conditions[0].checks[0].says.clone())
+        };
+        assert_eq!(says(&cells), (Verdict::Met, "time [us] 13.33, at most 20; worst cell: b -30 %".to_string()));
+        assert_eq!(says(&[]).0, Verdict::Missed);
     }
 
     #[test]
@@ -337,7 +477,10 @@ mod tests {
         assert_eq!(
             serde_json::to_string(&outcome).unwrap(),
             "{\"id\":\"p.q\",\"kind\":\"number\",\"published\":{\"time_us\":4},\"ours\":null,\"unit\":\"us\",\"error_percent\":null,\
-             \"verdict\":\"not-run\",\"ran\":\"nothing\",\"note\":\"stopped before this was run: it\",\
+             \"verdict\":\"not-run\",\"conditions\":[\
+             {\"holding\":0,\"numbers\":0,\"other\":null,\"quantity\":\"time_us\",\"says\":\"time [us] within 1 of what is published\",\"verdict\":\"not-run\"},\
+             {\"holding\":0,\"numbers\":0,\"other\":null,\"quantity\":\"slope\",\"says\":\"slope more than 0\",\"verdict\":\"not-run\"}],\
+             \"ran\":\"nothing\",\"note\":\"stopped before this was run: it\",\
              \"fitted\":null,\"rule_changed\":null}"
         );
     }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::outcome::{Check, Outcome, Verdict};
+use super::outcome::{self, Check, JudgedCondition, Outcome, Verdict};
 use super::{Chapter, Claim, Condition, Drawing, Job, MissingAnswer, Paper, Runs, Study};
 use report::{Cell, Element, Page, Table, compact, element, fixed};
 
-/// How many conditions of a claim are shown without expanding them.
+/// How many numbers of a condition are shown without expanding them.
 const SHOWN_AT_ONCE: usize = 5;
 
 /// The whole report: a page for a single paper, or one page with a part for each of several.
@@ -16,16 +16,15 @@ pub fn page(chapters: &[Chapter]) -> String {
     let foot = format!("Made by `{}`: the same program and descriptions give the same figures.", command.join(" "));
     if let [only] = chapters {
         let Paper { title, lead, .. } = only.paper;
-        let sections = only.sections.clone();
+        let sections = [summary(chapters)].into_iter().chain(only.sections.iter().cloned()).collect();
         return Page { title: title.to_string(), lead: lead.to_string(), sections, foot }.html();
     }
-    let outcomes: Vec<&Outcome> = chapters.iter().flat_map(|chapter| &chapter.outcomes).collect();
     let papers = chapters.iter().map(|chapter| {
         let target = format!("#{}", chapter.paper.key);
         element("li").child(element("a").attribute("href", target).text(chapter.paper.title))
     });
     let papers = element("nav").attribute("aria-label", "papers").child(element("ul").children(papers));
-    let mut sections = vec![tally(&outcomes), papers];
+    let mut sections = vec![summary(chapters), papers];
     for Chapter { paper, sections: own, .. } in chapters {
         let head = element("h1").attribute("id", paper.key).text(paper.title);
         sections.push(element("section").class("paper").child(head).child(element("p").text(paper.lead)));
@@ -47,19 +46,47 @@ pub fn sections<J: Job, A>(
     outcomes: &[Outcome],
     runs: &Runs<J, A>,
 ) -> Vec<Element> {
-    let own: Vec<&Outcome> = outcomes.iter().collect();
-    let mut sections = vec![tally(&own), contents(paper, studies), verdicts(paper, studies, outcomes), machines(paper)];
+    let mut sections = vec![contents(paper, studies), verdicts(paper, studies, outcomes), machines(paper)];
     sections.extend(studies.iter().map(|study| section(paper, study, outcomes, runs)));
     sections
 }
 
-fn tally(outcomes: &[&Outcome]) -> Element {
-    let entry = |verdict: Verdict| {
-        let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
-        element("li").child(element("b").text(count)).text(format!(" {}", verdict.words()))
+/// The first thing on the page: how many conditions of each paper have which verdict.
+fn summary(chapters: &[Chapter]) -> Element {
+    let columns = [Verdict::Met, Verdict::MetFitted, Verdict::Missed, Verdict::ContradictsPaper, Verdict::NotRun];
+    let is_whole = chapters.iter().all(|chapter| tally_of(&chapter.outcomes)[Verdict::NotRun as usize] == 0);
+    let columns = if is_whole { &columns[..4] } else { &columns[..] };
+    let heads = columns.iter().map(|verdict| match verdict {
+        Verdict::Met => "conditions met",
+        Verdict::MetFitted => "met, fitted",
+        Verdict::ContradictsPaper => "contradictory",
+        Verdict::Missed | Verdict::NotRun => verdict.words(),
+    });
+    let heads: Vec<&str> = ["paper", "claims"].into_iter().chain(heads).chain(["robustness"]).collect();
+    let mut table = Table::with_head(&heads).stacking();
+    let mut row = |name: Cell, outcomes: &[&Outcome], robustness: String| {
+        let tally = outcome::tally(outcomes.iter().flat_map(|it| &it.conditions).map(|condition| condition.verdict));
+        let counts = columns.iter().map(|verdict| Cell::Number(tally[*verdict as usize].to_string()));
+        let claims = Cell::Number(outcomes.len().to_string());
+        table.rows.push([name, claims].into_iter().chain(counts).chain([Cell::Words(robustness)]).collect());
     };
-    let all = element("li").child(element("b").text(outcomes.len())).text(" claims");
-    element("ul").class("tally").child(all).children(Verdict::ALL.map(entry))
+    for Chapter { paper, outcomes, .. } in chapters {
+        let link = element("a").attribute("href", format!("#{}", paper.key)).text(paper.title);
+        let robustness = paper.robustness.as_ref().map_or("not known".to_string(), |it| it.summary(outcomes));
+        row(Cell::Element(link), &outcomes.iter().collect::<Vec<_>>(), robustness);
+    }
+    if chapters.len() > 1 {
+        let all: Vec<&Outcome> = chapters.iter().flat_map(|chapter| &chapter.outcomes).collect();
+        row(Cell::Short("all".to_string()), &all, String::new());
+    }
+    let words = "A claim of a paper is one or more conditions, each with a verdict of its own: met, where nothing was fitted to it; met with \
+                 parameters that were fitted to it; missed; or contradictory, where the paper itself prints something else. Robustness: how \
+                 many of the conditions that are met are so in nine of ten draws of the costs that we chose.";
+    element("section").class("summary").child(table.draw()).child(element("p").text(words))
+}
+
+fn tally_of(outcomes: &[Outcome]) -> [usize; 5] {
+    outcome::tally(outcomes.iter().flat_map(|outcome| &outcome.conditions).map(|condition| condition.verdict))
 }
 
 /// The table of contents.
@@ -76,8 +103,7 @@ fn anchor(paper: &Paper, place: &str) -> String {
 }
 
 fn badge(verdict: Verdict) -> Element {
-    let text = if verdict == Verdict::MetFitted { "met, fitted" } else { verdict.words() };
-    element("span").class(format!("verdict {}", verdict.name())).text(text)
+    element("span").class(format!("verdict {}", verdict.name())).text(verdict.words())
 }
 
 /// The table at the top: each claim with its verdict and a link to its section.
@@ -128,7 +154,7 @@ fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], 
     let of_study = outcomes.iter().filter(|outcome| study.claims.contains(&outcome.id.as_str()));
     let blocks = of_study.filter_map(|outcome| {
         let claim = paper.claims.all.iter().find(|claim| claim.id == outcome.id)?;
-        Some(claim_block(claim, outcome))
+        Some(claim_block(paper, claim, outcome))
     });
     element("section")
         .attribute("id", anchor(paper, study.place))
@@ -145,15 +171,20 @@ fn figure(place: &str, drawing: Drawing) -> Element {
 }
 
 /// What the paper says, what we found, and whether they agree.
-fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
+fn claim_block(paper: &Paper, claim: &Claim, outcome: &Outcome) -> Element {
     let head = element("p").class("head").child(element("code").text(&claim.id)).child(badge(outcome.verdict));
+    let kept = paper.robustness.as_ref().and_then(|robustness| robustness.kept(outcome));
     let mut list = element("dl");
     let mut entry = |name: &str, content: Element| {
         let list_so_far = std::mem::replace(&mut list, element("dl"));
         list = list_so_far.child(element("dt").text(name)).child(content);
     };
     entry("The paper", element("dd").text(format!("{} ({})", claim.says, claim.source)));
-    entry("Met when", element("dd").child(element("ul").children(claim.conditions.iter().map(rule))));
+    let rules = claim.conditions.iter().zip(&outcome.conditions).enumerate().map(|(number, (condition, judged))| {
+        let kept = kept.and_then(|kept| Some((*kept.get(number)?, paper.robustness.as_ref()?.draws)));
+        rule(condition, judged, kept)
+    });
+    entry("Conditions", element("dd").child(element("ul").class("conditions").children(rules)));
     if let Some(remark) = &claim.remark {
         entry("Remark", element("dd").text(remark));
     }
@@ -166,13 +197,10 @@ fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
     if !outcome.ours.is_null() {
         entry("Ours", element("dd").text(ours(outcome)));
     }
-    if !outcome.checks.is_empty() {
-        entry("Conditions", element("dd").children(conditions(&outcome.checks)));
-    }
     let reasons = outcome.reasons();
     if !reasons.is_empty() {
         entry("Why, we think", element("dd").children(reasons.into_iter().map(|reason| element("p").text(reason))));
-    } else if outcome.checks.is_empty() && !outcome.note.is_empty() {
+    } else if outcome.conditions.iter().all(|it| it.checks.is_empty()) && !outcome.note.is_empty() {
         entry("Note", element("dd").text(&outcome.note));
     }
     entry("What was run", element("dd").text(&outcome.ran));
@@ -180,12 +208,18 @@ fn claim_block(claim: &Claim, outcome: &Outcome) -> Element {
     element("div").class(class).attribute("id", &claim.id).child(head).child(list)
 }
 
-/// What a quantity must be, and why.
-fn rule(condition: &Condition) -> Element {
+/// A condition: its verdict, what the quantity must be, and why, in how many draws it holds, and its numbers.
+fn rule(condition: &Condition, judged: &JudgedCondition, kept: Option<(u32, u32)>) -> Element {
     let Condition { what, bound, because, data, .. } = condition;
     let data = data.map_or(String::new(), |data| format!(" ({})", data.words()));
     let because = because.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-    element("li").child(element("b").text(format!("{what} {}", bound.words(None)))).text(format!("{data}{because}"))
+    let kept = kept.map_or(String::new(), |(kept, draws)| format!(" Holds in {kept} of {draws} draws."));
+    let other = judged.other.map_or(String::new(), |(name, verdict)| format!(" With the {name}: {}.", verdict.words()));
+    element("li")
+        .child(badge(judged.verdict))
+        .child(element("b").text(format!(" {what} {}", bound.words(None))))
+        .text(format!("{data}{because}.{kept}{other}"))
+        .children(numbers(&judged.checks))
 }
 
 fn ours(outcome: &Outcome) -> String {
@@ -196,14 +230,20 @@ fn ours(outcome: &Outcome) -> String {
     }
 }
 
-/// The conditions that fail and, expandable, all of them; a few are shown at once.
-fn conditions(all: &[Check]) -> Vec<Element> {
+/// The numbers that fail and, expandable, all of them; a few are shown at once.
+fn numbers(all: &[Check]) -> Vec<Element> {
+    if all.is_empty() {
+        return Vec::new();
+    }
     if all.len() <= SHOWN_AT_ONCE {
         return vec![checks(&mut all.iter())];
     }
     let holding = all.iter().filter(|check| check.holds).count();
     let summary = element("summary").text(format!("{holding} of {} hold", all.len()));
     let details = element("details").child(summary).child(checks(&mut all.iter()));
+    if holding == all.len() {
+        return vec![details];
+    }
     vec![checks(&mut all.iter().filter(|check| !check.holds).take(SHOWN_AT_ONCE)), details]
 }
 

@@ -1,6 +1,7 @@
 //! `maquette reproduce`: reproduces the claims of papers.
 
 mod cache;
+mod robustness;
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,12 +20,13 @@ use cache::CachedRuns;
 
 /// Reproduce the claims of papers, and write a report with their figures redrawn.
 ///
-/// Each claim is met, met with parameters that were fitted to it, missed or not run; the exit status is 1 when one is missed. The paper
-/// with the least work comes first, and the outcome for each paper is printed as soon as it is known. Ctrl-C ends it early: the runs done
+/// A claim is one or more conditions. Each is met, met with parameters that were fitted to it, missed, contradictory (the paper itself
+/// prints something else) or not run; the exit status is 1 when one is missed. The paper with the least work comes first, and the outcome for each paper is printed as soon as it is known. Ctrl-C ends it early: the runs done
 /// by then are judged and reported. Results of runs are kept beside the report, and a run is repeated only when something that it depends
 /// on has changed.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  maquette reproduce moc postal --json > claims.jsonl")]
+#[command(after_help = "Examples:\n  maquette reproduce moc postal --json > claims.jsonl\n  \
+                       maquette reproduce postal --robustness --draws 10")]
 pub(super) struct Arguments {
     /// Which papers; all, if left out.
     #[arg(value_parser = choice::<PaperName>())]
@@ -38,27 +40,35 @@ pub(super) struct Arguments {
     /// How many runs are made at the same time; as many as there are cores, if left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// In place of a report, judge each condition with draws within 5 % of the costs that were chosen, and keep in how many of them it
+    /// holds in EXPERIMENTS/PAPER/robustness.toml. Draws that are there are continued.
+    #[arg(long)]
+    robustness: bool,
+    /// How many draws there are to be.
+    #[arg(long, value_name = "N", default_value_t = studies::DRAWS, requires = "robustness")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    draws: u32,
+    /// The folder with a folder for each paper.
+    #[arg(long, value_name = "FOLDER", default_value = "experiments", requires = "robustness")]
+    experiments: PathBuf,
 }
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let papers = chosen(&self.papers);
+        let threads = self.threads.map_or_else(cores, usize::from);
+        if self.robustness {
+            return robustness::execute(&papers, (self.draws, &self.experiments), threads, as_json);
+        }
         fs::create_dir_all(&self.report).map_err(|cause| Unwritable { path: self.report.clone(), cause })?;
         let file = WholeFile::create(&self.report.join("index.html"))?;
         let cache = CachedRuns::open(&self.report, self.again)?;
-        let threads = self.threads.map_or_else(cores, usize::from);
         let bar = Bar::new();
         let progress = |progress: Progress<'_>| {
             let Progress { done, total, share, .. } = progress;
             bar.show(share, format!("{done} of {total} runs"));
         };
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
-        let mut papers: Vec<PaperName> = Vec::new();
-        let requested = if self.papers.is_empty() { PaperName::all().to_vec() } else { self.papers };
-        for paper in requested {
-            if !papers.contains(&paper) {
-                papers.push(paper);
-            }
-        }
         let judged = |outcomes: &[Outcome]| {
             if !as_json {
                 // A reader that has stopped reading does not mind; the report is written all the same.
@@ -76,4 +86,16 @@ impl Arguments {
         };
         Ok(CommandOutput { text, status: reproduction.exit_status().into() })
     }
+}
+
+/// The papers that are asked for, each once; all, if none is.
+fn chosen(papers: &[PaperName]) -> Vec<PaperName> {
+    let asked_for = if papers.is_empty() { &PaperName::all()[..] } else { papers };
+    let mut chosen: Vec<PaperName> = Vec::new();
+    for paper in asked_for {
+        if !chosen.contains(paper) {
+            chosen.push(*paper);
+        }
+    }
+    chosen
 }

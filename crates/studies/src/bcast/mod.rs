@@ -20,9 +20,9 @@ mod simulate;
 mod tests;
 
 pub use job::{Job, System, Trouble};
-pub use simulate::{Measured, run};
+pub use simulate::{Measured, run, run_drawn};
 
-use super::{Claims, ClaimsError, Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -39,6 +39,8 @@ pub const STUDIES: [StudyOfBroadcast; 6] =
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/bcast/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/bcast/claims.toml");
+/// How robust its conditions are.
+const ROBUSTNESS: &str = include_str!("../../../../experiments/bcast/robustness.toml");
 
 /// The study as a whole, as the report describes it.
 ///
@@ -53,6 +55,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
                with one buffer for the resends. The messaging is the code that runs over UDP; below it is a simulated \
                switched Ethernet, frame by frame.",
         claims: Claims::parse(FILE, TEXT)?,
+        robustness: Robustness::parse(PaperName::Bcast, ROBUSTNESS)?,
         remarks: vec![
             "The paper does not define the latency of a broadcast. Here it is the time from the call of the broadcast until a \
              message of the same size is back from rank 1, on the clock of the root. The printed growths and ratios fit this \

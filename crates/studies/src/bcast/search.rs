@@ -9,6 +9,7 @@ use super::job::{Job, NODES, System};
 use super::measures::deviation;
 use super::paper;
 use super::simulate::run_with;
+use crate::costs::Costs;
 use crate::{Claim, Watch};
 
 /// A setting: field and value.
@@ -47,7 +48,7 @@ pub fn search(watch: &Watch<'_>) -> Result<[Vec<Found>; 2], String> {
     let claim = |id| claims.get(id).map_err(|gap| format!("{gap:?}"));
     let (message, broadcast) = (claim("bcast.sec2.p2p")?, claim("bcast.fig4.latency_256")?);
     let messaging = |settings: &[Setting]| {
-        let time = |job| run_with(&job, settings).map(|measured| measured.time.microseconds());
+        let time = |job| run_with(&job, settings, Costs::Chosen).map(|measured| measured.time.microseconds());
         let long = 1 << 20;
         let (latency, rate) = (time(Job::PingPong { bytes: 8 })? / 2.0, time(Job::PingPong { bytes: long })? / 2.0);
         let growth = growth(System::PushPull, settings)?;
@@ -68,7 +69,7 @@ pub fn search(watch: &Watch<'_>) -> Result<[Vec<Found>; 2], String> {
 
 /// How much longer a broadcast of 256 bytes to all nodes takes than one to two. [%]
 fn growth(system: System, settings: &[Setting]) -> Result<f64, String> {
-    let time = |nodes| run_with(&Job::Broadcast { system, nodes, bytes: 256 }, settings);
+    let time = |nodes| run_with(&Job::Broadcast { system, nodes, bytes: 256 }, settings, Costs::Chosen);
     Ok(deviation(time(NODES)?.time.microseconds(), time(2)?.time.microseconds()))
 }
 

@@ -11,6 +11,7 @@ use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, NODES, System, Trouble};
 use super::lossy::{CheckedBroadcasts, ROOT, ToLate, broadcast_while_behind};
+use crate::costs::Costs;
 use experiment::simulate::simulate;
 
 /// Messages of a run over a lossy network.
@@ -21,6 +22,18 @@ const LATE: Duration = Duration::from_microseconds(2_000);
 const REPLIER: Rank = Rank(1);
 /// The share of the rounds that is left out at either end: the fastest and the slowest tenth.
 const TRIMMED_SHARE: usize = 10;
+
+/// The fields whose values were fitted, or chosen.
+const CHOSEN: [&str; 8] = [
+    "ethernet.send",
+    "ethernet.receive",
+    "ethernet.copy",
+    "ethernet.broadcast_each",
+    "ethernet.call_send",
+    "ethernet.call_receive",
+    "ethernet.wire_latency",
+    "ethernet.switch_latency",
+];
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,17 +55,25 @@ pub struct Measured {
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
-    run_with(job, &[])
+    run_with(job, &[], Costs::Chosen)
 }
 
-/// The same on a machine in which something is `changed`.
+/// The same with other costs.
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String> {
+pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+    run_with(job, &[], costs)
+}
+
+/// The same on machines in which something is `changed`, and with these `costs`.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_with(job: &Job, changed: &[(&str, &str)], costs: Costs) -> Result<Measured, String> {
     match *job {
         Job::PingPong { bytes } => {
-            let machine = machine(System::PushPull, changed)?;
+            let machine = machine(System::PushPull, changed, costs)?;
             let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
             let program = PingPong { first, second, bytes, rounds: job.rounds() };
             let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(run_error)?;
@@ -65,22 +86,22 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)]) -> Result<Measured, String>
             };
             let bytes = Bytes(u64::from(bytes));
             let program = BroadcastReply { by, bytes, rounds: job.rounds(), replier: REPLIER };
-            let (results, _) = on(&machine(system, changed)?, nodes, 1, &program)?;
+            let (results, _) = on(&machine(system, changed, costs)?, nodes, 1, &program)?;
             Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
         }
         Job::Late { system, bytes } => {
             let program = ToLate { bytes: Bytes(u64::from(bytes)), late: LATE };
-            let (results, answer) = on(&machine(system, &[])?, NODES, 1, &program)?;
+            let (results, answer) = on(&machine(system, &[], costs)?, NODES, 1, &program)?;
             let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, 1)));
             let right = right.collect::<Result<_, String>>()?;
             Ok(Measured { time: answer.makespan().since(Time::ZERO), right, ..Measured::of(&answer) })
         }
-        Job::Lossy { trouble, seed } => lossy(trouble, seed),
+        Job::Lossy { trouble, seed } => lossy(trouble, seed, costs),
     }
 }
 
-fn lossy(trouble: Trouble, seed: u32) -> Result<Measured, String> {
-    let machine = machine(System::PushPull, trouble.settings())?;
+fn lossy(trouble: Trouble, seed: u32, costs: Costs) -> Result<Measured, String> {
+    let machine = machine(System::PushPull, trouble.settings(), costs)?;
     let (results, answer) = on(&machine, NODES, seed, &CheckedBroadcasts { messages: MESSAGES })?;
     let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, MESSAGES)));
     let header = match &machine.interconnect {
@@ -113,10 +134,10 @@ impl Measured {
 }
 
 /// The machine of `system`, with further settings `changed`.
-fn machine(system: System, changed: &[(&str, &str)]) -> Result<Machine, String> {
+fn machine(system: System, changed: &[(&str, &str)], costs: Costs) -> Result<Machine, String> {
     let settings = system.settings().iter().chain(changed);
     let settings: Vec<_> = settings.map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    machines::load_with(system.preset(), &settings).map_err(|error| error.to_string())
+    costs.machine((system.preset(), system.preset()), &settings, &CHOSEN)
 }
 
 /// The result of each rank.

@@ -72,7 +72,15 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
         let [hardware, recursive] = [How::Hardware, How::Recursive].map(|how| time(runs, how, nodes, SIZES[0]));
         shortest.push((format!("{nodes} nodes"), hardware? / recursive?));
     }
+    let mut flat = Vec::new();
+    for bytes in DRAWN {
+        let times = MACHINES.map(|nodes| time(runs, How::Hardware, nodes, bytes));
+        let times = times.into_iter().collect::<Result<Vec<f64>, MissingAnswer>>()?;
+        let [least, most] = [f64::min, f64::max].map(|end| times.iter().copied().reduce(end).unwrap_or(f64::NAN));
+        flat.push((format!("{bytes} B"), (most / least - 1.0) * 100.0));
+    }
     let findings = Findings::numbers(ours.into(), Value::Null)
+        .with("hardware_apart_percent", flat)
         .with("linear_over_recursive", behind)
         .with("shortest_hardware_over_recursive", shortest);
     Ok(crossings.into_iter().fold(findings, |findings, (name, bytes)| findings.with_number(name, bytes)))

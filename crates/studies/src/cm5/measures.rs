@@ -2,7 +2,7 @@
 
 use super::Results;
 use super::job::Job;
-use crate::MissingAnswer;
+use crate::{Cell, MissingAnswer};
 
 /// A mean over runs, and its precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +43,11 @@ pub fn deviation(ours: f64, printed: f64) -> f64 {
 pub fn mean_deviation(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let each: Vec<f64> = pairs.into_iter().map(|(ours, printed)| deviation(ours, printed).abs()).collect();
     mean_of(&each).value
+}
+
+/// A cell of a printed table, with ours and what is printed.
+pub fn table_cell(place: String, (ours, printed): (f64, f64)) -> Cell {
+    Cell { place, ours, printed }
 }
 
 #[cfg(test)]

@@ -22,9 +22,9 @@ mod table5;
 mod tests;
 
 pub use job::{How, Job};
-pub use simulate::{Measured, Setup, TransformCosts, run, run_with};
+pub use simulate::{Measured, Setup, TransformCosts, run, run_drawn, run_with};
 
-use super::{Claims, ClaimsError, Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -50,6 +50,8 @@ pub const STUDIES: [StudyOfCm5; 9] = [
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/cm5/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/cm5/claims.toml");
+/// How robust its conditions are.
+const ROBUSTNESS: &str = include_str!("../../../../experiments/cm5/robustness.toml");
 
 /// The study as a whole, as the report describes it.
 ///
@@ -63,6 +65,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
         lead: "Every table, figure and checkable statement of R. Ponnusamy, R. Thakur, A. Choudhary and G. Fox' study, on a \
                model of the machine that follows every packet of 20 bytes.",
         claims: Claims::parse(FILE, TEXT)?,
+        robustness: Robustness::parse(PaperName::Cm5, ROBUSTNESS)?,
         remarks: vec![
             "The networks are as the paper describes them. Eight costs of a node and the control network's rate were fitted to \
              which exchange is ahead in Figure 5, to the sizes of Figure 10 and to half of Table 11, and a ninth cost to the \

@@ -42,7 +42,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     title: "the schedules for eight processors",
     claims: &["cm5.tables.schedules"],
     jobs: Vec::new,
-    judge: |_, _| entries().map(judge),
+    judge: |_, _| Ok(judge(entries()?, greedy_otherwise()?)),
     draw: |_: &Claims, _| draw(),
 };
 
@@ -143,7 +143,15 @@ fn entries() -> Result<Vec<Entry>, MissingAnswer> {
     ])
 }
 
-fn judge(entries: Vec<Entry>) -> Findings {
+/// How many steps of greedy scheduling of a complete exchange are not those of pairwise exchange.
+fn greedy_otherwise() -> Result<usize, MissingAnswer> {
+    let complete = Pattern::complete(PROCESSORS, Bytes(1)).map_err(failed)?;
+    let [greedy, pairwise] = [Irregular::Greedy, Irregular::Pairwise].map(|algorithm| algorithm.schedule(&complete));
+    let differing = greedy.steps.iter().zip(&pairwise.steps).filter(|(one, other)| one != other).count();
+    Ok(differing + greedy.steps.len().abs_diff(pairwise.steps.len()))
+}
+
+fn judge(entries: Vec<Entry>, greedy_otherwise: usize) -> Findings {
     let (mut other, mut sound, mut carrying) = (Vec::new(), Vec::new(), Vec::new());
     for Entry { number, title, ours, due, counted, pattern } in entries {
         let place = format!("table {number}, {title}");
@@ -158,6 +166,7 @@ fn judge(entries: Vec<Entry>) -> Findings {
         .with("steps_otherwise", other)
         .with("every_message_once", sound)
         .with("carrying_steps", carrying)
+        .with_number("greedy_complete_otherwise", greedy_otherwise as f64)
 }
 
 fn draw() -> Result<Option<Drawing>, MissingAnswer> {
@@ -186,7 +195,7 @@ mod tests {
     fn with(fault: fn(&mut Entry)) -> Vec<String> {
         let mut entries = entries().unwrap();
         entries.iter_mut().for_each(fault);
-        failing(&super::super::paper(), STUDY.claims[0], judge(entries))
+        failing(&super::super::paper(), STUDY.claims[0], judge(entries, 0))
     }
 
     #[test]
@@ -201,6 +210,8 @@ mod tests {
             entry.due.push(again);
         };
         assert_eq!(with(twice), ["every_message_once", "carrying_steps"], "a message that goes twice");
-        assert_eq!(failing(&super::super::paper(), STUDY.claims[0], judge(Vec::new())), without);
+        assert_eq!(failing(&super::super::paper(), STUDY.claims[0], judge(Vec::new(), 0)), without);
+        let other = failing(&super::super::paper(), STUDY.claims[0], judge(entries().unwrap(), 1));
+        assert_eq!(other, ["greedy_complete_otherwise"]);
     }
 }

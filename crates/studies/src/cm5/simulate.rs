@@ -14,8 +14,11 @@ use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
+use crate::costs::Costs;
 use experiment::simulate::simulate;
 
+/// Both machines have the same costs.
+const FAMILY: &str = "cm5";
 /// The rank that sends or broadcasts.
 const SOURCE: Rank = Rank(0);
 /// Nodes take no time, to measure what the network alone can carry.
@@ -51,11 +54,30 @@ pub const GATHER: Duration = Duration::from_nanoseconds(280);
 /// The time per byte where a complete exchange forwards messages: that of the node to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(50_761);
 
+/// The fields whose values were fitted, or chosen.
+const CHOSEN: [&str; 13] = [
+    "routers.routing_delay",
+    "node.processor_send",
+    "node.processor_receive",
+    "node.message_send",
+    "node.message_receive",
+    "node.packet_send",
+    "node.packet_receive",
+    "node.system_message",
+    "node.copy_rate",
+    "node.copy_out_rate",
+    "control_network.latency",
+    "control_network.rate",
+    "control_network.overhead",
+];
+
 /// What the study leaves open. The default is what `maquette reproduce cm5` uses; searches try others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// Fields of the descriptions of both machines that are set to other values.
     pub settings: Vec<(String, String)>,
+    /// The costs of both machines, beside these settings.
+    pub costs: Costs,
     /// The costs of the transform at a node.
     pub transform: TransformCosts,
     /// The time per byte where a complete exchange forwards messages.
@@ -71,10 +93,31 @@ impl Default for Setup {
     fn default() -> Setup {
         Setup {
             settings: Vec::new(),
+            costs: Costs::Chosen,
             transform: TRANSFORM_COSTS,
             reshuffle: RESHUFFLE,
             gather: GATHER,
             random_gradient: true,
+        }
+    }
+}
+
+impl Setup {
+    /// The setup of the study with other costs.
+    fn drawn(costs: Costs) -> Setup {
+        let times = |cost: &str, time: Duration| {
+            let time = time.picoseconds() as f64 * costs.factor(cost);
+            Duration::from_picoseconds(time.round() as u64)
+        };
+        let TransformCosts { operation, block } = TRANSFORM_COSTS;
+        // A node reshuffles a byte as fast as it copies one.
+        let reshuffle = RESHUFFLE.picoseconds() as f64 / costs.factor(&format!("{FAMILY} node.copy_rate"));
+        Setup {
+            costs,
+            transform: TransformCosts { operation: times("operation", operation), block: times("block", block) },
+            reshuffle: Duration::from_picoseconds(reshuffle.round() as u64),
+            gather: times("gather", GATHER),
+            ..Setup::default()
         }
     }
 }
@@ -92,6 +135,14 @@ pub struct Measured {
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
     run_with(&Setup::default(), job)
+}
+
+/// The same with other costs.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+    run_with(&Setup::drawn(costs), job)
 }
 
 /// Simulates `job` with the parameters of `setup`.
@@ -138,7 +189,7 @@ fn machine(setup: &Setup, nodes: u32, settings: &[(&str, &str)]) -> Result<Machi
     debug_assert!(nodes <= MANY_NODES);
     let own = settings.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string()));
     let settings: Vec<_> = setup.settings.iter().cloned().chain(own).collect();
-    machines::load_with(preset(nodes), &settings).map_err(|error| error.to_string())
+    setup.costs.machine((FAMILY, preset(nodes)), &settings, &CHOSEN)
 }
 
 fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<Measured, String> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::charts::with_deviation;
 use super::job::Job;
-use super::measures::{Mean, deviation, each, mean_deviation, mean_of};
+use super::measures::{Mean, deviation, each, mean_deviation, mean_of, table_cell};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Element, Table, fixed};
@@ -133,8 +133,10 @@ fn by_figures(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> 
     let mut ours = vec![Vec::new(); 4];
     for (column, printed) in COLUMNS.into_iter().zip(printed(claim)?) {
         let means = column.means(runs)?.map(|mean| mean.value);
-        let pairs = if column.training { &mut training } else { &mut held_back };
-        pairs.extend(means.into_iter().zip(printed));
+        let cells = if column.training { &mut training } else { &mut held_back };
+        let place = |algorithm: &Irregular| format!("{}, {}", column.name(), algorithm.name());
+        let each = means.into_iter().zip(printed).zip(&ALGORITHMS);
+        cells.extend(each.map(|(pair, algorithm)| table_cell(place(algorithm), pair)));
         all.extend(means.into_iter().zip(printed));
         misplaces.push((column.name(), misplaced(means, printed) as f64));
         for (row, mean) in ours.iter_mut().zip(means) {
@@ -143,13 +145,14 @@ fn by_figures(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> 
     }
     let rows = ALGORITHMS.iter().zip(ours).map(|(algorithm, row)| (algorithm.name().to_string(), json!(row)));
     Ok(Findings::numbers(Value::Object(rows.collect::<Map<_, _>>()), json!(mean_deviation(all)))
-        .with_number("training_off_percent", mean_deviation(training))
-        .with_number("held_back_off_percent", mean_deviation(held_back))
+        .with_mean_deviation("training_off_percent", &training)
+        .with_mean_deviation("held_back_off_percent", &held_back)
         .with("misplaced", misplaces))
 }
 
 fn by_density(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut slowest, mut sparse, mut dense, mut comparable) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut ahead = Vec::new();
     for column in COLUMNS {
         let [linear, pairwise, balanced, greedy] = column.means(runs)?.map(|mean| mean.value);
         let name = column.name();
@@ -159,6 +162,7 @@ fn by_density(runs: &Results) -> Result<Findings, MissingAnswer> {
         }
         if column.percent > HALF {
             dense.push((name.clone(), balanced / greedy));
+            ahead.push((name.clone(), balanced / pairwise));
             comparable.push((name, deviation(balanced, pairwise)));
         }
     }
@@ -166,6 +170,7 @@ fn by_density(runs: &Results) -> Result<Findings, MissingAnswer> {
         .with("linear_over_others", slowest)
         .with("sparse_greedy_over_others", sparse)
         .with("dense_balanced_over_greedy", dense)
+        .with("dense_balanced_over_pairwise", ahead)
         .with("dense_balanced_longer_percent", comparable))
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::charts::with_deviation;
 use super::job::Job;
-use super::measures::{Mean, deviation, each, mean_deviation, mean_of};
+use super::measures::{Mean, deviation, each, mean_deviation, mean_of, table_cell};
 use super::table11::ALGORITHMS;
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -64,19 +64,24 @@ pub fn is_training(application: usize, algorithm: usize) -> bool {
 
 fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut training, mut held_back, mut ours) = (Vec::new(), Vec::new(), vec![Vec::new(); 4]);
+    let mut greedy = Vec::new();
     for (column, (application, printed)) in printed(claim)?.into_iter().enumerate() {
         let means = means(runs, application)?.map(|mean| mean.value);
-        for (row, pair) in means.into_iter().zip(printed).enumerate() {
-            if is_training(column, row) { &mut training } else { &mut held_back }.push(pair);
-            ours[row].push((pair.0 * 1e3).round() / 1e3);
+        for (row, (mean, printed)) in means.into_iter().zip(printed).enumerate() {
+            let place = format!("{}, {}", application.name(), ALGORITHMS[row].name());
+            let cell = table_cell(place, (mean, printed));
+            if is_training(column, row) { &mut training } else { &mut held_back }.push(cell);
+            ours[row].push((mean * 1e3).round() / 1e3);
         }
+        let others = means[..3].iter().copied().fold(f64::INFINITY, f64::min);
+        greedy.push((application.name().to_string(), means[3] / others));
     }
     let rows = ALGORITHMS.iter().zip(ours).map(|(algorithm, row)| (algorithm.name().to_string(), json!(row)));
-    let held_back_off = mean_deviation(held_back.iter().copied());
-    let deviation = mean_deviation(training.into_iter().chain(held_back));
+    let deviation = mean_deviation(training.iter().chain(&held_back).map(|cell| (cell.ours, cell.printed)));
     Ok(Findings::numbers(Value::Object(rows.collect::<Map<_, _>>()), json!(deviation))
-        .with_number("off_percent", deviation)
-        .with_number("held_back_off_percent", held_back_off))
+        .with_mean_deviation("training_off_percent", &training)
+        .with_mean_deviation("held_back_off_percent", &held_back)
+        .with("greedy_over_others", greedy))
 }
 
 fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::charts::with_deviation;
 use super::job::{Job, MANY_NODES, NODES};
-use super::measures::{deviation, mean_deviation, milliseconds};
+use super::measures::{deviation, mean_deviation, milliseconds, table_cell};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
@@ -66,10 +66,18 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     for (job, printed, part) in figures(claim)? {
         found.push((milliseconds(runs, job)? / 1e3, printed, part));
     }
-    let off_of = |wanted: &dyn Fn(Part) -> bool| {
-        mean_deviation(found.iter().filter(|(_, _, part)| wanted(*part)).map(|(ours, printed, _)| (*ours, *printed)))
+    let cells_of = |wanted: &dyn Fn(Part) -> bool| -> Vec<crate::Cell> {
+        let places = MACHINES.into_iter().flat_map(|(nodes, _)| {
+            SIZES
+                .into_iter()
+                .flat_map(move |size| ALGORITHMS.map(|it| format!("{size} squared, {nodes} nodes, {}", it.name())))
+        });
+        let cells = found.iter().zip(places).filter(|((_, _, part), _)| wanted(*part));
+        cells.map(|((ours, printed, _), place)| table_cell(place, (*ours, *printed))).collect()
     };
-    let linear = off_of(&|part| part == Part::Linear);
+    let off_of = |wanted: &dyn Fn(Part) -> bool| {
+        mean_deviation(cells_of(wanted).into_iter().map(|cell| (cell.ours, cell.printed)))
+    };
     let mut ours = serde_json::Map::new();
     for (index, (_, name)) in MACHINES.into_iter().enumerate() {
         let each = ALGORITHMS.len();
@@ -77,11 +85,14 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         let rows = rows.map(|row| row.iter().map(|(ours, ..)| (ours * 1e4).round() / 1e4).collect::<Vec<f64>>());
         ours.insert(name.to_string(), json!(rows.collect::<Vec<_>>()));
     }
-    let error_percent = json!({ "linear": linear, "others": off_of(&|part| part != Part::Linear) });
+    let error_percent = json!({
+        "linear": off_of(&|part| part == Part::Linear),
+        "others": off_of(&|part| part != Part::Linear),
+    });
     Ok(Findings::numbers(ours.into(), error_percent)
-        .with_number("training_off_percent", off_of(&|part| part == Part::Training))
-        .with_number("held_back_off_percent", off_of(&|part| part == Part::HeldBack))
-        .with_number("linear_off_percent", linear))
+        .with_mean_deviation("training_off_percent", &cells_of(&|part| part == Part::Training))
+        .with_mean_deviation("held_back_off_percent", &cells_of(&|part| part == Part::HeldBack))
+        .with_mean_deviation("linear_off_percent", &cells_of(&|part| part == Part::Linear)))
 }
 
 fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {

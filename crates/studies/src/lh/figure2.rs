@@ -29,11 +29,11 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The builds of the figure: their splits come in cascades.
 pub const fn job(clients: u32) -> Job {
-    Job::new(KeyHash::LastLetters, clients)
+    Job::new(clients)
 }
 
 fn jobs() -> Vec<Job> {
-    CLIENTS.into_iter().flat_map(|clients| [job(clients), Job::new(KeyHash::Uniform, clients)]).collect()
+    CLIENTS.into_iter().flat_map(|clients| KeyHash::all().map(|hash| job(clients).with_hash(hash))).collect()
 }
 
 fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
@@ -142,7 +142,7 @@ fn cascades(runs: &Results) -> Result<Findings, MissingAnswer> {
 fn servers(runs: &Results) -> Result<Element, MissingAnswer> {
     let most = CLIENTS[CLIENTS.len() - 1];
     let line = |(index, hash): (usize, KeyHash)| {
-        let measured = runs.get(&Job::new(hash, most))?;
+        let measured = runs.get(&job(most).with_hash(hash))?;
         let mut points = vec![(0.0, 1.0)];
         for (before, split) in (1..).zip(&measured.splits) {
             let inserts = split.inserts as f64 / 1e3;
@@ -159,7 +159,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let y = Axis::linear("build time [s]", Measure::Seconds);
     let builds = by_clients(&CLIENTS, |clients| build_times(runs, job(clients)))?;
     let line = |(index, hash): (usize, KeyHash)| {
-        let point = |clients| Ok((f64::from(clients), speed_up(runs, Job::new(hash, clients))?));
+        let point = |clients| Ok((f64::from(clients), speed_up(runs, job(clients).with_hash(hash))?));
         let points = CLIENTS.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
         Ok((label(hash).to_string(), Mark::full(CLIENTS.len() + index), points))
     };

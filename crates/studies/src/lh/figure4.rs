@@ -1,7 +1,5 @@
 //! Figure 4: the size of the bodies.
 
-use programs::linear_hash::KeyHash;
-
 use super::charts::{bodies, build_times, by_clients, chart, client_keys, insertions};
 use super::figure2::{Linearity, job as without_bodies};
 use super::job::{BODIES, CLIENTS, Job};
@@ -33,7 +31,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The builds of figure 4b, and of figure 5.
 pub const fn job(clients: u32, body: u32) -> Job {
-    Job::new(KeyHash::Uniform, clients).with_body(body)
+    Job::new(clients).with_body(body)
 }
 
 fn jobs() -> Vec<Job> {
@@ -77,6 +75,8 @@ fn step(runs: &Results) -> Result<Findings, MissingAnswer> {
     for beside in BESIDE {
         over_beside.push((format!("{} to {} B", beside.0, beside.1), of_byte(STEP)? / of_byte(beside)?));
     }
+    let jump =
+        (milliseconds_per_insert(runs, job(1, to))? / milliseconds_per_insert(runs, job(1, from))? - 1.0) * 100.0;
     for clients in CLIENTS.into_iter().skip(1) {
         change.push((format!("{clients} clients"), rise(runs, clients, STEP)? - rise(runs, clients - 1, STEP)?));
     }
@@ -87,6 +87,7 @@ fn step(runs: &Results) -> Result<Findings, MissingAnswer> {
     let longest = (BODIES[BODIES.len() - 2], BODIES[BODIES.len() - 1]);
     let lone = fixed(rise(runs, 1, STEP)?, 0);
     Ok(Findings::words(format!("a step of {lone} us for one client from {from} to {to} B"))
+        .with_number("step_percent", jump)
         .with("step_over_beside", over_beside)
         .with("step_change_us", change)
         .with("flat_longer_percent", longer)
@@ -107,8 +108,8 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
             chart("a: build time, 2 KiB bodies", insertions(), time, builds),
             chart("b: time of an insert", bodies(), insert, times),
         ],
-        caption: "16 nodes. a: as figure 2a, with bodies of 2 KiB; hash of the last letters. b: the build time by the inserts over the size \
-                  of the bodies, with a uniform hash; both axes are logarithmic. A message of up to 248 bytes rides on the packet \
+        caption: "16 nodes, hash of the last letters. a: as figure 2a, with bodies of 2 KiB. b: the build time by the inserts over the size \
+                  of the bodies; both axes are logarithmic. A message of up to 248 bytes rides on the packet \
                   that sets it up; from 256 bytes on a body needs packets of its own."
             .to_string(),
     }))

@@ -31,13 +31,13 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 /// The most clients, with the other hash: shown next to the others.
-fn lettered(body: u32) -> Job {
-    Job { hash: KeyHash::LastLetters, ..job(MOST_CLIENTS, body) }
+fn uniform(body: u32) -> Job {
+    job(MOST_CLIENTS, body).with_hash(KeyHash::Uniform)
 }
 
 fn jobs() -> Vec<Job> {
     let judged = CLIENTS.into_iter().flat_map(|clients| BODIES.map(|body| job(clients, body)));
-    judged.chain(BODIES.map(lettered)).collect()
+    judged.chain(BODIES.map(uniform)).collect()
 }
 
 /// How much longer packets are blocked for each additional byte of the body, between two sizes. [us/B]
@@ -71,6 +71,11 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     }
     let [shorter, long, longest] = LAST;
     let bent = deviation(slope(runs, 1, long, longest)?, slope(runs, 1, shorter, long)?);
+    let mut bends = Vec::new();
+    for clients in CLIENTS.into_iter().skip(1) {
+        let steeper = slope(runs, clients, long, longest)? / slope(runs, clients, shorter, long)?;
+        bends.push((format!("{clients} clients"), steeper));
+    }
     let error_percent = json!(deviation(highest, claim.printed("highest_us")?).round());
     Ok(Findings::numbers(json!((highest * 10.0).round() / 10.0), error_percent)
         .with_number("highest_us", highest)
@@ -78,6 +83,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         .with_number("all_over_highest", most / highest)
         .with("rise_us", rises(runs)?)
         .with_number("bent_percent", bent)
+        .with("steepening", bends)
         .with("steeper_ns", steeper))
 }
 
@@ -86,10 +92,10 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
     let mut lines = by_clients(&CLIENTS, |clients| {
         BODIES.into_iter().map(|body| Ok((f64::from(body), blocking(runs, job(clients, body))?))).collect()
     })?;
-    let point = |body| Ok((f64::from(body), blocking(runs, lettered(body))?));
+    let point = |body| Ok((f64::from(body), blocking(runs, uniform(body))?));
     let points = BODIES.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
     lines.push((
-        format!("{MOST_CLIENTS} clients, {}", label(KeyHash::LastLetters)),
+        format!("{MOST_CLIENTS} clients, {}", label(KeyHash::Uniform)),
         Mark::broken(CLIENTS.len() - 1),
         points,
     ));
@@ -102,8 +108,8 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
         legend: Some(legend(&keys)),
         panels: vec![chart("mean time a packet is blocked", level, upright, lines)],
         caption: "The time that the header of a packet waits for channels that others hold, summed over its path; the mean over all \
-                  packets until the table is built; 16 nodes. Full lines: the uniform hash. Broken line: the hash of the last letters, \
-                  with which most splits are over early. The paper does not say over which packets it averages: other readings are in \
+                  packets until the table is built; 16 nodes, hash of the last letters, with which most splits are over early. Broken \
+                  line: the uniform hash. The paper does not say over which packets it averages: other readings are in \
                   experiments/lh/parameters.md."
             .to_string(),
     }))

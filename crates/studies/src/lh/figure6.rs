@@ -1,7 +1,5 @@
 //! Figure 6: servers that compute for each insert.
 
-use programs::linear_hash::KeyHash;
-
 use super::charts::{by_clients, chart, client_keys, speed_ups};
 use super::job::{CLIENTS, Job};
 use super::measures::{milliseconds_per_insert, speed_up};
@@ -27,7 +25,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 fn job(clients: u32, server_time: u32) -> Job {
-    Job { server_time, ..Job::new(KeyHash::LastLetters, clients) }
+    Job { server_time, ..Job::new(clients) }
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {

@@ -1,7 +1,5 @@
 //! Figure 7: the larger machine.
 
-use programs::linear_hash::KeyHash;
-
 use super::charts::{build_times, by_clients, chart, client_keys, insertions};
 use super::figure2::{Linearity, largest_cascade};
 use super::job::{Job, MANY_CLIENTS};
@@ -25,7 +23,7 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 
 /// The builds of the figure, and of figure 8.
 pub const fn job(clients: u32, body: u32) -> Job {
-    Job::new(KeyHash::LastLetters, clients).enlarged().with_body(body)
+    Job::new(clients).enlarged().with_body(body)
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {

@@ -16,6 +16,8 @@ const CHEAPER: [u32; 3] = [1, 3, 9];
 const HELPS: f64 = 1.4;
 /// Bodies that count as large. [B]
 const LARGE: [u32; 2] = [2048, 8192];
+/// A body that does not. [B]
+const SMALL: u32 = 512;
 const MOST: u32 = MANY_CLIENTS[MANY_CLIENTS.len() - 1];
 
 /// The study.
@@ -64,9 +66,12 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     for body in LARGE {
         less.extend(lowered(runs, body)?);
     }
+    let [normal, _, ninth] = CHEAPER.map(|part| speed_up(runs, cheaper(MOST, SMALL, part)));
+    let kept = ninth? / normal?;
     Ok(Findings::words(format!("more clients help up to {}", found.join(", ")))
         .with("holds_up_to", up_to)
-        .with("cheaper_speed_up_over", less))
+        .with("cheaper_speed_up_over", less)
+        .with_number("small_cheaper_speed_up_over", kept))
 }
 
 fn name(cheaper: u32) -> String {

@@ -82,9 +82,14 @@ pub struct Job {
 }
 
 impl Job {
-    /// A build without bodies on the machine of the paper, as it is.
-    pub const fn new(hash: KeyHash, clients: u32) -> Job {
-        Job { platform: Platform::Sixteen, hash, clients, body: 0, server_time: 0, cheaper: 1 }
+    /// A build without bodies on the machine of the paper, as it is, with the hash of the study.
+    pub const fn new(clients: u32) -> Job {
+        Job { platform: Platform::Sixteen, hash: KeyHash::LastLetters, clients, body: 0, server_time: 0, cheaper: 1 }
+    }
+
+    /// The same with another hash.
+    pub const fn with_hash(self, hash: KeyHash) -> Job {
+        Job { hash, ..self }
     }
 
     /// The same on the larger machine.
@@ -151,9 +156,9 @@ mod tests {
 
     #[test]
     fn a_run_describes_itself() {
-        let job = Job::new(KeyHash::Uniform, 1);
+        let job = Job::new(1).with_hash(KeyHash::Uniform);
         assert_eq!(job.to_string(), "parsytec-cc-16, uniform hash, 1 client, bodies of 0 B");
-        let job = Job { cheaper: 9, server_time: 100, ..Job::new(KeyHash::LastLetters, 32).enlarged().with_body(512) };
+        let job = Job { cheaper: 9, server_time: 100, ..Job::new(32).enlarged().with_body(512) };
         assert_eq!(
             job.to_string(),
             "parsytec-cc-64, last letters, 32 clients, bodies of 512 B, 100 us of server time per insert, messages at 1/9 of \
@@ -163,7 +168,7 @@ mod tests {
 
     #[test]
     fn longer_bodies_cost_more() {
-        let job = Job::new(KeyHash::Uniform, 5);
+        let job = Job::new(5);
         assert!(job.cost() < job.with_body(512).cost());
         assert!(job.with_body(512).cost() < job.with_body(8192).cost());
         assert!(job.cost() < job.enlarged().cost());

@@ -36,7 +36,8 @@ pub fn search(watch: &Watch<'_>) -> Result<Vec<Found>, String> {
     let progress = |_, _| {};
     let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads: watch.threads };
     let most = CLIENTS[CLIENTS.len() - 1];
-    let builds = parallel::map(&all, &watch, |(hash, capacity)| run_with_capacity(&Job::new(*hash, most), *capacity));
+    let builds =
+        parallel::map(&all, &watch, |(hash, capacity)| run_with_capacity(&Job::new(most).with_hash(*hash), *capacity));
     let found = all.into_iter().zip(builds).map(|((hash, capacity), measured)| {
         let measured = measured.ok_or("interrupted")??;
         let splits = measured.splits.iter().map(|split| split.inserts).collect();

@@ -15,10 +15,10 @@ const MOST: usize = 2;
 const SERVERS: u32 = 128;
 /// The simulated builds that are checked, besides all these cases.
 const BUILDS: [Job; 4] = [
-    Job::new(KeyHash::Uniform, 1),
-    Job::new(KeyHash::Uniform, 5),
-    Job::new(KeyHash::LastLetters, 1),
-    Job::new(KeyHash::LastLetters, 5),
+    Job::new(1).with_hash(KeyHash::Uniform),
+    Job::new(5).with_hash(KeyHash::Uniform),
+    Job::new(1).with_hash(KeyHash::LastLetters),
+    Job::new(5).with_hash(KeyHash::LastLetters),
 ];
 
 /// The study.

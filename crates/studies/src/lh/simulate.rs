@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, SENSITIVITY};
+use crate::costs::Costs;
 use experiment::simulate::{send_without_waiting, simulate};
 use experiment::words;
 use programs::linear_hash::build::{Built, Split, entries_of_chunk};
@@ -17,6 +18,16 @@ use programs::linear_hash::build::{Built, Split, entries_of_chunk};
 const CHUNK: Bytes = Bytes(32 << 10);
 /// Inserts between two points of the course of a build.
 pub const STEP: usize = 500;
+
+/// The fields whose values were chosen.
+const CHOSEN: [&str; 6] = [
+    "routers.routing_delay",
+    "node.message_send",
+    "node.message_receive",
+    "node.packet_send",
+    "node.packet_receive",
+    "node.system_message",
+];
 
 /// The keys of all runs.
 static WORDS: LazyLock<Vec<Key>> = LazyLock::new(words::dutch);
@@ -47,7 +58,16 @@ pub struct Measured {
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
-    build(job, WORDS.clone(), job.capacity())
+    run_drawn(job, Costs::Chosen)
+}
+
+/// The same with other costs of the machine, and another V.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+    let capacity = (job.capacity() as f64 * costs.factor("V")).round() as u64;
+    build(job, WORDS.clone(), capacity, costs)
 }
 
 /// The same with another V. [entries]
@@ -55,12 +75,12 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run_with_capacity(job: &Job, capacity: u64) -> Result<Measured, String> {
-    build(job, WORDS.clone(), capacity)
+    build(job, WORDS.clone(), capacity, Costs::Chosen)
 }
 
 /// The same with `keys` in place of the words.
-pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64) -> Result<Measured, String> {
-    let machine = machine(job)?;
+pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64, costs: Costs) -> Result<Measured, String> {
+    let machine = machine(job, costs)?;
     let (servers, body) = (job.platform.servers(), Bytes(u64::from(job.body)));
     let growth = Growth {
         capacity,
@@ -82,8 +102,8 @@ pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64) -> Result<Measured
 }
 
 /// The machine of `job`.
-fn machine(job: &Job) -> Result<Machine, String> {
-    let mut machine = machines::load(job.platform.preset()).map_err(|error| error.to_string())?;
+fn machine(job: &Job, costs: Costs) -> Result<Machine, String> {
+    let mut machine = costs.machine(("parsytec-cc", job.platform.preset()), &[], &CHOSEN)?;
     let cost = machine.node.processor_send.picoseconds() / u64::from(job.cheaper.max(1));
     machine.node.processor_send = Duration::from_picoseconds(cost);
     send_without_waiting(&mut machine);

@@ -1,10 +1,10 @@
 //! Table 1: messages.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use programs::linear_hash::KeyHash;
 
-use super::job::{CLIENTS, Job, label};
+use super::job::{CLIENTS, Job};
 use super::{Results, StudyOfLh};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
@@ -42,25 +42,20 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 fn jobs() -> Vec<Job> {
-    KeyHash::all().into_iter().flat_map(|hash| CLIENTS.map(|clients| Job::new(hash, clients))).collect()
+    KeyHash::all().into_iter().flat_map(|hash| CLIENTS.map(|clients| Job::new(clients).with_hash(hash))).collect()
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
-    let (mut adjustments, mut messages, mut ours) = (Vec::new(), Vec::new(), Map::new());
-    for hash in KeyHash::all() {
-        let (mut all_adjustments, mut all_messages) = (Vec::new(), Vec::new());
-        for clients in CLIENTS {
-            let measured = runs.get(&Job::new(hash, clients))?;
-            let who = format!("{}, {clients} clients", label(hash));
-            adjustments.push((who.clone(), measured.adjustments as f64));
-            messages.push((who, measured.messages_per_insert));
-            all_adjustments.push(measured.adjustments);
-            all_messages.push((measured.messages_per_insert * 1e4).round() / 1e4);
-        }
-        let key = if hash == KeyHash::Uniform { "uniform" } else { "last_letters" };
-        ours.insert(key.to_string(), json!({"iams": all_adjustments, "messages_per_insert": all_messages}));
+    let (mut adjustments, mut messages) = (Vec::new(), Vec::new());
+    for clients in CLIENTS {
+        let measured = runs.get(&Job::new(clients))?;
+        adjustments.push((format!("{clients} clients"), measured.adjustments as f64));
+        messages.push((format!("{clients} clients"), measured.messages_per_insert));
     }
-    Ok(Findings::numbers(ours.into(), Value::Null).with("iams", adjustments).with("messages_per_insert", messages))
+    let rounded = messages.iter().map(|(_, messages)| (messages * 1e4).round() / 1e4).collect::<Vec<f64>>();
+    let counts = adjustments.iter().map(|(_, count)| *count as u64).collect::<Vec<u64>>();
+    let ours = json!({"iams": counts, "messages_per_insert": rounded});
+    Ok(Findings::numbers(ours, Value::Null).with("iams", adjustments).with("messages_per_insert", messages))
 }
 
 fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
@@ -72,7 +67,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
     }
     let mut table = Table { head, ..Table::default() };
     for (index, clients) in CLIENTS.into_iter().enumerate() {
-        let of = |hash| runs.get(&Job::new(hash, clients));
+        let of = |hash| runs.get(&Job::new(clients).with_hash(hash));
         let [uniform, letters] = KeyHash::all().map(of);
         let (uniform, letters) = (uniform?, letters?);
         let above = |messages: f64| fixed((messages / NEEDED - 1.0) * 100.0, 2);

@@ -49,13 +49,15 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
         bottom_row.push((format!("{buffers} buffers"), mean(bottom)));
         means.push(mean(&changes));
     }
+    let best = (0..means.len()).min_by(|one, other| means[*one].total_cmp(&means[*other])).unwrap_or(0);
     let worst = (0..means.len()).max_by(|one, other| means[*one].total_cmp(&means[*other])).unwrap_or(0);
     let each =
         MANY_BUFFERS.iter().zip(&means).map(|(buffers, mean)| format!("{buffers} buffers {}", signed_percent(*mean)));
     Ok(Findings::words(format!("mean change over routers: {}", each.collect::<Vec<_>>().join(", ")))
         .with("risen_share", risen)
         .with("bottom_row_percent", bottom_row)
-        .with_number("worst_buffers", MANY_BUFFERS[worst].into()))
+        .with_number("worst_buffers", MANY_BUFFERS[worst].into())
+        .with_number("best_buffers", MANY_BUFFERS[best].into()))
 }
 
 fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {

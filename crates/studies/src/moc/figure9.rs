@@ -10,6 +10,8 @@ use report::{Axis, BarChart, BarSeries, Mark, Measure, bar_legend, signed_percen
 const DRAWN: [u32; 2] = [128, 2048];
 /// The numbers of buffers with which 2048-byte messages save more than they lose.
 const WORTH_IT: [u32; 3] = [4, 32, 64];
+/// The only number with which 128-byte messages do.
+const SHORT_WORTH_IT: u32 = 2;
 
 /// The study.
 pub const STUDY: StudyOfMoc = StudyOfMoc {
@@ -48,14 +50,20 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
         let (away, idle) = (signed_percent(away), signed_percent(idle));
         found.push(format!("{bytes} B with 64 buffers: send-away {away}, idle {idle}"));
     }
+    let saved = |bytes, buffers| changes(runs, bytes, buffers).map(|(away, idle)| -away - idle);
     for buffers in WORTH_IT {
-        let (away, idle) = changes(runs, 2048, buffers)?;
-        worth.push((format!("2048 B, {buffers} buffers"), -away - idle));
+        worth.push((format!("2048 B, {buffers} buffers"), saved(2048, buffers)?));
+    }
+    let mut lost = Vec::new();
+    for buffers in MANY_BUFFERS.into_iter().filter(|buffers| *buffers != SHORT_WORTH_IT) {
+        lost.push((format!("128 B, {buffers} buffers"), saved(128, buffers)?));
     }
     Ok(Findings::words(found.join("; "))
         .with("leave_sooner", sooner)
         .with("idle_longer", longer)
-        .with("saved_more_points", worth))
+        .with("saved_more_points", worth)
+        .with_number("short_saved_more_points", saved(128, SHORT_WORTH_IT)?)
+        .with("short_lost_more_points", lost))
 }
 
 fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {

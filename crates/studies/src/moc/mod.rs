@@ -32,9 +32,9 @@ mod tests;
 
 pub use begins::Begins;
 pub use job::{Engine, Job, Layer, Load, Platform};
-pub use simulate::{Measured, Setup, costs, model, run, run_with};
+pub use simulate::{Measured, Setup, costs, model, run, run_drawn, run_with};
 
-use super::{Claims, ClaimsError, Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -65,6 +65,8 @@ pub const STUDIES: [StudyOfMoc; 14] = [
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/moc/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/moc/claims.toml");
+/// How robust its conditions are.
+const ROBUSTNESS: &str = include_str!("../../../../experiments/moc/robustness.toml");
 
 /// The study as a whole, as the report describes it.
 ///
@@ -80,6 +82,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
                flit on the machines described below. The paper prints no latencies, so one set of parameters was chosen \
                once and serves for everything on this page.",
         claims: Claims::parse(FILE, TEXT)?,
+        robustness: Robustness::parse(PaperName::Moc, ROBUSTNESS)?,
         remarks: vec![
             "All messages are synchronous: a send is over when a system message has acknowledged it. Messages are cut \
              into packets of 128 bytes with a header of two one-byte flits. Speed-up is the time of the base over the \

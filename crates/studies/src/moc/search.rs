@@ -153,8 +153,8 @@ pub fn tally(fits: &[Fit]) -> BTreeMap<String, usize> {
     for outcome in fits.iter().flat_map(|fit| &fit.outcomes) {
         *tally.entry(outcome.id.clone()).or_insert(0) += usize::from(outcome.verdict.is_met());
         let mut quantities: BTreeMap<&str, bool> = BTreeMap::new();
-        for check in &outcome.checks {
-            *quantities.entry(&check.quantity).or_insert(true) &= check.holds;
+        for condition in &outcome.conditions {
+            *quantities.entry(&condition.quantity).or_insert(true) &= condition.verdict.is_met();
         }
         for (quantity, holds) in quantities {
             *tally.entry(format!("{} {quantity}", outcome.id)).or_insert(0) += usize::from(holds);

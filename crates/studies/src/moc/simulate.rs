@@ -12,6 +12,7 @@ use virtual_worlds::flit::world::{EngineKind, Options};
 
 use super::begins::Begins;
 use super::job::{Engine, Job, Layer, Load, Platform};
+use crate::costs::Costs;
 use experiment::simulate::simulate;
 
 /// The result of a run.
@@ -58,6 +59,23 @@ const IDLE_WHEN: &str = "routing.idle_when";
 /// The prefix of the settings of the GCel.
 const GCEL: &str = "gcel.";
 
+/// The fields whose values were chosen, of the Mesh of Clos or of the GCel.
+const CHOSEN: [&str; 13] = [
+    "channels.flit_time",
+    "channels.credit_latency",
+    "channels.rate",
+    "routers.routing_delay",
+    "switching.per_packet",
+    "node.processor_send",
+    "node.processor_receive",
+    "node.message_send",
+    "node.message_receive",
+    "node.packet_send",
+    "node.packet_receive",
+    "node.system_message",
+    "node.reconstruction",
+];
+
 /// What the study leaves open: the order of partners in all-to-all, which of two partners begins, and settings of the Mesh of Clos
 /// besides those of its
 /// presets. The default is what `maquette reproduce moc` uses; calibration tries others.
@@ -70,6 +88,8 @@ pub struct Setup {
     /// Fields of the description of every Mesh of Clos that are set to other values; if the name begins with `gcel.`, of the
     /// GCel.
     pub settings: Vec<(String, String)>,
+    /// The costs of nodes and networks, beside these settings.
+    pub costs: Costs,
     /// The number of rounds of all-to-all, in place of that of the study.
     pub rounds: Option<u32>,
     /// The total number of messages of equal-dist and unequal-dist, in place of that of the study.
@@ -78,7 +98,14 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { order: PartnerOrder::InTurn, begins: Begins::Both, settings: Vec::new(), rounds: None, messages: None }
+        Setup {
+            order: PartnerOrder::InTurn,
+            begins: Begins::Both,
+            settings: Vec::new(),
+            costs: Costs::Chosen,
+            rounds: None,
+            messages: None,
+        }
     }
 }
 
@@ -113,7 +140,8 @@ pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
     if job.raw {
         settings.extend(COSTS.map(|name| (name.to_string(), "0 s".to_string())));
     }
-    machines::load_with(job.platform.preset(job.nodes), &settings).map_err(|error| error.to_string())
+    let family = if job.platform == Platform::Gcel { "gcel" } else { "moc" };
+    setup.costs.machine((family, job.platform.preset(job.nodes)), &settings, &CHOSEN)
 }
 
 /// The network of `machine`.
@@ -185,6 +213,14 @@ fn measure_pairs(
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
     run_with(&Setup::default(), job)
+}
+
+/// The same with other costs.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+    run_with(&Setup { costs, ..Setup::default() }, job)
 }
 
 /// The seed of random choices of the mesh layer.

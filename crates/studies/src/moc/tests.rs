@@ -54,7 +54,7 @@ fn reproduced(stop_after: usize) -> Reproduction {
     let interrupted = AtomicBool::new(false);
     let stop = |progress: Progress<'_>| interrupted.store(progress.done >= stop_after, Ordering::Relaxed);
     let watch = Watch { progress: &stop, interrupted: &interrupted, threads: 2 };
-    Reproduction::of(vec![conclude(&STUDIES, paper().unwrap(), &made_up, &watch).unwrap()])
+    Reproduction::of(vec![conclude((&STUDIES, None), paper().unwrap(), &made_up, &watch).unwrap()])
 }
 
 #[test]
@@ -71,6 +71,7 @@ fn all_claims_are_judged_and_printed_as_one_object_each() {
             "published",
             "ours",
             "unit",
+            "conditions",
             "error_percent",
             "verdict",
             "ran",
@@ -82,7 +83,7 @@ fn all_claims_are_judged_and_printed_as_one_object_each() {
         wanted.sort_unstable();
         assert_eq!(fields, wanted);
     }
-    assert_eq!(done.tally()[3], 0, "{}", done.tally_text());
+    assert_eq!(done.tally()[Verdict::NotRun as usize], 0, "{}", done.tally_text());
     assert!(crate::verdicts(&done.outcomes).contains("moc.fig12.speedup"));
 }
 
@@ -152,9 +153,10 @@ fn bent(job: &Job, times: f64) -> Measured {
     took(1_000.0 + f64::from(job.bytes.min(512)) + steeper * beyond)
 }
 
-/// A time that rises with the message, in equal-dist `times` as steeply.
+/// A time that rises with the message, in the pairs `times` as steeply for each message.
 fn sloped(job: &Job, times: f64) -> Measured {
-    took(1_000.0 + f64::from(job.bytes) * if job.load == Load::EqualDist { times } else { 1.0 })
+    let is_all_to_all = matches!(job.load, Load::AllToAll { .. });
+    took(job.messages() as f64 * (1_000.0 + f64::from(job.bytes) * if is_all_to_all { 1.0 } else { times }))
 }
 
 fn blocked(job: &Job, all_to_all: f64) -> Measured {
@@ -170,7 +172,7 @@ fn blocked(job: &Job, all_to_all: f64) -> Measured {
 
 /// Faster with more buffers.
 fn buffered(job: &Job) -> Measured {
-    took(1_000.0 - f64::from(job.buffers))
+    took(1_000.0 - 15.0 * f64::from(job.buffers))
 }
 
 /// As fast as with one buffer, except for 64 buffers at that size, and more so for unequal-dist.
@@ -179,8 +181,9 @@ fn worst_at(job: &Job, bytes: u32) -> Measured {
     took(if (job.bytes, job.buffers) == (bytes, 64) { 1_000.0 + slower } else { 1_000.0 })
 }
 
-/// With more buffers packets leave sooner, and receivers wait for `idle`. [us]
+/// With more buffers packets leave sooner, and receivers wait for `idle`, or longer with short messages and more than two buffers. [us]
 fn sent_away(job: &Job, idle: f64) -> Measured {
+    let idle = if job.bytes == 128 && job.buffers > 2 { idle + 80.0 } else { idle };
     let mut measured = took(1_000.0);
     if job.buffers > 1 {
         let rank = &mut measured.answer.ranks[0];
@@ -191,7 +194,11 @@ fn sent_away(job: &Job, idle: f64) -> Measured {
 
 /// With more buffers headers are blocked longer above the bottom row, and for `bottom` in it. [us]
 fn hot_spots(job: &Job, bottom: f64) -> Measured {
-    let above = if job.buffers > 1 { 110.0 + f64::from(job.buffers) } else { 100.0 };
+    let above = match job.buffers {
+        1 => 100.0,
+        16 => 105.0,
+        buffers => 110.0 + f64::from(buffers),
+    };
     let below = if job.buffers > 1 { bottom } else { 100.0 };
     let routers: Vec<f64> = (0..16).map(|router| if router < 12 { above } else { below }).collect();
     run_of(1_000.0, &routers)
@@ -218,7 +225,7 @@ fn clustered(job: &Job, unequal: f64) -> Measured {
 fn more_buffers(job: &Job, loss: f64) -> Measured {
     let buffers = f64::from(job.buffers - 1);
     took(match job.load {
-        Load::AllToAll { .. } => 1_000.0 - buffers * if job.bytes == 2048 { 1.0 } else { 2.0 },
+        Load::AllToAll { .. } => 1_000.0 - buffers * if job.bytes == 2048 { 12.0 } else { 15.0 },
         _ if (job.bytes, job.buffers) == (2048, 4) => 1_000.0 / (1.0 - loss / 100.0),
         _ => 1_000.0,
     })
@@ -284,7 +291,7 @@ const CASES: [Case<Job, Measured>; 17] = [
         claim: "moc.fig7.slope",
         sound: |it| sloped(it, 2.0),
         spoiled: |it| sloped(it, 0.5),
-        fails: "rises_more_ms",
+        fails: "rise_over_all_to_all",
     },
     Case {
         claim: "moc.sec4.blocking",

@@ -25,9 +25,9 @@ mod table2;
 mod tests;
 
 pub use job::{DelayedOperation, Experiment, Job, Nodes};
-pub use simulate::{Measured, run};
+pub use simulate::{Measured, run, run_drawn};
 
-use super::{Claims, ClaimsError, Paper, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -57,6 +57,8 @@ pub const STUDIES: [StudyOfPostal; 13] = [
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/postal/claims.toml";
 const TEXT: &str = include_str!("../../../../experiments/postal/claims.toml");
+/// How robust its conditions are.
+const ROBUSTNESS: &str = include_str!("../../../../experiments/postal/robustness.toml");
 
 /// The study as a whole, as the report describes it.
 ///
@@ -70,6 +72,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
         lead: "Every table, figure and checkable statement of J. Bruck, L. De Coster, N. Dewulf, C.-T. Ho and R. \
                Lauwereins' study: the theory exactly, the experiments on a model of the Delta, to the flit.",
         claims: Claims::parse(FILE, TEXT)?,
+        robustness: Robustness::parse(PaperName::Postal, ROBUSTNESS)?,
         remarks: vec![
             "In the postal model a sender is done with a message after t0, and its receiver has it lambda t0 after it was \
              sent. The theory is exact: lambda is a fraction, times are whole multiples of its unit.",

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{DelayedOperation, Experiment, Job, Nodes};
+use crate::costs::Costs;
 use experiment::postal_clock::postal_machine;
 use experiment::simulate::simulate;
 
@@ -21,6 +22,10 @@ const SEND_TIME: Duration = Duration::from_microseconds(1);
 const SIDE: u32 = 8;
 /// The rank that measures or broadcasts.
 const SOURCE: Rank = Rank(0);
+
+/// The fields of the Delta whose values were chosen, or fitted.
+const CHOSEN: [&str; 5] =
+    ["channels.rate", "routers.routing_delay", "node.processor_send", "node.processor_receive", "node.packet_rate"];
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,24 +41,32 @@ pub struct Measured {
 /// # Errors
 /// Why it cannot be run, or how it ended.
 pub fn run(job: &Job) -> Result<Measured, String> {
+    run_drawn(job, Costs::Chosen)
+}
+
+/// The same with other costs of the Delta.
+///
+/// # Errors
+/// Why it cannot be run, or how it ended.
+pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
     match *job {
         Job::Latency { experiment, blocking, bytes, partners, draw } => {
             let send = if blocking { "blocking" } else { "non-blocking" };
-            latency(&delta(&[("node.send", send)])?, experiment, bytes, partners, draw)
+            latency(&delta(costs, &[("node.send", send)])?, experiment, bytes, partners, draw)
         }
         Job::Broadcast { bytes, alpha, nodes } => {
             let side = SIDE.to_string();
             let sides = [("topology.mesh.columns", side.as_str()), ("topology.mesh.rows", side.as_str())];
-            on_the_delta(&delta(&sides)?, bytes, alpha, nodes)
+            on_the_delta(&delta(costs, &sides)?, bytes, alpha, nodes)
         }
         Job::Tree { nodes, optimal } => tree(nodes, optimal),
         Job::Combine { tenths, nodes, delayed } => global_combine(tenths, nodes, delayed),
     }
 }
 
-fn delta(settings: &[(&str, &str)]) -> Result<Machine, String> {
+fn delta(costs: Costs, settings: &[(&str, &str)]) -> Result<Machine, String> {
     let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    machines::load_with("delta", &settings).map_err(|error| error.to_string())
+    costs.machine(("delta", "delta"), &settings, &CHOSEN)
 }
 
 fn run_error(error: endpoint::Error) -> String {

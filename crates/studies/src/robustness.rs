@@ -1,0 +1,169 @@
+//! How robust the verdicts are: in how many draws of the costs that were chosen each condition of a paper holds.
+//!
+//! `maquette reproduce --robustness` makes all runs of a paper again with each draw, judges every condition, and keeps the counts in
+//! `experiments/<paper>/robustness.toml`, with the commit that made them. A report shows them beside the verdicts.
+
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write as _};
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use experiment::build;
+
+use super::claims::{Claim, ClaimsError};
+use super::costs::{Costs, SPREAD};
+use super::outcome::Outcome;
+use super::runs::{Job, Progress, Runs, Watch, plan, run_all};
+use super::{Paper, PaperName, Study, bcast, cm5, lh, moc, postal};
+
+/// A hash of the sources of everything on which a verdict depends: engines, programs, presets, jobs, claims.
+const JUDGED_BY: &str = env!("MAQUETTE_JUDGED_BY");
+/// How many draws are usual.
+pub const DRAWS: u32 = 50;
+/// A condition is robust if it holds in this share of the draws.
+const ROBUST: f64 = 0.9;
+
+/// In how many draws each condition of a paper holds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Robustness {
+    /// The commit that made the draws.
+    pub commit: String,
+    /// The hash of everything on which a verdict depends. Draws of another one are not continued.
+    pub judged_by: String,
+    /// How many draws there are.
+    pub draws: u32,
+    /// By how much a cost is varied at most. [%]
+    pub within_percent: f64,
+    /// For each claim and each of its conditions, in how many draws it holds.
+    pub claims: BTreeMap<String, Vec<u32>>,
+}
+
+impl Robustness {
+    /// Reads the `text` of the file of `paper`; none if there is no draw in it.
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which line.
+    pub fn parse(paper: PaperName, text: &str) -> Result<Option<Robustness>, ClaimsError> {
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let failed = |error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+            let problem = error.message().trim_end().replace('\n', "; ");
+            ClaimsError { file: paper.robustness_file(), line, problem, suggestion: None }
+        };
+        let read: Robustness = toml::from_str(text).map_err(failed)?;
+        Ok(Some(read).filter(|read| read.draws > 0))
+    }
+
+    /// No draw yet of the conditions of `paper`, without the claims that no cost decides.
+    fn none(paper: &Paper, undecided: &[&str]) -> Robustness {
+        let none = |claim: &Claim| (claim.id.clone(), vec![0; claim.conditions.len()]);
+        Robustness {
+            commit: build().to_string(),
+            judged_by: JUDGED_BY.to_string(),
+            draws: 0,
+            within_percent: SPREAD * 100.0,
+            claims: paper.claims.all.iter().filter(|claim| !undecided.contains(&claim.id.as_str())).map(none).collect(),
+        }
+    }
+
+    /// The file.
+    pub fn text(&self, paper: PaperName) -> String {
+        let Robustness { commit, judged_by, draws, within_percent, claims } = self;
+        let mut text = format!(
+            "# In how many draws of the costs that were chosen each condition of claims.toml holds, in its order.\n\
+             # Made by `maquette reproduce {} --robustness`; crates/studies/src/robustness.rs documents it.\n\n\
+             commit = \"{commit}\"\njudged_by = \"{judged_by}\"\ndraws = {draws}\nwithin_percent = {within_percent}\n\n[claims]\n",
+            paper.name()
+        );
+        for (claim, kept) in claims {
+            let _ = writeln!(text, "\"{claim}\" = {kept:?}");
+        }
+        text
+    }
+
+    /// In how many draws each condition of a claim holds; none if it is not known of these conditions.
+    pub fn kept(&self, outcome: &Outcome) -> Option<&[u32]> {
+        let kept = self.claims.get(&outcome.id)?;
+        (self.draws > 0 && kept.len() == outcome.conditions.len()).then_some(kept)
+    }
+
+    /// How many of the conditions that are met are robust, in words.
+    pub fn summary(&self, outcomes: &[Outcome]) -> String {
+        let each = outcomes.iter().filter_map(|outcome| Some((&outcome.conditions, self.kept(outcome)?)));
+        let each = each.flat_map(|(conditions, kept)| conditions.iter().zip(kept));
+        let met: Vec<u32> = each.filter(|(condition, _)| condition.verdict.is_met()).map(|(_, kept)| *kept).collect();
+        let robust = met.iter().filter(|kept| f64::from(**kept) >= ROBUST * f64::from(self.draws)).count();
+        format!("{robust} of {} that are met, {} draws", met.len(), self.draws)
+    }
+
+    fn add(&mut self, outcomes: &[Outcome]) {
+        self.draws += 1;
+        for outcome in outcomes {
+            let Some(kept) = self.claims.get_mut(&outcome.id) else { continue };
+            for (kept, condition) in kept.iter_mut().zip(&outcome.conditions) {
+                *kept += u32::from(condition.verdict.is_met());
+            }
+        }
+    }
+}
+
+/// Judges the conditions of `paper` with each draw, from where `before` ends up to `draws`; `each` receives the counts after each draw.
+///
+/// # Errors
+/// An error in a file of claims, or what `each` returns.
+pub fn robustness<E: From<ClaimsError>>(
+    paper: PaperName,
+    draws: u32,
+    before: Option<Robustness>,
+    watch: &Watch<'_>,
+    each: &mut dyn FnMut(&Robustness) -> Result<(), E>,
+) -> Result<(), E> {
+    match paper {
+        PaperName::Moc => continued(&moc::STUDIES, moc::paper()?, moc::run_drawn, draws, before, watch, each),
+        PaperName::Postal => {
+            continued(&postal::STUDIES, postal::paper()?, postal::run_drawn, draws, before, watch, each)
+        }
+        PaperName::Cm5 => continued(&cm5::STUDIES, cm5::paper()?, cm5::run_drawn, draws, before, watch, each),
+        PaperName::Lh => continued(&lh::STUDIES, lh::paper()?, lh::run_drawn, draws, before, watch, each),
+        PaperName::Bcast => continued(&bcast::STUDIES, bcast::paper()?, bcast::run_drawn, draws, before, watch, each),
+    }
+}
+
+fn continued<J: Job + Debug, A: Send + Serialize + DeserializeOwned, E: From<ClaimsError>>(
+    studies: &[Study<J, A>],
+    paper: Paper,
+    run: fn(&J, Costs) -> Result<A, String>,
+    draws: u32,
+    before: Option<Robustness>,
+    watch: &Watch<'_>,
+    each: &mut dyn FnMut(&Robustness) -> Result<(), E>,
+) -> Result<(), E> {
+    // What is measured in wall time does not depend on costs.
+    let is_timed = |study: &&Study<J, A>| (study.jobs)().iter().any(Job::alone);
+    let timed: Vec<&str> = studies.iter().filter(is_timed).flat_map(|study| study.claims).copied().collect();
+    let of_this_build = before.filter(|before| before.judged_by == JUDGED_BY);
+    let mut counted = of_this_build.unwrap_or_else(|| Robustness::none(&paper, &timed));
+    let jobs = plan(studies.iter().filter(|study| !is_timed(study)).flat_map(|study| (study.jobs)()));
+    while counted.draws < draws {
+        let (number, ended) = (counted.draws, f64::from(counted.draws));
+        let progress = |progress: Progress<'_>| {
+            let share = (ended + progress.share) / f64::from(draws);
+            (watch.progress)(Progress { share, ..progress });
+        };
+        let watch = Watch { progress: &progress, ..*watch };
+        let runs: Runs<J, A> = run_all(&jobs, &|job| run(job, Costs::Drawn(number)), &watch);
+        if runs.len() < jobs.len() {
+            return Ok(());
+        }
+        let judged = paper.claims.all.iter().filter_map(|claim| super::judge(studies, paper.claims.file, claim, &runs));
+        counted.add(&judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?);
+        each(&counted)?;
+    }
+    Ok(())
+}
