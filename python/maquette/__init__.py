@@ -26,7 +26,7 @@ from maquette.tables import Table
 if TYPE_CHECKING:
     from maquette.launching import Launch, launch
     from maquette.loads import LoadPoint, Saturation, Traffic, saturate, traffic
-    from maquette.studies import Claim, Reproduction, reproduce
+    from maquette.studies import Claim, Point, Reproduction, points, reproduce
     from maquette.sweeping import Sweep, sweep
     from maquette.tuning import (
         Calibration,
@@ -58,6 +58,7 @@ __all__ = [
     "Mismatch",
     "NoSuchRank",
     "Plan",
+    "Point",
     "Postal",
     "Prediction",
     "Received",
@@ -80,6 +81,7 @@ __all__ = [
     "main",
     "plan",
     "postal",
+    "points",
     "reproduce",
     "run",
     "run_experiment",
@@ -94,7 +96,7 @@ _LATER = {
     **dict.fromkeys(["Launch", "launch"], "launching"),
     **dict.fromkeys(["LoadPoint", "Saturation", "Traffic", "saturate", "traffic"], "loads"),
     **dict.fromkeys(["Sweep", "sweep"], "sweeping"),
-    **dict.fromkeys(["Claim", "Reproduction", "reproduce"], "studies"),
+    **dict.fromkeys(["Claim", "Point", "Reproduction", "points", "reproduce"], "studies"),
     **dict.fromkeys(
         ["Calibration", "FittedParameter", "FittedTime", "Plan", "Postal", "Prediction", "Schedule"]
         + ["calibrate", "plan", "postal", "schedule"],

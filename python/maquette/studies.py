@@ -111,3 +111,52 @@ def reproduce(*papers: str) -> Reproduction:
     fields = Claim.__dataclass_fields__
     claims = [json.loads(line) for line in lines.splitlines()]
     return Reproduction([Claim(**{name: claim[name] for name in fields}) for claim in claims], html)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A number of a figure or table, and how to have it by a command or a short program of one's own.
+
+    Attributes
+    ----------
+    paper, place : str
+        The paper, and the figure or table: ``"moc"``, ``"figure 8"``.
+    what : str
+        What the number is, with its unit.
+    by : dict
+        ``{"commands": {"lines": [...], "reads": "/makespan_ps"}}``: commands, and where the number is in the JSON that the last one
+        prints (``*`` is the mean over a list, ``#`` its length); or ``{"python": {"text": ...}}``: a program that prints it.
+    value : float
+        The number of the study.
+    apart : float
+        How far the two may be apart, as a share of the number: 0, where both are the same computation.
+    """
+
+    paper: str
+    place: str
+    what: str
+    by: dict[str, dict[str, Any]]
+    value: float
+    apart: float
+
+
+def points(*papers: str) -> list[Point]:
+    """A point of each figure and table of papers.
+
+    Parameters
+    ----------
+    *papers
+        Any of ``"moc"``, ``"postal"``, ``"cm5"``, ``"lh"`` and ``"bcast"``; by default all.
+
+    Returns
+    -------
+    list of Point
+        How to have each, with the number that the study has there.
+
+    Raises
+    ------
+    ValueError
+        If there is no such paper.
+    """
+    lines = _maquette.points(list(dict.fromkeys(papers)) or list(PAPERS))
+    return [Point(**json.loads(line)) for line in lines.splitlines()]

@@ -61,7 +61,7 @@ mod _maquette {
     #[pymodule_export]
     use crate::store::StoreClient;
     #[pymodule_export]
-    use crate::studies::reproduce;
+    use crate::studies::{points, reproduce};
     #[pymodule_export]
     use crate::sweep::{Sweep, sweep_to_run};
     #[pymodule_export]

@@ -14,6 +14,7 @@ mod findings;
 pub mod lh;
 pub mod moc;
 mod outcome;
+mod points;
 pub mod postal;
 mod render;
 mod robustness;
@@ -31,6 +32,7 @@ pub use condition::{Bound, Data, Limit, Tolerance};
 pub use costs::Costs;
 pub use findings::{Case, Cell, Findings, Ours, Quantity};
 pub use outcome::{Check, JudgedCondition, Outcome, Verdict, tally};
+pub use points::{By, FigurePoint, Point, Value, points};
 pub use render::plain;
 pub use robustness::{DRAWS, Robustness, robustness};
 pub use runs::{Job, MissingAnswer, Progress, Runs, Watch, plan, run_all};
@@ -56,7 +58,7 @@ pub struct Study<J, A> {
     pub draw: Draw<J, A>,
 }
 
-/// Another configuration of a study: the verdicts that it would have are shown beside.
+/// Another configuration of a study: the verdicts that it has, which are kept with its robustness, are shown beside.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherConfiguration<J> {
     /// Its name.
@@ -179,13 +181,11 @@ pub fn reproduce(
 
 fn chapter(paper: PaperName, watch: &Watch<'_>, cache: Option<&dyn RunCache>) -> Result<Chapter, ClaimsError> {
     match paper {
-        PaperName::Moc => conclude((&moc::STUDIES, None), moc::paper()?, &once(cache, paper, moc::run), watch),
-        PaperName::Postal => {
-            conclude((&postal::STUDIES, None), postal::paper()?, &once(cache, paper, postal::run), watch)
-        }
-        PaperName::Cm5 => conclude((&cm5::STUDIES, None), cm5::paper()?, &once(cache, paper, cm5::run), watch),
-        PaperName::Lh => conclude((&lh::STUDIES, Some(lh::OTHER)), lh::paper()?, &once(cache, paper, lh::run), watch),
-        PaperName::Bcast => conclude((&bcast::STUDIES, None), bcast::paper()?, &once(cache, paper, bcast::run), watch),
+        PaperName::Moc => conclude(moc::SUBJECT, moc::paper()?, &once(cache, paper, moc::run), watch),
+        PaperName::Postal => conclude(postal::SUBJECT, postal::paper()?, &once(cache, paper, postal::run), watch),
+        PaperName::Cm5 => conclude(cm5::SUBJECT, cm5::paper()?, &once(cache, paper, cm5::run), watch),
+        PaperName::Lh => conclude(lh::SUBJECT, lh::paper()?, &once(cache, paper, lh::run), watch),
+        PaperName::Bcast => conclude(bcast::SUBJECT, bcast::paper()?, &once(cache, paper, bcast::run), watch),
     }
 }
 
@@ -242,30 +242,32 @@ pub struct Chapter {
     interrupted: bool,
 }
 
-/// The studies of a paper, and another configuration of all of their runs, if there is one.
-type Studies<'a, J, A> = (&'a [Study<J, A>], Option<OtherConfiguration<J>>);
+/// What is shown of a paper.
+pub struct Subject<'a, J, A> {
+    /// Its figures and sections.
+    pub studies: &'a [Study<J, A>],
+    /// Another configuration of all of their runs, if there is one.
+    pub other: Option<OtherConfiguration<J>>,
+    /// A point of each figure, for readers to have it themselves.
+    pub points: &'a [Point<J, A>],
+}
 
-fn conclude<J: Job, A: Send + Clone>(
-    (studies, other): Studies<'_, J, A>,
+fn conclude<J: Job, A: Send>(
+    subject: Subject<'_, J, A>,
     paper: Paper,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
     watch: &Watch<'_>,
 ) -> Result<Chapter, ClaimsError> {
+    let Subject { studies, ref other, .. } = subject;
     let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
-    let all = plan(jobs.iter().cloned().chain(other.iter().flat_map(|other| jobs.iter().map(other.of))));
-    let runs = run_all(&all, run, watch);
-    let judged_by = |runs: &Runs<J, A>| {
-        let judged = paper.claims.all.iter().filter_map(|claim| judge(studies, paper.claims.file, claim, runs));
-        judged.collect::<Result<Vec<Outcome>, ClaimsError>>()
-    };
-    let mut outcomes = judged_by(&runs)?;
-    if let Some(OtherConfiguration { name, of }) = other {
-        for (outcome, other) in outcomes.iter_mut().zip(judged_by(&runs.of_others(&jobs, of))?) {
-            outcome.add_other(name, &other);
-        }
+    let runs = run_all(&jobs, run, watch);
+    let judged = paper.claims.all.iter().filter_map(|claim| judge(studies, paper.claims.file, claim, &runs));
+    let mut outcomes = judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?;
+    if let (Some(other), Some(robustness)) = (other, &paper.robustness) {
+        outcomes.iter_mut().for_each(|outcome| outcome.add_other(other.name, robustness.verdicts_elsewhere(outcome)));
     }
-    let sections = render::sections(&paper, studies, &outcomes, &runs);
-    let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < all.len();
+    let sections = render::sections(&paper, &subject, &outcomes, &runs);
+    let interrupted = watch.interrupted.load(Ordering::Relaxed) && runs.len() < jobs.len();
     Ok(Chapter { paper, outcomes, sections, interrupted })
 }
 

@@ -1,6 +1,6 @@
 //! The outcome of a claim: the conditions of the file, compared with the findings of the study.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::claims::{Claim, ClaimsError, Condition, Kind};
@@ -9,7 +9,7 @@ use super::findings::{Findings, Ours, Quantity};
 use super::runs::MissingAnswer;
 
 /// Whether a condition, or a claim, was met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Our own run shows it, and nothing was fitted to it.
@@ -190,9 +190,9 @@ impl Outcome {
     }
 
     /// Keeps the verdicts of the same claim in another configuration.
-    pub(crate) fn add_other(&mut self, name: &'static str, other: &Outcome) {
-        for (condition, other) in self.conditions.iter_mut().zip(&other.conditions) {
-            condition.other = Some((name, other.verdict));
+    pub(crate) fn add_other(&mut self, name: &'static str, verdicts: &[Verdict]) {
+        for (condition, verdict) in self.conditions.iter_mut().zip(verdicts) {
+            condition.other = Some((name, *verdict));
         }
     }
 

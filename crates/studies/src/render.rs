@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::outcome::{self, Check, JudgedCondition, Outcome, Verdict};
-use super::{Chapter, Claim, Condition, Drawing, Job, MissingAnswer, Paper, Runs, Study};
+use super::{By, Chapter, Claim, Condition, Drawing, Job, MissingAnswer, Paper, Point, Runs, Study, Subject};
 use report::{Cell, Element, Page, Table, compact, element, fixed};
 
 /// How many numbers of a condition are shown without expanding them.
@@ -42,12 +42,16 @@ pub fn page(chapters: &[Chapter]) -> String {
 /// The sections about one paper.
 pub fn sections<J: Job, A>(
     paper: &Paper,
-    studies: &[Study<J, A>],
+    subject: &Subject<'_, J, A>,
     outcomes: &[Outcome],
     runs: &Runs<J, A>,
 ) -> Vec<Element> {
+    let Subject { studies, points, .. } = subject;
     let mut sections = vec![contents(paper, studies), verdicts(paper, studies, outcomes), machines(paper)];
-    sections.extend(studies.iter().map(|study| section(paper, study, outcomes, runs)));
+    sections.extend(studies.iter().map(|study| {
+        let point = points.iter().find(|point| point.place == study.place);
+        section(paper, (study, point), outcomes, runs)
+    }));
     sections
 }
 
@@ -141,7 +145,12 @@ fn machines(paper: &Paper) -> Element {
         .child(table.draw())
 }
 
-fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], runs: &Runs<J, A>) -> Element {
+fn section<J: Job, A>(
+    paper: &Paper,
+    (study, point): (&Study<J, A>, Option<&Point<J, A>>),
+    outcomes: &[Outcome],
+    runs: &Runs<J, A>,
+) -> Element {
     let figure = match (study.draw)(&paper.claims, runs) {
         Ok(drawing) => drawing.map(|drawing| figure(study.place, drawing)),
         Err(MissingAnswer::NotRun(what)) => {
@@ -159,7 +168,23 @@ fn section<J: Job, A>(paper: &Paper, study: &Study<J, A>, outcomes: &[Outcome], 
     element("section")
         .attribute("id", anchor(paper, study.place))
         .child(element("h2").text(format!("{}: {}", capitalised(study.place), study.title)))
-        .child(element("div").class("study").children(figure).child(element("div").class("claims").children(blocks)))
+        .child(
+            element("div")
+                .class("study")
+                .children(figure)
+                .children(point.map(repeated))
+                .child(element("div").class("claims").children(blocks)),
+        )
+}
+
+/// How a reader can have a point of a figure.
+fn repeated<J, A>(point: &Point<J, A>) -> Element {
+    let (how, text) = match point.by {
+        By::Commands { lines, reads } => (format!("is at {reads} in what this prints"), lines.join("\n")),
+        By::Python { text } => ("is what this program prints".to_string(), text.to_string()),
+    };
+    let summary = element("summary").text(format!("A point of it: the {} {how}", point.what));
+    element("details").class("repeat").child(summary).child(element("pre").child(element("code").text(text)))
 }
 
 fn figure(place: &str, drawing: Drawing) -> Element {

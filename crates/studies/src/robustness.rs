@@ -7,16 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 
 use serde::Deserialize;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use experiment::build;
 
 use super::claims::{Claim, ClaimsError};
 use super::costs::{Costs, SPREAD};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Verdict};
 use super::runs::{Job, Progress, Runs, Watch, plan, run_all};
-use super::{Paper, PaperName, Study, bcast, cm5, lh, moc, postal};
+use super::{Paper, PaperName, Study, Subject, bcast, cm5, lh, moc, postal};
 
 /// A hash of the sources of everything on which a verdict depends: engines, programs, presets, jobs, claims.
 const JUDGED_BY: &str = env!("MAQUETTE_JUDGED_BY");
@@ -39,6 +37,9 @@ pub struct Robustness {
     pub within_percent: f64,
     /// For each claim and each of its conditions, in how many draws it holds.
     pub claims: BTreeMap<String, Vec<u32>>,
+    /// The verdicts of the same in the other configuration of the study, if it has one.
+    #[serde(default)]
+    pub other: BTreeMap<String, Vec<Verdict>>,
 }
 
 impl Robustness {
@@ -57,7 +58,7 @@ impl Robustness {
             ClaimsError { file: paper.robustness_file(), line, problem, suggestion: None }
         };
         let read: Robustness = toml::from_str(text).map_err(failed)?;
-        Ok(Some(read).filter(|read| read.draws > 0))
+        Ok(Some(read))
     }
 
     /// No draw yet of the conditions of `paper`, without the claims that no cost decides.
@@ -69,12 +70,13 @@ impl Robustness {
             draws: 0,
             within_percent: SPREAD * 100.0,
             claims: paper.claims.all.iter().filter(|claim| !undecided.contains(&claim.id.as_str())).map(none).collect(),
+            other: BTreeMap::new(),
         }
     }
 
     /// The file.
     pub fn text(&self, paper: PaperName) -> String {
-        let Robustness { commit, judged_by, draws, within_percent, claims } = self;
+        let Robustness { commit, judged_by, draws, within_percent, claims, other } = self;
         let mut text = format!(
             "# In how many draws of the costs that were chosen each condition of claims.toml holds, in its order.\n\
              # Made by `maquette reproduce {} --robustness`; crates/studies/src/robustness.rs documents it.\n\n\
@@ -84,6 +86,13 @@ impl Robustness {
         for (claim, kept) in claims {
             let _ = writeln!(text, "\"{claim}\" = {kept:?}");
         }
+        if !other.is_empty() {
+            text += "\n# The verdicts in the other configuration of the study.\n[other]\n";
+        }
+        for (claim, verdicts) in other {
+            let names: Vec<&str> = verdicts.iter().map(|verdict| verdict.name()).collect();
+            let _ = writeln!(text, "\"{claim}\" = {names:?}");
+        }
         text
     }
 
@@ -91,6 +100,12 @@ impl Robustness {
     pub fn kept(&self, outcome: &Outcome) -> Option<&[u32]> {
         let kept = self.claims.get(&outcome.id)?;
         (self.draws > 0 && kept.len() == outcome.conditions.len()).then_some(kept)
+    }
+
+    /// The verdicts of the conditions of a claim in the other configuration of the study; none if they are not known.
+    pub(crate) fn verdicts_elsewhere(&self, outcome: &Outcome) -> &[Verdict] {
+        let verdicts = self.other.get(&outcome.id).map_or(&[][..], Vec::as_slice);
+        if verdicts.len() == outcome.conditions.len() { verdicts } else { &[] }
     }
 
     /// How many of the conditions that are met are robust, in words.
@@ -113,7 +128,7 @@ impl Robustness {
     }
 }
 
-/// Judges the conditions of `paper` with each draw, from where `before` ends up to `draws`; `each` receives the counts after each draw.
+/// Judges the conditions of `paper` in its other configuration, if it has one, and then with each draw, from where `before` ends up to `draws`; `each` receives the counts after each draw.
 ///
 /// # Errors
 /// An error in a file of claims, or what `each` returns.
@@ -125,18 +140,18 @@ pub fn robustness<E: From<ClaimsError>>(
     each: &mut dyn FnMut(&Robustness) -> Result<(), E>,
 ) -> Result<(), E> {
     match paper {
-        PaperName::Moc => continued(&moc::STUDIES, moc::paper()?, moc::run_drawn, draws, before, watch, each),
+        PaperName::Moc => continued(&moc::SUBJECT, moc::paper()?, moc::run_drawn, draws, before, watch, each),
         PaperName::Postal => {
-            continued(&postal::STUDIES, postal::paper()?, postal::run_drawn, draws, before, watch, each)
+            continued(&postal::SUBJECT, postal::paper()?, postal::run_drawn, draws, before, watch, each)
         }
-        PaperName::Cm5 => continued(&cm5::STUDIES, cm5::paper()?, cm5::run_drawn, draws, before, watch, each),
-        PaperName::Lh => continued(&lh::STUDIES, lh::paper()?, lh::run_drawn, draws, before, watch, each),
-        PaperName::Bcast => continued(&bcast::STUDIES, bcast::paper()?, bcast::run_drawn, draws, before, watch, each),
+        PaperName::Cm5 => continued(&cm5::SUBJECT, cm5::paper()?, cm5::run_drawn, draws, before, watch, each),
+        PaperName::Lh => continued(&lh::SUBJECT, lh::paper()?, lh::run_drawn, draws, before, watch, each),
+        PaperName::Bcast => continued(&bcast::SUBJECT, bcast::paper()?, bcast::run_drawn, draws, before, watch, each),
     }
 }
 
-fn continued<J: Job + Debug, A: Send + Serialize + DeserializeOwned, E: From<ClaimsError>>(
-    studies: &[Study<J, A>],
+fn continued<J: Job + Debug, A: Send, E: From<ClaimsError>>(
+    subject: &Subject<'_, J, A>,
     paper: Paper,
     run: fn(&J, Costs) -> Result<A, String>,
     draws: u32,
@@ -144,12 +159,26 @@ fn continued<J: Job + Debug, A: Send + Serialize + DeserializeOwned, E: From<Cla
     watch: &Watch<'_>,
     each: &mut dyn FnMut(&Robustness) -> Result<(), E>,
 ) -> Result<(), E> {
+    let Subject { studies, other, .. } = subject;
     // What is measured in wall time does not depend on costs.
     let is_timed = |study: &&Study<J, A>| (study.jobs)().iter().any(Job::alone);
     let timed: Vec<&str> = studies.iter().filter(is_timed).flat_map(|study| study.claims).copied().collect();
     let of_this_build = before.filter(|before| before.judged_by == JUDGED_BY);
     let mut counted = of_this_build.unwrap_or_else(|| Robustness::none(&paper, &timed));
     let jobs = plan(studies.iter().filter(|study| !is_timed(study)).flat_map(|study| (study.jobs)()));
+    let judged = |runs: &Runs<J, A>| {
+        let judged = paper.claims.all.iter().filter_map(|claim| super::judge(studies, paper.claims.file, claim, runs));
+        judged.collect::<Result<Vec<Outcome>, ClaimsError>>()
+    };
+    if let Some(other) = other.as_ref().filter(|_| counted.other.is_empty()) {
+        let runs = run_all(&jobs, &|job| run(&(other.of)(job), Costs::Chosen), watch);
+        if runs.len() < jobs.len() {
+            return Ok(());
+        }
+        let verdicts = |outcome: Outcome| (outcome.id, outcome.conditions.iter().map(|it| it.verdict).collect());
+        counted.other = judged(&runs)?.into_iter().map(verdicts).collect();
+        each(&counted)?;
+    }
     while counted.draws < draws {
         let (number, ended) = (counted.draws, f64::from(counted.draws));
         let progress = |progress: Progress<'_>| {
@@ -157,13 +186,71 @@ fn continued<J: Job + Debug, A: Send + Serialize + DeserializeOwned, E: From<Cla
             (watch.progress)(Progress { share, ..progress });
         };
         let watch = Watch { progress: &progress, ..*watch };
-        let runs: Runs<J, A> = run_all(&jobs, &|job| run(job, Costs::Drawn(number)), &watch);
+        let runs = run_all(&jobs, &|job| run(job, Costs::Drawn(number)), &watch);
         if runs.len() < jobs.len() {
             return Ok(());
         }
-        let judged = paper.claims.all.iter().filter_map(|claim| super::judge(studies, paper.claims.file, claim, &runs));
-        counted.add(&judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?);
+        counted.add(&judged(&runs)?);
         each(&counted)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Check;
+
+    fn outcome(id: &str, verdicts: &[Verdict]) -> Outcome {
+        let text = format!("[[claim]]\nid = '{id}'\nkind = 'order'\nsource = 's'\nsays = 'x'\n");
+        let condition = "[[claim.condition]]\nquantity = 'a'\nwhat = 'a'\nabove = 0\n";
+        let claims = crate::Claims::parse("c.toml", &(text + &condition.repeat(verdicts.len()))).unwrap();
+        let found = crate::Findings::words("").with_number("a", 1.0);
+        let mut outcome = Outcome::of("c.toml", &claims.all[0], Ok(found), String::new()).unwrap();
+        for (condition, verdict) in outcome.conditions.iter_mut().zip(verdicts) {
+            condition.verdict = *verdict;
+            condition.checks = vec![Check { holds: verdict.is_met(), says: String::new() }];
+        }
+        outcome
+    }
+
+    #[test]
+    fn draws_are_counted_and_read_back() {
+        let mut paper = crate::bcast::paper().unwrap();
+        paper.claims.all.truncate(1);
+        let id = paper.claims.all[0].id.clone();
+        let mut counted = Robustness::none(&paper, &[]);
+        counted.add(&[outcome(&id, &[Verdict::Met, Verdict::Missed])]);
+        counted.add(&[outcome(&id, &[Verdict::MetFitted, Verdict::Met])]);
+        counted.other.insert(id.clone(), vec![Verdict::Met, Verdict::ContradictsPaper]);
+        let read = Robustness::parse(PaperName::Bcast, &counted.text(PaperName::Bcast)).unwrap().unwrap();
+        assert_eq!(read, counted);
+        let two = outcome(&id, &[Verdict::Met, Verdict::Met]);
+        assert_eq!((read.draws, read.kept(&two)), (2, Some(&[2, 1][..])));
+        assert_eq!(read.verdicts_elsewhere(&two), [Verdict::Met, Verdict::ContradictsPaper]);
+        assert_eq!(read.summary(&[two]), "1 of 2 that are met, 2 draws");
+        // A claim with another number of conditions is another claim.
+        let three = outcome(&id, &[Verdict::Met; 3]);
+        assert_eq!((read.kept(&three), read.verdicts_elsewhere(&three).len()), (None, 0));
+    }
+
+    #[test]
+    fn an_error_in_the_file_names_its_line() {
+        let error = Robustness::parse(PaperName::Lh, "commit = 'x'\ndraws = 'many'\n").unwrap_err().to_string();
+        assert!(error.starts_with("experiments/lh/robustness.toml:2: invalid type"), "{error}");
+        assert_eq!(Robustness::parse(PaperName::Lh, "\n"), Ok(None));
+    }
+
+    /// The files of the repository are about its claims.
+    #[test]
+    fn no_condition_holds_in_more_draws_than_there_are() {
+        for paper in [moc::paper(), postal::paper(), cm5::paper(), lh::paper(), bcast::paper()] {
+            let paper = paper.unwrap();
+            let Some(robustness) = &paper.robustness else { continue };
+            assert!(robustness.claims.values().flatten().all(|kept| *kept <= robustness.draws), "{}", paper.key);
+            for id in robustness.claims.keys() {
+                assert!(paper.claims.get(id).is_ok(), "{id}");
+            }
+        }
+    }
 }

@@ -59,15 +59,6 @@ impl<J: Job, A> Runs<J, A> {
         Runs { ended: ended.into_iter().map(|(job, answer)| (job, Ok(answer))).collect() }
     }
 
-    /// The results of `jobs` in another configuration: for each of them that `of` its counterpart.
-    pub fn of_others(&self, jobs: &[J], of: fn(&J) -> J) -> Runs<J, A>
-    where
-        A: Clone,
-    {
-        let other = |job: &J| Some((job.clone(), self.ended.get(&of(job))?.clone()));
-        Runs { ended: jobs.iter().filter_map(other).collect() }
-    }
-
     /// The result of `job`.
     ///
     /// # Errors

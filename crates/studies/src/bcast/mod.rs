@@ -12,6 +12,7 @@ mod growth;
 mod job;
 mod lossy;
 mod measures;
+mod points;
 pub mod search;
 mod section2;
 mod section3;
@@ -22,7 +23,7 @@ mod tests;
 pub use job::{Job, System, Trouble};
 pub use simulate::{Measured, run, run_drawn};
 
-use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -35,6 +36,10 @@ pub const FRAMES_PER_SECOND: f64 = 5e5;
 /// The figures and sections, in the order of the report.
 pub const STUDIES: [StudyOfBroadcast; 6] =
     [section2::STUDY, section3::STUDY, figure3::STUDY, figure4::STUDY, figure5::STUDY, figure6::STUDY];
+
+/// What is shown of the paper.
+pub const SUBJECT: Subject<'static, Job, Measured> =
+    Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/bcast/claims.toml";

@@ -11,7 +11,7 @@ use crate::{Reproduction, Watch, conclude};
 fn reproduced(run: &(dyn Fn(&Job) -> Result<Measured, String> + Sync)) -> Reproduction {
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
-    Reproduction::of(vec![conclude((&STUDIES, None), paper().unwrap(), run, &watch).unwrap()])
+    Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), run, &watch).unwrap()])
 }
 
 #[test]

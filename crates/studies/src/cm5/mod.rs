@@ -10,6 +10,7 @@ mod figure6;
 mod job;
 mod measures;
 pub mod node_search;
+mod points;
 mod schedules;
 pub mod search;
 mod section2;
@@ -24,7 +25,7 @@ mod tests;
 pub use job::{How, Job};
 pub use simulate::{Measured, Setup, TransformCosts, run, run_drawn, run_with};
 
-use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -46,6 +47,10 @@ pub const STUDIES: [StudyOfCm5; 9] = [
     table11::STUDY,
     table12::STUDY,
 ];
+
+/// What is shown of the paper.
+pub const SUBJECT: Subject<'static, Job, Measured> =
+    Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/cm5/claims.toml";

@@ -151,6 +151,12 @@ fn greedy_otherwise() -> Result<usize, MissingAnswer> {
     Ok(differing + greedy.steps.len().abs_diff(pairwise.steps.len()))
 }
 
+/// Steps of balanced exchange that carry messages.
+pub(super) fn steps_of_balanced() -> Result<f64, MissingAnswer> {
+    let schedule = Complete::Balanced.schedule(PROCESSORS, Bytes(1)).map_err(failed)?;
+    Ok(schedule.measures().carrying_steps as f64)
+}
+
 fn judge(entries: Vec<Entry>, greedy_otherwise: usize) -> Findings {
     let (mut other, mut sound, mut carrying) = (Vec::new(), Vec::new(), Vec::new());
     for Entry { number, title, ours, due, counted, pattern } in entries {

@@ -49,6 +49,12 @@ fn crossings(algorithm: Complete, nodes: u32) -> Result<Crossings, MissingAnswer
     })
 }
 
+/// Messages through the root in a step of pairwise exchange among the fewest processors, on the mean over its steps.
+pub(super) fn messages_through_root() -> Result<f64, MissingAnswer> {
+    let Crossings { exchanges, steps, .. } = crossings(Complete::Pairwise, NODES[0])?;
+    Ok(2.0 * exchanges as f64 / steps as f64)
+}
+
 fn judge(crossings: impl Fn(Complete, u32) -> Result<Crossings, MissingAnswer>) -> Result<Findings, MissingAnswer> {
     let (mut exchanges, mut steps) = (Vec::new(), Vec::new());
     let (mut full, mut crossed, mut spread) = (Vec::new(), Vec::new(), Vec::new());

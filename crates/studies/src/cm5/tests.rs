@@ -15,7 +15,7 @@ fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     let some = |job: &Job| if wanted(job) { run(job) } else { Err("left out".to_string()) };
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
-    Reproduction::of(vec![conclude((&STUDIES, None), paper().unwrap(), &some, &watch).unwrap()])
+    Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), &some, &watch).unwrap()])
 }
 
 /// Schedules are reproduced exactly: they involve no model of a machine. What the paper says about the networks takes little

@@ -12,6 +12,7 @@ mod figure7;
 mod figure8;
 mod job;
 mod measures;
+mod points;
 pub mod search;
 mod section3;
 mod simulate;
@@ -24,7 +25,7 @@ pub use simulate::{Measured, run, run_drawn};
 
 use programs::linear_hash::KeyHash;
 
-use super::{Claims, ClaimsError, OtherConfiguration, Paper, PaperName, Robustness, Runs, Study, moc};
+use super::{Claims, ClaimsError, OtherConfiguration, Paper, PaperName, Robustness, Runs, Study, Subject, moc};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -50,6 +51,10 @@ pub const STUDIES: [StudyOfLh; 9] = [
 /// The configuration beside that of the study, which has the hash of the last letters because splits cascade with it.
 pub const OTHER: OtherConfiguration<Job> =
     OtherConfiguration { name: "uniform hash", of: |job| job.with_hash(KeyHash::Uniform) };
+
+/// What is shown of the paper.
+pub const SUBJECT: Subject<'static, Job, Measured> =
+    Subject { studies: &STUDIES, other: Some(OTHER), points: &points::POINTS };
 
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/lh/claims.toml";

@@ -32,7 +32,7 @@ fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     };
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
-    Reproduction::of(vec![conclude((&STUDIES, Some(OTHER)), paper().unwrap(), &some, &watch).unwrap()])
+    Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), &some, &watch).unwrap()])
 }
 
 /// Few words make a small table, which says nothing about the printed figures, but everything is judged and drawn.

@@ -21,6 +21,7 @@ mod judgement;
 mod map;
 mod measures;
 mod numbers;
+mod points;
 pub mod search;
 mod section2;
 mod section3;
@@ -34,7 +35,7 @@ pub use begins::Begins;
 pub use job::{Engine, Job, Layer, Load, Platform};
 pub use simulate::{Measured, Setup, costs, model, run, run_drawn, run_with};
 
-use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -61,6 +62,10 @@ pub const STUDIES: [StudyOfMoc; 14] = [
     figure14::STUDY,
     map::STUDY,
 ];
+
+/// What is shown of the paper.
+pub const SUBJECT: Subject<'static, Job, Measured> =
+    Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/moc/claims.toml";

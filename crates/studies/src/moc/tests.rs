@@ -54,7 +54,7 @@ fn reproduced(stop_after: usize) -> Reproduction {
     let interrupted = AtomicBool::new(false);
     let stop = |progress: Progress<'_>| interrupted.store(progress.done >= stop_after, Ordering::Relaxed);
     let watch = Watch { progress: &stop, interrupted: &interrupted, threads: 2 };
-    Reproduction::of(vec![conclude((&STUDIES, None), paper().unwrap(), &made_up, &watch).unwrap()])
+    Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), &made_up, &watch).unwrap()])
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-fn lambda() -> Lambda {
+pub(super) fn lambda() -> Lambda {
     Lambda::new(LAMBDA, 1000).unwrap_or(Lambda::ONE)
 }
 

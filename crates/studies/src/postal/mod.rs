@@ -14,6 +14,7 @@ mod figure6;
 mod figure9;
 mod job;
 mod measures;
+mod points;
 mod printed;
 mod section24;
 mod section3;
@@ -27,7 +28,7 @@ mod tests;
 pub use job::{DelayedOperation, Experiment, Job, Nodes};
 pub use simulate::{Measured, run, run_drawn};
 
-use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study};
+use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
 pub type Results = Runs<Job, Measured>;
@@ -53,6 +54,10 @@ pub const STUDIES: [StudyOfPostal; 13] = [
     table2::STUDY,
     section33::STUDY,
 ];
+
+/// What is shown of the paper.
+pub const SUBJECT: Subject<'static, Job, Measured> =
+    Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.
 const FILE: &str = "experiments/postal/claims.toml";

@@ -20,7 +20,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
 };
 
 /// The optimal splits of `nodes` nodes with lambda 2.
-fn optimal(nodes: u64) -> Vec<(u64, u64)> {
+pub(super) fn optimal(nodes: u64) -> Vec<(u64, u64)> {
     let found = Lambda::new(2, 1).ok().and_then(|lambda| Partitions::new(lambda, nodes));
     found.map_or_else(Vec::new, |found| found.pairs().collect())
 }

@@ -18,7 +18,7 @@ fn the_exact_claims_are_met() {
     };
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
-    let done = Reproduction::of(vec![conclude((&STUDIES, None), paper().unwrap(), &exact, &watch).unwrap()]);
+    let done = Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), &exact, &watch).unwrap()]);
     for outcome in done.outcomes.iter().filter(|outcome| outcome.kind == Kind::Exact) {
         assert_eq!(outcome.verdict, Verdict::Met, "{}: {}", outcome.id, outcome.note);
     }

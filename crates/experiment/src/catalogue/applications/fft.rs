@@ -1,7 +1,7 @@
 //! The Fourier transform of a square array.
 
 use programs::all_to_all::Complete;
-use programs::applications::cost::Speed;
+use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Complex32, Fft2d, Transformed, row, transform};
 use quantities::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -27,6 +27,8 @@ pub struct Fft {
     operation: Duration,
     /// How long a node takes to copy a byte of a block into a message, or out of one.
     reshuffle: Duration,
+    /// How long a node takes to pack a block into a message, or to unpack one, whatever its size.
+    pack: Duration,
     /// Compute times only: nothing is transformed, and messages are only a size.
     only_sizes: bool,
 }
@@ -38,6 +40,7 @@ impl Default for Fft {
             algorithm: Complete::Pairwise,
             operation: DEFAULT_OPERATION,
             reshuffle: Duration::ZERO,
+            pack: Duration::ZERO,
             only_sizes: false,
         }
     }
@@ -49,7 +52,7 @@ impl Entry for Fft {
         "Example:\n  maquette run fft --machine delta --nodes 64 --size 512 --algorithm pairwise";
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-        let Fft { size, algorithm, operation, reshuffle, only_sizes } = *self;
+        let Fft { size, algorithm, operation, reshuffle, pack, only_sizes } = *self;
         if !only_sizes && size > LARGEST {
             return Err(Error::parameter("size", size, format!("at most {LARGEST}, or more with only sizes")));
         }
@@ -59,13 +62,16 @@ impl Entry for Fft {
         let block = program.block(ranks);
         program.order = site.order(program.longest(ranks));
         program.speed = Speed { operation };
-        program.packing.byte = reshuffle;
+        program.packing = Packing { block: pack, byte: reshuffle };
         let mut parameters = json!({
             "size": size,
             "algorithm": algorithm.name(),
             "operation": operation.to_string(),
             "reshuffle": reshuffle.to_string(),
         });
+        if pack > Duration::ZERO {
+            parameters["pack"] = json!(pack.to_string());
+        }
         if only_sizes {
             parameters["only_sizes"] = json!(true);
         }

@@ -1,0 +1,92 @@
+//! One point of each figure and table that a reader can have by a command or a short program of their own.
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+
+use super::runs::{Job, MissingAnswer, Runs, plan, run_all};
+use super::{PaperName, Subject, Watch, bcast, cm5, lh, moc, postal};
+
+/// A number of a figure or table, and how to have it.
+pub struct Point<J, A> {
+    /// The study that it belongs to, by its place in the paper.
+    pub place: &'static str,
+    /// What it is, with its unit.
+    pub what: &'static str,
+    /// How to have it.
+    pub by: By,
+    /// The runs of the study that it needs.
+    pub jobs: fn() -> Vec<J>,
+    /// The number, by these runs.
+    pub value: Value<J, A>,
+    /// How far the two may be apart, as a share of the number: zero, where both are the same computation.
+    pub apart: f64,
+}
+
+/// A number, by the runs that it needs.
+pub type Value<J, A> = fn(&Runs<J, A>) -> Result<f64, MissingAnswer>;
+
+/// How to have a number of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// By commands, one after the other. The last prints JSON.
+    Commands {
+        /// The commands.
+        lines: &'static [&'static str],
+        /// Where the number is in that JSON: a JSON pointer. `*` takes the mean over a list, and `#` at its end the length of one.
+        reads: &'static str,
+    },
+    /// By a program in Python, which prints it.
+    Python {
+        /// Its text.
+        text: &'static str,
+    },
+}
+
+/// A point of a figure, with the number that the study has there.
+#[derive(Clone, Debug, Serialize)]
+pub struct FigurePoint {
+    /// The paper.
+    pub paper: &'static str,
+    /// The figure or table.
+    pub place: &'static str,
+    /// What the number is, with its unit.
+    pub what: &'static str,
+    /// How to have it.
+    pub by: By,
+    /// The number of the study.
+    pub value: f64,
+    /// How far the two may be apart, as a share of the number.
+    pub apart: f64,
+}
+
+/// The points of the figures of `paper`, with the numbers that the study has there.
+///
+/// # Errors
+/// Which run failed, and why.
+pub fn points(paper: PaperName, watch: &Watch<'_>) -> Result<Vec<FigurePoint>, String> {
+    match paper {
+        PaperName::Moc => computed(paper, &moc::SUBJECT, moc::run, watch),
+        PaperName::Postal => computed(paper, &postal::SUBJECT, postal::run, watch),
+        PaperName::Cm5 => computed(paper, &cm5::SUBJECT, cm5::run, watch),
+        PaperName::Lh => computed(paper, &lh::SUBJECT, lh::run, watch),
+        PaperName::Bcast => computed(paper, &bcast::SUBJECT, bcast::run, watch),
+    }
+}
+
+fn computed<J: Job + Debug, A: Send>(
+    paper: PaperName,
+    subject: &Subject<'_, J, A>,
+    run: fn(&J) -> Result<A, String>,
+    watch: &Watch<'_>,
+) -> Result<Vec<FigurePoint>, String> {
+    let jobs = plan(subject.points.iter().flat_map(|point| (point.jobs)()));
+    let runs = run_all(&jobs, &run, watch);
+    let computed = subject.points.iter().map(|point| {
+        let value = (point.value)(&runs).map_err(|missing| format!("{}: {missing:?}", point.place))?;
+        let Point { place, what, by, apart, .. } = *point;
+        Ok(FigurePoint { paper: paper.name(), place, what, by, value, apart })
+    });
+    computed.collect()
+}
