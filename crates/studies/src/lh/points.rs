@@ -115,7 +115,7 @@ pub const POINTS: [Point<Job, Measured>; 9] = [
         "figure 8",
         "build time with 8 clients, bodies of 512 B and messages at a ninth of the cost [ps]",
         &[
-            "maquette run linear-hash --machine parsytec-cc-64 --servers 32 --hash last-letters --capacity 2500 --clients 8 --body 512 --set processor_send=36111111ps --json",
+            "maquette run linear-hash --machine parsytec-cc-64 --servers 32 --hash last-letters --capacity 2500 --clients 8 --body 512 --set node.processor_send=36111111ps --json",
         ],
         || vec![CHEAPER],
         |runs| picoseconds(runs, CHEAPER),

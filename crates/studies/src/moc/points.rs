@@ -127,9 +127,9 @@ pub const POINTS: [Point<Job, Measured>; 14] = [
     timed(
         "figure 11",
         "time of unequal-dist with 2 KiB on the raw network [ps]",
-        &["maquette run unequal-dist --machine moc-3-2 --begins both --bytes 2KiB --set processor_send=0us \
-           --set processor_receive=0us --set message_send=0us --set message_receive=0us --set packet_send=0us \
-           --set packet_receive=0us --set system_message=0us --json"],
+        &["maquette run unequal-dist --machine moc-3-2 --begins both --bytes 2KiB --set node.processor_send=0us \
+           --set node.processor_receive=0us --set node.message_send=0us --set node.message_receive=0us --set node.packet_send=0us \
+           --set node.packet_receive=0us --set node.system_message=0us --json"],
         || vec![RAW],
         |runs| makespan(runs, RAW),
     ),
