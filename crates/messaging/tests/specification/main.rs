@@ -8,6 +8,7 @@ mod every_program;
 mod faults;
 mod host_queue;
 mod largest;
+mod memory_by_hand;
 mod messages_faults;
 mod packets;
 mod programs;

@@ -2,6 +2,7 @@
 
 mod booksim;
 mod clock;
+mod contention_by_hand;
 mod control_network;
 mod critical_path;
 mod deadlock;
