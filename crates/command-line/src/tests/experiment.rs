@@ -106,6 +106,7 @@ const CASES: &[Case] = &[
     (
         "run fft --machine moc-2-1 --nodes 4 --size 8",
         &[
+            "--pack 1us",
             "--placement random",
             "--machine moc-3-1",
             "--nodes 2",

@@ -8,11 +8,11 @@ use crate::points::{By, Point};
 
 const FIVE: Job = Job::new(5);
 const LONE: Job = Job::new(1);
-const LONG: Job = FIVE.with_body(2048);
-const LONGEST: Job = FIVE.with_body(8192);
+const LONG: Job = FIVE.with_body(256);
+const LONGER: Job = FIVE.with_body(512);
 const SLOW: Job = Job { server_time: 1_000, ..FIVE };
 const EIGHT_OF_64: Job = Job::new(8).enlarged();
-const CHEAPER: Job = Job { cheaper: 9, ..Job::new(8).enlarged().with_body(512) };
+const CHEAPER: Job = Job { cheaper: 9, ..EIGHT_OF_64 };
 
 fn picoseconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.time.picoseconds() as f64)
@@ -73,24 +73,24 @@ pub const POINTS: [Point<Job, Measured>; 9] = [
     },
     built(
         "figure 4",
-        "build time with 5 clients and bodies of 2 KiB [ps]",
+        "build time with 5 clients and bodies of 256 B [ps]",
         &[
-            "maquette run linear-hash --machine parsytec-cc-16 --hash last-letters --capacity 7500 --clients 5 --body 2KiB --json",
+            "maquette run linear-hash --machine parsytec-cc-16 --hash last-letters --capacity 7500 --clients 5 --body 256 --json",
         ],
         || vec![LONG],
         |runs| picoseconds(runs, LONG),
     ),
     Point {
         place: "figure 5",
-        what: "mean time for which a packet is blocked, 5 clients and bodies of 8 KiB [ps]",
+        what: "mean time for which a packet is blocked, 5 clients and bodies of 512 B [ps]",
         by: By::Commands {
             lines: &[
-                "maquette run linear-hash --machine parsytec-cc-16 --hash last-letters --capacity 7500 --clients 5 --body 8KiB --json",
+                "maquette run linear-hash --machine parsytec-cc-16 --hash last-letters --capacity 7500 --clients 5 --body 512 --json",
             ],
             reads: "/mean_blocking_ps",
         },
-        jobs: || vec![LONGEST],
-        value: |runs| Ok(runs.get(&LONGEST)?.blocking.picoseconds() as f64),
+        jobs: || vec![LONGER],
+        value: |runs| Ok(runs.get(&LONGER)?.blocking.picoseconds() as f64),
         apart: 0.0,
     },
     built(
@@ -113,9 +113,9 @@ pub const POINTS: [Point<Job, Measured>; 9] = [
     ),
     built(
         "figure 8",
-        "build time with 8 clients, bodies of 512 B and messages at a ninth of the cost [ps]",
+        "build time with 8 clients and messages at a ninth of the cost [ps]",
         &[
-            "maquette run linear-hash --machine parsytec-cc-64 --servers 32 --hash last-letters --capacity 2500 --clients 8 --body 512 --set node.processor_send=36111111ps --json",
+            "maquette run linear-hash --machine parsytec-cc-64 --servers 32 --hash last-letters --capacity 2500 --clients 8 --set node.processor_send=36111111ps --json",
         ],
         || vec![CHEAPER],
         |runs| picoseconds(runs, CHEAPER),
