@@ -30,6 +30,17 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
+/// The alphas with the least time by the postal model, at the printed lambda: the least and the greatest.
+fn predicted_alphas() -> [f64; 2] {
+    let lambda = Lambda::new(LAMBDA, 10).unwrap_or(Lambda::ONE);
+    let alphas = ALPHAS.filter_map(|alpha| Alpha::new(f64::from(alpha) / 100.0).ok());
+    let times = predicted(lambda, NODES, alphas);
+    let least = times.iter().map(|(_, time)| *time).min();
+    let best: Vec<f64> =
+        times.iter().filter(|(_, time)| Some(*time) == least).map(|(alpha, _)| alpha.as_f64()).collect();
+    [best.first(), best.last()].map(|end| end.copied().unwrap_or(f64::NAN))
+}
+
 fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     let times = times_over_alpha(runs, BYTES)?;
     let (alpha, time) = best(&times);
@@ -45,6 +56,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         .with_number("alpha", alpha)
         .with_number("faster_percent", faster)
         .with("slower_percent", slower)
+        .with("predicted_alphas", ["the least", "the greatest"].map(str::to_string).into_iter().zip(predicted_alphas()))
         .with_number("delivered_share", delivered(runs, &jobs_over_alpha(BYTES))?))
 }
 
