@@ -30,9 +30,9 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-/// The alphas with the least time by the postal model, at the printed lambda: the least and the greatest.
-fn predicted_alphas() -> [f64; 2] {
-    let lambda = Lambda::new(LAMBDA, 10).unwrap_or(Lambda::ONE);
+/// The alphas with the least time by the postal model, at a lambda in tenths: the least and the greatest.
+fn predicted_alphas(tenths: u64) -> [f64; 2] {
+    let lambda = Lambda::new(tenths, 10).unwrap_or(Lambda::ONE);
     let alphas = ALPHAS.filter_map(|alpha| Alpha::new(f64::from(alpha) / 100.0).ok());
     let times = predicted(lambda, NODES, alphas);
     let least = times.iter().map(|(_, time)| *time).min();
@@ -56,7 +56,10 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         .with_number("alpha", alpha)
         .with_number("faster_percent", faster)
         .with("slower_percent", slower)
-        .with("predicted_alphas", ["the least", "the greatest"].map(str::to_string).into_iter().zip(predicted_alphas()))
+        .with(
+            "predicted_alphas",
+            ["the least", "the greatest"].map(str::to_string).into_iter().zip(predicted_alphas(LAMBDA)),
+        )
         .with_number("delivered_share", delivered(runs, &jobs_over_alpha(BYTES))?))
 }
 
@@ -75,4 +78,15 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
                   orders of the nodes on the model of the Delta."
                 .to_string(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_alphas_are_predicted_depends_on_lambda() {
+        assert_eq!(predicted_alphas(LAMBDA), [0.56, 0.59]);
+        assert_ne!(predicted_alphas(10), [0.56, 0.59]);
+    }
 }
