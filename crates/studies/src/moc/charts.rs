@@ -36,9 +36,12 @@ pub fn by_buffers(
     Ok(LineChart { title: title.to_string(), x: size_axis(), y, series, baseline }.draw())
 }
 
+/// A speed-up of less than this must look small. [%]
+const LITTLE: f64 = 5.0;
+
 /// The vertical axis of a speed-up.
 pub fn gain_axis() -> Axis {
-    Axis::linear("speed-up against one buffer [%]", Measure::Percent)
+    Axis::linear("speed-up against one buffer [%]", Measure::Percent).reaching(-LITTLE).reaching(LITTLE)
 }
 
 /// The mark of a benchmark.
