@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -212,3 +214,18 @@ def test_ctrl_c_ends_a_program_in_python_as_any_other(tmp_path: Path) -> None:
     command: list[str | Path] = ["env", "--default-signal=INT", COMMAND, "run", "own.py:interrupted", "--machine", "cm5-32"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+
+
+def test_robustness_is_counted_draw_by_draw_and_continued(tmp_path: Path) -> None:
+    def counted(draws: int) -> dict[str, Any]:
+        command = [COMMAND, "reproduce", "bcast", "--robustness", "--draws", str(draws), "--experiments", "kept"]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+        return tomllib.loads((tmp_path / "kept" / "bcast" / "robustness.toml").read_text())
+
+    one, two = counted(1), counted(2)
+    assert (one["draws"], two["draws"]) == (1, 2)
+    assert one["claims"].keys() == two["claims"].keys()
+    for before, after in zip(one["claims"].values(), two["claims"].values(), strict=True):
+        assert all(more - less in (0, 1) for less, more in zip(before, after, strict=True))
+    # Enough draws are there, so nothing is run.
+    assert counted(2) == two

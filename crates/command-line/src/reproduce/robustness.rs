@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use formats::input;
 use formats::interrupt;
 use formats::output::{Unwritable, WholeFile};
 use quantities::Bytes;
@@ -33,8 +32,9 @@ pub(super) fn execute(
         let folder = experiments.join(paper.name());
         fs::create_dir_all(&folder).map_err(|cause| Unwritable { path: folder.clone(), cause })?;
         let path = folder.join("robustness.toml");
-        let before = match input::read_text(&path, LONGEST) {
-            Ok(text) => Robustness::parse(paper, &text)?,
+        // It is not an input, which an output may not replace, but what is continued.
+        let before = match quantities::read_at_most(&path, LONGEST) {
+            Ok(text) => Robustness::parse(paper, &String::from_utf8_lossy(&text))?,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
             Err(cause) => return Err(Unwritable { path, cause }.into()),
         };
