@@ -8,7 +8,7 @@ use std::fmt::Display;
 use clap::Args;
 use machines::export;
 use machines::facts::{NetworkFacts, Range, ZeroLoad};
-use machines::model::{Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Messaging, Trunk};
+use machines::model::{Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine, Memory, Messaging, Trunk};
 use machines::{Facts, facts};
 
 use super::CommandOutput;
@@ -128,6 +128,7 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
             format!("{} to send a frame, {} to receive one, {} a byte", model.send, model.receive, model.copy),
         ),
     ];
+    rows.extend(model.memory.as_ref().map(|memory| row("memory", through_memory(memory))));
     if let Some(processors) = model.processors {
         rows.push(row("shared", format!("{processors} processors, by all nodes")));
     }
@@ -165,6 +166,14 @@ fn ethernet(model: &Ethernet) -> Vec<[String; 2]> {
         rows.push(row("faults", faults(&model.faults)));
     }
     rows
+}
+
+/// What messages between processes of a node cost.
+fn through_memory(memory: &Memory) -> String {
+    let Memory { processes, send, receive, copy, cache, copy_uncached } = memory;
+    let beyond = cache.map(|cache| format!(", {copy_uncached} beyond {cache}")).unwrap_or_default();
+    let costs = format!("{send} to send a part of a message, {receive} to receive one, {copy} a byte to copy{beyond}");
+    format!("shared by {processes} processes, which each count as a node: {costs}")
 }
 
 /// The times that most Ethernets do not have.

@@ -71,10 +71,12 @@ pub struct Range {
 pub fn facts(machine: &Machine) -> Facts {
     match &machine.interconnect {
         Interconnect::LogGp(_) => Facts { nodes: machine.nodes, routers: 0, channels: 0, network: None },
-        // The switches, and a wire in each direction, including those between the switches.
+        // The switches, and a wire in each direction, including those between the switches. Processes of one node share
+        // its wires.
         Interconnect::Ethernet(ethernet) => {
             let trunks = usize::from(ethernet.trunk.is_some());
-            let channels = 2 * (machine.nodes as usize + trunks);
+            let nodes = machine.nodes.div_ceil(ethernet.processes());
+            let channels = 2 * (nodes as usize + trunks);
             Facts { nodes: machine.nodes, routers: 1 + trunks, channels, network: None }
         }
         Interconnect::Flits(network) => Facts {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use quantities::{Bytes, Duration, Rate};
 
-pub use crate::description::fields::{BroadcastProtocol, DATAGRAM, Faults, IP_AND_UDP, Messaging, Probe, Repeat};
+pub use crate::description::fields::{
+    BroadcastProtocol, DATAGRAM, Faults, IP_AND_UDP, Memory, Messaging, Probe, Repeat,
+};
 use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, default_chance};
 
 /// A machine as a world simulates it: a resolved description.
@@ -14,7 +16,8 @@ pub struct Machine {
     pub name: String,
     /// One line about it.
     pub about: String,
-    /// How many nodes; rank r of a program is on node r, unless it is placed elsewhere.
+    /// How many nodes; rank r of a program is on node r, unless it is placed elsewhere. If nodes of an Ethernet have
+    /// several processes, each process counts as a node here.
     pub nodes: u32,
     /// What lies between the nodes.
     pub interconnect: Interconnect,
@@ -426,10 +429,19 @@ pub struct Ethernet {
     pub broadcast_each: Duration,
     /// The wire to a second switch, if there is one.
     pub trunk: Option<Trunk>,
+    /// The processes of each node, and what messages between them cost, if nodes have more than one process.
+    pub memory: Option<Memory>,
     /// What can go wrong on the way to each receiver.
     pub faults: Faults,
     /// How messages are sent.
     pub messaging: Messaging,
+}
+
+impl Ethernet {
+    /// How many processes a node has. The ranks of a machine are numbered node by node.
+    pub fn processes(&self) -> u32 {
+        self.memory.map_or(1, |memory| memory.processes.max(1))
+    }
 }
 
 /// Two switches of an Ethernet, and the wire between them.

@@ -44,6 +44,7 @@ presets![
     "cm5-256",
     "delta",
     "dp-smp-8",
+    "dp-smp-quad-2",
     "mpich-tcp-8",
     "loggp",
 ];

@@ -35,6 +35,11 @@ impl Datagram {
         &self.payload
     }
 
+    /// Whether it carries a part of a message. Others only say what has arrived, or ask for it.
+    pub fn carries_message(&self) -> bool {
+        crate::packet::carries_message(self.header())
+    }
+
     /// Its size. [B]
     pub fn size(&self) -> usize {
         self.header.bytes().len() + usize::try_from(self.payload.size().0).unwrap_or(usize::MAX)

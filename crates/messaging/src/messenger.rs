@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, Ref, RefCell};
 use std::future::poll_fn;
+use std::ops::Range;
 use std::task::Poll;
 
 use endpoint::executor::{OperationEvent, number_of};
@@ -11,7 +12,7 @@ use endpoint::{
 use quantities::{Duration, Rank, Time};
 
 use crate::operations::{Calls, NewOperation, NumberedEvent, Operations};
-use crate::{Datagram, Datagrams, Engine, Parameters, ProgramState};
+use crate::{CopyCost, Datagram, Datagrams, Engine, Parameters, ProgramState};
 
 /// A rank on a network of datagrams.
 ///
@@ -55,6 +56,16 @@ impl<D: Datagrams> Messenger<D> {
     #[must_use]
     pub fn with_calls(mut self, calls: Calls) -> Messenger<D> {
         self.operations.get_mut().set_calls(calls);
+        self
+    }
+
+    /// The same rank, which shares memory with the others among `ranks`: datagrams between them are never lost nor
+    /// overtaken, however long they are. A message that comes before its receive waits in the pushed buffer, and
+    /// copying it from there costs `copy`.
+    #[must_use]
+    pub fn with_shared_memory(mut self, ranks: Range<u32>, copy: CopyCost) -> Messenger<D> {
+        self.engine = RefCell::new(self.engine.into_inner().with_neighbours(ranks));
+        self.operations.get_mut().set_copy(copy);
         self
     }
 

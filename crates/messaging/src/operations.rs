@@ -17,11 +17,12 @@ mod tests;
 use std::collections::VecDeque;
 
 use endpoint::{Error, Event, Message, Operation, Outcome, Passage, Request, Result, Tag};
-use quantities::{Duration, Rank, Time};
+use quantities::{Bytes, Duration, Rank, Time};
 
 use self::index::Index;
+use crate::engine::Taken;
 use crate::ordered::{Keys, Ordered};
-use crate::{Awaited, Engine, Posted, Wait};
+use crate::{Awaited, CopyCost, Engine, Posted, Wait};
 
 /// What the program's calls cost the processor, in addition to datagrams.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +37,8 @@ pub struct Calls {
 #[derive(Debug)]
 pub(crate) struct Operations {
     calls: Calls,
+    /// What it costs the processor to copy a message through memory out of the pushed buffer.
+    copy: CopyCost,
     /// How long an operation without a deadline waits, if not for ever.
     patience: Option<Duration>,
     /// By turn: in the order in which they were begun.
@@ -145,8 +148,8 @@ enum Stage {
     Receives(Posted, Awaited, Option<Time>),
     /// What it waits for has not arrived in time.
     IsLate(Posted, Error),
-    /// The processor has to take what has arrived.
-    HasResult(Result<Outcome>),
+    /// The processor has to take what has arrived, and to copy this much of it.
+    HasResult(Bytes, Result<Outcome>),
     /// The processor does the rest of the work.
     Ends(Time, Result<Outcome>),
     IsOver,
@@ -169,6 +172,7 @@ impl Operations {
     pub(crate) fn new() -> Operations {
         Operations {
             calls: Calls::default(),
+            copy: CopyCost::default(),
             patience: None,
             under_way: Ordered::default(),
             turns: 0,
@@ -187,6 +191,10 @@ impl Operations {
 
     pub(crate) const fn set_calls(&mut self, calls: Calls) {
         self.calls = calls;
+    }
+
+    pub(crate) const fn set_copy(&mut self, copy: CopyCost) {
+        self.copy = copy;
     }
 
     pub(crate) const fn set_patience(&mut self, patience: Duration) {
@@ -252,7 +260,7 @@ impl Operations {
             }
             _ => match engine.post(now, what) {
                 Ok(posted) => Stage::Receives(posted, what, deadline),
-                Err(error) => Stage::HasResult(Err(error)),
+                Err(error) => Stage::HasResult(Bytes(0), Err(error)),
             },
         };
         self.set_stage(turn, stage);
@@ -400,13 +408,12 @@ impl Operations {
                 Step::To(Stage::Submits(sending))
             }
             Stage::Submits(sending) => self.submit(now, sending, served.limit, engine),
-            Stage::Receives(posted, what, deadline) => match engine.received(now, posted) {
-                Ok(Some(received)) => self.take_result(
-                    now,
-                    served.processor,
-                    Ok(Outcome::Received(received, Passage { sent: now, arrived: now })),
-                ),
-                Err(error) => self.take_result(now, served.processor, Err(error)),
+            Stage::Receives(posted, what, deadline) => match engine.taken(now, posted) {
+                Ok(Some(Taken { received, to_copy })) => {
+                    let outcome = Outcome::Received(received, Passage { sent: now, arrived: now });
+                    self.take_result(now, served.processor, to_copy, Ok(outcome))
+                }
+                Err(error) => self.take_result(now, served.processor, Bytes(0), Err(error)),
                 Ok(None) => {
                     let passed = |time: Option<Time>| time.filter(|time| *time <= now);
                     let late = passed(deadline).map(Error::Deadline);
@@ -414,7 +421,9 @@ impl Operations {
                     Step::To(late.map_or(Stage::Receives(posted, what, deadline), |error| Stage::IsLate(posted, error)))
                 }
             },
-            Stage::HasResult(result) => self.process(now, served.processor, self.calls.receive, result),
+            Stage::HasResult(to_copy, result) => {
+                self.process(now, served.processor, self.calls.receive + self.copy.of(to_copy), result)
+            }
             Stage::Ends(until, result) if until <= now => Step::Over(result),
             stage => Step::To(stage),
         }
@@ -473,13 +482,14 @@ impl Operations {
         }
     }
 
-    /// What a receive waits for has arrived.
-    fn take_result(&mut self, now: Time, processor: u8, result: Result<Outcome>) -> Step {
-        if self.calls.receive.is_zero() && self.free(now, processor) <= now {
+    /// What a receive waits for has arrived, and this much of it has to be copied.
+    fn take_result(&mut self, now: Time, processor: u8, to_copy: Bytes, result: Result<Outcome>) -> Step {
+        let is_free = self.calls.receive.is_zero() && self.copy.of(to_copy).is_zero();
+        if is_free && self.free(now, processor) <= now {
             return Step::Over(result);
         }
         self.can_continue = true;
-        Step::To(Stage::HasResult(result))
+        Step::To(Stage::HasResult(to_copy, result))
     }
 
     /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is withdrawn.
@@ -488,7 +498,7 @@ impl Operations {
             let processor = self.under_way.get(turn).map_or(0, |it| it.processor);
             if let Stage::IsLate(posted, error) = self.set_stage(turn, Stage::IsOver) {
                 engine.withdraw(posted);
-                let step = self.take_result(now, processor, Err(error));
+                let step = self.take_result(now, processor, Bytes(0), Err(error));
                 self.take_step(turn, step);
             }
         }
@@ -554,7 +564,7 @@ impl Operations {
         for (_, UnderWay { number, stage, .. }) in std::mem::take(&mut self.under_way) {
             let result = match stage {
                 Stage::Begun(operation) => outcome_without_network(&operation, error),
-                Stage::HasResult(result) | Stage::Ends(_, result) => result,
+                Stage::HasResult(_, result) | Stage::Ends(_, result) => result,
                 _ => Err(error.clone()),
             };
             self.events.push_back(NumberedEvent::over(number, result));

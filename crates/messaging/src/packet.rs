@@ -432,6 +432,11 @@ pub(crate) fn source(header: &[u8]) -> Option<Rank> {
     Some(Rank(u32::from(u16::from_be_bytes([*high, *low]))))
 }
 
+/// Whether a packet with this header carries a part of a message, or parity from which one is computed.
+pub(crate) fn carries_message(header: &[u8]) -> bool {
+    header.first().is_some_and(|first| matches!(first ^ VERSION, OPENING | FRAGMENT | PARITY))
+}
+
 /// The first `seen` bytes of `all` as bytes, and the rest only as a size.
 fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
     let there = all.size().0 - all.unseen().0;

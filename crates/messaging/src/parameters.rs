@@ -16,7 +16,7 @@ const REPORTS_OF_A_WINDOW: u64 = 4;
 /// The longest time that can be chosen: thirteen days. [ps]
 const LONGEST: u64 = 1 << 60;
 /// The most that UDP carries. [B]
-const LARGEST_DATAGRAM: usize = 65_507;
+pub(crate) const LARGEST_DATAGRAM: usize = 65_507;
 
 /// All parameters. The ranks of a session use the same.
 #[derive(Clone, Copy, Debug)]

@@ -71,6 +71,11 @@ impl Peer {
         }
     }
 
+    /// The same rank, where messages to it and from it, except for broadcasts, go with other parameters.
+    pub(crate) fn with_parameters(self, parameters: &Parameters) -> Peer {
+        Peer { sender: Sender::new(parameters), receiver: Receiver::new(parameters), ..self }
+    }
+
     /// Whether a message from it has arrived, or begun to, and has not been received.
     pub(crate) fn has_begun(&self) -> bool {
         self.receiver.has_any()

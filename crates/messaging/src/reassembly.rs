@@ -1,7 +1,7 @@
 //! An incoming message, reassembled part by part.
 
 use bytes::{Bytes, BytesMut};
-use endpoint::Message;
+use endpoint::{Message, Tag};
 use quantities::Bytes as Size;
 
 use crate::packet::{Label, Opening};
@@ -13,6 +13,18 @@ pub(crate) struct Reassembly {
     /// How much has arrived: everything before this. [B]
     have: u64,
     bytes: Parts,
+    /// Whether its pushed part was put into the pushed buffer.
+    buffered: bool,
+}
+
+/// A message that has arrived completely.
+#[derive(Clone, Debug)]
+pub(crate) struct Complete {
+    /// Its tag; that of all broadcasts is 0.
+    pub(crate) tag: Tag,
+    pub(crate) message: Message,
+    /// How much of it was in the pushed buffer before it had a destination.
+    pub(crate) buffered: Size,
 }
 
 /// The bytes that have arrived. A message of one packet is not copied.
@@ -24,7 +36,7 @@ enum Parts {
 
 impl Reassembly {
     pub(crate) const fn new(opening: Opening) -> Reassembly {
-        Reassembly { opening, have: 0, bytes: Parts::One(Bytes::new()) }
+        Reassembly { opening, have: 0, bytes: Parts::One(Bytes::new()), buffered: false }
     }
 
     /// How much of it is pushed. [B]
@@ -40,6 +52,17 @@ impl Reassembly {
     /// Its size. [B]
     pub(crate) const fn size(&self) -> u64 {
         self.opening.size
+    }
+
+    /// Its pushed part is put into the pushed buffer.
+    pub(crate) const fn note_buffered(&mut self) {
+        self.buffered = true;
+    }
+
+    /// The complete message, with this tag.
+    pub(crate) fn into_complete(self, tag: Tag) -> Complete {
+        let buffered = if self.buffered { Size(self.pushed()) } else { Size(0) };
+        Complete { tag, message: self.into_message(), buffered }
     }
 
     pub(crate) const fn label(&self) -> Label {
@@ -78,7 +101,7 @@ impl Reassembly {
         }
     }
 
-    pub(crate) fn into_message(self) -> Message {
+    fn into_message(self) -> Message {
         let bytes = match self.bytes {
             Parts::One(bytes) => bytes,
             Parts::Many(bytes) => bytes.freeze(),

@@ -133,9 +133,9 @@ pub struct Dropped {
 /// What became of a frame on the way to one receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRecord {
-    /// The node it came from.
+    /// The rank it came from.
     pub source: Rank,
-    /// The node it was for. A broadcast has a record for each.
+    /// The rank it was for. A broadcast has a record for each.
     pub destination: Rank,
     /// Whether it was broadcast.
     pub broadcast: bool,

@@ -24,7 +24,9 @@ mod ethernet;
 mod letters;
 mod topology;
 
-pub use ethernet::{BroadcastProtocol, DATAGRAM, Ethernet, Faults, IP_AND_UDP, Messaging, Probe, Repeat, Trunk};
+pub use ethernet::{
+    BroadcastProtocol, DATAGRAM, Ethernet, Faults, IP_AND_UDP, Memory, Messaging, Probe, Repeat, Trunk,
+};
 pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
 use quantities::{Bytes, Duration, Rate};

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::fields::{
     Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, GraphLink, GraphRouter, Grid,
-    Line, LogGp, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology, Trunk,
+    Line, LogGp, Memory, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology, Trunk,
 };
 
 /// The names of a table's fields.
@@ -35,6 +35,7 @@ const TABLES: &[(&str, FieldNames)] = &[
     ("ethernet", of::<Ethernet>),
     ("ethernet.faults", of::<Faults>),
     ("ethernet.messaging", of::<Messaging>),
+    ("ethernet.memory", of::<Memory>),
     ("ethernet.trunk", of::<Trunk>),
     ("channels.nodes", of::<Line>),
     ("channels.injection", of::<Line>),
@@ -117,6 +118,7 @@ pub(crate) fn example(of: &str) -> Option<&'static str> {
         "ControlNetwork" => "{ latency = \"1 us\", rate = \"10 MB/s\" }",
         "LogGp" => "{ nodes = 8, L = \"2500 ns\", o = \"1500 ns\", g = \"1 us\" }",
         "Faults" => "{ loss = 0.01 }",
+        "Memory" => "{ processes = 4 }",
         "Messaging" => "{ window = 16 }",
         _ => return None,
     })

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::network;
 use crate::model::{
     Acknowledged, Arbitration, BroadcastProtocol, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
-    Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching, Trunk,
+    Memory, Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching, Trunk,
 };
 use crate::routing::{IdleWhen, Selection, WaitsFor};
 
@@ -80,6 +80,9 @@ pub fn json(machine: &Machine) -> String {
         object["ethernet"] = ethernet(model);
         if let Some(model) = &model.trunk {
             object["ethernet"]["trunk"] = trunk(model);
+        }
+        if let Some(model) = &model.memory {
+            object["ethernet"]["memory"] = memory(model);
         }
     }
     let mut text = object.to_string();
@@ -248,6 +251,17 @@ fn trunk(model: &Trunk) -> Value {
         "bucket_bytes": model.bucket.map(|bucket| bucket.0),
         "latency_ps": model.latency.picoseconds(),
         "queue_bytes": model.queue.0,
+    })
+}
+
+fn memory(model: &Memory) -> Value {
+    json!({
+        "processes": model.processes,
+        "send_ps": model.send.picoseconds(),
+        "receive_ps": model.receive.picoseconds(),
+        "copy_per_byte_ps": model.copy.picoseconds(),
+        "cache_bytes": model.cache.map(|cache| cache.0),
+        "copy_uncached_per_byte_ps": model.copy_uncached.picoseconds(),
     })
 }
 

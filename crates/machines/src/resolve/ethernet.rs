@@ -6,7 +6,7 @@ use super::node::{LONGEST_BYTE, no_other_table};
 use super::{bounded, missing};
 use crate::description::fields::{self, Fields};
 use crate::error::Fault;
-use crate::model::{DATAGRAM, Ethernet, Faults, IP_AND_UDP, Interconnect, Messaging, Trunk};
+use crate::model::{DATAGRAM, Ethernet, Faults, IP_AND_UDP, Interconnect, Memory, Messaging, Trunk};
 use crate::topology::within;
 
 /// The most nodes: no switch has more ports, and every node keeps state for each other one.
@@ -26,7 +26,7 @@ const SLOWEST: Rate = Rate::from_bits_per_second(8_000);
 /// The most frames in a ring.
 const LARGEST_RING: u64 = 1 << 20;
 
-/// The Ethernet that `ethernet` describes, and its number of nodes.
+/// The Ethernet that `ethernet` describes, and how many ranks its nodes have room for.
 pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(u32, Interconnect), Fault> {
     no_other_table(fields, "ethernet")?;
     within("ethernet.nodes", "nodes", u64::from(ethernet.nodes), MOST_NODES)?;
@@ -78,10 +78,11 @@ pub(super) fn ethernet(fields: &Fields, ethernet: &fields::Ethernet) -> Result<(
         call_receive: time("call_receive", ethernet.call_receive)?,
         broadcast_each: time("broadcast_each", ethernet.broadcast_each)?,
         trunk: ethernet.trunk.as_ref().map(|fields| trunk(fields, ethernet)).transpose()?,
+        memory: ethernet.memory.as_ref().map(|fields| memory(fields, ethernet)).transpose()?,
         faults: faults(&ethernet.faults)?,
         messaging: messaging(&ethernet.messaging)?,
     };
-    Ok((ethernet.nodes, Interconnect::Ethernet(resolved)))
+    Ok((ethernet.nodes * resolved.processes(), Interconnect::Ethernet(resolved)))
 }
 
 fn fast_enough(name: &str, rate: Rate) -> Result<(), Fault> {
@@ -164,6 +165,36 @@ fn trunk(fields: &fields::Trunk, ethernet: &fields::Ethernet) -> Result<Trunk, F
     holds_a_frame("ethernet.trunk.queue", queue, frame)?;
     let latency = bounded("ethernet.trunk.latency", latency)?;
     Ok(Trunk { first_switch, rate, bucket, latency, queue: queue.unwrap_or(ethernet.queue) })
+}
+
+/// The memory of each node, and the processes that share it. There are no more processes in all than a machine has
+/// nodes at most.
+fn memory(fields: &Memory, ethernet: &fields::Ethernet) -> Result<Memory, Fault> {
+    let Memory { processes, send, receive, copy, cache, copy_uncached } = *fields;
+    let place = |name: &str| format!("ethernet.memory.{name}");
+    let most = MOST_NODES / u64::from(ethernet.nodes);
+    within(&place("processes"), "processes", u64::from(processes), most)?;
+    if let Some(processors) = ethernet.processors {
+        let allowed = "none where nodes have a `memory`: each of their processes has a processor of its own";
+        return Err(Fault::value("ethernet.processors", processors, allowed));
+    }
+    bounded(&place("send"), send)?;
+    bounded(&place("receive"), receive)?;
+    for (name, time) in [("copy", copy), ("copy_uncached", copy_uncached)] {
+        if time > LONGEST_BYTE {
+            return Err(Fault::value(place(name), time, format!("at most {LONGEST_BYTE}")));
+        }
+    }
+    match cache {
+        None if !copy_uncached.is_zero() => {
+            Err(Fault::value(place("copy_uncached"), copy_uncached, "0 ps, as no `cache` is given"))
+        }
+        Some(_) if copy_uncached < copy => {
+            let allowed = format!("at least {copy}, the `copy` of a byte that the `cache` holds");
+            Err(Fault::value(place("copy_uncached"), copy_uncached, allowed))
+        }
+        None | Some(_) => Ok(*fields),
+    }
 }
 
 fn faults(faults: &Faults) -> Result<Faults, Fault> {

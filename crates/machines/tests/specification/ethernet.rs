@@ -105,6 +105,67 @@ fn mistakes() {
     }
 }
 
+/// The good description with several processes on each node.
+fn with_memory(fields: &str) -> Result<Machine, maquette_machines::Error> {
+    let text = format!("{GOOD}\n[ethernet.memory]\n{fields}");
+    Description::parse(&text, "two.toml")?.resolve()
+}
+
+#[test]
+fn processes_of_a_node_share_its_wires_and_its_memory() {
+    let text = "processes = 3\nsend = \"2 us\"\ncopy = \"1 ns\"\ncache = \"4000 B\"\ncopy_uncached = \"5 ns\"\n";
+    let machine = with_memory(text).unwrap();
+    let Interconnect::Ethernet(ethernet) = &machine.interconnect else { panic!("an Ethernet") };
+    let memory = ethernet.memory.unwrap();
+    assert_eq!((memory.processes, memory.send, memory.receive), (3, Duration::from_microseconds(2), Duration::ZERO));
+    assert_eq!((memory.cache, memory.copy_uncached), (Some(Bytes(4_000)), Duration::from_nanoseconds(5)));
+    // Room for six ranks, on two nodes with two wires each.
+    assert_eq!((machine.nodes, facts(&machine).nodes, facts(&machine).channels), (6, 6, 4));
+    assert!(export::json(&machine).contains("\"memory\":{\"cache_bytes\":4000"));
+}
+
+#[test]
+fn a_node_has_one_process_unless_more_are_described() {
+    let [alone, empty] = [Description::parse(GOOD, "two.toml").unwrap().resolve(), with_memory("")].map(Result::unwrap);
+    assert_eq!((alone.nodes, empty.nodes), (2, 2));
+    let set = [("ethernet.memory.processes".to_string(), "4".to_string())];
+    assert_eq!(load_with("dp-smp-8", &set).unwrap().nodes, 32);
+}
+
+#[test]
+fn mistakes_in_a_memory() {
+    let table = [
+        ("processes = 0", "23:13: ethernet.memory.processes: found 0 processes; allowed is 1 to 512"),
+        ("processes = 513", "23:13: ethernet.memory.processes: found 513 processes; allowed is 1 to 512"),
+        ("copy = \"2 ms\"", "23:8: ethernet.memory.copy: found 2 ms; allowed is at most 1 ms"),
+        (
+            "copy_uncached = \"5 ns\"",
+            "23:17: ethernet.memory.copy_uncached: found 5 ns; allowed is 0 ps, as no `cache` is given",
+        ),
+        (
+            "copy = \"1 ns\"\ncache = \"4 KiB\"",
+            "22:1: ethernet.memory.copy_uncached: found 0 ps; allowed is at least 1 ns, the `copy` of a byte that the `cache` \
+             holds",
+        ),
+    ];
+    for (fields, expected) in table {
+        assert_eq!(with_memory(fields).unwrap_err().to_string(), format!("two.toml:{expected}"));
+    }
+    let negative = with_memory("send = \"-1 us\"").unwrap_err().to_string();
+    let expected =
+        "two.toml:23:8: ethernet.memory.send: `-1 us` is not a duration: it is negative; write a duration such";
+    assert!(negative.starts_with(expected), "{negative}");
+    let text = GOOD.replacen(
+        "[ethernet.faults]",
+        "processors = 2\n\n[ethernet.memory]\nprocesses = 2\n\n[ethernet.faults]",
+        1,
+    );
+    let both = Description::parse(&text, "two.toml").and_then(|description| description.resolve());
+    let expected = "two.toml:10:14: ethernet.processors: found 2; allowed is none where nodes have a `memory`: each of \
+                    their processes has a processor of its own";
+    assert_eq!(both.unwrap_err().to_string(), expected);
+}
+
 /// The good description with a second switch.
 fn with_trunk(fields: &str) -> Result<Machine, maquette_machines::Error> {
     let text = format!("{GOOD}\n[ethernet.trunk]\n{fields}");

@@ -10,7 +10,7 @@ fn sizes(machine: &Machine) -> (u32, usize, usize) {
     match &machine.interconnect {
         Interconnect::Flits(network) => (machine.nodes, network.routers.len(), network.channels.len()),
         Interconnect::LogGp(_) => (machine.nodes, 0, 0),
-        Interconnect::Ethernet(_) => (machine.nodes, 1, 2 * machine.nodes as usize),
+        Interconnect::Ethernet(it) => (machine.nodes, 1, 2 * (machine.nodes / it.processes()) as usize),
     }
 }
 
@@ -45,6 +45,7 @@ fn sizes_of_presets() {
         ("cm5-256", 256, 64 + 32 + 16 + 16, 2 * (256 + 128 + 64 + 64)),
         ("delta", 512, 512, 2 * (512 + 31 * 16 + 15 * 32)),
         ("dp-smp-8", 8, 1, 16),
+        ("dp-smp-quad-2", 8, 1, 4),
         ("mpich-tcp-8", 8, 1, 16),
         ("loggp", 1 << 20, 0, 0),
     ];

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use endpoint::Message;
+use endpoint::{Message, Tag};
 use quantities::{Duration, Rank, Time};
 
 use crate::packet::{Data, Parity, Part, Report};
 use crate::parity::Recovery;
 use crate::push_pull::LEAST_ROOM;
-use crate::reassembly::Reassembly;
+use crate::reassembly::{Complete, Reassembly};
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
 use crate::{BroadcastProtocol, Parameters, ReceiveStream, Repeat, Reporting};
@@ -165,6 +165,7 @@ impl Receiver {
             self.has_destination = true;
         } else {
             self.room -= room_for(&reassembly);
+            reassembly.note_buffered();
         }
         self.messages.push_back(reassembly);
         self.acknowledge(now);
@@ -221,7 +222,7 @@ impl Receiver {
     }
 
     /// The first message, if it is complete.
-    pub(crate) fn receive(&mut self, now: Time) -> Option<Message> {
+    pub(crate) fn receive(&mut self, now: Time) -> Option<Complete> {
         if !self.messages.front()?.is_complete() {
             return None;
         }
@@ -232,7 +233,7 @@ impl Receiver {
         self.first += 1;
         self.waiting.withdraw();
         self.use_room(now);
-        Some(first.into_message())
+        Some(first.into_complete(Tag::default()))
     }
 
     /// The source asks what has arrived.

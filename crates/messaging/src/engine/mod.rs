@@ -4,15 +4,18 @@ mod agenda;
 mod losing;
 mod receiving;
 
+pub(crate) use receiving::Taken;
 pub use receiving::{Awaited, Posted};
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use endpoint::{Error, Message, Result, Tag, Tags, check_partner};
 use quantities::{Rank, Time};
 
 use self::agenda::Agenda;
 use crate::broadcast::Source;
+use crate::neighbours::Neighbours;
 use crate::packet::{Body, Packet, Report};
 use crate::peer::{Peer, State};
 use crate::push_pull::Matching;
@@ -29,6 +32,8 @@ use crate::{Datagram, Destination, Parameters};
 pub struct Engine {
     me: Rank,
     parameters: Parameters,
+    /// The ranks that share memory with this one, if some do.
+    neighbours: Option<Neighbours>,
     /// The others by rank; none at this rank's own index.
     peers: Vec<Option<Peer>>,
     source: Source,
@@ -87,6 +92,7 @@ impl Engine {
         Ok(Engine {
             me,
             parameters,
+            neighbours: None,
             peers: (0..size).map(peer).collect(),
             source: Source::new(me, size, &parameters),
             agenda: Agenda::new(size),
@@ -105,6 +111,24 @@ impl Engine {
             outbox: Vec::new(),
             counts: Counts::default(),
         })
+    }
+
+    /// The same rank, which shares memory with the others among these ranks.
+    pub(crate) fn with_neighbours(mut self, ranks: Range<u32>) -> Engine {
+        let neighbours = Neighbours::new(ranks, &self.parameters);
+        for rank in neighbours.ranks() {
+            if let Some(place) = self.peers.get_mut(rank.0 as usize) {
+                *place = place.take().map(|peer| peer.with_parameters(&neighbours.parameters));
+            }
+        }
+        self.neighbours = Some(neighbours);
+        self
+    }
+
+    /// The parameters of messages to this rank.
+    fn parameters_to(&self, rank: Rank) -> Parameters {
+        let neighbours = self.neighbours.as_ref().filter(|neighbours| neighbours.include(rank));
+        neighbours.map_or(self.parameters, |neighbours| *neighbours.parameters)
     }
 
     /// This rank.
@@ -182,7 +206,7 @@ impl Engine {
     /// [`Error::NoSuchRank`], [`Error::ToItself`]; [`Error::Lost`] when the rank has ended or is gone; [`Error::Unfit`] when
     /// the message is too large.
     pub fn send(&mut self, to: Rank, tag: Tag, message: Message) -> Result<Option<Message>> {
-        let parameters = self.parameters;
+        let parameters = self.parameters_to(to);
         parameters.check_size(message.size())?;
         let peer = self.touch_peer(to)?;
         if peer.state != State::Present {
@@ -335,7 +359,7 @@ impl Engine {
 
     /// What to send to this rank alone: as many parts of messages as the batch holds, and everything else that is due.
     fn drain_to(&mut self, now: Time, rank: Rank) {
-        let (parameters, to) = (self.parameters, Destination::One(rank));
+        let (parameters, to) = (self.parameters_to(rank), Destination::One(rank));
         let next = |peer: &mut Peer| peer.sender.next_packet(now, &parameters);
         while self.has_room_in_batch()
             && let Some((data, answer)) = self.peer_mut(rank).and_then(next)

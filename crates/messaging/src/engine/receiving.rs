@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
-use quantities::{Rank, Time};
+use endpoint::{Error, Received, Result, Source, Tags};
+use quantities::{Bytes, Rank, Time};
 
 use super::Engine;
 use crate::peer::{Peer, State};
 use crate::push_pull::{Candidate, Matching};
+use crate::reassembly::Complete;
 
 /// What a receive waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,15 @@ impl Posted {
     pub(crate) const fn order(&self) -> u64 {
         self.order
     }
+}
+
+/// A message that a receive has taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) received: Received,
+    /// What has to be copied out of the pushed buffer, of a message through memory. What came over the network is
+    /// copied by those who take datagrams.
+    pub(crate) to_copy: Bytes,
 }
 
 impl Engine {
@@ -112,22 +122,26 @@ impl Engine {
     /// # Errors
     /// [`Error::Lost`] when it will not arrive: its source has ended, is gone, or broadcasts without this rank.
     pub fn received(&mut self, now: Time, posted: Posted) -> Result<Option<Received>> {
+        Ok(self.taken(now, posted)?.map(|taken| taken.received))
+    }
+
+    /// The same, with what there is left to copy.
+    pub(crate) fn taken(&mut self, now: Time, posted: Posted) -> Result<Option<Taken>> {
         let Posted { order, what } = posted;
-        let (from, message, lost) = match what {
+        let (from, complete, lost) = match what {
             Awaited::Message(Source::Rank(rank), _) => {
                 let peer = self.touch_peer(rank)?;
                 (rank, peer.receiver.receive(now, order), peer.state != State::Present)
             }
             Awaited::BroadcastOf(rank) => {
                 let peer = self.touch_peer(rank)?;
-                let message = peer.broadcasts.receive(now).map(|message| (Tag::default(), message));
-                (rank, message, peer.state != State::Present || peer.dropped)
+                (rank, peer.broadcasts.receive(now), peer.state != State::Present || peer.dropped)
             }
             Awaited::Message(Source::Any, tags) => return self.received_from_anyone(now, order, tags),
         };
-        if let Some((tag, message)) = message {
+        if let Some(complete) = complete {
             self.matching.waiting -= usize::from(what != Awaited::BroadcastOf(from));
-            return Ok(Some(Received { from, tag, message }));
+            return Ok(Some(self.take_complete(from, complete)));
         }
         if lost {
             self.withdraw(posted);
@@ -147,12 +161,18 @@ impl Engine {
         self.peer(rank)?.receiver.completion(number)
     }
 
-    fn received_from_anyone(&mut self, now: Time, order: u64, tags: Tags) -> Result<Option<Received>> {
+    fn take_complete(&self, from: Rank, Complete { tag, message, buffered }: Complete) -> Taken {
+        let through_memory = self.neighbours.as_ref().is_some_and(|neighbours| neighbours.include(from));
+        let to_copy = if through_memory { buffered } else { Bytes(0) };
+        Taken { received: Received { from, tag, message }, to_copy }
+    }
+
+    fn received_from_anyone(&mut self, now: Time, order: u64, tags: Tags) -> Result<Option<Taken>> {
         let Some(matched) = self.matching.matched(order) else { return Ok(None) };
         match matched {
             Some((rank, number)) => {
-                if let Some((tag, message)) = self.touch_peer(rank)?.receiver.receive_message(now, number) {
-                    return Ok(Some(self.has_received(order, rank, tag, message)));
+                if let Some(complete) = self.touch_peer(rank)?.receiver.receive_message(now, number) {
+                    return Ok(Some(self.has_received(order, rank, complete)));
                 }
                 if self.touch_peer(rank)?.state == State::Present {
                     return Ok(None);
@@ -163,9 +183,9 @@ impl Engine {
             }
             None => {
                 if let Some((rank, number)) = self.first_complete(now, tags)?
-                    && let Some((tag, message)) = self.touch_peer(rank)?.receiver.receive_message(now, number)
+                    && let Some(complete) = self.touch_peer(rank)?.receiver.receive_message(now, number)
                 {
-                    return Ok(Some(self.has_received(order, rank, tag, message)));
+                    return Ok(Some(self.has_received(order, rank, complete)));
                 }
             }
         }
@@ -178,9 +198,9 @@ impl Engine {
         }
     }
 
-    fn has_received(&mut self, order: u64, from: Rank, tag: Tag, message: Message) -> Received {
+    fn has_received(&mut self, order: u64, from: Rank, complete: Complete) -> Taken {
         self.matching.forget_anyone(order);
-        Received { from, tag, message }
+        self.take_complete(from, complete)
     }
 
     /// The messages that a receive from any source may take, the first of each source.

@@ -54,7 +54,7 @@ impl Index {
             }
             Stage::Receives(posted, ..) => self.receives.insert(posted.order(), turn),
             Stage::IsLate(..) => self.late.insert(turn, ()),
-            Stage::HasResult(_) => self.due.insert(turn, ()),
+            Stage::HasResult(..) => self.due.insert(turn, ()),
             Stage::Ends(..) | Stage::IsOver => {}
         }
         self.of_all += usize::from(waits_for_all(stage, limit));
@@ -85,7 +85,7 @@ impl Index {
             Stage::IsLate(..) => {
                 self.late.remove(turn);
             }
-            Stage::HasResult(_) | Stage::Ends(..) | Stage::IsOver => {}
+            Stage::HasResult(..) | Stage::Ends(..) | Stage::IsOver => {}
         }
         self.of_all -= usize::from(waits_for_all(stage, limit));
     }

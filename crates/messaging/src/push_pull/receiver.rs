@@ -10,7 +10,7 @@ use super::by_tag::{Messages, Receives};
 use super::matching::Completions;
 use crate::ordered::{Keys, Ordered};
 use crate::packet::{Data, INCOMPLETE, MESSAGE_REPORT_HEADER, Part, Report};
-use crate::reassembly::Reassembly;
+use crate::reassembly::{Complete, Reassembly};
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
 use crate::{Parameters, ReceiveStream};
@@ -236,6 +236,7 @@ impl Receiver {
         let destined = (place == Place::Destination).then(|| self.destined.add());
         if place == Place::PushedBuffer {
             self.room -= room_for(&reassembly);
+            reassembly.note_buffered();
         }
         let kept = place != Place::Nowhere;
         if kept {
@@ -426,7 +427,7 @@ impl Receiver {
     }
 
     /// The message that this receive is matched with, if it is complete.
-    pub(crate) fn receive(&mut self, now: Time, order: u64) -> Option<(Tag, Message)> {
+    pub(crate) fn receive(&mut self, now: Time, order: u64) -> Option<Complete> {
         let number = self.matched(order)?;
         let received = self.receive_message(now, number)?;
         self.posted.remove(order);
@@ -437,7 +438,7 @@ impl Receiver {
     }
 
     /// This message, if it is complete.
-    pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<(Tag, Message)> {
+    pub(crate) fn receive_message(&mut self, now: Time, number: u64) -> Option<Complete> {
         self.messages.get(&number)?.completion?;
         let ArrivingMessage { reassembly, place, matched, .. } = self.messages.remove(&number)?;
         if matched.is_none() {
@@ -457,7 +458,8 @@ impl Receiver {
             // The source keeps it, and counts it as in flight, until it is told.
             self.receive_stream.report_soon(now);
         }
-        Some((reassembly.label().tag(), reassembly.into_message()))
+        let tag = reassembly.label().tag();
+        Some(reassembly.into_complete(tag))
     }
 
     /// A report is due at `now` at the latest.

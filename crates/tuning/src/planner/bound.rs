@@ -148,7 +148,13 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
     let for_each = |cost: Duration, messages: u64| cost.picoseconds().saturating_mul(messages);
     let time = match &machine.interconnect {
         Interconnect::LogGp(LogGp { overhead, .. }) => for_each(*overhead, sent.messages + received.messages),
-        Interconnect::Ethernet(Ethernet { send, receive, copy, payload, .. }) => {
+        Interconnect::Ethernet(Ethernet { send, receive, copy, memory: Some(memory), .. }) => {
+            // Each message goes over the wire or through memory, whichever costs less.
+            let copied = for_each((*copy).min(memory.copy), sent.bytes);
+            let taken = for_each((*receive).min(memory.receive), received.messages);
+            for_each((*send).min(memory.send), sent.messages).saturating_add(taken).saturating_add(copied)
+        }
+        Interconnect::Ethernet(Ethernet { send, receive, copy, payload, memory: None, .. }) => {
             let frames = |it: Traffic| it.bytes.div_ceil(payload.0).max(it.messages);
             let copied = for_each(*copy, sent.bytes.saturating_add(received.bytes));
             for_each(*send, frames(sent)).saturating_add(for_each(*receive, frames(received))).saturating_add(copied)
@@ -231,7 +237,12 @@ impl Least {
                 let wire = if ethernet.bucket.is_some() { Duration::ZERO } else { on_wire };
                 let ends =
                     ethernet.send + (wire + ethernet.wire_latency) * 2 + ethernet.switch_latency + ethernet.receive;
-                Least { gap: wire.min(ethernet.send).picoseconds(), latency: ends.picoseconds() }
+                let gap = wire.min(ethernet.send);
+                let (gap, ends) = match ethernet.memory {
+                    Some(memory) => (gap.min(memory.send), ends.min(memory.send + memory.receive)),
+                    None => (gap, ends),
+                };
+                Least { gap: gap.picoseconds(), latency: ends.picoseconds() }
             }
             Interconnect::LogGp(LogGp { latency, overhead, gap, .. }) => {
                 Least { gap: (*gap).max(*overhead).picoseconds(), latency: (*latency + *overhead * 2).picoseconds() }
@@ -279,6 +290,8 @@ fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
             let processors = machine.node.processor_send + machine.node.processor_receive;
             processors.picoseconds().saturating_add(on_the_wire(network, bytes))
         }
+        // Other processes of the node may put all of it into memory, at the same time.
+        Interconnect::Ethernet(Ethernet { memory: Some(_), .. }) => 0,
         Interconnect::Ethernet(ethernet) => {
             let saved = ethernet.bucket.unwrap_or_default();
             ethernet.rate.time_of(Bytes(bytes.0.saturating_sub(saved.0))).picoseconds()

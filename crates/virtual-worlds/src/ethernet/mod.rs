@@ -25,6 +25,10 @@
 //! 5. A frame that finds the receive ring full is dropped. A node takes frames from its ring in order. Of a packet that is split into
 //!    fragments, as it is longer than a frame carries, each crosses the network as a frame of its own, and the packet is in the ring when the
 //!    last of them has come.
+//! 6. A node may have several processes, each a rank; ranks are numbered node by node. They share the wires and both rings of
+//!    their node, and wait in turn for room to transmit. A broadcast frame reaches a node once, and occupies one slot of its receive
+//!    ring until each of its ranks has taken it. Between ranks of one node nothing goes over the wire: what one puts into memory for
+//!    another is there at once, in order with the frames that come for it, never lost, and takes no slot of a ring.
 //!
 //! What a frame costs a processor is left to the code that runs on the nodes. The network only schedules processors, where nodes are
 //! processes of one computer: a node asks for a processor when it has something to do, waits for its turn, and keeps the processor until
@@ -34,8 +38,10 @@ mod faults;
 mod fragments;
 mod link;
 mod network;
+mod nodes;
 mod processors;
+mod ring;
 pub mod world;
 
 pub use fragments::{Fragment, split};
-pub use network::{Delivery, Destination, Network, Notice, Received};
+pub use network::{Delivery, Destination, Network, Notice, Received, Through};

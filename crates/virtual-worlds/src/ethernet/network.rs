@@ -10,7 +10,9 @@ use quantities::{Bytes, Duration, Rank, Time};
 use super::faults::{Fate, Line};
 use super::fragments::{Fragment, Reassembly};
 use super::link::{Link, Passage, Wire};
+use super::nodes::Nodes;
 use super::processors::Processors;
+use super::ring::{Ring, Slot};
 use crate::answer::{EthernetStatistics, FrameFate, FrameRecord};
 use crate::events::EventQueue;
 use crate::horizon::beyond;
@@ -18,9 +20,9 @@ use crate::horizon::beyond;
 /// The destination of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// One node.
+    /// One rank, of another node than its source.
     One(Rank),
-    /// All nodes except its source.
+    /// All ranks of all nodes except that of its source.
     All,
 }
 
@@ -33,12 +35,23 @@ pub struct Delivery {
     pub interrupts: u64,
 }
 
-/// A frame that a node takes from its ring.
+/// How something came to a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Through {
+    /// Over the wire, as a frame.
+    Wire,
+    /// Through the memory of the node.
+    Memory,
+}
+
+/// A frame that a rank takes from the ring of its node, or what another process of the node has put into memory for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received<P> {
+    /// How it came.
+    pub through: Through,
     /// The sender.
     pub from: Rank,
-    /// Whether it was broadcast.
+    /// Whether it was a broadcast frame.
     pub broadcast: bool,
     /// How long its payload is, or the packet that its last fragment has completed. [B]
     pub size: Bytes,
@@ -46,13 +59,15 @@ pub struct Received<P> {
     pub payload: P,
 }
 
-/// Something that a node may have waited for.
+/// Something that a rank may have waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// There is room in its transmit ring again.
+    /// There is room in the transmit ring of its node again.
     Room(Rank),
-    /// A frame has come into its receive ring.
+    /// A frame for it has come into the receive ring of its node.
     Frame(Rank),
+    /// Another process of its node has put something into memory for it.
+    Memory(Rank),
     /// The time for which [`Network::wake_at`] was called has come.
     Time(Rank),
 }
@@ -99,15 +114,15 @@ enum Event {
     Interrupt,
     /// An interrupt that had a processor for itself ends.
     InterruptEnds,
-    /// A node asked to be woken.
-    Wake(u32),
+    /// A rank asked to be woken.
+    Wake(Rank),
 }
 
 impl Event {
     /// What ends when the event happens, in words.
     fn describe(self) -> String {
         match self {
-            Event::Wake(node) => format!("what rank {node} does"),
+            Event::Wake(rank) => format!("what rank {rank} does"),
             _ => "the way of a frame".to_owned(),
         }
     }
@@ -117,6 +132,7 @@ impl Event {
 #[derive(Debug)]
 pub struct Network<P> {
     ethernet: Ethernet,
+    nodes: Nodes,
     wire: Wire,
     events: EventQueue<Event>,
     /// The events of this instant, the last first.
@@ -130,8 +146,13 @@ pub struct Network<P> {
     /// From each of two switches to the other, over the trunk if there is one.
     across: [Link; 2],
     lines: Vec<Line>,
-    rings: Vec<VecDeque<Received<P>>>,
+    /// How full the receive ring of each node is, and what each rank has to take: frames from there, in their slots,
+    /// and what is in memory.
+    rings: Vec<Ring>,
+    arrivals: Vec<VecDeque<(Option<Slot>, Received<P>)>>,
     reassembly: Vec<Reassembly>,
+    /// For each node, the ranks that wait for room in its transmit ring, in the order in which they began to.
+    waiting_for_room: Vec<VecDeque<Rank>>,
     processors: Processors,
     notices: VecDeque<Notice>,
     statistics: EthernetStatistics,
@@ -139,24 +160,30 @@ pub struct Network<P> {
 }
 
 impl<P: Clone> Network<P> {
-    /// The network that `ethernet` describes, with faults that follow from `seed`.
-    pub fn new(ethernet: &Ethernet, nodes: u32, seed: u64) -> Network<P> {
+    /// The network that `ethernet` describes, between the nodes of so many ranks, with faults that follow from `seed`.
+    pub fn new(ethernet: &Ethernet, ranks: u32, seed: u64) -> Network<P> {
+        let nodes = Nodes::new(ethernet, ranks);
+        let each = 0..nodes.count();
+        let dropped_for = vec![0; nodes.count() as usize];
         Network {
             ethernet: *ethernet,
+            nodes,
             wire: Wire::new(ethernet),
             events: EventQueue::default(),
             instant: Vec::new(),
             frames: Vec::new(),
             free: Vec::new(),
-            up: (0..nodes).map(|_| Link::default()).collect(),
-            down: (0..nodes).map(|_| Link::default()).collect(),
+            up: each.clone().map(|_| Link::default()).collect(),
+            down: each.clone().map(|_| Link::default()).collect(),
             across: Default::default(),
-            lines: (0..nodes).map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
-            rings: (0..nodes).map(|_| VecDeque::new()).collect(),
-            reassembly: (0..nodes).map(|_| Reassembly::default()).collect(),
-            processors: Processors::new(ethernet.processors, nodes),
+            lines: each.clone().map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
+            rings: each.clone().map(|_| Ring::default()).collect(),
+            arrivals: (0..ranks).map(|_| VecDeque::new()).collect(),
+            reassembly: each.clone().map(|_| Reassembly::default()).collect(),
+            waiting_for_room: each.map(|_| VecDeque::new()).collect(),
+            processors: Processors::new(ethernet.processors, ranks),
             notices: VecDeque::new(),
-            statistics: EthernetStatistics { dropped_for: vec![0; nodes as usize], ..EthernetStatistics::default() },
+            statistics: EthernetStatistics { dropped_for, ..EthernetStatistics::default() },
             log: None,
         }
     }
@@ -176,12 +203,32 @@ impl<P: Clone> Network<P> {
         self.events.now()
     }
 
-    /// Whether there is room in a node's transmit ring.
-    pub fn has_room(&self, node: Rank) -> bool {
-        self.up[node.0 as usize].frames() < self.ethernet.transmit_ring as usize
+    /// All ranks of the node of `rank`.
+    pub fn neighbours(&self, rank: Rank) -> Range<u32> {
+        self.nodes.ranks(self.nodes.of(rank))
     }
 
-    /// Puts a frame of `size` bytes of payload into a node's transmit ring, if there is room.
+    /// Whether there is room in the transmit ring of a rank's node.
+    pub fn has_room(&self, rank: Rank) -> bool {
+        self.up[self.nodes.of(rank) as usize].frames() < self.ethernet.transmit_ring as usize
+    }
+
+    /// A rank waits for room in the transmit ring of its node, and is noticed before those that begin to wait later.
+    pub fn wait_for_room(&mut self, rank: Rank) {
+        let waiting = &mut self.waiting_for_room[self.nodes.of(rank) as usize];
+        if !waiting.contains(&rank) {
+            waiting.push_back(rank);
+        }
+    }
+
+    /// Puts something of `size` bytes into memory for another rank of the same node, which has it at once.
+    pub fn put_in_memory(&mut self, from: Rank, to: Rank, size: Bytes, payload: P) {
+        let received = Received { through: Through::Memory, from, broadcast: false, size, payload };
+        self.arrivals[to.0 as usize].push_back((None, received));
+        self.notices.push_back(Notice::Memory(to));
+    }
+
+    /// Puts a frame of `size` bytes of payload into the transmit ring of a rank's node, if there is room.
     pub fn transmit(&mut self, from: Rank, to: Destination, size: Bytes, payload: P) -> bool {
         self.transmit_fragment(from, to, size, None, payload)
     }
@@ -200,8 +247,9 @@ impl<P: Clone> Network<P> {
         }
         self.statistics.sent += 1;
         let id = self.keep(Frame { from, to, size, fragment, payload, sent: self.now(), places: 1 });
-        self.up[from.0 as usize].put(id, self.wire.queued_size(size));
-        self.start_up(from.0);
+        let node = self.nodes.of(from);
+        self.up[node as usize].put(id, self.wire.queued_size(size));
+        self.start_up(node);
         true
     }
 
@@ -209,23 +257,23 @@ impl<P: Clone> Network<P> {
     /// for a wire.
     pub fn delivery(&self, from: Rank, to: Destination, size: Bytes) -> Delivery {
         let Ethernet { switch_copy, interrupt, .. } = self.ethernet;
-        let now = self.now();
+        let (now, source) = (self.now(), self.nodes.of(from));
         // Most machines have no costs that depend on it.
         let has_costs = !switch_copy.is_zero() || !interrupt.is_zero();
-        if !has_costs || !self.up[from.0 as usize].passes_at_once(size, now, self.wire) {
+        if !has_costs || !self.up[source as usize].passes_at_once(size, now, self.wire) {
             return Delivery::default();
         }
-        let own = self.switch_of(from.0);
+        let own = self.switch_of(source);
         let crosses = self
             .ethernet
             .trunk
             .is_some_and(|trunk| self.across[own].passes_at_once(size, now, Wire::of_trunk(&trunk, &self.ethernet)));
         let far = if crosses { self.receivers(1 - own, to) } else { 0..0 };
-        let nodes = self.receivers(own, to).chain(far).filter(|&node| node != from.0);
+        let nodes = self.receivers(own, to).chain(far).filter(|&node| node != source);
         let reached = nodes.filter(|&node| self.down[node as usize].passes_at_once(size, now, self.wire));
-        let (count, blocked) = reached.fold((0, 0), |(count, blocked), node| {
-            (count + 1, blocked + u64::from(self.processors.is_blocked(Rank(node))))
-        });
+        let blocked_on = |node| self.takers(node, to).filter(|&rank| self.processors.is_blocked(Rank(rank))).count();
+        let (count, blocked) =
+            reached.fold((0, 0), |(count, blocked), node| (count + 1, blocked + blocked_on(node) as u64));
         Delivery { copies: u64::saturating_sub(count, 1), interrupts: blocked.min(u64::from(self.processors.idle())) }
     }
 
@@ -234,51 +282,57 @@ impl<P: Clone> Network<P> {
         self.processors.idle() > 0
     }
 
-    /// How many others have run on a node's processor since it last had one, where nodes share processors. Of all that have run, as many as there
-    /// are further processors count as having run on those.
-    pub fn others_on_processor(&self, node: Rank) -> u64 {
+    /// How many others have run on a rank's processor since it last had one, where nodes share processors. Of all that
+    /// have run, as many as there are further processors count as having run on those.
+    pub fn others_on_processor(&self, rank: Rank) -> u64 {
         let Some(shared) = self.ethernet.processors else { return 0 };
-        self.processors.others_since(node).saturating_sub(u64::from(shared.saturating_sub(1)))
+        self.processors.others_since(rank).saturating_sub(u64::from(shared.saturating_sub(1)))
     }
 
-    /// Takes the next frame from a node's receive ring.
-    pub fn take(&mut self, node: Rank) -> Option<Received<P>> {
-        self.rings[node.0 as usize].pop_front()
+    /// Takes the next of what has come for a rank.
+    pub fn take(&mut self, rank: Rank) -> Option<Received<P>> {
+        let (slot, received) = self.arrivals[rank.0 as usize].pop_front()?;
+        if let Some(slot) = slot {
+            self.rings[self.nodes.of(rank) as usize].take(slot);
+        }
+        Some(received)
     }
 
-    /// How many frames a node has in its receive ring.
-    pub fn waiting(&self, node: Rank) -> usize {
-        self.rings[node.0 as usize].len()
+    /// How much has come for a rank that it has not taken.
+    pub fn waiting(&self, rank: Rank) -> usize {
+        self.arrivals[rank.0 as usize].len()
     }
 
-    /// Asks for `node` to be woken at `time`.
-    pub fn wake_at(&mut self, node: Rank, time: Time) {
-        self.events.put(time.max(self.now()), Event::Wake(node.0));
+    /// Asks for `rank` to be woken at `time`.
+    pub fn wake_at(&mut self, rank: Rank, time: Time) {
+        self.events.put(time.max(self.now()), Event::Wake(rank));
     }
 
-    /// Whether a node has a processor, which it gets at once if one is free. Otherwise [`Notice::Time`] tells it when its turn comes.
-    pub fn take_processor(&mut self, node: Rank) -> bool {
-        self.processors.take(node)
+    /// Whether a rank has a processor, which it gets at once if one is free. Otherwise [`Notice::Time`] tells it when
+    /// its turn comes.
+    pub fn take_processor(&mut self, rank: Rank) -> bool {
+        self.processors.take(rank)
     }
 
-    /// What interrupts have taken of a node's processor since it last asked.
-    pub fn take_stolen(&mut self, node: Rank) -> Duration {
-        self.processors.take_stolen(node)
+    /// What interrupts have taken of a rank's processor since it last asked.
+    pub fn take_stolen(&mut self, rank: Rank) -> Duration {
+        self.processors.take_stolen(rank)
     }
 
-    /// Whether a node has a processor.
-    pub fn has_processor(&self, node: Rank) -> bool {
-        self.processors.has_one(node)
+    /// Whether a rank has a processor.
+    pub fn has_processor(&self, rank: Rank) -> bool {
+        self.processors.has_one(rank)
     }
 
-    /// Releases the processor of a node that has nothing to do, if it has one.
-    pub fn release_processor(&mut self, node: Rank) {
-        if let Some(next) = self.processors.release(node) {
+    /// Releases the processor of a rank that has nothing to do, if it has one.
+    pub fn release_processor(&mut self, rank: Rank) {
+        if let Some(next) = self.processors.release(rank) {
             self.wake_at(next, self.now());
         }
     }
 
-    /// The next thing that has happened for which a node may have waited, in order. Time advances only when nothing is left.
+    /// The next thing that has happened for which a rank may have waited, in order. Time advances only when nothing is
+    /// left.
     ///
     /// # Errors
     /// If something would happen later than can be counted.
@@ -322,7 +376,7 @@ impl<P: Clone> Network<P> {
             Event::Sent(node) => {
                 self.up[node as usize].free();
                 self.start_up(node);
-                self.notices.push_back(Notice::Room(Rank(node)));
+                self.notice_room(node);
             }
             Event::AtSwitch(switch, id) => {
                 self.events.put(self.now() + self.ethernet.switch_latency, Event::Forward(switch, id));
@@ -356,8 +410,15 @@ impl<P: Clone> Network<P> {
                 let next = self.processors.end_interrupt();
                 next.into_iter().for_each(|next| self.wake_at(next, self.now()));
             }
-            Event::Wake(node) => self.notices.push_back(Notice::Time(Rank(node))),
+            Event::Wake(rank) => self.notices.push_back(Notice::Time(rank)),
         }
+    }
+
+    /// There is room in a node's transmit ring. Those of its ranks that wait for it have it in turn.
+    fn notice_room(&mut self, node: u32) {
+        let waiting = std::mem::take(&mut self.waiting_for_room[node as usize]);
+        let others = self.nodes.ranks(node).map(Rank).filter(|rank| !waiting.contains(rank));
+        self.notices.extend(waiting.iter().copied().chain(others).map(Notice::Room));
     }
 
     fn start_up(&mut self, node: u32) {
@@ -406,8 +467,19 @@ impl<P: Clone> Network<P> {
         let split = self.ethernet.trunk.map_or(nodes, |trunk| trunk.first_switch.min(nodes));
         let (first, end) = if switch == 0 { (0, split) } else { (split, nodes) };
         match to {
-            Destination::One(Rank(node)) => node.clamp(first, end)..(node + 1).clamp(first, end),
+            Destination::One(rank) => {
+                let node = self.nodes.of(rank);
+                node.clamp(first, end)..(node + 1).clamp(first, end)
+            }
             Destination::All => first..end,
+        }
+    }
+
+    /// The ranks of a node that take a frame.
+    fn takers(&self, node: u32, to: Destination) -> Range<u32> {
+        match to {
+            Destination::One(Rank(rank)) => rank..rank + 1,
+            Destination::All => self.nodes.ranks(node),
         }
     }
 
@@ -415,7 +487,7 @@ impl<P: Clone> Network<P> {
     /// switch. Copies of a broadcast frame follow one another.
     fn forward(&mut self, switch: usize, id: FrameId) {
         let Some(frame) = of(&self.frames, id) else { return };
-        let from = frame.from.0;
+        let from = self.nodes.of(frame.from);
         let (to_all, to) = (frame.to == Destination::All, frame.to);
         let on_switch = self.receivers(switch, to);
         let crosses = switch == self.switch_of(from) && !self.receivers(1 - switch, to).is_empty();
@@ -483,7 +555,7 @@ impl<P: Clone> Network<P> {
     }
 
     fn deliver(&mut self, node: u32, id: FrameId) {
-        let full = self.rings[node as usize].len() >= self.ethernet.receive_ring as usize;
+        let full = self.rings[node as usize].frames() >= self.ethernet.receive_ring;
         self.end_way(id, node, if full { FrameFate::AtRing } else { FrameFate::Received });
         if let Some(frame) = of(&self.frames, id).filter(|_| !full) {
             let whole = match frame.fragment {
@@ -492,9 +564,14 @@ impl<P: Clone> Network<P> {
             };
             if let Some(size) = whole {
                 let broadcast = frame.to == Destination::All;
-                let received = Received { from: frame.from, broadcast, size, payload: frame.payload.clone() };
-                self.rings[node as usize].push_back(received);
-                self.notices.push_back(Notice::Frame(Rank(node)));
+                let payload = frame.payload.clone();
+                let received = Received { through: Through::Wire, from: frame.from, broadcast, size, payload };
+                let takers = self.takers(node, frame.to);
+                let slot = self.rings[node as usize].put(takers.len() as u32);
+                for rank in takers {
+                    self.arrivals[rank as usize].push_back((Some(slot), received.clone()));
+                    self.notices.push_back(Notice::Frame(Rank(rank)));
+                }
             }
         }
         self.leave(id);
@@ -514,9 +591,12 @@ impl<P: Clone> Network<P> {
         {
             *dropped += 1;
         }
-        if let (Some(log), Some(frame)) = (&mut self.log, of(&self.frames, id)) {
-            let (source, destination, broadcast) = (frame.from, Rank(node), frame.to == Destination::All);
-            log.push(FrameRecord { source, destination, broadcast, bytes: frame.size, sent: frame.sent, ended, fate });
+        let Some(&Frame { from: source, to, size: bytes, sent, .. }) = of(&self.frames, id) else { return };
+        let broadcast = to == Destination::All;
+        let record = |rank| FrameRecord { source, destination: Rank(rank), broadcast, bytes, sent, ended, fate };
+        let takers = self.takers(node, to);
+        if let Some(log) = &mut self.log {
+            log.extend(takers.map(record));
         }
     }
 

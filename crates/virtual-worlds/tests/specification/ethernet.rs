@@ -34,6 +34,7 @@ fn fast_ethernet() -> Ethernet {
         call_receive: Duration::ZERO,
         broadcast_each: Duration::ZERO,
         trunk: None,
+        memory: None,
         faults: Faults::NONE,
         messaging: Messaging::default(),
     }

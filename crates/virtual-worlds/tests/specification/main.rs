@@ -8,6 +8,7 @@ mod critical_path;
 mod deadlock;
 mod engines_agree;
 mod ethernet;
+mod ethernet_memory;
 mod ethernet_world;
 mod fat_tree;
 mod goal;

@@ -97,12 +97,43 @@ pub struct Ethernet {
     /// A second switch, with a trunk to it; there is one switch by default.
     #[serde(default)]
     pub trunk: Option<Trunk>,
+    /// The processes of each node, and what messages between them cost; one process by default.
+    #[serde(default)]
+    pub memory: Option<Memory>,
     /// The faults; none by default.
     #[serde(default)]
     pub faults: Faults,
     /// How messages are sent.
     #[serde(default)]
     pub messaging: Messaging,
+}
+
+/// Several processes on each node, each with a processor of its own: a message between them goes through the node's
+/// memory, not over the wire. Ranks are numbered node by node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Memory {
+    /// How many processes a node has; 1 by default.
+    pub processes: u32,
+    /// The sender's cost for each part of a message: that which is pushed, as much as the pushed buffer holds, and that
+    /// which is pulled, in parts of up to 64 KB. None by default.
+    pub send: Duration,
+    /// The receiver's cost for each such part; none by default.
+    pub receive: Duration,
+    /// The cost for each byte that is copied: by the sender, straight to its destination if the receive has been
+    /// posted, and else into the pushed buffer, out of which the receiver copies it again. None by default.
+    pub copy: Duration,
+    /// How much of a part that is copied a cache holds; all of it by default.
+    pub cache: Option<Bytes>,
+    /// The cost for each byte that the `cache` does not hold, instead of `copy`.
+    pub copy_uncached: Duration,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        let (send, receive, copy, copy_uncached) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        Memory { processes: 1, send, receive, copy, cache: None, copy_uncached }
+    }
 }
 
 /// Two switches, and the wire between them.

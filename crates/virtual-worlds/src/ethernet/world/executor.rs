@@ -209,7 +209,8 @@ impl Machine for Running<'_> {
                 return Err(beyond(format_args!("what rank {rank} computes")));
             }
             let notice = self.network.borrow_mut().next_notice()?;
-            let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Time(rank)) = notice else {
+            let Some(Notice::Room(rank) | Notice::Frame(rank) | Notice::Memory(rank) | Notice::Time(rank)) = notice
+            else {
                 if self.messengers.are_stuck() {
                     return Ok(None);
                 }

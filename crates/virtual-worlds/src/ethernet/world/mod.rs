@@ -3,8 +3,8 @@
 //! ```text
 //!    program      of each rank
 //!    Messenger    push-pull messages and broadcasts, sent again until they have arrived: the code that also runs over UDP
-//!    Port         what frames cost the node's processor, and its rings
-//!    Network      wires and switch
+//!    Port         what frames cost the rank's processor, and what messages through the memory of its node do
+//!    Network      wires and switch, rings and memories of nodes
 //! ```
 
 mod executor;

@@ -1,7 +1,7 @@
 //! The messaging parameters that a machine's description sets.
 
-use machines::model::{self, Ethernet, IP_AND_UDP, Messaging, Repeat};
-use messaging::{BroadcastProtocol, Parameters, Parity, Push, Reporting, Timing};
+use machines::model::{self, Ethernet, IP_AND_UDP, Memory, Messaging, Repeat};
+use messaging::{BroadcastProtocol, CopyCost, Parameters, Parity, Push, Reporting, Timing};
 use quantities::Bytes;
 
 /// The parameters of the messaging on `ethernet`, in packets that fill a frame, or a datagram of the length that it sets.
@@ -36,6 +36,11 @@ fn datagram(ethernet: &Ethernet) -> usize {
     let longest = datagram.map_or(ethernet.payload, |datagram| Bytes(datagram.0 + IP_AND_UDP.0));
     let size = longest.0.saturating_sub(beside) + written.0;
     usize::try_from(size).unwrap_or(usize::MAX)
+}
+
+/// What it costs to copy bytes within the memory of a node.
+pub(super) fn copy_cost(memory: &Memory) -> CopyCost {
+    CopyCost { byte: memory.copy, cache: memory.cache, uncached: memory.copy_uncached }
 }
 
 fn repeat(repeat: Repeat) -> messaging::Repeat {

@@ -7,6 +7,7 @@ use machines::model::Ethernet;
 use messaging::{Calls, Datagram, Messenger, Parameters};
 use quantities::{Bytes, Rank, Time};
 
+use super::parameters::copy_cost;
 use super::port::Port;
 use super::record::Record;
 use crate::answer::{Answer, MessagingStatistics};
@@ -46,7 +47,11 @@ impl Setting<'_> {
     ) -> Result<Vec<Messenger<Port<'run, Datagram>>>> {
         let messenger = |rank| {
             let port = Port::new(network, self.ethernet, rank, self.ranks);
-            Ok(Messenger::new(port, rank, self.ranks, self.parameters)?.with_calls(self.calls()))
+            let messenger = Messenger::new(port, rank, self.ranks, self.parameters)?.with_calls(self.calls());
+            Ok(match self.ethernet.memory.filter(|memory| memory.processes > 1) {
+                Some(memory) => messenger.with_shared_memory(network.borrow().neighbours(rank), copy_cost(&memory)),
+                None => messenger,
+            })
         };
         (0..self.ranks).map(Rank).map(messenger).collect()
     }
