@@ -25,7 +25,7 @@ fn every_claim_has_exactly_one_study() {
     has_one_study_for_each(postal::paper(), &postal::STUDIES, 13);
     has_one_study_for_each(cm5::paper(), &cm5::STUDIES, 10);
     has_one_study_for_each(lh::paper(), &lh::STUDIES, 13);
-    has_one_study_for_each(bcast::paper(), &bcast::STUDIES, 6);
+    has_one_study_for_each(bcast::paper(), &bcast::STUDIES, 7);
 }
 
 /// Checks that a report has nothing that a browser would fetch.
@@ -293,6 +293,7 @@ fn what_was_fitted_is_marked() {
         "lh.fig6.server_overhead",
         "lh.fig8.scaling",
         "bcast.sec2.p2p",
+        "bcast.sec2.intranode",
         "bcast.fig4.latency_256",
         "bcast.fig5.latency_4096",
     ];

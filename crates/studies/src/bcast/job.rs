@@ -95,6 +95,11 @@ pub enum Job {
         /// Its size. [B]
         bytes: u32,
     },
+    /// The same between two processes of one node.
+    Within {
+        /// Its size. [B]
+        bytes: u32,
+    },
     /// A broadcast, and a message of the same size back, again and again.
     Broadcast {
         /// The system.
@@ -126,7 +131,7 @@ impl Job {
         match *self {
             // All rounds of a long message are alike.
             Job::PingPong { bytes } if bytes > 1 << 16 => 10,
-            Job::PingPong { .. } | Job::Broadcast { .. } => ROUNDS,
+            Job::PingPong { .. } | Job::Within { .. } | Job::Broadcast { .. } => ROUNDS,
             Job::Late { .. } | Job::Lossy { .. } => 1,
         }
     }
@@ -136,7 +141,7 @@ impl AnyJob for Job {
     fn cost(&self) -> f64 {
         let frames = |bytes: u32| f64::from(4 + bytes / 1_000);
         match *self {
-            Job::PingPong { bytes } => f64::from(self.rounds()) * 4.0 * frames(bytes),
+            Job::PingPong { bytes } | Job::Within { bytes } => f64::from(self.rounds()) * 4.0 * frames(bytes),
             Job::Broadcast { nodes, bytes, .. } => f64::from(self.rounds() * nodes) * 2.0 * frames(bytes),
             Job::Late { bytes, .. } => f64::from(NODES) * frames(bytes),
             Job::Lossy { .. } => 6_000.0,
@@ -152,6 +157,7 @@ impl fmt::Display for Job {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Job::PingPong { bytes } => write!(out, "{bytes} B round trip"),
+            Job::Within { bytes } => write!(out, "{bytes} B round trip within a node"),
             Job::Broadcast { system, nodes, bytes } => write!(out, "{}/{nodes}, {bytes} B", system.name()),
             Job::Late { system, bytes } => write!(out, "{}/{NODES}, {bytes} B to late receivers", system.name()),
             Job::Lossy { trouble, seed } => write!(out, "broadcasts with {}, seed {seed}", trouble.name()),

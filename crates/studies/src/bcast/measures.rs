@@ -9,6 +9,11 @@ pub fn one_way(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&Job::PingPong { bytes })?.time.microseconds() / 2.0)
 }
 
+/// The same between two processes of one node. [us]
+pub fn one_way_within(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {
+    Ok(runs.get(&Job::Within { bytes })?.time.microseconds() / 2.0)
+}
+
 /// The time of a broadcast and its reply. [us]
 pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&Job::Broadcast { system, nodes, bytes })?.time.microseconds())

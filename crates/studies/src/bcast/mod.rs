@@ -71,6 +71,8 @@ pub fn paper() -> Result<Paper, ClaimsError> {
             "PPBCAST is push-pull broadcast with 80 + 780 bytes pushed; SBCAST simple broadcast with the costs of a library, as in \
              the paper; MPICH its tree of messages, which halves the distance in every step.",
         ],
-        machines: ["dp-smp-8", "mpich-tcp-8"].map(|preset| (preset.to_string(), about(preset))).to_vec(),
+        machines: ["dp-smp-8", "dp-smp-quad-2", "mpich-tcp-8"]
+            .map(|preset| (preset.to_string(), about(preset)))
+            .to_vec(),
     })
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::charts::{Line, chart, sizes};
 use super::job::Job;
-use super::measures::{deviation, one_way};
+use super::measures::{deviation, one_way, one_way_within};
 use super::{Results, StudyOfBroadcast};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, compact};
@@ -18,11 +18,38 @@ const SIZES: [u32; 9] = [SHORT, 64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 <
 pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     place: "section 2",
     title: "a message from node to node",
-    claims: &["bcast.sec2.p2p"],
-    jobs: || SIZES.map(|bytes| Job::PingPong { bytes }).to_vec(),
-    judge,
+    claims: &["bcast.sec2.p2p", "bcast.sec2.intranode"],
+    jobs,
+    judge: |claim, runs| if claim.id == "bcast.sec2.p2p" { judge(claim, runs) } else { judge_within(claim, runs) },
     draw,
 };
+
+/// The sizes within a node: the peak is to be that of the one in the middle. [B]
+const WITHIN: [u32; 7] = [SHORT, 500, 1_000, 2_000, PEAK_AT, 8_000, 16_000];
+/// The size with the printed peak within a node. [B]
+const PEAK_AT: u32 = 4_000;
+
+fn jobs() -> Vec<Job> {
+    let within = WITHIN.map(|bytes| Job::Within { bytes });
+    SIZES.map(|bytes| Job::PingPong { bytes }).into_iter().chain(within).collect()
+}
+
+fn judge_within(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
+    let latency = one_way_within(runs, SHORT)?;
+    let rate = |bytes| Ok(f64::from(bytes) / one_way_within(runs, bytes)?);
+    let peak = rate(PEAK_AT)?;
+    let others = WITHIN.into_iter().filter(|bytes| *bytes != PEAK_AT);
+    let others = others.map(|bytes| Ok((format!("{bytes} B"), rate(bytes)? / peak)));
+    let others = others.collect::<Result<Vec<_>, MissingAnswer>>()?;
+    let errors = json!({
+        "latency_us": deviation(latency, claim.printed("latency_us")?),
+        "bandwidth_MBps": deviation(peak, claim.printed("bandwidth_MBps")?),
+    });
+    Ok(Findings::numbers(json!({"latency_us": latency, "bandwidth_MBps": peak}), errors)
+        .with_number("latency_us", latency)
+        .with_number("bandwidth_MBps", peak)
+        .with("over_peak", others))
+}
 
 /// The bandwidth. [MB/s]
 fn bandwidth(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {

@@ -35,6 +35,12 @@ const CHOSEN: [&str; 8] = [
     "ethernet.switch_latency",
 ];
 
+/// The nodes with several processes each.
+const QUAD: &str = "dp-smp-quad-2";
+/// The same fields of these.
+const CHOSEN_WITHIN: [&str; 4] =
+    ["ethernet.memory.send", "ethernet.memory.receive", "ethernet.memory.copy", "ethernet.memory.copy_uncached"];
+
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -72,12 +78,10 @@ pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
 /// Why it cannot be run, or how it ended.
 pub fn run_with(job: &Job, changed: &[(&str, &str)], costs: Costs) -> Result<Measured, String> {
     match *job {
-        Job::PingPong { bytes } => {
-            let machine = machine(System::PushPull, changed, costs)?;
-            let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
-            let program = PingPong { first, second, bytes, rounds: job.rounds() };
-            let (results, _) = simulate(&machine, Options::default(), 2, &program).map_err(run_error)?;
-            Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
+        Job::PingPong { bytes } => ping_pong(job, &machine(System::PushPull, changed, costs)?, bytes),
+        Job::Within { bytes } => {
+            let changed: Vec<_> = changed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            ping_pong(job, &costs.machine((QUAD, QUAD), &changed, &CHOSEN_WITHIN)?, bytes)
         }
         Job::Broadcast { system, nodes, bytes } => {
             let by = match system {
@@ -98,6 +102,14 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)], costs: Costs) -> Result<Mea
         }
         Job::Lossy { trouble, seed } => lossy(trouble, seed, costs),
     }
+}
+
+/// A message between the first two ranks, there and back.
+fn ping_pong(job: &Job, machine: &Machine, bytes: u32) -> Result<Measured, String> {
+    let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
+    let program = PingPong { first, second, bytes, rounds: job.rounds() };
+    let (results, _) = simulate(machine, Options::default(), 2, &program).map_err(run_error)?;
+    Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
 }
 
 fn lossy(trouble: Trouble, seed: u32, costs: Costs) -> Result<Measured, String> {
