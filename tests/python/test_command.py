@@ -218,7 +218,7 @@ def test_ctrl_c_ends_a_program_in_python_as_any_other(tmp_path: Path) -> None:
 
 def test_robustness_is_counted_draw_by_draw_and_continued(tmp_path: Path) -> None:
     def counted(draws: int) -> dict[str, Any]:
-        command = [COMMAND, "reproduce", "bcast", "--robustness", "--draws", str(draws), "--experiments", "kept"]
+        command = [str(COMMAND), "reproduce", "bcast", "--robustness", "--draws", str(draws), "--experiments", "kept"]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
         return tomllib.loads((tmp_path / "kept" / "bcast" / "robustness.toml").read_text())
 
