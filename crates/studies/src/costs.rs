@@ -67,8 +67,9 @@ fn times(quantity: &str, factor: f64) -> Result<String, String> {
     let number_ends = quantity.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(quantity.len());
     let (number, unit) = quantity.split_at(number_ends);
     let number: f64 = number.parse().map_err(|_| format!("{quantity} is no quantity that can be varied"))?;
-    // Three digits of a nanosecond are a picosecond, which is the finest that there is.
-    let number: f64 = report::fixed(number * factor, 3).parse().unwrap_or(number);
+    // Nothing is finer than a picosecond, which is three digits of a nanosecond.
+    let digits = if unit.trim() == "ps" { 0 } else { 3 };
+    let number: f64 = report::fixed(number * factor, digits).parse().unwrap_or(number);
     Ok(format!("{} {}", report::compact(number), unit.trim()))
 }
 
@@ -105,6 +106,7 @@ mod tests {
     fn a_quantity_keeps_its_unit() {
         assert_eq!(times("15.5 us", 2.0), Ok("31 us".to_string()));
         assert_eq!(times("100Mbit/s", 1.05), Ok("105 Mbit/s".to_string()));
+        assert_eq!(times("977 ps", 1.025), Ok("1001 ps".to_string()));
         assert!(times("many", 2.0).is_err());
     }
 }
