@@ -125,7 +125,8 @@ class Point:
         What the number is, with its unit.
     by : dict
         ``{"commands": {"lines": [...], "reads": "/makespan_ps"}}``: commands, and where the number is in the JSON that the last one
-        prints (``*`` is the mean over a list, ``#`` its length); or ``{"python": {"text": ...}}``: a program that prints it.
+        prints (``*`` is the mean over a list, ``#`` its length); ``{"more": {"line": ..., "than": ..., "reads": ...}}``: by how many percent the
+        number of one command is more than that of another; or ``{"python": {"text": ...}}``: a program that prints it.
     value : float
         The number of the study.
     apart : float

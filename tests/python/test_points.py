@@ -35,18 +35,26 @@ def read(found: Any, pointer: str) -> float:
 
 
 def had(point: mq.Point, folder: Path, printed: dict[str, str]) -> float:
-    """The number that the command or program gives; what was `printed` before is not run again."""
+    """The number that the commands or the program give; what was `printed` before is not run again."""
     environment = os.environ | {"PATH": f"{COMMANDS}{os.pathsep}{os.environ['PATH']}"}
     kind, how = next(iter(point.by.items()))
-    lines = how["lines"] if kind == "commands" else [shlex.join([sys.executable, "-c", how["text"]])]
+    lines = {
+        "commands": lambda: how["lines"],
+        "more": lambda: [how["line"], how["than"]],
+        "python": lambda: [shlex.join([sys.executable, "-c", how["text"]])],
+    }[kind]()
     for line in lines:
         if line not in printed:
             arguments = shlex.split(line)
             done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
             assert done.returncode == 0, f"{line}\n{done.stderr}"
             printed[line] = done.stdout
-    last = printed[lines[-1]]
-    return read(json.loads(last), how["reads"]) if kind == "commands" else float(last)
+    if kind == "python":
+        return float(printed[lines[-1]])
+    if kind == "commands":
+        return read(json.loads(printed[lines[-1]]), how["reads"])
+    more, than = (read(json.loads(printed[line]), how["reads"]) for line in lines)
+    return (more / than - 1) * 100
 
 
 @pytest.mark.parametrize("paper", ["moc", "postal", "cm5", "lh", "bcast"])

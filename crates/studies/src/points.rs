@@ -15,16 +15,61 @@ pub struct Point<J, A> {
     pub what: &'static str,
     /// How to have it.
     pub by: By,
-    /// The runs of the study that it needs.
-    pub jobs: fn() -> Vec<J>,
-    /// The number, by these runs.
+    /// The number in the study.
     pub value: Value<J, A>,
     /// How far the two may be apart, as a share of the number: zero, where both are the same computation.
     pub apart: f64,
 }
 
-/// A number, by the runs that it needs.
-pub type Value<J, A> = fn(&Runs<J, A>) -> Result<f64, MissingAnswer>;
+/// A number of a study, in the unit of what the commands print.
+pub enum Value<J, A> {
+    /// Of one run.
+    OfRun(J, fn(&A) -> f64),
+    /// Of several runs: which, and the number by them.
+    OfRuns(fn() -> Vec<J>, fn(&Runs<J, A>) -> Result<f64, MissingAnswer>),
+    /// Computed without a run.
+    Computed(fn() -> Result<f64, MissingAnswer>),
+}
+
+impl<J: Job, A> Value<J, A> {
+    fn jobs(&self) -> Vec<J> {
+        match self {
+            Value::OfRun(job, _) => vec![job.clone()],
+            Value::OfRuns(jobs, _) => jobs(),
+            Value::Computed(_) => Vec::new(),
+        }
+    }
+
+    fn of(&self, runs: &Runs<J, A>) -> Result<f64, MissingAnswer> {
+        match self {
+            Value::OfRun(job, number) => Ok(number(runs.get(job)?)),
+            Value::OfRuns(_, number) => number(runs),
+            Value::Computed(number) => number(),
+        }
+    }
+}
+
+impl<J, A> Point<J, A> {
+    /// A point that commands give, at `reads` in what the last prints: the same computation as the study's.
+    pub const fn by_commands(
+        place: &'static str,
+        what: &'static str,
+        (lines, reads): (&'static [&'static str], &'static str),
+        value: Value<J, A>,
+    ) -> Point<J, A> {
+        Point { place, what, by: By::Commands { lines, reads }, value, apart: 0.0 }
+    }
+
+    /// A point that a program in Python prints: the same computation as the study's.
+    pub const fn by_python(
+        place: &'static str,
+        what: &'static str,
+        text: &'static str,
+        value: Value<J, A>,
+    ) -> Point<J, A> {
+        Point { place, what, by: By::Python { text }, value, apart: 0.0 }
+    }
+}
 
 /// How to have a number of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -35,6 +80,15 @@ pub enum By {
         /// The commands.
         lines: &'static [&'static str],
         /// Where the number is in that JSON: a JSON pointer. `*` takes the mean over a list, and `#` at its end the length of one.
+        reads: &'static str,
+    },
+    /// By two commands that print JSON: by how many percent the number of one is more than that of the other.
+    More {
+        /// The one.
+        line: &'static str,
+        /// The other.
+        than: &'static str,
+        /// Where the number is in the JSON of both.
         reads: &'static str,
     },
     /// By a program in Python, which prints it.
@@ -81,10 +135,10 @@ fn computed<J: Job + Debug, A: Send>(
     run: fn(&J) -> Result<A, String>,
     watch: &Watch<'_>,
 ) -> Result<Vec<FigurePoint>, String> {
-    let jobs = plan(subject.points.iter().flat_map(|point| (point.jobs)()));
+    let jobs = plan(subject.points.iter().flat_map(|point| point.value.jobs()));
     let runs = run_all(&jobs, &run, watch);
     let computed = subject.points.iter().map(|point| {
-        let value = (point.value)(&runs).map_err(|missing| format!("{}: {missing:?}", point.place))?;
+        let value = point.value.of(&runs).map_err(|missing| format!("{}: {missing:?}", point.place))?;
         let Point { place, what, by, apart, .. } = *point;
         Ok(FigurePoint { paper: paper.name(), place, what, by, value, apart })
     });

@@ -181,6 +181,10 @@ fn section<J: Job, A>(
 fn repeated<J, A>(point: &Point<J, A>) -> Element {
     let (how, text) = match point.by {
         By::Commands { lines, reads } => (format!("is at {reads} in what this prints"), lines.join("\n")),
+        By::More { line, than, reads } => (
+            format!("is by how much {reads} in what the first prints is more than in the second"),
+            format!("{line}\n{than}"),
+        ),
         By::Python { text } => ("is what this program prints".to_string(), text.to_string()),
     };
     let summary = element("summary").text(format!("A point of it: the {} {how}", point.what));

@@ -1,14 +1,8 @@
 //! A point of each figure, and the command or program that gives it.
 
-use super::Results;
 use super::job::{Job, System};
-use super::measures::latency;
 use super::simulate::Measured;
-use crate::MissingAnswer;
-use crate::points::{By, Point};
-
-/// Picoseconds in a microsecond.
-const PICOSECONDS: f64 = 1e6;
+use crate::points::{By, Point, Value};
 
 /// A broadcast of so many bytes to so many nodes, and a message of the same size back, 500 times: the mean without the quickest and the
 /// slowest tenth.
@@ -45,21 +39,12 @@ const fn replied(
     place: &'static str,
     what: &'static str,
     text: &'static str,
-    jobs: fn() -> Vec<Job>,
-    value: fn(&Results) -> Result<f64, MissingAnswer>,
+    nodes: u32,
+    bytes: u32,
 ) -> Point<Job, Measured> {
-    Point { place, what, by: By::Python { text }, jobs, value, apart: 1e-9 }
+    let job = Job::Broadcast { system: System::PushPull, nodes, bytes };
+    Point::by_python(place, what, text, Value::OfRun(job, |measured| measured.time.picoseconds() as f64))
 }
-
-const fn broadcast(nodes: u32, bytes: u32) -> Job {
-    Job::Broadcast { system: System::PushPull, nodes, bytes }
-}
-
-fn picoseconds(runs: &Results, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
-    Ok(latency(runs, System::PushPull, nodes, bytes)? * PICOSECONDS)
-}
-
-const PING_PONG: Job = Job::PingPong { bytes: 8 };
 
 /// The points.
 pub const POINTS: [Point<Job, Measured>; 4] = [
@@ -70,8 +55,7 @@ pub const POINTS: [Point<Job, Measured>; 4] = [
             lines: &["maquette run ping-pong --machine dp-smp-8 --nodes 2 --bytes 8 --rounds 500 --json"],
             reads: "/makespan_ps",
         },
-        jobs: || vec![PING_PONG],
-        value: |runs| Ok(500.0 * runs.get(&PING_PONG)?.time.picoseconds() as f64),
+        value: Value::OfRun(Job::PingPong { bytes: 8 }, |measured| 500.0 * measured.time.picoseconds() as f64),
         // The study leaves out the quickest and the slowest tenth.
         apart: 0.03,
     },
@@ -79,21 +63,21 @@ pub const POINTS: [Point<Job, Measured>; 4] = [
         "figure 3",
         "time of a push-pull broadcast of 1 KiB to four nodes, and a reply [ps]",
         broadcast_and_reply!(1024, 4),
-        || vec![broadcast(4, 1024)],
-        |runs| picoseconds(runs, 4, 1024),
+        4,
+        1024,
     ),
     replied(
         "figure 4",
         "time of a push-pull broadcast of 256 B to eight nodes, and a reply [ps]",
         broadcast_and_reply!(256, 8),
-        || vec![broadcast(8, 256)],
-        |runs| picoseconds(runs, 8, 256),
+        8,
+        256,
     ),
     replied(
         "figure 5",
         "time of a push-pull broadcast of 4 KiB to eight nodes, and a reply [ps]",
         broadcast_and_reply!(4096, 8),
-        || vec![broadcast(8, 4096)],
-        |runs| picoseconds(runs, 8, 4096),
+        8,
+        4096,
     ),
 ];

@@ -34,7 +34,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The change of the mean blocking at each router by `buffers`. [%]
-fn changes(runs: &Results, buffers: u32) -> Result<Vec<f64>, MissingAnswer> {
+pub(super) fn changes(runs: &Results, buffers: u32) -> Result<Vec<f64>, MissingAnswer> {
     let (many, one) = (blocking_by_router(runs, job(buffers))?, blocking_by_router(runs, job(1))?);
     Ok(many.iter().zip(&one).map(|(many, one)| change(*many, *one)).collect())
 }

@@ -33,7 +33,7 @@ fn jobs() -> Vec<Job> {
 }
 
 /// The change of the send-away time and of the idle time by `buffers`. [%]
-fn changes(runs: &Results, bytes: u32, buffers: u32) -> Result<(f64, f64), MissingAnswer> {
+pub(super) fn changes(runs: &Results, bytes: u32, buffers: u32) -> Result<(f64, f64), MissingAnswer> {
     let (many, one) = (job(bytes).with_buffers(buffers), job(bytes));
     let away = change(send_away(runs, many)?, send_away(runs, one)?);
     Ok((away, change(receive_idle(runs, many)?, receive_idle(runs, one)?)))

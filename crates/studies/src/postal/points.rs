@@ -2,12 +2,10 @@
 
 use programs::postal::{AlphaTable, Lambda, alpha_for_all, break_even, gamma};
 
-use super::Results;
 use super::job::{DelayedOperation, Experiment, Job, Nodes};
 use super::measures::{latency, latency_jobs};
 use super::simulate::Measured;
-use crate::MissingAnswer;
-use crate::points::{By, Point};
+use crate::points::{By, Point, Value};
 
 const TREE: Job = Job::Tree { nodes: 8, optimal: true };
 const LONG: Job = Job::Broadcast { bytes: 16_384, alpha: 50, nodes: Nodes::Permuted(0) };
@@ -21,53 +19,40 @@ const DELAYED: Job = Job::Combine { tenths: 18, nodes: 1024, delayed: DelayedOpe
 const PERMUTED: &str = "0,57,36,18,3,16,8,54,5,58,53,20,48,47,2,29,26,4,17,63,46,30,31,12,51,42,60,33,11,24,14,61,7,\
      41,32,38,45,15,22,34,55,39,50,44,37,9,49,23,25,35,28,62,40,21,52,13,43,10,19,6,59,1,27,56";
 
-fn picoseconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
-    Ok(runs.get(&job)?.time.picoseconds() as f64)
+/// The time of a run. [ps]
+fn picoseconds(measured: &Measured) -> f64 {
+    measured.time.picoseconds() as f64
 }
 
 fn two() -> Lambda {
     Lambda::new(2, 1).unwrap_or(Lambda::ONE)
 }
 
-const fn read(
-    place: &'static str,
-    what: &'static str,
-    (lines, reads): (&'static [&'static str], &'static str),
-    jobs: fn() -> Vec<Job>,
-    value: fn(&Results) -> Result<f64, MissingAnswer>,
-) -> Point<Job, Measured> {
-    Point { place, what, by: By::Commands { lines, reads }, jobs, value, apart: 1e-9 }
-}
-
 /// The points.
 pub const POINTS: [Point<Job, Measured>; 13] = [
-    read(
+    Point::by_commands(
         "figure 2",
         "steps that eight nodes take along the lambda tree, lambda 2",
         (&["maquette postal --lambda 2 --nodes 8 --json"], "/lower_bound_steps"),
-        || vec![TREE],
-        |runs| Ok(runs.get(&TREE)?.time.microseconds()),
+        Value::OfRun(TREE, |measured| measured.time.microseconds()),
     ),
-    read(
+    Point::by_commands(
         "section 2.4",
         "the most nodes that the source keeps in an optimal split of 14, lambda 2",
         (&["maquette postal --lambda 2 --nodes 14 --json"], "/alpha/kept_most"),
-        Vec::new,
-        |_| Ok(super::section24::optimal(14).iter().map(|(kept, _)| *kept).max().unwrap_or(0) as f64),
+        Value::Computed(|| Ok(super::section24::optimal(14).iter().map(|(kept, _)| *kept).max().unwrap_or(0) as f64)),
     ),
-    read(
+    Point::by_commands(
         "figures 6 to 8",
         "the least alpha that is optimal for all numbers of nodes up to 250, lambda 2",
         (&["maquette postal --lambda 2 --nodes 250 --json"], "/one_alpha_for_all/least"),
-        Vec::new,
-        |_| Ok(alpha_for_all(two(), 250).map_or(f64::NAN, |(least, _)| least.as_f64())),
+        Value::Computed(|| Ok(alpha_for_all(two(), 250).map_or(f64::NAN, |(least, _)| least.as_f64()))),
     ),
-    read(
+    Point::by_commands(
         "figure 9",
         "entries of the table for up to 100 nodes, lambda 1.293",
         (&["maquette postal --lambda 1.293 --nodes 100 --json"], "/table/#"),
-        Vec::new,
-        |_| Ok(AlphaTable::new(super::figure9::lambda(), 100).entries().len() as f64),
+        Value::Computed(|| Ok(AlphaTable::new(super::figure9::lambda(), 100).entries().len() as f64)),
     ),
     Point {
         place: "figure 3",
@@ -76,8 +61,10 @@ pub const POINTS: [Point<Job, Measured>; 13] = [
             lines: &["maquette measure lambda --machine delta --bytes 512 --json"],
             reads: "/sizes/0/one_answer/lambda",
         },
-        jobs: || latency_jobs(Experiment::One, true, 512),
-        value: |runs| Ok(latency(runs, Experiment::One, true, 512)?.lambda),
+        value: Value::OfRuns(
+            || latency_jobs(Experiment::One, true, 512),
+            |runs| Ok(latency(runs, Experiment::One, true, 512)?.lambda),
+        ),
         apart: 0.02,
     },
     Point {
@@ -87,11 +74,13 @@ pub const POINTS: [Point<Job, Measured>; 13] = [
             lines: &["maquette measure lambda --machine delta --set send=non-blocking --bytes 512 --json"],
             reads: "/sizes/0/one_answer/lambda",
         },
-        jobs: || latency_jobs(Experiment::One, false, 512),
-        value: |runs| Ok(latency(runs, Experiment::One, false, 512)?.lambda),
+        value: Value::OfRuns(
+            || latency_jobs(Experiment::One, false, 512),
+            |runs| Ok(latency(runs, Experiment::One, false, 512)?.lambda),
+        ),
         apart: 0.02,
     },
-    read(
+    Point::by_commands(
         "figure 10",
         "time of a broadcast of 16 KiB with alpha 0.5, the first of eight orders of the nodes [ps]",
         (
@@ -102,10 +91,9 @@ pub const POINTS: [Point<Job, Measured>; 13] = [
             ],
             "/makespan_ps",
         ),
-        || vec![LONG],
-        |runs| picoseconds(runs, LONG),
+        Value::OfRun(LONG, picoseconds),
     ),
-    read(
+    Point::by_commands(
         "figure 13",
         "time of a broadcast of 512 B with alpha 0.58, the first of eight orders of the nodes [ps]",
         (
@@ -116,10 +104,9 @@ pub const POINTS: [Point<Job, Measured>; 13] = [
             ],
             "/makespan_ps",
         ),
-        || vec![SHORT],
-        |runs| picoseconds(runs, SHORT),
+        Value::OfRun(SHORT, picoseconds),
     ),
-    read(
+    Point::by_commands(
         "figure 14",
         "time of a broadcast of 64 KiB in row-major order [ps]",
         (
@@ -129,42 +116,37 @@ pub const POINTS: [Point<Job, Measured>; 13] = [
             ],
             "/makespan_ps",
         ),
-        || vec![ROW_MAJOR],
-        |runs| picoseconds(runs, ROW_MAJOR),
+        Value::OfRun(ROW_MAJOR, picoseconds),
     ),
-    read(
+    Point::by_commands(
         "section 3",
         "time of a global combine of 40 nodes, lambda 2 and steps of 1 us [ps]",
         (
             &["maquette run all-reduce --lambda 2 --t0 1us --nodes 40 --algorithm delay-receive --bytes 8 --json"],
             "/makespan_ps",
         ),
-        || vec![COMBINED],
-        |runs| picoseconds(runs, COMBINED),
+        Value::OfRun(COMBINED, picoseconds),
     ),
-    read(
+    Point::by_commands(
         "section 3.3",
         "time of a global combine of 1024 nodes with delayed receives, lambda 1.8 and steps of 1 us [ps]",
         (
             &["maquette run all-reduce --lambda 1.8 --t0 1us --nodes 1024 --algorithm delay-receive --bytes 8 --json"],
             "/makespan_ps",
         ),
-        || vec![DELAYED],
-        |runs| picoseconds(runs, DELAYED),
+        Value::OfRun(DELAYED, picoseconds),
     ),
-    read(
+    Point::by_commands(
         "table 1",
         "gamma for lambda 2",
         (&["maquette postal --lambda 2 --nodes 2 --json"], "/gamma"),
-        Vec::new,
-        |_| Ok(gamma(two())),
+        Value::Computed(|| Ok(gamma(two()))),
     ),
-    read(
+    Point::by_commands(
         "table 2",
         "the lambda from 2 on at which both ways break even",
         (&["maquette postal --lambda 2 --nodes 2 --json"], "/break_even"),
-        Vec::new,
-        |_| Ok(break_even(2)),
+        Value::Computed(|| Ok(break_even(2))),
     ),
 ];
 
@@ -180,10 +162,10 @@ mod tests {
         let group = Group::permuted(Rank(0), 64, 0).unwrap();
         let order: Vec<String> = (0..64).map(|place| group.rank_at(place).0.to_string()).collect();
         assert_eq!(PERMUTED, order.join(","));
-        let lines = POINTS.iter().flat_map(|point| match point.by {
-            By::Commands { lines, .. } => lines,
-            By::Python { .. } => &[],
+        let placed = POINTS.iter().filter(|point| match point.by {
+            By::Commands { lines, .. } => lines[0].contains(&format!("--placement {PERMUTED} ")),
+            By::More { .. } | By::Python { .. } => false,
         });
-        assert_eq!(lines.filter(|line| line.contains(&format!("--placement {PERMUTED} "))).count(), 2);
+        assert_eq!(placed.count(), 2);
     }
 }
