@@ -80,6 +80,9 @@ pub(super) enum Failure {
     /// Claims of a paper that cannot be read.
     #[error(transparent)]
     Claims(#[from] studies::ClaimsError),
+    /// Draws of costs that cannot be judged.
+    #[error(transparent)]
+    Robustness(#[from] studies::RobustnessError),
     /// Files that could not be sent or received.
     #[error(transparent)]
     Cast(#[from] CastError),
@@ -166,6 +169,7 @@ impl Failure {
             Failure::Store(store::serve::Error::Kept(_) | store::serve::Error::Replaced) => 1,
             Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) | Failure::StoreClient(_) => 1,
             Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
+            Failure::Robustness(studies::RobustnessError::Run { .. }) => 1,
             Failure::Usage(error) => error.exit_code(),
             _ => 2,
         }

@@ -34,7 +34,7 @@ pub use findings::{Case, Cell, Findings, Ours, Quantity};
 pub use outcome::{Check, JudgedCondition, Outcome, Verdict, tally};
 pub use points::{By, FigurePoint, Point, Value, points};
 pub use render::plain;
-pub use robustness::{DRAWS, Robustness, robustness};
+pub use robustness::{DRAWS, Robustness, RobustnessError, robustness};
 pub use runs::{Job, MissingAnswer, Progress, Runs, Watch, plan, run_all};
 
 use experiment::Provenance;

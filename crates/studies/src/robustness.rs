@@ -16,6 +16,24 @@ use super::outcome::{Outcome, Verdict};
 use super::runs::{Job, Progress, Runs, Watch, plan, run_all};
 use super::{Paper, PaperName, Study, Subject, bcast, cm5, lh, moc, postal};
 
+/// Why robustness can't be counted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RobustnessError {
+    /// An error in a file of claims.
+    #[error(transparent)]
+    Claims(#[from] ClaimsError),
+    /// A run that fails with drawn costs: nothing is known of the conditions that need it.
+    #[error("draw {draw}: the run of {run} failed: {why}")]
+    Run {
+        /// The number of the draw, from 0.
+        draw: u32,
+        /// Which run.
+        run: String,
+        /// Why.
+        why: String,
+    },
+}
+
 /// A hash of the sources of everything on which a verdict depends: engines, programs, presets, jobs, claims.
 const JUDGED_BY: &str = env!("MAQUETTE_JUDGED_BY");
 /// How many draws are usual.
@@ -131,8 +149,8 @@ impl Robustness {
 /// Judges the conditions of `paper` in its other configuration, if it has one, and then with each draw, from where `before` ends up to `draws`; `each` receives the counts after each draw.
 ///
 /// # Errors
-/// An error in a file of claims, or what `each` returns.
-pub fn robustness<E: From<ClaimsError>>(
+/// An error in a file of claims, a run that fails, or what `each` returns.
+pub fn robustness<E: From<RobustnessError>>(
     paper: PaperName,
     draws: u32,
     before: Option<Robustness>,
@@ -140,17 +158,55 @@ pub fn robustness<E: From<ClaimsError>>(
     each: &mut dyn FnMut(&Robustness) -> Result<(), E>,
 ) -> Result<(), E> {
     match paper {
-        PaperName::Moc => continued(&moc::SUBJECT, moc::paper()?, moc::run_drawn, draws, before, watch, each),
-        PaperName::Postal => {
-            continued(&postal::SUBJECT, postal::paper()?, postal::run_drawn, draws, before, watch, each)
-        }
-        PaperName::Cm5 => continued(&cm5::SUBJECT, cm5::paper()?, cm5::run_drawn, draws, before, watch, each),
-        PaperName::Lh => continued(&lh::SUBJECT, lh::paper()?, lh::run_drawn, draws, before, watch, each),
-        PaperName::Bcast => continued(&bcast::SUBJECT, bcast::paper()?, bcast::run_drawn, draws, before, watch, each),
+        PaperName::Moc => continued(
+            &moc::SUBJECT,
+            moc::paper().map_err(RobustnessError::from)?,
+            moc::run_drawn,
+            draws,
+            before,
+            watch,
+            each,
+        ),
+        PaperName::Postal => continued(
+            &postal::SUBJECT,
+            postal::paper().map_err(RobustnessError::from)?,
+            postal::run_drawn,
+            draws,
+            before,
+            watch,
+            each,
+        ),
+        PaperName::Cm5 => continued(
+            &cm5::SUBJECT,
+            cm5::paper().map_err(RobustnessError::from)?,
+            cm5::run_drawn,
+            draws,
+            before,
+            watch,
+            each,
+        ),
+        PaperName::Lh => continued(
+            &lh::SUBJECT,
+            lh::paper().map_err(RobustnessError::from)?,
+            lh::run_drawn,
+            draws,
+            before,
+            watch,
+            each,
+        ),
+        PaperName::Bcast => continued(
+            &bcast::SUBJECT,
+            bcast::paper().map_err(RobustnessError::from)?,
+            bcast::run_drawn,
+            draws,
+            before,
+            watch,
+            each,
+        ),
     }
 }
 
-fn continued<J: Job + Debug, A: Send, E: From<ClaimsError>>(
+fn continued<J: Job + Debug, A: Send, E: From<RobustnessError>>(
     subject: &Subject<'_, J, A>,
     paper: Paper,
     run: fn(&J, Costs) -> Result<A, String>,
@@ -166,9 +222,12 @@ fn continued<J: Job + Debug, A: Send, E: From<ClaimsError>>(
     let of_this_build = before.filter(|before| before.judged_by == JUDGED_BY);
     let mut counted = of_this_build.unwrap_or_else(|| Robustness::none(&paper, &timed));
     let jobs = plan(studies.iter().filter(|study| !is_timed(study)).flat_map(|study| (study.jobs)()));
-    let judged = |runs: &Runs<J, A>| {
+    let judged = |runs: &Runs<J, A>, draw: u32| {
+        if let Some((run, why)) = runs.failure() {
+            return Err(RobustnessError::Run { draw, run, why });
+        }
         let judged = paper.claims.all.iter().filter_map(|claim| super::judge(studies, paper.claims.file, claim, runs));
-        judged.collect::<Result<Vec<Outcome>, ClaimsError>>()
+        Ok(judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?)
     };
     if let Some(other) = other.as_ref().filter(|_| counted.other.is_empty()) {
         let runs = run_all(&jobs, &|job| run(&(other.of)(job), Costs::Chosen), watch);
@@ -176,7 +235,7 @@ fn continued<J: Job + Debug, A: Send, E: From<ClaimsError>>(
             return Ok(());
         }
         let verdicts = |outcome: Outcome| (outcome.id, outcome.conditions.iter().map(|it| it.verdict).collect());
-        counted.other = judged(&runs)?.into_iter().map(verdicts).collect();
+        counted.other = judged(&runs, 0)?.into_iter().map(verdicts).collect();
         each(&counted)?;
     }
     while counted.draws < draws {
@@ -190,7 +249,7 @@ fn continued<J: Job + Debug, A: Send, E: From<ClaimsError>>(
         if runs.len() < jobs.len() {
             return Ok(());
         }
-        counted.add(&judged(&runs)?);
+        counted.add(&judged(&runs, number)?);
         each(&counted)?;
     }
     Ok(())

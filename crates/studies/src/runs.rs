@@ -70,6 +70,11 @@ impl<J: Job, A> Runs<J, A> {
             None => Err(MissingAnswer::NotRun(job.to_string())),
         }
     }
+    /// The first run that failed, and why; none if all went well.
+    pub fn failure(&self) -> Option<(String, String)> {
+        let failed = |(job, result): (&J, &Result<A, String>)| Some((job.to_string(), result.as_ref().err()?.clone()));
+        self.ended.iter().find_map(failed)
+    }
     /// How many runs ended.
     pub fn len(&self) -> usize {
         self.ended.len()
