@@ -9,6 +9,17 @@ use quantities::splitmix64::Draws;
 /// s: by what part a cost varies at most.
 pub const SPREAD: f64 = 0.05;
 
+/// The fields of a description that hold the costs of messages at a node.
+pub const OF_MESSAGES: [&str; 7] = [
+    "node.processor_send",
+    "node.processor_receive",
+    "node.message_send",
+    "node.message_receive",
+    "node.packet_send",
+    "node.packet_receive",
+    "node.system_message",
+];
+
 /// The costs of the machines of a study.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Costs {
@@ -28,7 +39,7 @@ impl Costs {
         self,
         (family, preset): (&str, &str),
         settings: &[(String, String)],
-        chosen: &[&str],
+        chosen: &[&[&str]],
     ) -> Result<Machine, String> {
         let text = |error: machines::Error| error.to_string();
         let mut description = machines::describe(preset).map_err(text)?;
@@ -36,7 +47,7 @@ impl Costs {
             description.set(name, value).map_err(text)?;
         }
         if let Costs::Drawn(_) = self {
-            for field in chosen {
+            for field in chosen.iter().copied().flatten() {
                 if let Some(value) = description.value(field).map_err(text)? {
                     let factor = self.factor(&format!("{family} {field}"));
                     description.set(field, &times(&value, factor)?).map_err(text)?;
@@ -56,10 +67,15 @@ impl Costs {
                     cost.bytes().fold(0, |state: u64, byte| state.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
                 let mut draws = Draws(stream.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
                 draws.next();
-                (1.0 + SPREAD).powf(2.0 * draws.share() - 1.0)
+                within(SPREAD, draws.share())
             }
         }
     }
+}
+
+/// A factor between 1 / (1 + s) and 1 + s, by a share that is drawn from 0 to 1.
+pub fn within(s: f64, share: f64) -> f64 {
+    (1.0 + s).powf(2.0 * share - 1.0)
 }
 
 /// A quantity as a description has it, `15.5 us`, times `factor`.
@@ -81,7 +97,7 @@ mod tests {
 
     fn packet_send(costs: Costs, preset: &str) -> Duration {
         let settings = [("node.packet_send".to_string(), "40 us".to_string())];
-        costs.machine(("moc", preset), &settings, &["node.packet_send"]).unwrap().node.packet_send
+        costs.machine(("moc", preset), &settings, &[&["node.packet_send"]]).unwrap().node.packet_send
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)], costs: Costs) -> Result<Mea
         Job::PingPong { bytes } => ping_pong(job, &machine(System::PushPull, changed, costs)?, bytes),
         Job::Within { bytes } => {
             let changed: Vec<_> = changed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-            ping_pong(job, &costs.machine((QUAD, QUAD), &changed, &CHOSEN_WITHIN)?, bytes)
+            ping_pong(job, &costs.machine((QUAD, QUAD), &changed, &[&CHOSEN_WITHIN])?, bytes)
         }
         Job::Broadcast { system, nodes, bytes } => {
             let by = match system {
@@ -149,7 +149,7 @@ impl Measured {
 fn machine(system: System, changed: &[(&str, &str)], costs: Costs) -> Result<Machine, String> {
     let settings = system.settings().iter().chain(changed);
     let settings: Vec<_> = settings.map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    costs.machine((system.preset(), system.preset()), &settings, &CHOSEN)
+    costs.machine((system.preset(), system.preset()), &settings, &[&CHOSEN])
 }
 
 /// The result of each rank.

@@ -14,24 +14,17 @@ use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
 use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
-use crate::costs::Costs;
+use crate::costs::{Costs, OF_MESSAGES};
 use experiment::simulate::simulate;
 
 /// Both machines have the same costs.
 const FAMILY: &str = "cm5";
 /// The rank that sends or broadcasts.
 const SOURCE: Rank = Rank(0);
-/// Nodes take no time, to measure what the network alone can carry.
-const NO_COSTS: [(&str, &str); 11] = [
+/// What nodes do at no cost beside messages, which cost nothing either, to measure what the network alone can carry.
+const NO_COSTS: [(&str, &str); 4] = [
     ("node.protocol", "eager"),
     ("node.send", "non-blocking"),
-    ("node.processor_send", "0 us"),
-    ("node.processor_receive", "0 us"),
-    ("node.message_send", "0 us"),
-    ("node.packet_send", "0 us"),
-    ("node.packet_receive", "0 us"),
-    ("node.system_message", "0 us"),
-    ("node.message_receive", "0 us"),
     ("node.copy_rate", "1000 GB/s"),
     ("node.copy_out_rate", "1000 GB/s"),
 ];
@@ -54,16 +47,9 @@ pub const GATHER: Duration = Duration::from_nanoseconds(280);
 /// The time per byte where a complete exchange forwards messages: that of the node to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(50_761);
 
-/// The fields whose values were fitted, or chosen.
-const CHOSEN: [&str; 13] = [
+/// The fields whose values were fitted or chosen beside the costs of messages.
+const CHOSEN: [&str; 6] = [
     "routers.routing_delay",
-    "node.processor_send",
-    "node.processor_receive",
-    "node.message_send",
-    "node.message_receive",
-    "node.packet_send",
-    "node.packet_receive",
-    "node.system_message",
     "node.copy_rate",
     "node.copy_out_rate",
     "control_network.latency",
@@ -189,7 +175,7 @@ fn machine(setup: &Setup, nodes: u32, settings: &[(&str, &str)]) -> Result<Machi
     debug_assert!(nodes <= MANY_NODES);
     let own = settings.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string()));
     let settings: Vec<_> = setup.settings.iter().cloned().chain(own).collect();
-    setup.costs.machine((FAMILY, preset(nodes)), &settings, &CHOSEN)
+    setup.costs.machine((FAMILY, preset(nodes)), &settings, &[&OF_MESSAGES, &CHOSEN])
 }
 
 fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<Measured, String> {
@@ -209,7 +195,8 @@ fn scheduled(machine: &Machine, step: &[Transfer]) -> Result<Measured, String> {
 fn flow(setup: &Setup, nodes: u32, distance: u32) -> Result<Measured, String> {
     let bytes = Bytes(u64::from(FLOW_BYTES));
     let step: Vec<_> = (0..nodes).map(|rank| Transfer { from: Rank(rank), to: Rank(rank ^ distance), bytes }).collect();
-    scheduled(&machine(setup, nodes, &NO_COSTS)?, &step)
+    let free = OF_MESSAGES.map(|field| (field, "0 us"));
+    scheduled(&machine(setup, nodes, &[&NO_COSTS[..], &free].concat())?, &step)
 }
 
 fn exchange(setup: &Setup, algorithm: Complete, nodes: u32, bytes: u32) -> Result<Measured, String> {

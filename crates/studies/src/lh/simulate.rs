@@ -103,7 +103,7 @@ pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64, costs: Costs) -> R
 
 /// The machine of `job`.
 fn machine(job: &Job, costs: Costs) -> Result<Machine, String> {
-    let mut machine = costs.machine(("parsytec-cc", job.platform.preset()), &[], &CHOSEN)?;
+    let mut machine = costs.machine(("parsytec-cc", job.platform.preset()), &[], &[&CHOSEN])?;
     let cost = machine.node.processor_send.picoseconds() / u64::from(job.cheaper.max(1));
     machine.node.processor_send = Duration::from_picoseconds(cost);
     send_without_waiting(&mut machine);

@@ -12,6 +12,7 @@ use quantities::splitmix64::Draws;
 use super::Setup;
 use super::begins::Begins;
 use super::search::{Fit, RANGES, preset_costs, try_out};
+use crate::costs::within;
 use crate::walk::{Place, Walk};
 use crate::{ClaimsError, Watch};
 
@@ -91,7 +92,7 @@ pub fn judge_sets(
 /// The set that follows from `seed`: each cost of `centre` times a factor between 1 / (1 + s) and 1 + s, whose logarithm is uniform.
 fn drawn(centre: &Place, s: f64, seed: u64) -> Place {
     let mut draws = Draws(seed);
-    centre.iter().map(|cost| cost * (1.0 + s).powf(2.0 * draws.share() - 1.0)).collect()
+    centre.iter().map(|cost| cost * within(s, draws.share())).collect()
 }
 
 #[cfg(test)]

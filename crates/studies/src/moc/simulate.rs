@@ -12,7 +12,7 @@ use virtual_worlds::flit::world::{EngineKind, Options};
 
 use super::begins::Begins;
 use super::job::{Engine, Job, Layer, Load, Platform};
-use crate::costs::Costs;
+use crate::costs::{Costs, OF_MESSAGES};
 use experiment::simulate::simulate;
 
 /// The result of a run.
@@ -43,36 +43,18 @@ fn answer_of_counters<'de, D: Deserializer<'de>>(from: D) -> Result<Answer, D::E
     Ok(Answer { finish, messages, packets, flit_hops, channels, routers, ranks, ..Answer::default() })
 }
 
-/// The fields of a description that hold the costs of messages at a node: on the raw network they are zero.
-const COSTS: [&str; 7] = [
-    "node.processor_send",
-    "node.processor_receive",
-    "node.message_send",
-    "node.message_receive",
-    "node.packet_send",
-    "node.packet_receive",
-    "node.system_message",
-];
-
 /// What counts as an idle channel, which only matters where a layer is chosen because it is idle.
 const IDLE_WHEN: &str = "routing.idle_when";
 /// The prefix of the settings of the GCel.
 const GCEL: &str = "gcel.";
 
-/// The fields whose values were chosen, of the Mesh of Clos or of the GCel.
-const CHOSEN: [&str; 13] = [
+/// The fields whose values were chosen beside the costs of messages, of the Mesh of Clos or of the GCel.
+const CHOSEN: [&str; 6] = [
     "channels.flit_time",
     "channels.credit_latency",
     "channels.rate",
     "routers.routing_delay",
     "switching.per_packet",
-    "node.processor_send",
-    "node.processor_receive",
-    "node.message_send",
-    "node.message_receive",
-    "node.packet_send",
-    "node.packet_receive",
-    "node.system_message",
     "node.reconstruction",
 ];
 
@@ -138,10 +120,10 @@ pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
         settings.push(("channels.buffers".to_string(), job.buffers.to_string()));
     }
     if job.raw {
-        settings.extend(COSTS.map(|name| (name.to_string(), "0 s".to_string())));
+        settings.extend(OF_MESSAGES.map(|name| (name.to_string(), "0 s".to_string())));
     }
     let family = if job.platform == Platform::Gcel { "gcel" } else { "moc" };
-    setup.costs.machine((family, job.platform.preset(job.nodes)), &settings, &CHOSEN)
+    setup.costs.machine((family, job.platform.preset(job.nodes)), &settings, &[&OF_MESSAGES, &CHOSEN])
 }
 
 /// The network of `machine`.

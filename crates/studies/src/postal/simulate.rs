@@ -66,7 +66,7 @@ pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
 
 fn delta(costs: Costs, settings: &[(&str, &str)]) -> Result<Machine, String> {
     let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
-    costs.machine(("delta", "delta"), &settings, &CHOSEN)
+    costs.machine(("delta", "delta"), &settings, &[&CHOSEN])
 }
 
 fn run_error(error: endpoint::Error) -> String {
