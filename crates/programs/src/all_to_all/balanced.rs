@@ -1,4 +1,4 @@
-//! Complete exchange, one partner per step, with near and far partners in every step.
+//! Complete exchange, one partner per step, with far partners in every step.
 
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
@@ -17,8 +17,8 @@ use crate::schedule::SendReceiveOrder;
 /// ```
 ///
 /// In a fat tree whose clusters have a power of two of ranks, pairwise exchange first stays within the clusters, and then
-/// all messages leave them at once. In balanced exchange the numbers are shifted against the clusters by one rank, so that in every
-/// step some messages stay and some leave.
+/// all messages leave them at once. In balanced exchange the numbers are shifted against the clusters by one rank, so that
+/// messages leave them in every step: few at first, and all in some steps (of eight ranks in clusters of four, in the fourth).
 ///
 /// Steps, messages and time are those of [`super::pairwise`] for a power of two of ranks. Otherwise the numbers go up to the next
 /// power of two, and a rank is idle in steps in which it has no partner.

@@ -20,7 +20,7 @@ pub enum Complete {
     Pairwise,
     /// [`super::recursive`]: store and forward in log2 P steps.
     Recursive,
-    /// [`super::balanced`]: one partner per step, near and far ones in every step.
+    /// [`super::balanced`]: one partner per step, far ones in every step.
     Balanced,
     /// [`super::bruck`]: store and forward in ceil(log2 P) steps, for any number of ranks.
     Bruck,
@@ -51,7 +51,7 @@ impl Complete {
             Complete::Recursive => {
                 "For equal messages among all: store and forward in log2 P steps; P must be a power of two"
             }
-            Complete::Balanced => "One partner a step, near ones and far ones in every step",
+            Complete::Balanced => "One partner a step, far ones in every step",
             Complete::Bruck => "For equal messages among all: store and forward in log2 P steps, for any P",
         }
     }

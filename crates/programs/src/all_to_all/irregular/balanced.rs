@@ -11,8 +11,8 @@ use crate::schedule::{Pattern, Schedule};
 ///           1 <-> 2   1 <-> 3   2 <-> 3
 /// ```
 ///
-/// So clusters of ranks and groups of partners do not begin at the same numbers, and in every step some messages stay in
-/// the clusters and others leave them. P - 1 steps for a power of two of ranks; otherwise one less than the next power of
+/// So clusters of ranks and groups of partners do not begin at the same numbers, and in every step some messages
+/// leave the clusters. P - 1 steps for a power of two of ranks; otherwise one less than the next power of
 /// two. Empty steps are included.
 ///
 /// Source: CM-5 paper, section 4.3.

@@ -75,7 +75,7 @@ impl Irregular {
         match self {
             Irregular::Linear => "One receiver per step",
             Irregular::Pairwise => "The steps of pairwise exchange: one partner a step",
-            Irregular::Balanced => "The steps of balanced exchange: near partners and far ones in every step",
+            Irregular::Balanced => "The steps of balanced exchange: far partners in every step",
             Irregular::Greedy => "Every rank takes the first partner that is free",
             Irregular::EdgeColouring => "As few steps as possible",
             Irregular::LargestFirst => "Large messages first, each as early as possible",
