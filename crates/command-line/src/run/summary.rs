@@ -51,7 +51,8 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", unquoted(value))).collect();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
-    let mut text = format!("{} on {} of {on} ({})\n", ended.program, counted(ranks, "node"), parameters.join(", "));
+    let each = if shares_nodes(&ended.machine.interconnect) { "rank" } else { "node" };
+    let mut text = format!("{} on {} of {on} ({})\n", ended.program, counted(ranks, each), parameters.join(", "));
     text += &format!("{}\n", ended.provenance.line());
     let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
     let mut reports_not_received = false;
@@ -78,6 +79,14 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         text += &hot_routers(network, answer);
     }
     text
+}
+
+/// Whether several ranks run on a node.
+fn shares_nodes(interconnect: &Interconnect) -> bool {
+    match interconnect {
+        Interconnect::Ethernet(ethernet) => ethernet.processes() > 1,
+        Interconnect::Flits(_) | Interconnect::LogGp(_) => false,
+    }
 }
 
 /// The nodes of a program's ranks, in order of rank, if they are not those with the ranks' numbers.
