@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use nix::ifaddrs::getifaddrs;
-pub use real_worlds::udp::hears_multicast;
+pub use real_worlds::udp::receives_multicast;
 
 /// An interface that this machine does not have, or that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

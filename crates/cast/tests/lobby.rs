@@ -112,7 +112,7 @@ impl Simulation {
             match to.port() {
                 HOST => drop(self.host.take(now, from, message)),
                 GONE => {}
-                port => self.hear(usize::from(port - 100), from, message),
+                port => self.receive(usize::from(port - 100), from, message),
             }
         }
         for (to, message) in self.host.due(now) {
@@ -129,7 +129,7 @@ impl Simulation {
         }
     }
 
-    fn hear(&mut self, number: usize, from: SocketAddr, message: LobbyMessage) {
+    fn receive(&mut self, number: usize, from: SocketAddr, message: LobbyMessage) {
         let (now, own) = (self.now, at(100 + number as u16));
         let Receiver { guest, round } = &mut self.receivers[number];
         let mut answers = Vec::new();
@@ -207,7 +207,7 @@ fn an_old_announcement_binds_no_receiver_to_a_sender_that_is_gone() {
     let old = LobbyMessage::Announce(announce(Token([7; 16])));
     let mut simulation = Simulation::new(2, 0, 1);
     for _ in 0..3 {
-        simulation.hear(0, at(GONE), old.clone());
+        simulation.receive(0, at(GONE), old.clone());
         (0..2_000).for_each(|_| simulation.step());
     }
     let asked = simulation.recorded.iter().filter(|(_, to, _)| *to == at(GONE)).count();

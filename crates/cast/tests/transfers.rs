@@ -16,7 +16,7 @@ use maquette_cast::lobby::{Announce, Envelope, LobbyMessage, Mismatch, Token};
 use maquette_cast::manifest::Id;
 use maquette_cast::secret::{KeyFile, Secret};
 use quantities::{Bytes, Duration};
-use real_worlds::udp::hears_multicast;
+use real_worlds::udp::receives_multicast;
 
 const LOOPBACK: Ipv4Addr = Ipv4Addr::LOCALHOST;
 /// No transfer may take longer. [s]
@@ -85,7 +85,7 @@ impl Drop for Temporary {
 /// A meeting place that no other test has; none if there is no multicast.
 fn meeting(place: u8, secret: Option<Secret>) -> Option<Meeting> {
     let group = Ipv4Addr::new(239, 255, 78, place);
-    if let Err(error) = hears_multicast(group, LOOPBACK) {
+    if let Err(error) = receives_multicast(group, LOOPBACK) {
         println!("skipped: no multicast on this machine: {error}");
         return None;
     }

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use cast::interface::hears_multicast;
+use cast::interface::receives_multicast;
 use processes::{Process, maquette, output, until};
 
 /// A folder that is removed at the end, and a multicast group that no other test uses.
@@ -21,7 +21,7 @@ impl Place {
     /// None if this machine has no multicast.
     fn new(number: u8) -> Option<Place> {
         let group = Ipv4Addr::new(239, 255, 79, number);
-        if let Err(error) = hears_multicast(group, Ipv4Addr::LOCALHOST) {
+        if let Err(error) = receives_multicast(group, Ipv4Addr::LOCALHOST) {
             println!("skipped: no multicast on this machine: {error}");
             return None;
         }

@@ -143,7 +143,7 @@ pub fn unless_requested<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
 /// As [`unless_requested`]; `look` is called now and then while the work goes on.
 pub fn unless_requested_while<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-    mut look: impl FnMut(),
+    mut poll: impl FnMut(),
 ) -> Option<T> {
     let (done, result) = mpsc::channel();
     // If the thread was abandoned, nobody waits for the result.
@@ -152,7 +152,7 @@ pub fn unless_requested_while<T: Send + 'static>(
         match result.recv_timeout(CHECK_INTERVAL) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if requested() => return None,
-            Err(RecvTimeoutError::Timeout) => look(),
+            Err(RecvTimeoutError::Timeout) => poll(),
             // The thread ended without a result: it panicked.
             Err(RecvTimeoutError::Disconnected) => match worker.map_or(Ok(()), JoinHandle::join) {
                 Ok(()) => return None,

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use endpoint::{Endpoint, Message, Result};
-use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, hears_multicast};
+use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, receives_multicast};
 use maquette_real_worlds::{Clock, block_on, real_parameters};
 use messaging::{Datagram, Datagrams, Destination, Messenger};
 use quantities::{Rank, Time, splitmix64};
@@ -118,7 +118,7 @@ fn none_of_a_thousand_broadcasts_with_loss_is_wrong() {
 
 #[test]
 fn none_of_a_thousand_multicasts_with_loss_is_wrong() {
-    match hears_multicast(GROUP, LOOPBACK) {
+    match receives_multicast(GROUP, LOOPBACK) {
         Ok(()) => run(true),
         Err(error) => println!("skipped: no multicast on this machine: {error}"),
     }

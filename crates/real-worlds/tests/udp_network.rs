@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use endpoint::Message;
 use maquette_real_worlds::Clock;
-use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, hears_multicast};
+use maquette_real_worlds::udp::{Group, UdpNetwork, UdpSettings, receives_multicast};
 use messaging::packet::{Body, Data, Packet, Part};
 use messaging::{Datagram, Datagrams, Destination};
 use quantities::{Duration, Rank, Rate};
@@ -47,7 +47,7 @@ fn networks(ranks: u32, with_group: bool, rate: Option<Rate>) -> Vec<UdpNetwork>
 }
 
 fn has_multicast() -> bool {
-    let heard = hears_multicast(GROUP, LOOPBACK);
+    let heard = receives_multicast(GROUP, LOOPBACK);
     if let Err(error) = &heard {
         println!("skipped: no multicast on this machine: {error}");
     }

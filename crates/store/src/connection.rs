@@ -199,7 +199,7 @@ impl Connection {
         for number in 0..MOST_IN_TURN {
             // A client that does not pipeline is not at a second request.
             if number % FETCHED_AT_ONCE == 1 && self.session.is_authenticated {
-                host.look_ahead(self.requests.upcoming());
+                host.prefetch(self.requests.upcoming());
             }
             if self.session.client.is_killed.get() || self.session.is_leaving && self.under_way.is_empty() {
                 return Pause::Leave;

@@ -84,7 +84,7 @@ pub fn receive(
 struct Lobby {
     guest: Guest,
     /// The reported reasons why senders could not be understood; and when senders may be told of it again.
-    told: BTreeSet<Mismatch>,
+    reported: BTreeSet<Mismatch>,
     notices_at: Time,
     /// Whether an announcement has arrived since the last answer.
     is_unanswered: bool,
@@ -132,7 +132,7 @@ impl<W: Watch> Receiver<'_, W> {
             self.sender_left(folder, "it has not answered for five seconds");
         }
         let until = deadline.map_or(now + LOOK, |deadline| deadline.min(now + LOOK));
-        hear(&self.wire, &self.lobby, &self.watch, until)?;
+        receive_until(&self.wire, &self.lobby, &self.watch, until)?;
         let (found, called) = {
             let lobby = &mut *self.lobby.borrow_mut();
             (lobby.found.take(), lobby.called.take())
@@ -219,7 +219,7 @@ impl<W: Watch> Receiver<'_, W> {
     fn round_on<D: Datagrams>(&mut self, folder: &mut Folder, call: &Call, network: D) -> Result<Ended> {
         let (wire, lobby, watch) = (&self.wire, &self.lobby, &self.watch);
         let network = Attended::new(network, |now| {
-            hear(wire, lobby, watch, now)?;
+            receive_until(wire, lobby, watch, now)?;
             let newer = lobby.borrow().called.is_some();
             if newer || watch.borrow().ends() { Err(Error::Stopped) } else { Ok(()) }
         });
@@ -298,8 +298,8 @@ impl<W: Watch> Receiver<'_, W> {
 
 impl Lobby {
     const fn new(guest: Guest) -> Lobby {
-        let told = BTreeSet::new();
-        Lobby { guest, told, notices_at: Time::ZERO, is_unanswered: false, called: None, found: None }
+        let reported = BTreeSet::new();
+        Lobby { guest, reported, notices_at: Time::ZERO, is_unanswered: false, called: None, found: None }
     }
 
     /// Handles a message; answers go into `answers`.
@@ -334,7 +334,7 @@ impl Lobby {
 }
 
 /// Receives messages in the lobby until `until`, and answers.
-fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
+fn receive_until<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     let mut answers: Vec<(SocketAddr, LobbyMessage)> = Vec::new();
     let mut notice = None;
@@ -343,7 +343,7 @@ fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, 
         match message {
             Ok(message) => lobby.take(now, from, message, &mut answers),
             Err(Strange::Mismatch(why)) => {
-                if lobby.told.insert(why) {
+                if lobby.reported.insert(why) {
                     watch.borrow_mut().see(Event::SenderMismatch(why, v4(from)));
                 }
                 if lobby.notices(now) {

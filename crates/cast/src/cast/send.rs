@@ -87,7 +87,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
     let mut sender = Sender {
         settings,
         watch: RefCell::new(watch),
-        lobby: RefCell::new(Lobby { host: Host::new(announce), told: BTreeSet::new() }),
+        lobby: RefCell::new(Lobby { host: Host::new(announce), reported: BTreeSet::new() }),
         transfer: Transfer::new(&listing.manifest),
         piece: Bytes(u64::from(listing.manifest.piece())),
         reader: Reader::new(listing),
@@ -111,7 +111,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
 /// The receivers, and those reported to be unable to read what is sent.
 struct Lobby {
     host: Host,
-    told: BTreeSet<(Mismatch, Ipv4Addr)>,
+    reported: BTreeSet<(Mismatch, Ipv4Addr)>,
 }
 
 struct Sender<'a, W> {
@@ -149,7 +149,7 @@ impl<W: Watch> Sender<'_, W> {
             }
             attend(&self.wire, &self.lobby, now)?;
             let until = self.lobby.borrow().host.deadline().min(now + LOOK);
-            hear(&self.wire, &self.lobby, &self.watch, until)?;
+            receive_until(&self.wire, &self.lobby, &self.watch, until)?;
         }
     }
 
@@ -204,7 +204,7 @@ impl<W: Watch> Sender<'_, W> {
                 }
                 attend(&self.wire, &self.lobby, now)?;
                 let until = self.lobby.borrow().host.deadline().min(now + LOOK);
-                hear(&self.wire, &self.lobby, &self.watch, until)?;
+                receive_until(&self.wire, &self.lobby, &self.watch, until)?;
             };
             if assembled {
                 return Ok(self.lobby.borrow().host.roster());
@@ -252,7 +252,7 @@ impl<W: Watch> Sender<'_, W> {
     fn round_on<D: Datagrams>(&mut self, network: D, ranks: u32) -> std::result::Result<Vec<Outcome>, CastError> {
         let (wire, lobby, watch, piece) = (&self.wire, &self.lobby, &self.watch, self.piece);
         let network = Attended::new(network, |now| {
-            hear(wire, lobby, watch, now)?;
+            receive_until(wire, lobby, watch, now)?;
             attend(wire, lobby, now)
         });
         let sealed = self.settings.meeting.secret.is_some();
@@ -309,14 +309,14 @@ fn attend(wire: &Wire, lobby: &RefCell<Lobby>, now: Time) -> Result<()> {
 }
 
 /// Receives messages in the lobby until `until`.
-fn hear<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
+fn receive_until<W: Watch>(wire: &Wire, lobby: &RefCell<Lobby>, watch: &RefCell<&mut W>, until: Time) -> Result<()> {
     let now = wire.now();
     wire.listen(until, |from, message| {
         let lobby = &mut *lobby.borrow_mut();
         let event = match message {
             Ok(message) => lobby.host.take(now, from, message).map(Event::Joined),
             Err(Strange::Notice(why)) => {
-                let is_new = lobby.told.len() < MOST_TOLD && lobby.told.insert((why, v4(from)));
+                let is_new = lobby.reported.len() < MOST_TOLD && lobby.reported.insert((why, v4(from)));
                 is_new.then(|| Event::ReceiverMismatch(why, v4(from)))
             }
             Err(Strange::Unreadable | Strange::Mismatch(_)) => None,

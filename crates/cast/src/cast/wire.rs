@@ -72,12 +72,12 @@ impl Wire {
     pub(super) fn listen(
         &self,
         until: Time,
-        mut hear: impl FnMut(SocketAddr, std::result::Result<LobbyMessage, Strange>),
+        mut receive: impl FnMut(SocketAddr, std::result::Result<LobbyMessage, Strange>),
     ) -> Result<()> {
         let own = self.lobby.address();
         let take = |from: SocketAddr, bytes: &[u8]| {
             if from != own {
-                hear(from, self.envelope.read(bytes));
+                receive(from, self.envelope.read(bytes));
             }
         };
         self.lobby.receive(Some(until), take).map_err(failed)

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use cast::interface;
 use clap::{Arg, Args, Command, value_parser};
 use quantities::{Bytes, Duration, Rate};
-use real_worlds::udp::hears_multicast;
+use real_worlds::udp::receives_multicast;
 use serde_json::{Value, json};
 
 use super::CommandOutput;
@@ -342,7 +342,7 @@ impl Options {
         }
         let random = || random_group().map_err(LaunchError::system("random numbers")).map_err(Failure::Launch);
         let group = self.group.map_or_else(random, Ok)?;
-        if all_local && let Err(refused) = hears_multicast(*group.ip(), self.interface) {
+        if all_local && let Err(refused) = receives_multicast(*group.ip(), self.interface) {
             warn(&format!(
                 "broadcasts are sent to one rank after another, as multicast is not available here: {refused}"
             ));

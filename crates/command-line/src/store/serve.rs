@@ -222,7 +222,7 @@ impl Arguments {
             }));
         }
         if let Some(found) = server.found() {
-            tell_what_was_lost(found);
+            report_losses(found);
         }
         server.show_pages(&pages, Observability::assets())?;
         server.write_down(self.observability.log());
@@ -370,7 +370,7 @@ impl Arguments {
 }
 
 /// Reports what was being written when the process or the machine ended: none of it had been acknowledged.
-fn tell_what_was_lost(found: &Found) {
+fn report_losses(found: &Found) {
     if let Some(torn) = &found.torn {
         let (path, at, bytes) = (quantities::shown_path(&torn.path), torn.at, torn.bytes);
         warn(&format!("`{path}` is incomplete: its last {bytes} bytes, from byte {at} on, are ignored"));

@@ -76,10 +76,10 @@ pub fn signal(which: &str, process: &str) {
 }
 
 /// Waits until `look` finds something.
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let begun = now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return found;
         }
         assert!(begun.elapsed() < LIMIT, "waited in vain: {what}");

@@ -69,14 +69,14 @@ impl<C: Contents> Server<C> {
     }
 
     /// Checks whether an idle file should shrink: to be called now and then, but not often.
-    pub fn look(&mut self, outputs: &mut Vec<OutputOf<C>>) {
+    pub fn poll(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         self.rest = 0;
         self.consider_shrinking(outputs);
     }
 
     /// Sends the token back, if this server has it and is not busy, and is below the threshold or fewer servers are wanted: called
     /// whenever it has answered a request that stores nothing. A file without requests does not change, except by
-    /// [`Server::look`].
+    /// [`Server::poll`].
     pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table()) else { return };
         let Some(Split { from, .. }) = file.last_split() else { return };

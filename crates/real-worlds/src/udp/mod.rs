@@ -25,7 +25,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 pub use counts::UdpCounts;
 pub use network::{UdpNetwork, UdpSettings};
-pub use port::{KernelBuffers, UdpPort, hears_multicast};
+pub use port::{KernelBuffers, UdpPort, receives_multicast};
 pub use receiving::wait_for_any;
 pub use sending::Piece;
 

@@ -163,7 +163,7 @@ fn join(group: Group) -> io::Result<UdpSocket> {
 ///
 /// # Errors
 /// Errors of the system, or that nothing arrived within a second.
-pub fn hears_multicast(group: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
+pub fn receives_multicast(group: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()> {
     let socket = UdpSocket::bind(SocketAddrV4::new(interface, 0))?;
     let address = SocketAddrV4::new(group, socket.local_addr()?.port());
     let group = Group { address, interface, hops: 1, has_local_peers: true };

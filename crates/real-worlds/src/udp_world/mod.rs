@@ -18,7 +18,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use endpoint::{Error, Program, Result, Run, World};
 use messaging::Parameters;
 
-use crate::udp::hears_multicast;
+use crate::udp::receives_multicast;
 use crate::{machine_time, real_parameters};
 
 /// The interface that every machine has.
@@ -41,7 +41,7 @@ impl UdpWorld {
         // Two worlds on one machine share a group only by chance, and then on different ports.
         let [_, _, high, low] = (machine_time() as u32).to_be_bytes();
         let group = Ipv4Addr::new(239, 255, high, low);
-        let refused = hears_multicast(group, LOOPBACK).err().map(|error| error.to_string());
+        let refused = receives_multicast(group, LOOPBACK).err().map(|error| error.to_string());
         UdpWorld { parameters, group: refused.is_none().then_some(group), refused }
     }
 

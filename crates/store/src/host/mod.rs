@@ -228,7 +228,7 @@ impl Host {
     }
 
     /// Has the records of a client's next requests fetched from memory: all at the same time, rather than one after another as they are carried out.
-    pub fn look_ahead(&self, keys: Upcoming<'_>) {
+    pub fn prefetch(&self, keys: Upcoming<'_>) {
         let (mut hashes, mut count) = ([0; FETCHED_AT_ONCE], 0);
         for (c, key) in hashes.iter_mut().zip(keys) {
             *c = c_of(key);

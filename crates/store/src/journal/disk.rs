@@ -250,7 +250,7 @@ impl Disk {
     ///
     /// # Errors
     /// [`Error::System`]: something that was written could not be made durable.
-    pub fn look(&mut self, now: Milliseconds, has_begun_values: bool) -> Result<bool, Error> {
+    pub fn poll(&mut self, now: Milliseconds, has_begun_values: bool) -> Result<bool, Error> {
         let (failure, kept) = {
             let mut shared = self.shared();
             (shared.failure.take(), shared.bytes)
@@ -472,11 +472,11 @@ mod tests {
         let urgent = disk.urgent().expect("messages wait");
         assert_eq!(urgent, disk.position().0);
         assert!(!disk.is_durable(urgent), "nobody has waited for it");
-        disk.look(0, false).unwrap();
+        disk.poll(0, false).unwrap();
         while !disk.is_durable(urgent) {
             woken.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
         }
-        disk.look(0, false).unwrap();
+        disk.poll(0, false).unwrap();
         assert_eq!(disk.urgent(), None);
         fs::remove_dir_all(&disk.data().directory).unwrap();
     }

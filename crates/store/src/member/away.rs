@@ -18,14 +18,14 @@ impl<C: Contents> Member<C> {
 
     /// Looks which members are away. Servers may split, or not any more, if that has changed.
     pub(super) fn adapt_to_who_is_away(&mut self, outputs: &mut Vec<Output<C>>) {
-        if self.look_who_is_away() {
+        if self.find_who_is_away() {
             self.record_standing();
             self.reconsider(outputs);
         }
     }
 
     /// Looks which members are away. Returns whether that has changed; then it is to be recorded, and splits are to be reconsidered.
-    pub(super) fn look_who_is_away(&mut self) -> bool {
+    pub(super) fn find_who_is_away(&mut self) -> bool {
         let loads = self.placement.loads(u32::MAX);
         let absent = self.peers.values().filter(|peer| peer.role == Role::Data && !self.is_connected(peer.identity));
         let away: BTreeMap<Identity, u32> =

@@ -39,8 +39,8 @@ impl<C: Contents> Member<C> {
         let welcome = Message::Welcome(known.cloned().collect(), self.placement.clone(), departures.collect());
         outputs.push(Output::Send(new.identity, welcome));
         let identity = new.identity;
-        self.tell_of_resizing(identity, outputs);
-        self.hear_of(identity, new, outputs);
+        self.announce_resizing(identity, outputs);
+        self.learn_of(identity, new, outputs);
         self.relays.insert(identity);
         self.record_standing();
         // It does not ask again once it is let in. If this member forgot it then, as the power fails, nobody might know it.
@@ -79,7 +79,7 @@ impl<C: Contents> Member<C> {
         self.forget_former_spares();
         self.learn(placement);
         let waiting = self.waiting.take();
-        self.look_who_is_away();
+        self.find_who_is_away();
         self.record_standing();
         self.reconsider(outputs);
         // Those were waiting for this.
@@ -95,32 +95,32 @@ impl<C: Contents> Member<C> {
         if settings != self.settings() {
             outputs.push(Output::Send(identity, Message::Differs(self.settings())));
         }
-        self.hear_of(identity, back, outputs);
+        self.learn_of(identity, back, outputs);
         let others = self.peers.values().filter(|peer| peer.identity != identity);
         let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
         outputs.push(Output::Send(identity, Message::There(others.cloned().collect(), departures.collect())));
     }
 
     /// Learns which members there are.
-    pub(super) fn hear_of_all(&mut self, from: Identity, peers: Vec<Peer>, outputs: &mut Vec<Output<C>>) {
-        peers.into_iter().for_each(|peer| self.hear_of(from, peer, outputs));
+    pub(super) fn learn_of_all(&mut self, from: Identity, peers: Vec<Peer>, outputs: &mut Vec<Output<C>>) {
+        peers.into_iter().for_each(|peer| self.learn_of(from, peer, outputs));
     }
 
     /// Learns of a member, and passes that on if it is news.
-    pub(super) fn hear_of(&mut self, from: Identity, new: Peer, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn learn_of(&mut self, from: Identity, new: Peer, outputs: &mut Vec<Output<C>>) {
         let is_known = new.identity == self.own.identity || self.peers.contains_key(&new.identity);
         if is_known || self.is_former_spare(&new) || self.has_gone(new.identity) {
             return;
         }
         self.peers.insert(new.identity, new.clone());
         self.forget_former_spares();
-        self.look_who_is_away();
+        self.find_who_is_away();
         self.record_standing();
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));
         }
         // The member that let it in may not have known yet.
-        self.tell_who_has_left(new.identity, outputs);
+        self.send_departures(new.identity, outputs);
         self.reconsider(outputs);
     }
 

@@ -68,7 +68,7 @@ pub struct Noted {
 #[derive(Debug, Default)]
 pub(super) struct Announced {
     /// What each was told last.
-    told: BTreeMap<Identity, (Stage, usize)>,
+    informed: BTreeMap<Identity, (Stage, usize)>,
     /// What each has noted, and whether it has no unacknowledged messages.
     noted: BTreeMap<Identity, (Stage, usize, bool)>,
     /// The members that host servers, as each has said when it noted something last.
@@ -150,12 +150,12 @@ impl<C: Contents> Member<C> {
     }
 
     /// Tells a member, or all, once more: the message may have been lost.
-    pub(super) fn tell_again(&mut self, whom: Option<Identity>, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn announce_leaving_again(&mut self, whom: Option<Identity>, outputs: &mut Vec<Output<C>>) {
         match whom {
-            Some(whom) => drop(self.announced.told.remove(&whom)),
-            None => self.announced.told.retain(|who, told| {
+            Some(whom) => drop(self.announced.informed.remove(&whom)),
+            None => self.announced.informed.retain(|who, informed| {
                 let noted = self.announced.noted.get(who);
-                noted.is_some_and(|(stage, moved, is_quiet)| (*stage, *moved) == *told && *is_quiet)
+                noted.is_some_and(|(stage, moved, is_quiet)| (*stage, *moved) == *informed && *is_quiet)
             }),
         }
         self.go_on_leaving(outputs);
@@ -166,7 +166,7 @@ impl<C: Contents> Member<C> {
         let departure = self.departure().filter(|departure| departure.stage != Stage::Gone && self.is_welcome());
         let Some(departure) = departure else { return };
         let (stage, others_know) = (departure.stage, self.not_heard().next().is_none());
-        self.tell_of_leaving(outputs);
+        self.announce_leaving(outputs);
         match stage {
             Stage::Moving if self.servers.is_empty() && self.to_servers.is_empty() => {
                 if others_know && self.reliable.behind().next().is_none() {
@@ -202,16 +202,16 @@ impl<C: Contents> Member<C> {
     }
 
     /// Tells its progress to the others that were not told yet.
-    fn tell_of_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
+    fn announce_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
         let Some(departure) = self.departures.get(&self.own.identity) else { return };
         let now = (departure.stage, departure.moved.len());
         let due: Vec<Identity> =
-            self.peers.keys().filter(|peer| self.announced.told.get(peer) != Some(&now)).copied().collect();
+            self.peers.keys().filter(|peer| self.announced.informed.get(peer) != Some(&now)).copied().collect();
         if due.is_empty() {
             return;
         }
         for peer in due {
-            self.announced.told.insert(peer, now);
+            self.announced.informed.insert(peer, now);
             outputs.push(Output::Send(peer, Message::Leaving(departure.clone())));
         }
         // What others have been told must survive a restart.
@@ -231,20 +231,20 @@ impl<C: Contents> Member<C> {
         if self.departure().is_some() {
             self.announced.noted.insert(by, (stage, moved, is_quiet));
             self.announced.hosts.insert(by, hosts);
-            self.hear_of_all(by, peers, outputs);
+            self.learn_of_all(by, peers, outputs);
         }
     }
 
     /// Another member announces its departure, and is told what this one has noted.
     pub(super) fn is_told_of_leaving(&mut self, who: Identity, departure: Departure, outputs: &mut Vec<Output<C>>) {
         if who != self.own.identity {
-            self.hear_of_leaving(who, departure, outputs);
+            self.receive_departure(who, departure, outputs);
             self.note(who, outputs);
         }
     }
 
     /// Hears that another member is leaving, from that member or from a third one.
-    pub(super) fn hear_of_leaving(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn receive_departure(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
         if who == self.own.identity {
             return;
         }
@@ -256,12 +256,12 @@ impl<C: Contents> Member<C> {
             heard.moved.into_iter().filter(|(server, _)| !departure.moved.contains_key(server)).collect();
         departure.moved.extend(news.iter().copied());
         for (server, host) in news {
-            self.hear_of_move(server, who, host);
+            self.receive_move(server, who, host);
         }
         if is_over && before.as_ref().is_none_or(|before| before.stage < Stage::Over) {
             self.forget_member(who, heard.relays);
             let others = self.peers.values().filter(|peer| peer.role != Role::Data);
-            others.for_each(|peer| self.tell_who_has_left(peer.identity, outputs));
+            others.for_each(|peer| self.send_departures(peer.identity, outputs));
         }
         if before.as_ref() != self.departures.get(&who) {
             self.record_standing();
@@ -272,7 +272,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has let in.
-    pub(super) fn tell_who_has_left(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn send_departures(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
         let over = self.departures.iter().filter(|(who, _)| self.has_gone(**who));
         let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();
         if self.own.role == Role::Data && !over.is_empty() {
@@ -282,7 +282,7 @@ impl<C: Contents> Member<C> {
 
     /// Tells a member that has asked for a server which has moved away from this one. Others hear of that by its progress, except those that have
     /// left before: they were forgotten, but may wait for answers to requests of their own.
-    pub(super) fn tell_where_it_has_moved(&self, server: u32, asker: Identity, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn send_new_place(&self, server: u32, asker: Identity, outputs: &mut Vec<Output<C>>) {
         let has_moved = |departure: &&Departure| departure.moved.contains_key(&server) && self.has_gone(asker);
         if let Some(departure) = self.departure().filter(has_moved) {
             outputs.push(Output::Send(asker, Message::There(Vec::new(), vec![(self.own.identity, departure.clone())])));
@@ -290,7 +290,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// A server has moved from one member to another. If this member knows a third host, that is more recent.
-    fn hear_of_move(&mut self, server: u32, from: Identity, to: Identity) {
+    fn receive_move(&mut self, server: u32, from: Identity, to: Identity) {
         if self.placement.host(server).is_none_or(|host| host == from) && !self.servers.contains_key(&server) {
             self.learn_host(server, to);
         } else if self.hints.host(server) == Some(from) {

@@ -333,7 +333,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// A member has spoken as the host of a server.
-    fn hear_host(&mut self, server: u32, host: Identity) {
+    fn receive_host(&mut self, server: u32, host: Identity) {
         self.heard.learn(server, host);
         self.hint(server, host);
     }

@@ -141,19 +141,19 @@ impl<C: Contents> Member<C> {
     /// It is back: it checks whether servers should split under the present policy, and tells its address to all members it knows.
     pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
         self.forget_former_spares();
-        self.look_who_is_away();
+        self.find_who_is_away();
         self.record_standing();
         self.reconsider(outputs);
-        self.tell_that_it_is_back(outputs);
+        self.announce_return(outputs);
     }
 
     /// It was taken for lost, and goes on in another life. Others that have heard of a life before this one believe it only in this one.
     pub fn begin_life(&mut self, life: u32, outputs: &mut Vec<Output<C>>) {
         self.own.life = life;
-        self.tell_that_it_is_back(outputs);
+        self.announce_return(outputs);
     }
 
-    fn tell_that_it_is_back(&self, outputs: &mut Vec<Output<C>>) {
+    fn announce_return(&self, outputs: &mut Vec<Output<C>>) {
         for peer in self.peers.keys() {
             outputs.push(Output::Send(*peer, Message::Back(self.own.clone(), self.settings())));
         }
@@ -186,8 +186,8 @@ impl<C: Contents> Member<C> {
                 .unacknowledged(identity)
                 .map(|sequenced| Output::Send(identity, Message::Sequenced(sequenced.clone()))),
         );
-        self.tell_again(Some(identity), outputs);
-        self.tell_who_has_left(identity, outputs);
+        self.announce_leaving_again(Some(identity), outputs);
+        self.send_departures(identity, outputs);
     }
 
     /// Members that have messages to acknowledge.

@@ -40,7 +40,7 @@ impl<C: Contents> Member<C> {
     /// Has the file grow or shrink until the number of servers is within these bounds.
     pub fn resize(&mut self, now: Time, bounds: Bounds, outputs: &mut Vec<Output<C>>) {
         let order = (self.asked.order.0 + 1, self.own.identity);
-        self.hear_of_resizing(self.own.identity, Asked { order, bounds }, outputs);
+        self.receive_resizing(self.own.identity, Asked { order, bounds }, outputs);
         self.settle(now, outputs);
     }
 
@@ -55,7 +55,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of members.
-    pub(super) fn hear_of_resizing(&mut self, from: Identity, asked: Asked, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn receive_resizing(&mut self, from: Identity, asked: Asked, outputs: &mut Vec<Output<C>>) {
         if asked.order <= self.asked.order {
             return;
         }
@@ -67,7 +67,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Tells a new member of the last request, if there was any.
-    pub(super) fn tell_of_resizing(&self, new: Identity, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn announce_resizing(&self, new: Identity, outputs: &mut Vec<Output<C>>) {
         if self.asked != Asked::default() {
             outputs.push(Output::Send(new, Message::Resize(self.asked)));
         }

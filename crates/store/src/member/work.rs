@@ -86,10 +86,10 @@ impl<C: Contents> Member<C> {
     }
 
     /// Checks whether the file should shrink even without requests; to be called now and then.
-    pub fn look(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+    pub fn poll(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         self.adapt_to_who_is_away(outputs);
-        self.of_each_server(outputs, Server::look);
-        self.tell_again(None, outputs);
+        self.of_each_server(outputs, Server::poll);
+        self.announce_leaving_again(None, outputs);
         self.settle(now, outputs);
     }
 
@@ -125,15 +125,15 @@ impl<C: Contents> Member<C> {
             Message::Welcome(there, placement, departures) => {
                 self.be_welcomed(from, there, &placement, departures, outputs);
             }
-            Message::Member(new) => self.hear_of(from, new, outputs),
-            Message::Resize(asked) => self.hear_of_resizing(from, asked, outputs),
+            Message::Member(new) => self.learn_of(from, new, outputs),
+            Message::Resize(asked) => self.receive_resizing(from, asked, outputs),
             Message::Request(server, request) => match self.servers.get_mut(&server) {
                 Some(_) => self.request(server, request, outputs),
                 None => self.bounce(from, server, request.client, request.number, outputs),
             },
             Message::Scan { server, request, hops } => self.scan_server(server, request, hops, outputs),
             Message::Forward { from: sender, to, request } => {
-                self.hear_host(sender, from);
+                self.receive_host(sender, from);
                 self.deliver(from, sender, to, ToServer::Forward(request), outputs);
             }
             Message::Sequenced(sequenced) => self.take_sequenced(from, sequenced, outputs),
@@ -144,7 +144,7 @@ impl<C: Contents> Member<C> {
                 }
             }
             Message::ToClient { server, client, message } => {
-                server.into_iter().for_each(|server| self.hear_host(server, from));
+                server.into_iter().for_each(|server| self.receive_host(server, from));
                 self.to_clients.push_back((client, message));
             }
             Message::NotHere(server) => {
@@ -158,8 +158,8 @@ impl<C: Contents> Member<C> {
             }
             Message::Back(back, settings) => self.be_told_of(back, settings, outputs),
             Message::There(there, departures) => {
-                departures.into_iter().for_each(|(who, departure)| self.hear_of_leaving(who, departure, outputs));
-                self.hear_of_all(from, there, outputs);
+                departures.into_iter().for_each(|(who, departure)| self.receive_departure(who, departure, outputs));
+                self.learn_of_all(from, there, outputs);
             }
             Message::Leaving(departure) => self.is_told_of_leaving(from, departure, outputs),
             Message::Noted(noted) => self.was_noted(from, noted, outputs),
@@ -178,7 +178,7 @@ impl<C: Contents> Member<C> {
                 placement.iter().for_each(|placement| self.learn_of_moving(to, message.get(), placement));
             } else {
                 self.learn_host(from, host);
-                self.hear_host(from, host);
+                self.receive_host(from, host);
                 placement.iter().for_each(|placement| self.learn(placement));
             }
             self.record_taking((Some((member, number)), origin), from, to, Some((message.get(), journaled)));
@@ -243,7 +243,7 @@ impl<C: Contents> Member<C> {
             None if self.is_not_in_the_file(server) => {
                 let ScanRequest { client, number, part, .. } = request;
                 let answer = ScanAnswer::Gone { server };
-                self.tell_client(None, client, ToClient::Scanned { number, part, answer }, outputs);
+                self.send_to_client(None, client, ToClient::Scanned { number, part, answer }, outputs);
             }
             // It is asked for again after its timeout.
             None | Some(_) => {}
@@ -361,29 +361,35 @@ impl<C: Contents> Member<C> {
             self.forget_host(server, member);
         } else {
             outputs.push(Output::Send(member, Message::NotHere(server)));
-            self.tell_where_it_has_moved(server, member, outputs);
+            self.send_new_place(server, member, outputs);
         }
-        self.tell_client(None, client, ToClient::Again { number }, outputs);
+        self.send_to_client(None, client, ToClient::Again { number }, outputs);
     }
 
     /// Passes on a server's outputs.
     pub(super) fn pass_on(&mut self, server: u32, effects: Vec<OutputOf<C>>, outputs: &mut Vec<Output<C>>) {
         for output in effects {
             match output {
-                ServerOutput::Client(client, message) => self.tell_client(Some(server), client, message, outputs),
-                ServerOutput::Server(to, message) => self.tell_server(server, to, message, outputs),
+                ServerOutput::Client(client, message) => self.send_to_client(Some(server), client, message, outputs),
+                ServerOutput::Server(to, message) => self.send_to_server(server, to, message, outputs),
             }
         }
     }
 
-    fn tell_client(&mut self, server: Option<u32>, client: u64, message: ToClientOf<C>, outputs: &mut Vec<Output<C>>) {
+    fn send_to_client(
+        &mut self,
+        server: Option<u32>,
+        client: u64,
+        message: ToClientOf<C>,
+        outputs: &mut Vec<Output<C>>,
+    ) {
         match place_of(client).0 {
             member if member == self.own.identity => self.to_clients.push_back((client, message)),
             member => outputs.push(Output::Send(member, Message::ToClient { server, client, message })),
         }
     }
 
-    fn tell_server(&mut self, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
+    fn send_to_server(&mut self, from: u32, to: u32, message: ToServerOf<C>, outputs: &mut Vec<Output<C>>) {
         if matches!(message, ToServer::Open { .. }) && from != to {
             let host = self.least_loaded(to);
             self.learn_host(to, host);

@@ -553,7 +553,7 @@ impl DataMember {
     }
 
     /// Sends a beat after a long time without sending; greets again after a long time without hearing anything, since messages may be lost.
-    pub fn look(&mut self, now: Milliseconds, output: &mut Output) {
+    pub fn poll(&mut self, now: Milliseconds, output: &mut Output) {
         let is_over = |since: &mut Milliseconds| now.abs_diff(*since) >= PATIENCE_WITH_GROUPS * self.patience;
         if self.expected_since.take_if(is_over).is_some() {
             self.asks_another(now, output);

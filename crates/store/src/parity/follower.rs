@@ -97,7 +97,7 @@ impl Follower {
     }
 
     /// Sends a message to another member as soon as the follower has all steps up to now.
-    pub(super) fn tell_when_it_has_all(&mut self, to: Identity, message: Message, output: &mut Output) {
+    pub(super) fn report_when_complete(&mut self, to: Identity, message: Message, output: &mut Output) {
         if self.steps.is_empty() {
             output.send(to, message);
         } else {

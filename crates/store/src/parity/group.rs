@@ -312,7 +312,7 @@ impl ParityMember {
     }
 
     /// Looks for members that have been silent too long; `passed` is the time since the last look. [ms]
-    pub fn look(&mut self, passed: Milliseconds, output: &mut Output) {
+    pub fn poll(&mut self, passed: Milliseconds, output: &mut Output) {
         let passed = passed.min(LONGEST_LOOK);
         for column in 0..COLUMNS {
             // A spare hears that it is this member when the follower knows of it, and can't greet before.
@@ -322,7 +322,7 @@ impl ParityMember {
             }
         }
         if self.k > 1 {
-            self.look_at_pair(passed, output);
+            self.poll_pair(passed, output);
         }
         if self.pair.leads() {
             self.give_up_newcomers(output);

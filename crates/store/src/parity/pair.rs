@@ -195,7 +195,7 @@ impl ParityMember {
     /// Sends a message as soon as the follower has all steps so far.
     pub(super) fn tell(&mut self, to: Identity, message: Message, output: &mut Output) {
         match self.pair.follower_mut() {
-            Some(follower) => follower.tell_when_it_has_all(to, message, output),
+            Some(follower) => follower.report_when_complete(to, message, output),
             None => output.send(to, message),
         }
     }
@@ -315,7 +315,7 @@ impl ParityMember {
             return;
         }
         if pair.view().and_then(|view| view.other_than(self.own)) == Some(from) {
-            pair.views.hear_void(void);
+            pair.views.receive_void(void);
         }
         let has_to_lead = match pair.standing {
             Standing::Follows(_) => true,
@@ -352,7 +352,7 @@ impl ParityMember {
     }
 
     /// Decides what the pair does next; `passed` is the time since the last look. [ms]
-    pub(super) fn look_at_pair(&mut self, passed: Milliseconds, output: &mut Output) {
+    pub(super) fn poll_pair(&mut self, passed: Milliseconds, output: &mut Output) {
         let (pair, patience) = (&mut self.pair, self.patience);
         (pair.silent, pair.since_told) = (pair.silent.saturating_add(passed), pair.since_told.saturating_add(passed));
         let has_members = self.seats.iter().any(Option::is_some);

@@ -84,7 +84,7 @@ impl ParityMember {
     }
 
     pub(super) fn was_refused(&mut self, number: Number, promised: Number) {
-        self.pair.views.hear(promised);
+        self.pair.views.receive_number(promised);
         self.pair.candidacy.take_if(|candidacy| candidacy.view.number == number);
     }
 

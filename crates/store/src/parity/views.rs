@@ -137,7 +137,7 @@ impl Acceptor {
     }
 
     /// The other parity member of the group's view has given up all views that it asked for up to this number.
-    pub(super) fn hear_void(&mut self, void: Number) {
+    pub(super) fn receive_void(&mut self, void: Number) {
         self.void = self.void.max(void);
     }
 
@@ -148,7 +148,7 @@ impl Acceptor {
     }
 
     /// Learns of a number promised elsewhere.
-    pub(super) fn hear(&mut self, promised: Number) {
+    pub(super) fn receive_number(&mut self, promised: Number) {
         self.promised = self.promised.max(promised);
     }
 

@@ -149,11 +149,11 @@ impl Group {
     }
 
     /// Does what is due by time.
-    pub(super) fn look(&mut self, now: Milliseconds) {
+    pub(super) fn poll(&mut self, now: Milliseconds) {
         let passed = now.saturating_sub(std::mem::replace(&mut self.looked, now));
         match &mut self.part {
-            Part::Data(data) => data.look(now, &mut self.output),
-            Part::Parity(parity) => parity.look(passed, &mut self.output),
+            Part::Data(data) => data.poll(now, &mut self.output),
+            Part::Parity(parity) => parity.poll(passed, &mut self.output),
             Part::Spare(_) => {}
         }
     }

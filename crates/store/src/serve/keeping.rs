@@ -88,7 +88,7 @@ impl Keeper {
     pub(super) fn commit(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.write(now)?;
         let has_begun_values = self.journal.borrow().has_begun_values();
-        if self.disk.look(now, has_begun_values)? {
+        if self.disk.poll(now, has_begun_values)? {
             self.journal.borrow_mut().begin_log();
         }
         let (turn, after) = (std::mem::take(&mut self.turn), self.disk.urgent());
@@ -143,7 +143,7 @@ impl Keeper {
     }
 
     /// Begins a snapshot, if a client has asked for one, and returns the state of the disk to show to clients.
-    pub(super) fn look(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
+    pub(super) fn poll(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
         if is_asked {
             // A value and its parts must be in one log.
             self.write(now)?;
@@ -162,11 +162,11 @@ impl Keeper {
 
 impl Server {
     /// Begins a snapshot, if one was asked for, and updates the state that clients see.
-    pub(super) fn look_at_snapshot(&mut self) -> Result<(), super::Error> {
+    pub(super) fn check_snapshot(&mut self) -> Result<(), super::Error> {
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         let node = &mut *self.host.node().borrow_mut();
         let is_asked = std::mem::take(&mut node.wants_snapshot);
-        node.kept = Some(keeper.look(is_asked, node.now).map_err(super::Error::Kept)?);
+        node.kept = Some(keeper.poll(is_asked, node.now).map_err(super::Error::Kept)?);
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl Server {
         if self.savers.is_empty() {
             return Ok(());
         }
-        self.look_at_snapshot()?;
+        self.check_snapshot()?;
         let state = self.host.node().borrow().kept.as_ref().map(|kept| (kept.is_saving, kept.has_failed));
         let (Some((false, has_failed)), Some(keeper)) = (state, &mut self.keeper) else { return Ok(()) };
         for token in std::mem::take(&mut self.savers) {

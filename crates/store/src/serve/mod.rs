@@ -346,7 +346,7 @@ impl Server {
             }
             self.disconnect_killed();
             if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
-                self.look(now)?;
+                self.poll(now)?;
             }
             self.work_of_member(now, begun)?;
             self.has_turned(begun);
@@ -644,7 +644,7 @@ impl Server {
     }
 
     /// Periodic work: ends clients that have timed out, and measures the memory of the process.
-    fn look(&mut self, now: Milliseconds) -> Result<(), Error> {
+    fn poll(&mut self, now: Milliseconds) -> Result<(), Error> {
         self.looked = now;
         self.clock.set_again();
         let node = Rc::clone(self.host.node());
@@ -655,7 +655,7 @@ impl Server {
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
         drop(node);
-        self.look_at_snapshot()?;
+        self.check_snapshot()?;
         self.host.forget_copies(now);
         let mut given_up = Vec::new();
         let longest = if self.members.receives_large() { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER };
@@ -670,14 +670,14 @@ impl Server {
         }
         given_up.into_iter().for_each(|token| self.mark(token, false));
         self.end_clients_that_wait_for_parity();
-        self.members.look(now, &mut self.arrivals);
+        self.members.poll(now, &mut self.arrivals);
         self.host.member().behind().for_each(|member| self.members.expect(member));
         // Operators are told which members are silent, so all others are connected.
         self.host.member().silent().for_each(|peer| self.members.expect(peer.identity));
-        self.host.with_member(|member, at, outputs| member.look(at, outputs));
-        self.visitors.look(now);
-        self.look_at_certificates();
-        self.tell_what_has_happened(now);
+        self.host.with_member(|member, at, outputs| member.poll(at, outputs));
+        self.visitors.poll(now);
+        self.check_certificates();
+        self.report_events(now);
         Ok(())
     }
 }

@@ -119,7 +119,7 @@ impl Server {
         self.tell(&Event::Slow { milliseconds, commands });
     }
 
-    pub(super) fn tell_what_has_happened(&mut self, now: Milliseconds) {
+    pub(super) fn report_events(&mut self, now: Milliseconds) {
         let servers = MemberState::of(&self.host).servers;
         let mut events = self.watch.servers(&servers);
         let node = self.host.node().borrow();
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// Sends a message to another member.
-    pub(super) fn tell_member(&mut self, to: Identity, told: &PeerMessage, may_be_lost: bool) {
+    pub(super) fn send_to_member(&mut self, to: Identity, told: &PeerMessage, may_be_lost: bool) {
         // Every message can be encoded.
         if let Ok(bytes) = postcard::to_stdvec(told) {
             self.members.send(to, Outgoing::new(bytes.into(), may_be_lost));
@@ -144,7 +144,7 @@ impl Server {
 
     pub(super) fn say_how_it_stands(&mut self, to: Identity) {
         let state = MemberState::of(&self.host);
-        self.tell_member(to, &PeerMessage::State(Box::new(state)), true);
+        self.send_to_member(to, &PeerMessage::State(Box::new(state)), true);
     }
 
     /// Speaks TLS with clients, with those that follow slots, and on the pages. To be called before it serves.
@@ -157,7 +157,7 @@ impl Server {
         self.rereads = Some(rereads);
     }
 
-    pub(super) fn look_at_certificates(&mut self) {
+    pub(super) fn check_certificates(&mut self) {
         match self.rereads.as_mut().and_then(|rereads| rereads()) {
             None => {}
             Some(Ok((acceptor, with_members))) => {
@@ -244,7 +244,7 @@ impl Server {
                 let now = self.host.node().borrow().now;
                 if self.others.are_due(now) {
                     let others: Vec<Identity> = member.peers().map(|peer| peer.identity).collect();
-                    others.into_iter().for_each(|other| self.tell_member(other, &PeerMessage::Ask, true));
+                    others.into_iter().for_each(|other| self.send_to_member(other, &PeerMessage::Ask, true));
                 }
                 // It holds only numbers, texts and addresses, so this can't fail.
                 let json = serde_json::to_string(&self.others.view(&self.host, now)).unwrap_or_default();

@@ -30,13 +30,13 @@ impl Server {
         if member.departure().is_some() {
             group.leave(member.has_left(), *at);
         }
-        group.look(*at);
+        group.poll(*at);
         self.host.node().borrow_mut().group = Some(group.state());
         let wanted = group.wants(self.host.member().peers());
         let output = group.take_output().map_err(Error::Kept)?;
         let life = group.take_new_life();
         for (to, message) in output.sends {
-            self.tell_member(to, &PeerMessage::Group(message), false);
+            self.send_to_member(to, &PeerMessage::Group(message), false);
         }
         output.events.iter().for_each(|event| self.tell(event));
         wanted.into_iter().for_each(|member| self.members.expect(member));

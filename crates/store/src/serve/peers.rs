@@ -414,7 +414,7 @@ impl Peers {
     }
 
     /// Closes links that were not opened in time.
-    pub fn look(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
+    pub fn poll(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
         let late = |socket: &Socket| !socket.link.is_open() && now.saturating_sub(socket.since) > TIME_TO_OPEN;
         let late: Vec<usize> =
             self.sockets.iter().filter(|(_, socket)| late(socket)).map(|(token, _)| *token).collect();

@@ -67,7 +67,7 @@ impl Visitors {
     }
 
     /// Ends visitors that have timed out.
-    pub fn look(&mut self, now: Milliseconds) {
+    pub fn poll(&mut self, now: Milliseconds) {
         self.0.retain(|_, visitor| now.saturating_sub(visitor.since) < TIME);
     }
 }

@@ -193,7 +193,7 @@ impl World {
                 if member.deadline().is_some_and(|deadline| deadline <= at) {
                     member.wake(at, outputs);
                 }
-                member.look(at, outputs);
+                member.poll(at, outputs);
             });
         }
         self.clients.iter_mut().for_each(|client| client.routes.wake(now));

@@ -579,14 +579,14 @@ impl World {
             }
             _ => {
                 self.set_time(woken);
-                self.look(place);
+                self.poll(place);
                 self.commit(place, dies);
             }
         }
     }
 
     /// Does what is due by time on a machine.
-    fn look(&mut self, place: usize) {
+    fn poll(&mut self, place: usize) {
         let now = self.now;
         self.unite();
         if self.cut_off.get(&place).is_some_and(|until| *until <= now) {
@@ -597,7 +597,7 @@ impl World {
         machine.host.with_member(|member, now, outputs| member.wake(now, outputs));
         if now.saturating_sub(machine.looked_at_all) >= LOOK {
             machine.looked_at_all = now;
-            machine.host.with_member(|member, now, outputs| member.look(now, outputs));
+            machine.host.with_member(|member, now, outputs| member.poll(now, outputs));
         }
         let passed = now.saturating_sub(std::mem::replace(&mut machine.looked, now));
         machine.go_on_leaving(now);
@@ -609,8 +609,8 @@ impl World {
                 self.replaced += 1;
                 self.lose(place);
             }
-            Part::Data(data) => data.look(now, &mut machine.output),
-            Part::Parity(parity) => parity.look(passed, &mut machine.output),
+            Part::Data(data) => data.poll(now, &mut machine.output),
+            Part::Parity(parity) => parity.poll(passed, &mut machine.output),
             Part::Spare(..) => {}
         }
     }

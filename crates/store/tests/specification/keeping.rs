@@ -558,7 +558,7 @@ impl World {
     pub fn shrink(&mut self) {
         for _ in 0..100 {
             for number in 0..self.machines.len() {
-                self.machines[number].host.with_member(|member, now, outputs| member.look(now, outputs));
+                self.machines[number].host.with_member(|member, now, outputs| member.poll(now, outputs));
                 self.commit(number, 20);
             }
             self.until_nothing_is_under_way();

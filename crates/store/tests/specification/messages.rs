@@ -89,7 +89,7 @@ proptest! {
             host.with_member(|member, now, outputs| {
                 member.take(now, Identity(from), message, outputs);
                 member.wake(now, outputs);
-                member.look(now, outputs);
+                member.poll(now, outputs);
             });
             prop_assert!(host.take_outputs().iter().filter(|output| matches!(output, Output::Send(..))).count() < MOST_OUTPUTS);
         }

@@ -313,7 +313,7 @@ impl Pool {
             self.until_nothing_is_under_way();
             for number in 0..self.members.len() {
                 let mut outputs = Vec::new();
-                self.members[number].look(time(self.now), &mut outputs);
+                self.members[number].poll(time(self.now), &mut outputs);
                 self.carry(number, outputs);
             }
         }

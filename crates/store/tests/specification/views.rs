@@ -35,7 +35,7 @@ fn started_again() -> ParityMember {
 fn asks(member: &mut ParityMember) -> Number {
     for _ in 0..100 {
         let mut output = Output::default();
-        member.look(PATIENCE / 10, &mut output);
+        member.poll(PATIENCE / 10, &mut output);
         let asked = output.sends.iter().find_map(|(_, message)| match message {
             Message::Ask { number, .. } => Some(*number),
             _ => None,
@@ -259,7 +259,7 @@ fn begins_after(own: Identity, heard: impl IntoIterator<Item = Message>) -> u64 
     member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
     let mut times = (1..100).map(|look| look * PATIENCE / 10);
     let begins = times.find(|_| {
-        member.look(PATIENCE / 10, &mut Output::default());
+        member.poll(PATIENCE / 10, &mut Output::default());
         member.leads()
     });
     begins.expect("it begins a group")
@@ -280,11 +280,11 @@ fn a_group_that_stays_empty_is_given_up() {
     member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
     let mut times = 1..100;
     assert!(times.any(|_| {
-        member.look(PATIENCE / 10, &mut output);
+        member.poll(PATIENCE / 10, &mut output);
         member.leads()
     }));
     assert!(times.any(|_| {
-        member.look(PATIENCE / 10, &mut output);
+        member.poll(PATIENCE / 10, &mut output);
         !member.leads()
     }));
 }
@@ -301,7 +301,7 @@ fn a_change_of_follower_does_not_wait_for_a_member_that_has_left() {
     asks(&mut member);
     assert_eq!(member.other(), None, "one of two is no majority");
     member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Leave }, &mut output);
-    member.look(PATIENCE / 10, &mut output);
+    member.poll(PATIENCE / 10, &mut output);
     assert_eq!(member.other(), Some(OTHER));
 }
 
@@ -333,7 +333,7 @@ proptest! {
             if message.check().is_ok() {
                 let mut output = Output::default();
                 member.take(senders[from], message, &mut output);
-                member.look(PATIENCE / 3, &mut output);
+                member.poll(PATIENCE / 3, &mut output);
             }
         }
         prop_assert!(member.members().count() <= 4);

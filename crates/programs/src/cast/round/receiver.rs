@@ -30,7 +30,7 @@ pub async fn receive<E: Endpoint, S: Store>(
     store: &mut S,
     mut watch: impl FnMut(usize),
 ) -> endpoint::Result<Ended> {
-    let opened = match hear(endpoint).await? {
+    let opened = match receive_to_all(endpoint).await? {
         ToAll::Manifest(bytes) => {
             Manifest::decode(&bytes).map_err(|error| error.to_string()).and_then(|it| store.open(&it))
         }
@@ -42,7 +42,7 @@ pub async fn receive<E: Endpoint, S: Store>(
     };
     endpoint.send(SENDER, ToSender::Has(has).encode()).await?;
     let ended = loop {
-        match hear(endpoint).await? {
+        match receive_to_all(endpoint).await? {
             ToAll::Piece { index, digest, content } => {
                 let length = content.len();
                 match room(endpoint, store).await {
@@ -76,7 +76,7 @@ pub async fn receive<E: Endpoint, S: Store>(
 }
 
 /// The sender's next message. Invalid ones are skipped.
-async fn hear<E: Endpoint>(endpoint: &E) -> endpoint::Result<ToAll> {
+async fn receive_to_all<E: Endpoint>(endpoint: &E) -> endpoint::Result<ToAll> {
     loop {
         if let Some(message) = ToAll::decode(&endpoint.receive_multicast(SENDER).await?) {
             return Ok(message);
@@ -119,7 +119,7 @@ async fn refuse<E: Endpoint>(endpoint: &E, reason: String) -> endpoint::Result<E
 
 /// Waits until the sender has said goodbye, and so has heard what was sent to it. If the sender is gone earlier, nobody needs this.
 async fn goodbye<E: Endpoint>(endpoint: &E) {
-    while let Ok(message) = hear(endpoint).await {
+    while let Ok(message) = receive_to_all(endpoint).await {
         if message == ToAll::Bye {
             return;
         }

@@ -97,7 +97,7 @@ pub async fn send<E: Endpoint, S: Supply>(
     for (rank, outcome) in
         (1..).map(Rank).zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Lacks(transfer.pieces))
     {
-        *outcome = match heard(endpoint, rank).await? {
+        *outcome = match receive_answer(endpoint, rank).await? {
             Some(ToSender::Done) => Outcome::Done,
             Some(ToSender::Lacks(pieces)) => Outcome::Lacks(pieces),
             Some(ToSender::Refuses(reason)) => Outcome::Refuses(reason),
@@ -114,7 +114,7 @@ async fn inventories<E: Endpoint>(endpoint: &E, pieces: u32) -> endpoint::Result
     let mut outcomes = Vec::new();
     let mut claims = Claims::default();
     for rank in (1..endpoint.size()).map(Rank) {
-        outcomes.push(match heard(endpoint, rank).await? {
+        outcomes.push(match receive_answer(endpoint, rank).await? {
             Some(ToSender::Has(has)) => {
                 claims.add(has);
                 Outcome::Lacks(pieces)
@@ -158,7 +158,7 @@ impl Claims {
 }
 
 /// A receiver's message; none if it is gone.
-async fn heard<E: Endpoint>(endpoint: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
+async fn receive_answer<E: Endpoint>(endpoint: &E, rank: Rank) -> endpoint::Result<Option<ToSender>> {
     match endpoint.receive(rank).await {
         Ok(message) => Ok(ToSender::decode(&message)),
         Err(Error::Lost(_)) => Ok(None),

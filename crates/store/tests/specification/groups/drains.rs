@@ -275,9 +275,9 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     let (mut waits_in_vain, mut output) = (member(), Output::default());
     takes(&mut waits_in_vain, follower, Message::Ask { settled: view, number });
     waits_in_vain.meets(0, other, &mut output);
-    waits_in_vain.look(5 * PATIENCE, &mut output);
+    waits_in_vain.poll(5 * PATIENCE, &mut output);
     assert_eq!(output.sends, []);
-    waits_in_vain.look(6 * PATIENCE, &mut output);
+    waits_in_vain.poll(6 * PATIENCE, &mut output);
     assert!(joins(other, &output.sends));
 }
 

@@ -33,7 +33,7 @@ fn answer(parity: &mut ParityMember, session: u64, life: u32, wish: Wish) -> Vec
 /// Lets time pass, and returns what it sends meanwhile.
 fn wait(parity: &mut ParityMember, patiences: u64) -> Vec<Message> {
     let mut output = Output::default();
-    (0..10 * patiences).for_each(|_| parity.look(PATIENCE / 10, &mut output));
+    (0..10 * patiences).for_each(|_| parity.poll(PATIENCE / 10, &mut output));
     output.sends.into_iter().map(|(_, message)| message).collect()
 }
 
