@@ -126,13 +126,24 @@ impl Robustness {
         if verdicts.len() == outcome.conditions.len() { verdicts } else { &[] }
     }
 
-    /// How many of the conditions that are met are robust, in words.
+    /// How many of the conditions that are met are robust, in words; those of which no draw is known are said apart.
     pub fn summary(&self, outcomes: &[Outcome]) -> String {
-        let each = outcomes.iter().filter_map(|outcome| Some((&outcome.conditions, self.kept(outcome)?)));
-        let each = each.flat_map(|(conditions, kept)| conditions.iter().zip(kept));
-        let met: Vec<u32> = each.filter(|(condition, _)| condition.verdict.is_met()).map(|(_, kept)| *kept).collect();
-        let robust = met.iter().filter(|kept| f64::from(**kept) >= ROBUST * f64::from(self.draws)).count();
-        format!("{robust} of {} that are met, {} draws", met.len(), self.draws)
+        let (mut robust, mut drawn, mut unknown) = (0, 0, 0);
+        for outcome in outcomes {
+            let kept = self.kept(outcome);
+            let met = outcome.conditions.iter().enumerate().filter(|(_, condition)| condition.verdict.is_met());
+            for (number, _) in met {
+                match kept {
+                    Some(kept) => {
+                        drawn += 1;
+                        robust += u32::from(f64::from(kept[number]) >= ROBUST * f64::from(self.draws));
+                    }
+                    None => unknown += 1,
+                }
+            }
+        }
+        let unknown = if unknown == 0 { String::new() } else { format!("; {unknown} not drawn") };
+        format!("{robust} of {drawn} that are met, {} draws{unknown}", self.draws)
     }
 
     fn add(&mut self, outcomes: &[Outcome]) {
@@ -287,7 +298,8 @@ mod tests {
         let two = outcome(&id, &[Verdict::Met, Verdict::Met]);
         assert_eq!((read.draws, read.kept(&two)), (2, Some(&[2, 1][..])));
         assert_eq!(read.verdicts_elsewhere(&two), [Verdict::Met, Verdict::ContradictsPaper]);
-        assert_eq!(read.summary(&[two]), "1 of 2 that are met, 2 draws");
+        let other = outcome("p.other", &[Verdict::Met]);
+        assert_eq!(read.summary(&[two, other]), "1 of 2 that are met, 2 draws; 1 not drawn");
         // A claim with another number of conditions is another claim.
         let three = outcome(&id, &[Verdict::Met; 3]);
         assert_eq!((read.kept(&three), read.verdicts_elsewhere(&three).len()), (None, 0));
