@@ -44,6 +44,11 @@ pub enum Reason {
         /// How much that is. [B]
         bytes: Bytes,
     },
+    /// What the ranks of a node send to those of others, or receive from them, must go over the wire that they share.
+    Wire {
+        /// How much that is. [B]
+        bytes: Bytes,
+    },
     /// The machine broadcasts in hardware.
     Hardware,
 }
@@ -56,6 +61,7 @@ impl fmt::Display for Reason {
             Reason::Messages { messages } => write!(out, "{messages} messages of the busiest rank"),
             Reason::Processors => write!(out, "processor time of the busiest rank for its messages"),
             Reason::Channel { bytes } => write!(out, "{bytes} through the channel of the busiest rank"),
+            Reason::Wire { bytes } => write!(out, "{bytes} over the wire of a node"),
             Reason::Hardware => write!(out, "broadcast in hardware"),
         }
     }
@@ -69,17 +75,18 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let bounds = match question {
         Question::Broadcast { bytes, .. } => {
             let receiving = processors(machine, Traffic::default(), Traffic::of(others.min(1), *bytes));
-            [least.dissemination(ranks), channel(machine, ranks, *bytes), receiving]
+            [wire(machine, ranks, |_| bytes.0), channel(machine, ranks, *bytes), receiving]
         }
         Question::AllReduce { bytes, .. } => {
             let own = Traffic::of(others.min(1), *bytes);
-            [least.dissemination(ranks), channel(machine, ranks, *bytes), processors(machine, own, own)]
+            [wire(machine, ranks, |_| bytes.0), channel(machine, ranks, *bytes), processors(machine, own, own)]
         }
         Question::Complete { bytes, .. } => {
             // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends as many.
             let all = Bytes(others.saturating_mul(bytes.0));
             let own = Traffic::of(others.min(1), all);
-            [least.dissemination(ranks), channel(machine, ranks, all), processors(machine, own, own)]
+            let of_node = |beside: u64| beside.saturating_mul(u64::from(ranks) - beside).saturating_mul(bytes.0);
+            [wire(machine, ranks, of_node), channel(machine, ranks, all), processors(machine, own, own)]
         }
         Question::Irregular(pattern) => {
             let messages = u64::from(pattern.most_messages_of_a_rank());
@@ -87,7 +94,8 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
             [busiest(machine, messages, bytes), busiest_processors(machine, pattern), least.dissemination(1)]
         }
     };
-    let bound = bounds.into_iter().fold(least.dissemination(1), larger);
+    let informed = if matches!(question, Question::Irregular(_)) { 1 } else { ranks };
+    let bound = bounds.into_iter().fold(least.dissemination(informed), larger);
     match (question, by_hardware(machine, question.bytes())) {
         (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },
         _ => bound,
@@ -277,6 +285,28 @@ impl Least {
         let time = if messages == 0 { 0 } else { gaps.saturating_add(self.latency) };
         Bound { time: Duration::from_picoseconds(time), reason }
     }
+}
+
+/// The bytes between the ranks of a node and all others, `of` so many ranks of that node, over the wire that these share; no time where
+/// ranks share no wire, or are all on one node.
+fn wire(machine: &Machine, ranks: u32, of: impl Fn(u64) -> u64) -> Bound {
+    let time = |ethernet: &Ethernet| {
+        let processes = ethernet.processes();
+        if processes == 1 || ranks <= processes {
+            return (Duration::ZERO, Bytes(0));
+        }
+        // However ranks are placed, some node has at least as many as on the mean, and none more than it has processes.
+        let on_busiest = ranks.div_ceil(machine.nodes / processes)..=processes;
+        let ends = [*on_busiest.start(), *on_busiest.end()].map(|beside| of(u64::from(beside)));
+        let bytes = Bytes(ends[0].min(ends[1]));
+        let saved = ethernet.bucket.unwrap_or_default();
+        (ethernet.rate.time_of(Bytes(bytes.0.saturating_sub(saved.0))), bytes)
+    };
+    let (time, bytes) = match &machine.interconnect {
+        Interconnect::Ethernet(ethernet) => time(ethernet),
+        Interconnect::Flits(_) | Interconnect::LogGp(_) => (Duration::ZERO, Bytes(0)),
+    };
+    Bound { time, reason: Reason::Wire { bytes } }
 }
 
 /// This many bytes through the channel of one of `ranks`, in the largest possible messages and packets.

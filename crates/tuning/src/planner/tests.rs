@@ -237,6 +237,25 @@ fn a_plan_does_not_depend_on_threads() {
     assert_eq!(rows(1), rows(5));
 }
 
+/// What ranks of different nodes send each other goes over wires that they share, wherever the ranks are.
+#[test]
+fn ranks_that_share_a_wire_are_bounded_by_it() {
+    let machine = machines::load("dp-smp-quad-2").unwrap();
+    let bytes = Bytes(16 << 10);
+    let questions = [
+        Question::Broadcast { ranks: 8, bytes },
+        Question::AllReduce { ranks: 8, bytes },
+        Question::Complete { ranks: 8, bytes },
+    ];
+    for question in questions {
+        let plan = planned(&question, &machine, BUDGET);
+        assert!(plan.bound.reason.to_string().ends_with("over the wire of a node"), "{}", plan.bound.reason);
+        assert!(plan.bound.time <= plan.predictions[0].time, "{}", plan.predictions[0].candidate.name);
+    }
+    let one_node = planned(&Question::Broadcast { ranks: 4, bytes }, &machine, BUDGET);
+    assert!(!one_node.bound.reason.to_string().contains("wire"));
+}
+
 #[test]
 fn a_machine_that_broadcasts_in_hardware_is_asked_to() {
     let machine = machines::load("cm5-32").unwrap();
