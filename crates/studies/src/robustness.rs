@@ -22,6 +22,16 @@ pub enum RobustnessError {
     /// An error in a file of claims.
     #[error(transparent)]
     Claims(#[from] ClaimsError),
+    /// A file of draws that cannot be read.
+    #[error("{file}:{line}: {problem}")]
+    File {
+        /// The file.
+        file: String,
+        /// In which line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
     /// A run that fails with drawn costs: nothing is known of the conditions that need it.
     #[error("draw {draw}: the run of {run} failed: {why}")]
     Run {
@@ -61,22 +71,38 @@ pub struct Robustness {
 }
 
 impl Robustness {
-    /// Reads the `text` of the file of `paper`; none if there is no draw in it.
+    /// Reads the `text` of a `file`; none if there is nothing in it.
     ///
     /// # Errors
     /// What is wrong with it, and in which line.
-    pub fn parse(paper: PaperName, text: &str) -> Result<Option<Robustness>, ClaimsError> {
+    pub fn parse(file: &str, text: &str) -> Result<Option<Robustness>, RobustnessError> {
+        Robustness::read(text).map_err(|(line, problem)| RobustnessError::File {
+            file: file.to_string(),
+            line,
+            problem,
+        })
+    }
+
+    /// The same of the file of `paper`, which is part of the program.
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which line.
+    pub(crate) fn of_paper(paper: PaperName, text: &str) -> Result<Option<Robustness>, ClaimsError> {
+        let file = paper.robustness_file();
+        Robustness::read(text).map_err(|(line, problem)| ClaimsError { file, line, problem, suggestion: None })
+    }
+
+    /// Reads a file, or says in which line what is wrong.
+    fn read(text: &str) -> Result<Option<Robustness>, (usize, String)> {
         if text.trim().is_empty() {
             return Ok(None);
         }
         let failed = |error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start));
             let line = before.map_or(1, |before| before.matches('\n').count() + 1);
-            let problem = error.message().trim_end().replace('\n', "; ");
-            ClaimsError { file: paper.robustness_file(), line, problem, suggestion: None }
+            (line, error.message().trim_end().replace('\n', "; "))
         };
-        let read: Robustness = toml::from_str(text).map_err(failed)?;
-        Ok(Some(read))
+        toml::from_str(text).map(Some).map_err(failed)
     }
 
     /// No draw yet of the conditions of `paper`, without the claims that no cost decides.
@@ -293,7 +319,7 @@ mod tests {
         counted.add(&[outcome(&id, &[Verdict::Met, Verdict::Missed])]);
         counted.add(&[outcome(&id, &[Verdict::MetFitted, Verdict::Met])]);
         counted.other.insert(id.clone(), vec![Verdict::Met, Verdict::ContradictsPaper]);
-        let read = Robustness::parse(PaperName::Bcast, &counted.text(PaperName::Bcast)).unwrap().unwrap();
+        let read = Robustness::parse("r.toml", &counted.text(PaperName::Bcast)).unwrap().unwrap();
         assert_eq!(read, counted);
         let two = outcome(&id, &[Verdict::Met, Verdict::Met]);
         assert_eq!((read.draws, read.kept(&two)), (2, Some(&[2, 1][..])));
@@ -307,9 +333,9 @@ mod tests {
 
     #[test]
     fn an_error_in_the_file_names_its_line() {
-        let error = Robustness::parse(PaperName::Lh, "commit = 'x'\ndraws = 'many'\n").unwrap_err().to_string();
-        assert!(error.starts_with("experiments/lh/robustness.toml:2: invalid type"), "{error}");
-        assert_eq!(Robustness::parse(PaperName::Lh, "\n"), Ok(None));
+        let error = Robustness::parse("kept/r.toml", "commit = 'x'\ndraws = 'many'\n").unwrap_err().to_string();
+        assert!(error.starts_with("kept/r.toml:2: invalid type"), "{error}");
+        assert_eq!(Robustness::parse("r.toml", "\n"), Ok(None));
     }
 
     /// The files of the repository are about its claims.

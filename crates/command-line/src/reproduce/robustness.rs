@@ -34,7 +34,7 @@ pub(super) fn execute(
         let path = folder.join("robustness.toml");
         // It is not an input, which an output may not replace, but what is continued.
         let before = match quantities::read_at_most(&path, LONGEST) {
-            Ok(text) => Robustness::parse(paper, &String::from_utf8_lossy(&text))?,
+            Ok(text) => Robustness::parse(&path.display().to_string(), &String::from_utf8_lossy(&text))?,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
             Err(cause) => return Err(Unwritable { path, cause }.into()),
         };
@@ -49,22 +49,22 @@ pub(super) fn execute(
             last = Some(counted.clone());
             Ok::<(), Failure>(())
         })?;
-        text += &line(paper, last.as_ref(), as_json);
+        text += &line((paper, &path), last.as_ref(), as_json);
     }
     drop(bar);
     let status = if interrupt::flag().load(std::sync::atomic::Ordering::Relaxed) { 130 } else { 0 };
     Ok(CommandOutput { text, status })
 }
 
-/// What is reported of a paper of which there are `counted` draws now; nothing if none was made.
-fn line(paper: PaperName, counted: Option<&Robustness>, as_json: bool) -> String {
+/// What is reported of a paper of which there are `counted` draws now in the file at `path`; none, if no further draw was made.
+fn line((paper, path): (PaperName, &Path), counted: Option<&Robustness>, as_json: bool) -> String {
     let draws = counted.map_or(0, |counted| counted.draws);
     if as_json {
         let claims = counted.map(|counted| &counted.claims);
         return serde_json::json!({"paper": paper.name(), "draws": draws, "claims": claims}).to_string() + "\n";
     }
     match counted {
-        Some(_) => format!("{}: {draws} draws are in {}\n", paper.name(), paper.robustness_file()),
+        Some(_) => format!("{}: {draws} draws are in {}\n", paper.name(), path.display()),
         None => format!("{}: no further draw was made\n", paper.name()),
     }
 }

@@ -60,7 +60,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
                with one buffer for the resends. The messaging is the code that runs over UDP; below it is a simulated \
                switched Ethernet, frame by frame.",
         claims: Claims::parse(FILE, TEXT)?,
-        robustness: Robustness::parse(PaperName::Bcast, ROBUSTNESS)?,
+        robustness: Robustness::of_paper(PaperName::Bcast, ROBUSTNESS)?,
         remarks: vec![
             "The paper does not define the latency of a broadcast. Here it is the time from the call of the broadcast until a \
              message of the same size is back from rank 1, on the clock of the root. The printed growths and ratios fit this \

@@ -70,7 +70,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
         lead: "Every table, figure and checkable statement of R. Ponnusamy, R. Thakur, A. Choudhary and G. Fox' study, on a \
                model of the machine that follows every packet of 20 bytes.",
         claims: Claims::parse(FILE, TEXT)?,
-        robustness: Robustness::parse(PaperName::Cm5, ROBUSTNESS)?,
+        robustness: Robustness::of_paper(PaperName::Cm5, ROBUSTNESS)?,
         remarks: vec![
             "The networks are as the paper describes them. Eight costs of a node and the control network's rate were fitted to \
              which exchange is ahead in Figure 5, to the sizes of Figure 10 and to half of Table 11, and a ninth cost to the \

@@ -75,7 +75,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
                that is spread over servers. Clients and servers run as programs on models of the paper's machines, to \
                the flit.",
         claims: Claims::parse(FILE, TEXT)?,
-        robustness: Robustness::parse(PaperName::Lh, ROBUSTNESS)?,
+        robustness: Robustness::of_paper(PaperName::Lh, ROBUSTNESS)?,
         remarks: vec![
             "Keys are 180,689 Dutch words, the list of OpenTaal, in its order; 3,684 of them occur twice and are \
              stored once. Each of several clients inserts its own part of the list, one word after the other. Servers \

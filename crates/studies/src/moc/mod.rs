@@ -87,7 +87,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
                flit on the machines described below. The paper prints no latencies, so one set of parameters was chosen \
                once and serves for everything on this page.",
         claims: Claims::parse(FILE, TEXT)?,
-        robustness: Robustness::parse(PaperName::Moc, ROBUSTNESS)?,
+        robustness: Robustness::of_paper(PaperName::Moc, ROBUSTNESS)?,
         remarks: vec![
             "All messages are synchronous: a send is over when a system message has acknowledged it. Messages are cut \
              into packets of 128 bytes with a header of two one-byte flits. Speed-up is the time of the base over the \

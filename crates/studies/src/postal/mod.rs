@@ -77,7 +77,7 @@ pub fn paper() -> Result<Paper, ClaimsError> {
         lead: "Every table, figure and checkable statement of J. Bruck, L. De Coster, N. Dewulf, C.-T. Ho and R. \
                Lauwereins' study: the theory exactly, the experiments on a model of the Delta, to the flit.",
         claims: Claims::parse(FILE, TEXT)?,
-        robustness: Robustness::parse(PaperName::Postal, ROBUSTNESS)?,
+        robustness: Robustness::of_paper(PaperName::Postal, ROBUSTNESS)?,
         remarks: vec![
             "In the postal model a sender is done with a message after t0, and its receiver has it lambda t0 after it was \
              sent. The theory is exact: lambda is a fraction, times are whole multiples of its unit.",
