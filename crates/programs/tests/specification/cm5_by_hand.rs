@@ -6,19 +6,8 @@ use maquette_programs::schedule::{Pattern, Schedule, SendReceiveOrder, Transfer}
 use quantities::{Bytes, Rank};
 use virtual_worlds::loggp::Clock;
 
+use crate::cm5_tables::pattern_p;
 use crate::worlds::MODEL;
-
-/// Table 6: pattern P. A row is a sender, a 1 is a message. It has 34 of them.
-const TABLE_6: [[u64; 8]; 8] = [
-    [0, 1, 0, 1, 0, 1, 1, 0],
-    [1, 0, 1, 0, 1, 1, 1, 1],
-    [0, 1, 0, 1, 0, 0, 0, 0],
-    [1, 0, 1, 0, 1, 1, 1, 0],
-    [0, 1, 1, 1, 0, 1, 0, 1],
-    [0, 1, 0, 0, 1, 0, 1, 0],
-    [1, 0, 1, 1, 0, 1, 0, 1],
-    [1, 1, 0, 0, 1, 0, 1, 0],
-];
 
 /// Table 10 exactly as it is printed, one step a line.
 const TABLE_10_AS_PRINTED: [&str; 6] = [
@@ -56,10 +45,6 @@ const PAIRWISE_PARTNERS: [[u32; 7]; 8] = [
     [6, 5, 4, 3, 2, 1, 0],
 ];
 
-fn pattern_p() -> Pattern {
-    Pattern::new(8, TABLE_6.concat()).unwrap()
-}
-
 /// The messages of each step as (sender, receiver), in order.
 fn steps(schedule: &Schedule) -> Vec<Vec<(u32, u32)>> {
     let messages = |step: &Vec<Transfer>| {
@@ -94,7 +79,7 @@ fn printed(table: &[&str]) -> Vec<Vec<(u32, u32)>> {
 fn pattern_p_takes_as_many_steps_as_the_text_says() {
     let carrying =
         |algorithm: Irregular| steps(&algorithm.schedule(&pattern_p())).iter().filter(|it| !it.is_empty()).count();
-    assert_eq!(TABLE_6[1].iter().sum::<u64>(), 6);
+    assert_eq!(pattern_p().of_sender(Rank(1)).len(), 6);
     let four = [Irregular::Linear, Irregular::Pairwise, Irregular::Balanced, Irregular::Greedy];
     assert_eq!(four.map(carrying), [8, 6, 7, 6]);
     assert_eq!(four.map(|it| steps(&it.schedule(&pattern_p())).concat().len()), [34; 4]);
@@ -103,7 +88,8 @@ fn pattern_p_takes_as_many_steps_as_the_text_says() {
 /// P has a message from 4 to 2 and none from 2 to 4, which table 10 prints nevertheless. All else in the table is as we make it.
 #[test]
 fn table_10_as_printed_has_one_message_too_many() {
-    assert_eq!([TABLE_6[4][2], TABLE_6[2][4]], [1, 0]);
+    let bytes = |from, to| pattern_p().bytes(Rank(from), Rank(to)).0;
+    assert_eq!([bytes(4, 2), bytes(2, 4)], [1, 0]);
     let ours = steps(&Irregular::Greedy.schedule(&pattern_p()));
     let mut table = printed(&TABLE_10_AS_PRINTED);
     assert_eq!(table.concat().len(), 35);

@@ -5,7 +5,7 @@ use maquette_programs::all_to_all::{Complete, irregular};
 use maquette_programs::schedule::{Pattern, Schedule};
 use quantities::Bytes;
 
-/// Table 6: pattern P. A 1 is a message.
+/// Table 6: pattern P. A row is a sender, a 1 is a message. It has 34 of them.
 const TABLE_6: &str = "
     0 1 0 1 0 1 1 0
     1 0 1 0 1 1 1 1
@@ -16,7 +16,7 @@ const TABLE_6: &str = "
     1 0 1 1 0 1 0 1
     1 1 0 0 1 0 1 0";
 
-fn pattern_p() -> Pattern {
+pub fn pattern_p() -> Pattern {
     Pattern::new(8, TABLE_6.split_whitespace().map(|entry| entry.parse().unwrap()).collect()).unwrap()
 }
 
