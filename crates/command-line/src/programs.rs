@@ -3,7 +3,8 @@
 use clap::Args;
 use experiment::Error;
 use experiment::catalogue::{Description, Exchange, Kind, Parameter, descriptions};
-use programs::catalogue::{Catalogue, Entry};
+use programs::catalogue::Catalogue;
+use programs::collectives::{Collective, Summary};
 use programs::{all_reduce, broadcast};
 use report::terminal::{Side, columns};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::CommandOutput;
 use super::failure::Failure;
 
-/// What the symbols of the formulas of broadcasts and all-reduces mean.
+/// What the symbols of the formulas of collectives mean, except for those of exchanges.
 const LEGEND: &str =
     "n ranks, s bytes; t0, a step; lambda, the latency in steps; T_lambda(n), the least number of steps in which
 the postal model reaches n ranks; o, L, G as in LogGP: overhead, latency, time of a byte";
@@ -50,38 +51,21 @@ impl Arguments {
     }
 }
 
-/// What is printed about an algorithm.
-struct Algorithm {
-    name: &'static str,
-    about: &'static str,
-    formula: &'static str,
-    parameters: Vec<&'static str>,
-}
-
-impl<A> From<&Entry<A>> for Algorithm {
-    fn from(entry: &Entry<A>) -> Algorithm {
-        let Entry { name, about, formula, parameters, .. } = *entry;
-        Algorithm { name, about, formula, parameters: parameters.iter().map(|parameter| parameter.name()).collect() }
-    }
-}
-
-impl From<Exchange> for Algorithm {
-    fn from(exchange: Exchange) -> Algorithm {
-        let parameters = if let Exchange::Forwarding(_) = exchange { vec!["reshuffle"] } else { Vec::new() };
-        Algorithm { name: exchange.name(), about: exchange.about(), formula: exchange.formula(), parameters }
-    }
+fn of_exchange(exchange: Exchange) -> Summary {
+    let parameters = if let Exchange::Forwarding(_) = exchange { vec!["reshuffle"] } else { Vec::new() };
+    Summary { name: exchange.name(), about: exchange.about(), formula: exchange.formula(), parameters }
 }
 
 /// The algorithms of a collective of that name.
-fn algorithms(program: &str) -> Vec<Algorithm> {
-    fn all<A: Catalogue>() -> Vec<Algorithm> {
-        A::entries().into_iter().map(Algorithm::from).collect()
+fn algorithms(program: &str) -> Vec<Summary> {
+    fn all<A: Catalogue>() -> Vec<Summary> {
+        A::entries().into_iter().map(Summary::of).collect()
     }
     match program {
         "broadcast" => all::<broadcast::Algorithm>(),
         "all-reduce" => all::<all_reduce::Algorithm>(),
-        "all-to-all" => Exchange::all().into_iter().map(Algorithm::from).collect(),
-        _ => Vec::new(),
+        "all-to-all" => Exchange::all().into_iter().map(of_exchange).collect(),
+        other => Collective::named(other).map(Collective::summaries).unwrap_or_default(),
     }
 }
 
@@ -111,7 +95,7 @@ fn text(program: &Description) -> String {
         return text;
     }
     text += "\nAlgorithms, with their times without contention:\n";
-    for Algorithm { name, about, formula, .. } in algorithms {
+    for Summary { name, about, formula, .. } in algorithms {
         text += &format!("{name}: {about}\n    {formula}\n");
     }
     let legend = if program.name == "all-to-all" { LEGEND_OF_EXCHANGES } else { LEGEND };
@@ -141,7 +125,7 @@ fn as_value(program: &Description) -> Value {
         };
         json!({"name": parameter.name, "about": parameter.about, "default": parameter.default, "names": names})
     };
-    let algorithm = |Algorithm { name, about, formula, parameters }: Algorithm| json!({"name": name, "about": about, "formula": formula, "parameters": parameters});
+    let algorithm = |Summary { name, about, formula, parameters }: Summary| json!({"name": name, "about": about, "formula": formula, "parameters": parameters});
     json!({
         "name": program.name,
         "aliases": program.aliases,

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use endpoint::executor::{self, Machine, OperationEvent};
 use endpoint::{Endpoint, Error, Event, Message, Needs, Operation, Outcome, Program, Request, Result, StartStatus};
-use programs::barrier::dissemination;
+use programs::collectives::barrier::dissemination;
 use quantities::{Duration, Rank, Time};
 use real_worlds::MpiWorld;
 

@@ -4,29 +4,24 @@
 //! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.
 
 pub mod agreement;
-pub mod all_gather;
 pub mod all_reduce;
 pub mod all_to_all;
 pub mod applications;
-pub mod barrier;
 pub mod benchmarks;
 pub mod broadcast;
 pub mod cast;
 pub mod catalogue;
-pub mod gather;
+pub mod collectives;
 pub mod goal;
 mod group;
 pub mod linear_hash;
 pub mod measure;
 mod pieces;
 pub mod postal;
-pub mod reduce;
-pub mod reduce_scatter;
-pub mod scan;
-pub mod scatter;
 pub mod schedule;
 mod shift;
 mod shuffle;
 pub mod trace;
 
 pub use group::Group;
+pub use pieces::joined;

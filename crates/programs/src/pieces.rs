@@ -14,7 +14,7 @@ pub(crate) fn piece(message: &Message, range: Range<u64>) -> Message {
 }
 
 /// The message that consists of `pieces`, in order. It carries bytes if all of them do.
-pub(crate) fn joined(pieces: &[Message]) -> Message {
+pub fn joined(pieces: &[Message]) -> Message {
     if let [only] = pieces {
         return only.clone();
     }

@@ -11,6 +11,7 @@ use programs::applications::fft::Fft2d;
 use programs::benchmarks::{AllPairs, BothBegin, EqualDist, PingPong, UnequalDist};
 use programs::broadcast::{Broadcast, HardwareBroadcast};
 use programs::cast::Cast;
+use programs::collectives::CollectiveProgram;
 use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
 use programs::linear_hash::growing::Growing;
@@ -108,6 +109,7 @@ any_program! {
     HardwareBroadcast = Reaches<HardwareBroadcast>,
     Cast = Cast,
     AllReduce = AllReduce<Operator>,
+    Collective = CollectiveProgram,
     LinearHash = LinearHash,
     LinearHashGrowth = Growing,
     Goal = Player<Arc<Schedule>>,

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use endpoint::{Endpoint, Error as ProgramError, Message, Result as ProgramResult, Tag, Tagged};
-use programs::Group;
 use programs::agreement::Agreement;
 use programs::all_reduce::{self, AllReduceContext, Operator};
 use programs::all_to_all::CompleteExchange;
-use programs::barrier::dissemination;
 use programs::broadcast;
-use programs::catalogue::Catalogue as _;
+use programs::catalogue::{Catalogue as _, Parameters};
+use programs::collectives::{Call, Collective, Division, Holders, Sizes, cut};
 use programs::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
+use programs::{Group, joined};
 use quantities::{Bytes, Duration, Rank};
 use serde_json::{Map, Value};
 
@@ -32,7 +32,18 @@ enum Kind {
     Broadcast { algorithm: broadcast::Algorithm, group: Group },
     AllReduce { algorithm: all_reduce::Algorithm, group: Group, operator: Operator },
     AllToAll(ToAll),
-    Barrier,
+    Listed(Listed),
+}
+
+/// A collective of the list of all.
+#[derive(Debug)]
+struct Listed {
+    collective: Collective,
+    /// The algorithm, if one was asked for.
+    algorithm: Option<String>,
+    call: Call,
+    /// The size of each block, if they were stated.
+    sizes: Option<Sizes>,
 }
 
 /// An exchange in which every rank has a message for every other.
@@ -52,8 +63,8 @@ impl Awaited {
     /// # Errors
     /// What the program of that name says of its parameters; a program that is no collective.
     pub fn named(name: &str, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
-        if name == "barrier" {
-            return Ok(Awaited { kind: Kind::Barrier, what: name.into() });
+        if let Some(collective) = Collective::named(name) {
+            return Listed::awaited(collective, parameters, site);
         }
         let choice = Choice::named(name, parameters)?;
         let name = choice.name();
@@ -74,10 +85,23 @@ impl Awaited {
                 (Kind::AllToAll(exchange), agreed)
             }
             other => {
-                return Err(Error::parameter("collective", other.name(), "broadcast, all-reduce, all-to-all, barrier"));
+                let listed = Collective::ALL.iter().map(|collective| collective.name());
+                let known = ["broadcast", "all-reduce", "all-to-all"].into_iter().chain(listed).collect::<Vec<_>>();
+                return Err(Error::parameter("collective", other.name(), known.join(", ")));
             }
         };
         Ok(Awaited { kind, what: in_words(name, &agreed).into() })
+    }
+
+    /// The same among the ranks of a group, whose words then say which.
+    #[must_use]
+    pub fn of_group(self, group: &Group) -> Awaited {
+        const NAMED: u32 = 16;
+        let named = (0..group.len().min(NAMED)).map(|place| group.rank_at(place).to_string());
+        let more = group.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let what = format!("{} of ranks {}{more}", self.what, named.collect::<Vec<String>>().join(", "));
+        Awaited { what: what.into(), ..self }
     }
 
     /// Notes that a rank calls it with these messages, before it does it, in a run whose ranks are compared.
@@ -94,7 +118,8 @@ impl Awaited {
     fn size_of_all(&self, messages: &[Option<Message>]) -> Option<Bytes> {
         let largest = messages.iter().flatten().map(Message::size).max().unwrap_or_default();
         let states = match &self.kind {
-            Kind::Barrier | Kind::Broadcast { .. } => false,
+            Kind::Broadcast { .. } => false,
+            Kind::Listed(listed) => listed.states_size(),
             Kind::AllReduce { .. } => true,
             Kind::AllToAll(exchange) => exchange.forwards(),
         };
@@ -118,10 +143,7 @@ impl Awaited {
             false => Tagged::new(endpoint, Tag::OF_COLLECTIVES),
         };
         match &self.kind {
-            Kind::Barrier => {
-                dissemination(endpoint).await?;
-                Ok(Vec::new())
-            }
+            Kind::Listed(listed) => listed.run(endpoint, messages).await,
             Kind::Broadcast { algorithm, group } => {
                 let own = messages.pop().flatten();
                 let size = size_of(algorithm, own.as_ref(), endpoint.rank() == group.source())?;
@@ -147,6 +169,99 @@ fn in_words(name: &str, parameters: &Map<String, Value>) -> String {
     let parameters = parameters.iter().filter(|(name, _)| *name != "bytes");
     let parameters: Vec<String> = parameters.map(|(name, value)| format!("{name} {}", in_words(value))).collect();
     format!("{name} ({})", parameters.join(", "))
+}
+
+impl Listed {
+    fn awaited(collective: Collective, mut parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
+        let name = collective.name();
+        let sizes = parameters.remove("sizes").map(|value| sizes(&value, collective, site)).transpose()?;
+        let choice = Choice::named(name, parameters.clone())?;
+        let given = serde_json::to_value(&choice).map(|mut choice| choice[name].take());
+        let given = given.map_err(|error| Error::parameter("collective", name, error))?;
+        let text = |field: &str| given[field].as_str().map(str::to_owned);
+        let root = serde_json::from_value(given["root"].clone()).unwrap_or(Rank(0));
+        Site::check_rank("root", root, site.ranks()?)?;
+        let operator = text("operator").and_then(|operator| operator.parse().ok()).unwrap_or(Operator::Xor);
+        if let Some(sizes) = &sizes {
+            parameters.insert("sizes".to_owned(), sizes.0.clone());
+        }
+        if collective.shape().has_root() {
+            parameters.entry("root").or_insert_with(|| root.0.into());
+        }
+        let what = if parameters.is_empty() { name.to_owned() } else { in_words(name, &parameters) };
+        let sizes = sizes.map(|sizes| sizes.1);
+        let listed = Listed { collective, algorithm: text("algorithm"), call: Call { root, operator }, sizes };
+        Ok(Awaited { kind: Kind::Listed(listed), what: what.into() })
+    }
+
+    /// Whether only the sender and the receiver of a block know its size: no rank passes on those of others.
+    fn goes_straight(&self) -> bool {
+        self.algorithm.as_deref() == Some("linear")
+    }
+
+    /// Whether all ranks have to have data of one size.
+    fn states_size(&self) -> bool {
+        let shape = self.collective.shape();
+        let has_data = shape.blocks != Division::Nothing && shape.before != Holders::Root;
+        has_data && self.sizes.is_none() && !(shape.before == Holders::Owner && self.goes_straight())
+    }
+
+    /// The size of each block, of which a rank has these messages.
+    fn sizes(&self, messages: &[Option<Message>], ranks: u32) -> Sizes {
+        if let Some(sizes) = &self.sizes {
+            return sizes.clone();
+        }
+        let shape = self.collective.shape();
+        let own = messages.iter().flatten().next().map(Message::size).unwrap_or_default();
+        match (shape.blocks, shape.before) {
+            (Division::PerRank, Holders::Root) => Sizes::Unknown,
+            (Division::PerRank, Holders::Owner) if self.goes_straight() => Sizes::Unknown,
+            (Division::PerRank, Holders::Everyone) => Sizes::Same(Bytes(own.0 / u64::from(ranks))),
+            _ => Sizes::Same(own),
+        }
+    }
+
+    /// Takes part as a rank that has one message, or one for each block; ends with the blocks that it takes as one message.
+    async fn run<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        messages: Vec<Option<Message>>,
+    ) -> ProgramResult<Vec<Option<Message>>> {
+        let (me, ranks) = (endpoint.rank().0, endpoint.size());
+        let sizes = self.sizes(&messages, ranks);
+        let shape = self.collective.shape();
+        let name = self.algorithm.as_deref().unwrap_or_else(|| self.collective.usual(ranks, sizes.largest()));
+        let unfit = || ProgramError::Unfit(format!("{} has no algorithm {name}", self.collective.name()));
+        let algorithm = self.collective.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unfit)?;
+        let algorithm = algorithm.map_err(|missing| ProgramError::Unfit(missing.to_string()))?;
+        let brings = shape.brings(me, self.call.root.0, ranks);
+        let stated: Vec<Message> = messages.into_iter().flatten().collect();
+        let brought = match (brings.len(), &stated[..]) {
+            (0, _) => Vec::new(),
+            (_, []) => return Err(ProgramError::Unfit(format!("rank {me} has no data; it must bring some"))),
+            (several, [all]) if several > 1 => cut(all, &sizes, ranks)?,
+            _ => stated,
+        };
+        let ended = algorithm.run(endpoint, &self.call, &sizes, &brought).await?;
+        Ok(vec![(!ended.is_empty()).then(|| joined(&ended))])
+    }
+}
+
+/// The size of each rank's block as it was stated, and as it is read.
+fn sizes(value: &Value, collective: Collective, site: &Site) -> Result<(Value, Sizes), Error> {
+    let wrong = |found: &dyn std::fmt::Display| Error::parameter("sizes", found, "a size for each rank");
+    if collective.shape().blocks != Division::PerRank {
+        let allowed = format!("none, as {} has one block", collective.name());
+        return Err(Error::parameter("sizes", value, allowed));
+    }
+    let list = value.as_array().ok_or_else(|| wrong(value))?;
+    let read = |size: &Value| serde_json::from_value::<Bytes>(size.clone()).map_err(|_| wrong(size));
+    let sizes = list.iter().map(read).collect::<Result<Vec<Bytes>, Error>>()?;
+    if sizes.len() != site.ranks()? as usize {
+        let allowed = format!("one for each of {} ranks", site.ranks()?);
+        return Err(Error::parameter("sizes", format!("{} sizes", sizes.len()), allowed));
+    }
+    Ok((value.clone(), Sizes::Each(sizes)))
 }
 
 /// How large the message of a broadcast is. Algorithms that cut it have to know that at every rank.

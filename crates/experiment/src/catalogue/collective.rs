@@ -29,7 +29,7 @@ impl RankOrder {
         [RankOrder::Cyclic, RankOrder::Permuted]
     }
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             RankOrder::Cyclic => "cyclic",
             RankOrder::Permuted => "permuted",

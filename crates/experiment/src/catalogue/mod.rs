@@ -140,6 +140,7 @@ mod cast;
 mod collective;
 mod goal;
 mod linear_hash;
+mod listed;
 mod pairs;
 mod ping_pong;
 mod schedule;
@@ -157,6 +158,14 @@ catalogue! {
     Broadcast = broadcast::Broadcast,
     Cast = cast::Cast,
     AllReduce = all_reduce::AllReduce,
+    Barrier = listed::Barrier,
+    Gather = listed::Gather,
+    Scatter = listed::Scatter,
+    AllGather = listed::AllGather,
+    Reduce = listed::Reduce,
+    ReduceScatter = listed::ReduceScatter,
+    Scan = listed::Scan,
+    Exscan = listed::Exscan,
     LinearHash = linear_hash::LinearHash,
     LinearHashGrowth = linear_hash::LinearHashGrowth,
     Schedule = schedule::Schedule,

@@ -1,5 +1,7 @@
 //! Reduces any number of ranks to a power of two.
 
+use std::ops::Range;
+
 use endpoint::{Endpoint, Message, Result};
 
 use super::operator::combined;
@@ -16,22 +18,41 @@ use super::{AllReduceContext, Combine};
 /// Source: the usual extension, as in Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
 /// in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fold {
+pub(crate) struct Fold {
     /// 2^k, how many ranks continue.
-    pub(super) power: u32,
+    pub(crate) power: u32,
     /// r.
     pairs: u32,
 }
 
 impl Fold {
-    pub(super) fn of(n: u32) -> Fold {
+    pub(crate) fn of(n: u32) -> Fold {
         let power = 1 << n.ilog2();
         Fold { power, pairs: n - power }
     }
 
     /// The place of the rank that continues as `number`.
-    pub(super) fn place(self, number: u32) -> u32 {
+    pub(crate) fn place(self, number: u32) -> u32 {
         if number < self.pairs { 2 * number + 1 } else { number + self.pairs }
+    }
+
+    /// The number under which the rank at a place continues; nothing, if it hands its data to the one after it.
+    pub(crate) fn number(self, place: u32) -> Option<u32> {
+        match place {
+            _ if place >= 2 * self.pairs => Some(place - self.pairs),
+            _ => (!place.is_multiple_of(2)).then_some(place / 2),
+        }
+    }
+
+    /// The place of the other rank of a pair, one of which hands its data to the other.
+    pub(crate) fn partner(self, place: u32) -> Option<u32> {
+        (place < 2 * self.pairs).then_some(place ^ 1)
+    }
+
+    /// The places of the ranks whose data those that continue with `numbers` have.
+    pub(crate) fn places(self, numbers: Range<u32>) -> Range<u32> {
+        let first = |number: u32| if number < self.pairs { 2 * number } else { number + self.pairs };
+        first(numbers.start)..first(numbers.end)
     }
 
     /// Hands `message` over, or takes another rank's in. Returns the number under which this rank continues, if it does.
@@ -42,16 +63,14 @@ impl Fold {
         me: u32,
         message: &mut Message,
     ) -> Result<Option<u32>> {
-        if me >= 2 * self.pairs {
-            return Ok(Some(me - self.pairs));
+        let Some(partner) = self.partner(me) else { return Ok(self.number(me)) };
+        if partner > me {
+            endpoint.send(context.group.rank_at(partner), message.clone()).await?;
+        } else {
+            let received = endpoint.receive(context.group.rank_at(partner)).await?;
+            *message = combined(context.operator, &received, message)?;
         }
-        if me.is_multiple_of(2) {
-            endpoint.send(context.group.rank_at(me + 1), message.clone()).await?;
-            return Ok(None);
-        }
-        let received = endpoint.receive(context.group.rank_at(me - 1)).await?;
-        *message = combined(context.operator, &received, message)?;
-        Ok(Some(me / 2))
+        Ok(self.number(me))
     }
 
     /// Hands the result back, or receives it.
@@ -62,13 +81,11 @@ impl Fold {
         me: u32,
         message: &mut Message,
     ) -> Result<()> {
-        if me >= 2 * self.pairs {
-            return Ok(());
+        let Some(partner) = self.partner(me) else { return Ok(()) };
+        if partner < me {
+            return endpoint.send(context.group.rank_at(partner), message.clone()).await;
         }
-        if me.is_multiple_of(2) {
-            *message = endpoint.receive(context.group.rank_at(me + 1)).await?;
-            return Ok(());
-        }
-        endpoint.send(context.group.rank_at(me - 1), message.clone()).await
+        *message = endpoint.receive(context.group.rank_at(partner)).await?;
+        Ok(())
     }
 }

@@ -15,9 +15,11 @@ mod rings;
 
 pub use algorithm::*;
 pub use all_reduce_context::{AllReduceContext, Sends};
+pub(crate) use blocks::Blocks as Parts;
 pub use census::{Carries, Exchange, census};
+pub(crate) use fold::Fold;
 pub use operator::Combine;
-pub(crate) use operator::combined;
+pub(crate) use operator::{check_elements, combined};
 pub use operators::{Number, Operation, Operator, OperatorError};
 pub use rabenseifner::rabenseifner;
 pub use recursive_doubling::recursive_doubling;

@@ -38,7 +38,7 @@ impl<C: Combine + ?Sized> Combine for &C {
 }
 
 /// Checks that a message consists of whole elements.
-pub(super) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Result<()> {
+pub(crate) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Result<()> {
     let (size, element) = (message.size().0, operator.element().max(1));
     if size.is_multiple_of(element) {
         return Ok(());

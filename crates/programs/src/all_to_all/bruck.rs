@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
 use super::blocks::{Blocks, Places};
-use crate::barrier::distances;
+use crate::collectives::barrier::distances;
 use crate::shift::Shift;
 
 /// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, moves in the steps

@@ -7,7 +7,7 @@ use super::blocks::Places;
 use super::{
     Balanced, Bruck, Irregular, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive,
 };
-use crate::barrier::distances;
+use crate::collectives::barrier::distances;
 use crate::schedule::{Pattern, PatternError, Schedule, SendReceiveOrder, Transfer};
 use crate::shift::Shift;
 

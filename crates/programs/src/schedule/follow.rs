@@ -6,7 +6,7 @@ use quantities::{Bytes, Duration, Rank};
 use super::parts::Parts;
 use super::{Action, RankSchedule, Rule, Schedule, SendReceiveOrder};
 use crate::applications::cost::Packing;
-use crate::barrier::dissemination;
+use crate::collectives::barrier::dissemination;
 
 /// What keeps the ranks of a schedule in step.
 ///

@@ -6,7 +6,7 @@ use quantities::Rank;
 
 use super::follow::Operation;
 use super::{Action, Pacing, Rule, Schedule, SendReceiveOrder};
-use crate::barrier;
+use crate::collectives::barrier;
 use crate::shift::Shift;
 
 impl Schedule {

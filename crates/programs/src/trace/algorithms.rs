@@ -37,8 +37,6 @@ const SHORT_ALL_REDUCE: Bytes = Bytes(2 << 10);
 const SHORT_EXCHANGE: Bytes = Bytes(256);
 /// Up to this size per rank, an exchange begins all messages at once. [B]
 const MIDDLING_EXCHANGE: Bytes = Bytes(32 << 10);
-/// Up to this size from all ranks in total, messages are gathered in few steps. [B]
-const SHORT_ALL_GATHER: u64 = 80 << 10;
 /// Among fewer ranks, few steps are no gain.
 const MANY: u32 = 8;
 
@@ -60,10 +58,5 @@ impl Algorithms {
             None if size <= MIDDLING_EXCHANGE => Exchange::Posted,
             None => Exchange::By(Complete::Pairwise),
         }
-    }
-
-    /// Whether an all-gather takes few steps, rather than going round the ring.
-    pub(super) fn gathers_in_few_steps(ranks: u32, size: Bytes) -> bool {
-        size.0.saturating_mul(ranks.into()) <= SHORT_ALL_GATHER
     }
 }

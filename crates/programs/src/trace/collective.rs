@@ -1,16 +1,16 @@
 //! A collective of a trace, performed by its algorithm.
 
-use endpoint::{Endpoint, Message, Result};
+use endpoint::{Endpoint, Error, Message, Result};
 use quantities::{Bytes, Duration, Rank};
 use trace_format::{Collective, CollectiveKind};
 
 use super::algorithms::{Algorithms, Exchange};
-use super::communicator::Communicator;
+use crate::Group;
 use crate::all_reduce::{AllReduceContext, Operator, Sends};
 use crate::all_to_all::{CompleteExchange, posted};
-use crate::barrier::dissemination;
+use crate::catalogue::Parameters;
+use crate::collectives::{self, Blocks, Call, Performs as _, Sizes, Subgroup};
 use crate::schedule::SendReceiveOrder;
-use crate::{Group, all_gather, gather, reduce, reduce_scatter, scan, scatter};
 
 /// The operator that combines messages that are only a size: on elements of one byte, so that any size is a whole number of them.
 const OPERATOR: Operator = Operator::Xor;
@@ -18,7 +18,7 @@ const OPERATOR: Operator = Operator::Xor;
 /// Performs a collective at a rank of its communicator, with messages that are only a size.
 pub(super) async fn perform<E: Endpoint>(
     algorithms: &Algorithms,
-    endpoint: &Communicator<'_, E>,
+    endpoint: &Subgroup<'_, E>,
     collective: &Collective,
 ) -> Result<()> {
     let ranks = endpoint.size();
@@ -27,45 +27,48 @@ pub(super) async fn perform<E: Endpoint>(
     }
     let Collective { kind, root, ref counts, .. } = *collective;
     let bytes = Bytes(collective.bytes);
-    let group = Group::from_source(Rank(if kind.has_root() { root } else { 0 }), ranks)?;
+    let root = Rank(if kind.has_root() { root } else { 0 });
+    let group = Group::from_source(root, ranks)?;
     let mut message = Message::of_size(bytes);
     match kind {
-        CollectiveKind::Barrier => dissemination(endpoint).await,
         CollectiveKind::Broadcast => {
             let algorithm = algorithms.broadcast(ranks, bytes);
             algorithm.broadcast(endpoint, &group, bytes, &mut message).await
         }
-        CollectiveKind::Reduce => reduce::binomial(endpoint, &group, &OPERATOR, &mut message).await,
         CollectiveKind::AllReduce => {
             let context = AllReduceContext { group: &group, operator: &OPERATOR, sends: Sends::default() };
             algorithms.all_reduce(bytes).all_reduce(endpoint, &context, &mut message).await
         }
-        CollectiveKind::Gather => gather::binomial(endpoint, &group, &mut message).await,
-        CollectiveKind::Gatherv => gather::linear(endpoint, &group, &mut message).await,
-        CollectiveKind::Scatter => {
-            let mut all = Message::of_size(Bytes(bytes.0.saturating_mul(ranks.into())));
-            scatter::binomial(endpoint, &group, bytes, &mut all).await
-        }
-        CollectiveKind::Scatterv => {
-            let part = |place| of_count(counts, group.rank_at(place));
-            scatter::linear(endpoint, &group, part).await.map(drop)
-        }
-        CollectiveKind::AllGather if Algorithms::gathers_in_few_steps(ranks, bytes) => {
-            all_gather::bruck(endpoint, &mut message).await
-        }
-        CollectiveKind::AllGather | CollectiveKind::AllGatherv => all_gather::ring(endpoint, &mut message).await,
         CollectiveKind::AllToAll => exchange(algorithms.all_to_all(ranks, bytes), endpoint, bytes).await,
         CollectiveKind::AllToAllv => exchange_some(endpoint, counts).await,
-        CollectiveKind::ReduceScatter => {
-            reduce_scatter::pairwise(endpoint, &OPERATOR, |rank| of_count(counts, rank)).await.map(drop)
-        }
-        CollectiveKind::ReduceScatterBlock => {
-            reduce_scatter::pairwise(endpoint, &OPERATOR, |_| Message::of_size(bytes)).await.map(drop)
-        }
-        CollectiveKind::Scan | CollectiveKind::Exscan => {
-            scan::recursive_doubling(endpoint, &OPERATOR, &mut message).await
-        }
+        kind => listed(kind, endpoint, root, &sizes(collective, endpoint.rank(), ranks)).await,
     }
+}
+
+/// The sizes of the blocks, as far as this rank knows them: where only the root does, its own.
+fn sizes(collective: &Collective, Rank(me): Rank, ranks: u32) -> Sizes {
+    let bytes = Bytes(collective.bytes);
+    if !collective.counts.is_empty() {
+        return Sizes::Each(collective.counts.iter().copied().map(Bytes).collect());
+    }
+    if collective.kind.is_of_one_size() {
+        return Sizes::Same(bytes);
+    }
+    Sizes::Each((0..ranks).map(|rank| if rank == me { bytes } else { Bytes(0) }).collect())
+}
+
+/// Performs a collective of the list of all, by its usual algorithm.
+async fn listed<E: Endpoint>(kind: CollectiveKind, endpoint: &E, root: Rank, sizes: &Sizes) -> Result<()> {
+    let unknown = || Error::Unfit(format!("{} has no algorithm here", kind.name()));
+    let row = collectives::Collective::of_mpi(kind.name()).ok_or_else(unknown)?;
+    let ranks = endpoint.size();
+    // Where only the root knows the sizes, no other rank can pass blocks on.
+    let straight = kind.has_root() && !kind.is_of_one_size();
+    let name = if straight { "linear" } else { row.usual(ranks, sizes.largest()) };
+    let algorithm = row.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unknown)?;
+    let algorithm = algorithm.map_err(|missing| Error::Unfit(missing.to_string()))?;
+    let call = Call { root, operator: OPERATOR };
+    algorithm.perform(endpoint, &call, &mut Blocks::without_contents(sizes)).await
 }
 
 /// A message of the size listed for `rank`.

@@ -11,7 +11,6 @@
 mod algorithms;
 mod both_ends;
 mod collective;
-mod communicator;
 mod communicators;
 pub mod dumpi;
 mod error;

@@ -9,9 +9,9 @@ use quantities::{Bytes, Duration, Rank};
 use trace_format::{Call, Collective, Transfer};
 
 use super::collective::perform;
-use super::communicator::Communicator;
 use super::resolve::FIRST_OF_COLLECTIVES;
 use super::{Algorithms, Trace};
+use crate::collectives::Subgroup;
 
 /// How many collectives of one communicator may be under way at once: each has a tag of its own.
 const TURNS: u32 = 64;
@@ -174,7 +174,7 @@ impl<'run, E: Endpoint> RankReplay<'run, E> {
         let turn = self.called[place] % TURNS;
         self.called[place] = self.called[place].wrapping_add(1);
         let tag = Tag(FIRST_OF_COLLECTIVES + collective.communicator * TURNS + turn);
-        let communicator = Communicator::new(self.endpoint, &self.trace.communicators[place], tag)?;
+        let communicator = Subgroup::new(self.endpoint, &self.trace.communicators[place], Some(tag))?;
         let algorithms = self.algorithms;
         Ok(async move { perform(algorithms, &communicator, collective).await })
     }

@@ -4,7 +4,7 @@ use crate::worlds;
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
 use maquette_programs::all_to_all::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};
-use maquette_programs::barrier::Dissemination;
+use maquette_programs::collectives::barrier::Dissemination;
 use maquette_programs::schedule::{Pacing, Pattern, Rule, Scheduled, SendReceiveOrder};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
@@ -226,7 +226,7 @@ impl Program for Late {
         if endpoint.rank() == self.0 {
             endpoint.compute(Duration::from_picoseconds(1_000_000_000)).await;
         }
-        maquette_programs::barrier::dissemination(endpoint).await?;
+        maquette_programs::collectives::barrier::dissemination(endpoint).await?;
         Ok(endpoint.now().picoseconds())
     }
 }

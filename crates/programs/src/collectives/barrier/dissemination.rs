@@ -1,7 +1,12 @@
-//! A barrier: no rank goes on before all ranks have reached it.
+//! A barrier by dissemination.
 
-use endpoint::{Endpoint, Message, Program, Result};
+use endpoint::{Endpoint, Message, Needs, Program, Result};
+use quantities::Bytes;
 
+use super::Algorithm;
+use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
+use crate::postal::Lambda;
 use crate::shift::Shift;
 
 /// The shifts of a dissemination barrier among `size` ranks: by 1, 2, 4, up to the largest power of two below `size`.
@@ -48,5 +53,30 @@ impl Program for Dissemination {
             dissemination(endpoint).await?;
         }
         Ok(())
+    }
+}
+
+/// [`dissemination`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByDissemination;
+
+impl BlockAlgorithm for ByDissemination {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "dissemination",
+        about: "Every node tells one twice as far in every round",
+        formula: "ceil(log2 n) (o + L + o)",
+        parameters: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(ByDissemination.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, _: &mut Blocks<'_>) -> Result<()> {
+        dissemination(endpoint).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, _: Bytes) -> Cost {
+        let steps = f64::from(halvings(ranks));
+        Cost::of(f64::from(ranks) * steps, Bytes(0), vec![Stretch::of(0.0, steps, Bytes(0))])
     }
 }

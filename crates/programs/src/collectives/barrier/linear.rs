@@ -1,0 +1,49 @@
+//! A barrier by way of one rank.
+
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::{Bytes, Rank};
+
+use super::Algorithm;
+use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
+use crate::postal::Lambda;
+
+/// Every rank tells rank 0 that it has come; when all have, rank 0 tells each of them.
+///
+/// 2 (P - 1) empty messages. Under LogGP T = 2 (o + L + (P - 1) o).
+///
+/// Source: the central counter of Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", International Journal of
+/// Parallel Programming 17(1), 1988, with messages in place of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linear;
+
+impl BlockAlgorithm for Linear {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "linear",
+        about: "One node waits for all others and releases them",
+        formula: "2 (o + L + (n - 1) o)",
+        parameters: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Linear.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, _: &mut Blocks<'_>) -> Result<()> {
+        if endpoint.rank() != Rank(0) {
+            endpoint.send(Rank(0), Message::default()).await?;
+            return endpoint.receive(Rank(0)).await.map(drop);
+        }
+        for from in 1..endpoint.size() {
+            endpoint.receive(Rank(from)).await?;
+        }
+        for to in 1..endpoint.size() {
+            endpoint.send(Rank(to), Message::default()).await?;
+        }
+        Ok(())
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, _: Bytes) -> Cost {
+        let others = f64::from(ranks.saturating_sub(1));
+        Cost::of(2.0 * others, Bytes(0), vec![Stretch::of(2.0 * others, 2.0, Bytes(0))])
+    }
+}

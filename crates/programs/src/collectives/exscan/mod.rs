@@ -1,0 +1,21 @@
+//! Exclusive scan: every rank gets the combination of the data of all ranks before it; rank 0 gets nothing.
+
+mod linear;
+mod recursive_doubling;
+
+use super::{Division, Holders, Reduction, Shape, collective};
+
+collective! {
+    $:
+    Exscan: "exscan" = ["MPI_Exscan"],
+    "Combine at every node the data of all nodes before it.",
+    Shape {
+        blocks: Division::Whole,
+        before: Holders::Everyone,
+        after: Holders::Everyone,
+        reduction: Some(Reduction::PrefixBefore),
+    },
+    usual: |_, _| "recursive-doubling",
+    recursive_doubling::RecursiveDoubling,
+    linear::Linear,
+}

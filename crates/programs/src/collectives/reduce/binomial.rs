@@ -1,0 +1,70 @@
+//! Reduce along a binomial tree.
+
+use std::ops::Range;
+
+use endpoint::{Endpoint, Needs, Result};
+use quantities::Bytes;
+
+use super::Algorithm;
+use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot, Place};
+use crate::postal::Lambda;
+
+/// Combines blocks of all ranks at the root: in each round every other rank that is left sends what it has combined to the one before.
+///
+/// ```text
+///   round 1     1 -> 0   3 -> 2   5 -> 4   7 -> 6        numbered from the root
+///   round 2     2 -> 0   6 -> 4
+///   round 3     4 -> 0
+/// ```
+///
+/// P ranks: P - 1 messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L + o).
+///
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
+/// High Performance Computing Applications 19(1), 2005, section 4.4.
+pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint>(
+    endpoint: &E,
+    call: &Call,
+    blocks: &mut Blocks<'_>,
+    all: Range<u32>,
+) -> Result<()> {
+    let numbers = FromRoot { root: call.root, size: endpoint.size() };
+    let me = numbers.number(endpoint.rank());
+    let mut distance = 1;
+    while distance < numbers.size {
+        if me & distance != 0 {
+            return endpoint.send(numbers.rank(me - distance), blocks.take(all)?).await;
+        }
+        if numbers.size - me > distance {
+            let received = endpoint.receive(numbers.rank(me + distance)).await?;
+            blocks.combine(all.clone(), &call.operator, &received, Place::After)?;
+        }
+        distance = distance.saturating_mul(2);
+    }
+    Ok(())
+}
+
+/// [`along_binomial_tree`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binomial;
+
+impl BlockAlgorithm for Binomial {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "binomial",
+        about: "Along a binomial tree, half of the nodes in every round",
+        formula: "ceil(log2 n) (o + (s-1) G + L + o)",
+        parameters: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Binomial.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+        along_binomial_tree(endpoint, call, blocks, 0..1).await
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let chain = vec![Stretch::of(0.0, f64::from(halvings(ranks)), bytes)];
+        Cost::of(f64::from(ranks.saturating_sub(1)), bytes, chain)
+    }
+}

@@ -1,0 +1,66 @@
+//! Scan from rank to rank.
+
+use endpoint::{Endpoint, Message, Needs, Result};
+use quantities::{Bytes, Rank};
+
+use super::Algorithm;
+use crate::all_reduce::combined;
+use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
+use crate::postal::Lambda;
+
+/// Rank p waits for the combination of ranks 0 to p - 1, adds its own data and sends the result to p + 1. Returns both, the former if there
+/// are ranks before.
+///
+/// ```text
+///   0 -> 1 -> 2 -> 3 -> ...
+/// ```
+///
+/// P - 1 messages, one after the other. Under LogGP, without the cost of combining, T = (P - 1) (o + (s-1) G + L + o).
+///
+/// Source: the definition of a prefix sum; Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
+pub(in crate::collectives) async fn prefixes_in_turn<E: Endpoint>(
+    endpoint: &E,
+    call: &Call,
+    own: Message,
+) -> Result<(Option<Message>, Message)> {
+    let (Rank(me), size) = (endpoint.rank(), endpoint.size());
+    let before = match me.checked_sub(1) {
+        Some(rank) => Some(endpoint.receive(Rank(rank)).await?),
+        None => None,
+    };
+    let with_own = match &before {
+        Some(before) => combined(&call.operator, before, &own)?,
+        None => own,
+    };
+    if me + 1 < size {
+        endpoint.send(Rank(me + 1), with_own.clone()).await?;
+    }
+    Ok((before, with_own))
+}
+
+/// [`prefixes_in_turn`] in the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linear;
+
+impl BlockAlgorithm for Linear {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "linear",
+        about: "From each node to the next",
+        formula: "(n - 1) (o + (s-1) G + L + o)",
+        parameters: &[],
+        needs: Needs::NOTHING,
+        make: |_| Ok(Linear.into()),
+    }];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+        let (_, prefix) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;
+        blocks.put([0], &prefix)
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let others = f64::from(ranks.saturating_sub(1));
+        Cost { to_next_rank: true, ..Cost::of(others, bytes, vec![Stretch::of(0.0, others, bytes)]) }
+    }
+}

@@ -1,0 +1,24 @@
+//! Scan: every rank gets the combination of the data of all ranks up to itself, as in prefix sums.
+
+mod linear;
+mod recursive_doubling;
+
+use super::{Division, Holders, Reduction, Shape, collective};
+
+pub(super) use linear::prefixes_in_turn;
+pub(super) use recursive_doubling::prefixes_by_doubling;
+
+collective! {
+    $:
+    Scan: "scan" = ["MPI_Scan"],
+    "Combine at every node the data of all nodes up to it.",
+    Shape {
+        blocks: Division::Whole,
+        before: Holders::Everyone,
+        after: Holders::Everyone,
+        reduction: Some(Reduction::Prefix),
+    },
+    usual: |_, _| "recursive-doubling",
+    recursive_doubling::RecursiveDoubling,
+    linear::Linear,
+}
