@@ -15,14 +15,14 @@ import maquette as mq
 
 
 # %%
-# The program is an async function, called once for each rank. ``gather`` lets operations of a rank overlap, and ends with the last.
+# The program is an async function, called once for each rank. ``join`` lets operations of a rank overlap, and ends with the last.
 
 
 async def halo(endpoint: mq.Endpoint, compute_us: float, overlaps: bool) -> float:
     """Swap boundaries with both neighbours of a ring, and compute the interior; returns the boundary from the left."""
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     boundary = array.array("d", [float(endpoint.rank)] * 8192)
-    exchange = mq.gather(
+    exchange = mq.join(
         endpoint.send(right, boundary, tag=0),
         endpoint.send(left, boundary, tag=1),
         endpoint.receive(left, tag=0),
@@ -30,7 +30,7 @@ async def halo(endpoint: mq.Endpoint, compute_us: float, overlaps: bool) -> floa
     )
     inside = endpoint.compute(f"{compute_us} us")
     if overlaps:
-        (_, _, from_left, _), _ = await mq.gather(exchange, inside)
+        (_, _, from_left, _), _ = await mq.join(exchange, inside)
     else:
         _, _, from_left, _ = await exchange
         await inside

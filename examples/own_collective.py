@@ -32,7 +32,7 @@ async def all_reduce(endpoint: mq.Endpoint, vector: Vector, rings: list[list[int
     blocks = np.split(vector.copy(), n)
 
     async def pass_on(block: int) -> Vector:
-        _, message = await mq.gather(endpoint.send(right, blocks[block].data), endpoint.receive(left))
+        _, message = await mq.join(endpoint.send(right, blocks[block].data), endpoint.receive(left))
         assert message.data is not None
         return np.frombuffer(message.data)
 

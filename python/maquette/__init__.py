@@ -15,10 +15,23 @@ import importlib
 from typing import TYPE_CHECKING
 
 from maquette._maquette import Deadline, Deadlock, Lost, MaquetteError, Mismatch, NoSuchRank, Received, Unfit
-from maquette.collectives import all_reduce, all_to_all, barrier, broadcast
-from maquette.combinators import first, gather
+from maquette.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    barrier,
+    broadcast,
+    exscan,
+    gather,
+    reduce,
+    reduce_scatter,
+    scan,
+    scatter,
+)
+from maquette.combinators import first, join
 from maquette.command import main
 from maquette.endpoint import Endpoint
+from maquette.groups import Group
 from maquette.machine import Machine
 from maquette.running import Run, run, run_experiment
 from maquette.tables import Table
@@ -50,6 +63,7 @@ __all__ = [
     "Endpoint",
     "FittedParameter",
     "FittedTime",
+    "Group",
     "Launch",
     "LoadPoint",
     "Lost",
@@ -70,22 +84,29 @@ __all__ = [
     "Table",
     "Traffic",
     "Unfit",
+    "all_gather",
     "all_reduce",
     "all_to_all",
     "barrier",
     "broadcast",
     "calibrate",
+    "exscan",
     "first",
     "gather",
+    "join",
     "launch",
     "main",
     "plan",
     "postal",
     "points",
+    "reduce",
+    "reduce_scatter",
     "reproduce",
     "run",
     "run_experiment",
     "saturate",
+    "scan",
+    "scatter",
     "schedule",
     "sweep",
     "traffic",

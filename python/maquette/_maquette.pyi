@@ -14,6 +14,7 @@ __all__ = [
     "Lost",
     "Machine",
     "MaquetteError",
+    "Members",
     "Mismatch",
     "NoAnswer",
     "NoSuchRank",
@@ -67,7 +68,7 @@ class Verb:
     SleepUntil: Verb
     Multicast: Verb
     ReceiveMulticast: Verb
-    Gather: Verb
+    Join: Verb
     First: Verb
     Collective: Verb
 
@@ -80,6 +81,13 @@ class Place:
     def size(self) -> int: ...
     @property
     def now_ps(self) -> int: ...
+
+@final
+class Members:
+    def __new__(cls, ranks: list[int], rank: int, size: int) -> Members: ...
+    @property
+    def ranks(self) -> list[int]: ...
+    def place_of(self, rank: int) -> int | None: ...
 
 @final
 class Received:

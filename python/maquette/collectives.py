@@ -1,4 +1,4 @@
-"""Collectives that a program awaits on all its ranks, with any algorithm of the catalogue."""
+"""Collectives that a program awaits on all its ranks, or on those of a group, with any algorithm of the catalogue."""
 
 import functools
 import json
@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from maquette._maquette import Verb
-from maquette.endpoint import Endpoint
 from maquette.requests import ask
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from typing_extensions import Buffer
+
+    from maquette.endpoint import Endpoint
+    from maquette.groups import Group
 
 _COLLECTIVE = Verb.Collective
 
@@ -21,7 +23,7 @@ _NUMBERS = {"d": "f64", "f": "f32", "q": "i64", "l": "i64", "Q": "u64", "L": "u6
 
 
 async def broadcast(
-    endpoint: Endpoint,
+    endpoint: "Endpoint | Group",
     data: "Buffer | str | None" = None,
     *,
     size: int | str | None = None,
@@ -40,7 +42,7 @@ async def broadcast(
     Parameters
     ----------
     endpoint
-        The rank's endpoint.
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
     data, size
         The message, as in `Endpoint.send`. Ranks other than the root may leave it out, unless the algorithm segments messages: then
         they have to give its size, or data of this size, whose contents are ignored.
@@ -77,12 +79,12 @@ async def broadcast(
     parameters = _parameters_json(
         root=root, algorithm=algorithm, **{"lambda": lambda_}, t0=t0, alpha=alpha, segment=segment, order=order
     )
-    received: bytes | None = await ask((_COLLECTIVE, "broadcast", parameters, [(data, size)]))
+    received: bytes | None = await ask((_COLLECTIVE, "broadcast", parameters, [(data, size)], endpoint.members))
     return received
 
 
 async def all_reduce(
-    endpoint: Endpoint,
+    endpoint: "Endpoint | Group",
     data: "Buffer | str | None" = None,
     operator: str = "sum",
     *,
@@ -99,7 +101,7 @@ async def all_reduce(
     Parameters
     ----------
     endpoint
-        The rank's endpoint.
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
     data, size
         The rank's contribution: numbers in a numpy array or an `array.array`, or their bytes; or only a size.
     operator
@@ -136,12 +138,12 @@ async def all_reduce(
         alpha=alpha,
         order=order,
     )
-    combined: bytes | None = await ask((_COLLECTIVE, "all-reduce", parameters, [(data, size)]))
+    combined: bytes | None = await ask((_COLLECTIVE, "all-reduce", parameters, [(data, size)], endpoint.members))
     return combined
 
 
 async def all_to_all(
-    endpoint: Endpoint,
+    endpoint: "Endpoint | Group",
     data: "Sequence[Buffer | str | None]" = (),
     *,
     size: int | str | None = None,
@@ -155,7 +157,7 @@ async def all_to_all(
     Parameters
     ----------
     endpoint
-        The rank's endpoint.
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
     data
         The message for each rank, itself included, in order of rank: each as in `Endpoint.send`, or None for an empty message.
     size
@@ -186,24 +188,322 @@ async def all_to_all(
     """
     parameters = _parameters_json(algorithm=algorithm, pacing=pacing, order=order, reshuffle=reshuffle)
     messages = [(each, None) for each in data] if size is None else [(None, size)] * endpoint.size
-    received: list[bytes | None] = await ask((_COLLECTIVE, "all-to-all", parameters, messages))
+    received: list[bytes | None] = await ask((_COLLECTIVE, "all-to-all", parameters, messages, endpoint.members))
     return received
 
 
-async def barrier(endpoint: Endpoint) -> None:
-    """Wait until all ranks have reached the barrier, by dissemination. Every rank has to await it.
+async def barrier(endpoint: "Endpoint | Group", *, algorithm: str | None = None) -> None:
+    """Wait until all ranks have reached the barrier. Every rank has to await it.
 
     Parameters
     ----------
     endpoint
-        The rank's endpoint.
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+
+    algorithm
+        The algorithm, such as ``"binomial"``; ``maquette run barrier --help`` lists them; by default dissemination.
 
     Raises
     ------
     Mismatch
         As in `broadcast`.
     """
-    await ask((_COLLECTIVE, "barrier", "{}", []))
+    parameters = _parameters_json(algorithm=algorithm)
+    await ask((_COLLECTIVE, "barrier", parameters, [], endpoint.members))
+
+
+async def gather(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | str | None" = None,
+    *,
+    size: int | str | None = None,
+    sizes: "Sequence[int | str] | None" = None,
+    root: int = 0,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Bring the data of all ranks to one of them. Every rank has to await it.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data, size
+        The rank's data, as in `Endpoint.send`: of the same size at every rank, unless there are `sizes`.
+    sizes
+        The size of each rank's data, in order, the same list at every rank. [B]
+    root
+        The rank that ends with all data.
+    algorithm
+        The algorithm, such as ``"linear"``, which lets sizes differ without `sizes`; ``maquette run gather --help`` lists them.
+
+    Returns
+    -------
+    bytes or None
+        At the root, the data of all ranks, joined in their order; None elsewhere, and where only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place, or has data of another size.
+    Unfit
+        If the rank has no data.
+    """
+    parameters = _parameters_json(root=root, algorithm=algorithm, sizes=_sizes(sizes))
+    return await _one("gather", parameters, (data, size), endpoint)
+
+
+async def scatter(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | Sequence[Buffer | str] | None" = None,
+    *,
+    size: int | str | None = None,
+    sizes: "Sequence[int | str] | None" = None,
+    root: int = 0,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Bring a block of one rank's data to each rank. Every rank has to await it.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data
+        At the root a list with a block for each rank, or all blocks joined: of the same size, unless there are `sizes`. None elsewhere.
+    size
+        At the root the size of all blocks together, in place of data. [B]
+    sizes
+        The size of each rank's block, in order, the same list at every rank. [B]
+    root
+        The rank that has the data.
+    algorithm
+        The algorithm, such as ``"linear"``, which lets sizes differ without `sizes`; ``maquette run scatter --help`` lists them.
+
+    Returns
+    -------
+    bytes or None
+        The rank's block; None if only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place, or the blocks have other sizes.
+    Unfit
+        If the root has no data, or not a block for each rank.
+    """
+    parameters = _parameters_json(root=root, algorithm=algorithm, sizes=_sizes(sizes))
+    is_list = isinstance(data, (list, tuple))
+    if endpoint.rank != root or (data is None and size is None):
+        messages: list[tuple[Any, int | str | None]] = []
+    elif is_list:
+        messages = [(block, None) for block in data]  # type: ignore[union-attr]
+    else:
+        messages = [(data, size)]
+    block: bytes | None = await ask((_COLLECTIVE, "scatter", parameters, messages, endpoint.members))
+    return block
+
+
+async def all_gather(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | str | None" = None,
+    *,
+    size: int | str | None = None,
+    sizes: "Sequence[int | str] | None" = None,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Bring the data of all ranks to all of them. Every rank has to await it.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data, size
+        The rank's data, as in `Endpoint.send`: of the same size at every rank, unless there are `sizes`.
+    sizes
+        The size of each rank's data, in order, the same list at every rank. [B]
+    algorithm
+        The algorithm, such as ``"ring"``; ``maquette run all-gather --help`` lists them; by default as MPICH chooses by size.
+
+    Returns
+    -------
+    bytes or None
+        The data of all ranks, joined in their order; None if only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place, or has data of another size.
+    Unfit
+        If the rank has no data.
+    """
+    parameters = _parameters_json(algorithm=algorithm, sizes=_sizes(sizes))
+    return await _one("all-gather", parameters, (data, size), endpoint)
+
+
+async def reduce(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | str | None" = None,
+    operator: str = "sum",
+    *,
+    size: int | str | None = None,
+    root: int = 0,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Combine the data of all ranks at one of them. Every rank has to await it, with data of the same size.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data, size, operator
+        As in `all_reduce`.
+    root
+        The rank that ends with the result.
+    algorithm
+        The algorithm, such as ``"binomial"``; ``maquette run reduce --help`` lists them.
+
+    Returns
+    -------
+    bytes or None
+        At the root, the result; None elsewhere, and where only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place, or has data of another size.
+    Unfit
+        If the data are not a whole number of elements.
+    """
+    parameters = _parameters_json(root=root, algorithm=algorithm, operator=_operator(operator, data))
+    return await _one("reduce", parameters, (data, size), endpoint)
+
+
+async def reduce_scatter(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | str | None" = None,
+    operator: str = "sum",
+    *,
+    size: int | str | None = None,
+    sizes: "Sequence[int | str] | None" = None,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Combine the data of all ranks, and give each rank its block of the result. Every rank has to await it.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data, size, operator
+        As in `all_reduce`: the blocks for all ranks joined in their order, of the same size, unless there are `sizes`.
+    sizes
+        The size of each rank's block, in order, the same list at every rank. [B]
+    algorithm
+        The algorithm, such as ``"ring"``; ``maquette run reduce-scatter --help`` lists them; by default as MPICH chooses by size.
+
+    Returns
+    -------
+    bytes or None
+        The rank's block of the result; None if only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place, or has data of another size.
+    Unfit
+        If the data are not a block of whole elements for each rank.
+    """
+    parameters = _parameters_json(algorithm=algorithm, operator=_operator(operator, data), sizes=_sizes(sizes))
+    return await _one("reduce-scatter", parameters, (data, size), endpoint)
+
+
+async def scan(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | str | None" = None,
+    operator: str = "sum",
+    *,
+    size: int | str | None = None,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Combine at every rank the data of all ranks up to it. Every rank has to await it, with data of the same size.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data, size, operator
+        As in `all_reduce`.
+    algorithm
+        The algorithm, such as ``"linear"``; ``maquette run scan --help`` lists them; by default recursive-doubling.
+
+    Returns
+    -------
+    bytes or None
+        The combination of the data of ranks 0 to this one; None if only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is allowed.
+    Mismatch
+        If another rank calls something else in its place, or has data of another size.
+    Unfit
+        If the data are not a whole number of elements.
+    """
+    parameters = _parameters_json(algorithm=algorithm, operator=_operator(operator, data))
+    return await _one("scan", parameters, (data, size), endpoint)
+
+
+async def exscan(
+    endpoint: "Endpoint | Group",
+    data: "Buffer | str | None" = None,
+    operator: str = "sum",
+    *,
+    size: int | str | None = None,
+    algorithm: str | None = None,
+) -> bytes | None:
+    """Combine at every rank the data of all ranks before it. Every rank has to await it, with data of the same size.
+
+    Parameters
+    ----------
+    endpoint
+        The rank's endpoint, or a group: then the ranks of the group take part, and places in it stand for ranks.
+    data, size, operator, algorithm
+        As in `scan`.
+
+    Returns
+    -------
+    bytes or None
+        The combination of the data of the ranks before this one; None at rank 0, and if only sizes were sent.
+
+    Raises
+    ------
+    TypeError, ValueError, Mismatch, Unfit
+        As in `scan`.
+    """
+    parameters = _parameters_json(algorithm=algorithm, operator=_operator(operator, data))
+    return await _one("exscan", parameters, (data, size), endpoint)
+
+
+async def _one(
+    name: str, parameters: str, message: "tuple[Buffer | str | None, int | str | None]", endpoint: "Endpoint | Group"
+) -> bytes | None:
+    """Take part in a collective with one message; what the rank ends with."""
+    ended: bytes | None = await ask((_COLLECTIVE, name, parameters, [message], endpoint.members))
+    return ended
+
+
+def _sizes(sizes: "Sequence[int | str] | None") -> tuple[int | str, ...] | None:
+    """Sizes as a parameter: what can be compared and hashed."""
+    return None if sizes is None else tuple(sizes)
 
 
 def _parameters_json(**parameters: Any) -> str:

@@ -12,22 +12,22 @@ B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
 
-_GATHER, _FIRST = Verb.Gather, Verb.First
+_JOIN, _FIRST = Verb.Join, Verb.First
 
 
 @overload
-async def gather(one: Awaitable[A], /) -> tuple[A]: ...
+async def join(one: Awaitable[A], /) -> tuple[A]: ...
 @overload
-async def gather(one: Awaitable[A], two: Awaitable[B], /) -> tuple[A, B]: ...
+async def join(one: Awaitable[A], two: Awaitable[B], /) -> tuple[A, B]: ...
 @overload
-async def gather(one: Awaitable[A], two: Awaitable[B], three: Awaitable[C], /) -> tuple[A, B, C]: ...
+async def join(one: Awaitable[A], two: Awaitable[B], three: Awaitable[C], /) -> tuple[A, B, C]: ...
 @overload
-async def gather(
+async def join(
     one: Awaitable[A], two: Awaitable[B], three: Awaitable[C], four: Awaitable[D], /
 ) -> tuple[A, B, C, D]: ...
 @overload
-async def gather(*awaitables: Awaitable[A]) -> tuple[A, ...]: ...
-async def gather(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
+async def join(*awaitables: Awaitable[A]) -> tuple[A, ...]: ...
+async def join(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     """Let several operations of this rank overlap, and wait until all have ended.
 
     They begin in the order given, at the same simulated time. The processor of the rank serves them in that
@@ -49,14 +49,14 @@ async def gather(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
         What the first failing one raised. The others are then closed: operations that they have begun proceed, but their
         results are lost.
     RecursionError
-        If more calls of `gather` and `first` are within one another than `sys.getrecursionlimit` allows.
+        If more calls of `join` and `first` are within one another than `sys.getrecursionlimit` allows.
     """
     try:
-        gathered: tuple[Any, ...] = await ask((_GATHER, *map(steps_of, awaitables)))
+        joined: tuple[Any, ...] = await ask((_JOIN, *map(steps_of, awaitables)))
     except BaseException:
         _close(awaitables)
         raise
-    return gathered
+    return joined
 
 
 async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
@@ -83,7 +83,7 @@ async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
     ValueError
         If there is nothing to wait for.
     RecursionError
-        As for `gather`.
+        As for `join`.
     """
     if not awaitables:
         raise ValueError("first: found nothing; allowed is one or more to wait for")

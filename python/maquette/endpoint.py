@@ -2,11 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from maquette._maquette import Place, Received, Verb
+from maquette._maquette import Members, Place, Received, Verb
 from maquette.requests import ask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Buffer
+
+    from maquette.groups import Group
 
 _SEND, _RECEIVE = Verb.Send, Verb.Receive
 _COMPUTE, _SLEEP_UNTIL = Verb.Compute, Verb.SleepUntil
@@ -16,7 +20,7 @@ _MULTICAST, _RECEIVE_MULTICAST = Verb.Multicast, Verb.ReceiveMulticast
 class Endpoint(Place):
     """One rank's view of the machine it runs on: the argument of a program.
 
-    Each verb is a coroutine: an operation begins when it is awaited, and the rank continues when it is over. `maquette.gather`
+    Each verb is a coroutine: an operation begins when it is awaited, and the rank continues when it is over. `maquette.join`
     lets several overlap. Only verbs take simulated time; Python's own work takes none.
 
     Attributes
@@ -28,6 +32,57 @@ class Endpoint(Place):
     now_ps : int
         The time at this rank, since the program began. [ps]
     """
+
+    #: The ranks of a group; None, as all ranks of the program take part.
+    members: Members | None = None
+
+    def group(self, ranks: "Sequence[int]") -> "Group":
+        """Make a group of some ranks, in an order: it stands in place of the endpoint in every collective.
+
+        Nothing is sent. Each of the ranks has to make it, with the same list.
+
+        Parameters
+        ----------
+        ranks
+            The ranks of the group, this one among them, in the group's order.
+
+        Returns
+        -------
+        Group
+            The group as this rank sees it.
+
+        Raises
+        ------
+        ValueError
+            If a rank is listed twice or does not exist, or this rank is not listed.
+        """
+        from maquette.groups import Group
+
+        return Group(self, list(ranks))
+
+    async def split(self, colour: int | None, key: int = 0) -> "Group | None":
+        """Split the ranks into groups, as ``MPI_Comm_split`` does. Every rank has to await it.
+
+        Parameters
+        ----------
+        colour
+            Ranks of one colour become a group; a rank without one is in none.
+        key
+            The order within a group: by key, and ranks of one key by their number.
+
+        Returns
+        -------
+        Group or None
+            The group of this rank's colour; None without a colour.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the colour or the key is no whole number of 64 bits.
+        """
+        from maquette.groups import split
+
+        return await split(self, colour, key)
 
     async def send(
         self, to: int, data: "Buffer | str | None" = None, *, size: int | str | None = None, tag: int = 0

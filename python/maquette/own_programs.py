@@ -78,7 +78,7 @@ _LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib",
 
 #: What to do instead of awaiting something of an event loop.
 _NO_EVENT_LOOP = (
-    "a rank awaits the verbs of its endpoint, maquette.gather and maquette.first of these, and coroutines that do; nothing of asyncio or "
+    "a rank awaits the verbs of its endpoint, maquette.join and maquette.first of these, and coroutines that do; nothing of asyncio or "
     'another event loop: time passes with `await endpoint.compute("1 us")` and `await endpoint.sleep_until("1 us")`'
 )
 

@@ -75,9 +75,9 @@ async def small(endpoint: mq.Endpoint) -> None:
 async def at_once(endpoint: mq.Endpoint, messages: int) -> None:
     """Rank 0 sends messages, and rank 1 receives them, in the reverse order of their tags; all begin at once."""
     if endpoint.rank == 0:
-        await mq.gather(*(endpoint.send(1, size=8, tag=tag) for tag in range(messages)))
+        await mq.join(*(endpoint.send(1, size=8, tag=tag) for tag in range(messages)))
     else:
-        await mq.gather(*(endpoint.receive(0, tag=tag) for tag in reversed(range(messages))))
+        await mq.join(*(endpoint.receive(0, tag=tag) for tag in reversed(range(messages))))
 
 
 def growth(name: str) -> float:

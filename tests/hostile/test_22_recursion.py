@@ -7,9 +7,9 @@ import pytest
 
 #: Coroutines that await one another without end, each by its name.
 ENDLESS = {
-    "gather": "async def walk(n): await mq.gather(walk(n + 1))",
+    "join": "async def walk(n): await mq.join(walk(n + 1))",
     "first": "async def walk(n): await mq.first(e.receive(1), walk(n + 1))",
-    "both": "async def walk(n): await (mq.gather if n % 2 else mq.first)(e.compute('1 us'), walk(n + 1))",
+    "both": "async def walk(n): await (mq.join if n % 2 else mq.first)(e.compute('1 us'), walk(n + 1))",
     "await": "async def walk(n): await walk(n + 1)",
 }
 
@@ -49,7 +49,7 @@ async def main(e):
         try:
             if n == 0:
                 return await e.receive(1)
-            return await mq.gather(walk(n - 1), e.receive(1))
+            return await mq.join(walk(n - 1), e.receive(1))
         finally:
             closed.append(n)
     await walk(900)

@@ -85,7 +85,7 @@ import maquette as mq
 async def ring(endpoint, size):
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     numbers = array.array("q", [endpoint.rank] * size)
-    _, received, _ = await mq.gather(endpoint.send(right, numbers), endpoint.receive(left), endpoint.compute("1 ms"))
+    _, received, _ = await mq.join(endpoint.send(right, numbers), endpoint.receive(left), endpoint.compute("1 ms"))
     total = await mq.all_reduce(endpoint, array.array("q", [sum(memoryview(received.data).cast("q"))]))
     shared = await mq.broadcast(endpoint, b"ring" if endpoint.rank == 0 else None, algorithm="hardware", size=4)
     return [left, memoryview(total).cast("q")[0], bytes(shared).decode()]

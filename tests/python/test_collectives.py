@@ -130,7 +130,7 @@ def test_collectives_do_not_match_other_messages() -> None:
 def test_a_receive_for_any_tag_does_not_match_messages_of_a_collective() -> None:
     async def program(endpoint: mq.Endpoint) -> tuple[bytes | None, bytes | None]:
         other = 1 - endpoint.rank
-        received, shared, _ = await mq.gather(
+        received, shared, _ = await mq.join(
             endpoint.receive(), mq.broadcast(endpoint, b"shared" if endpoint.rank == 0 else None), endpoint.send(other, b"own")
         )
         return received.data, shared
@@ -140,7 +140,7 @@ def test_a_receive_for_any_tag_does_not_match_messages_of_a_collective() -> None
 
 def test_a_collective_overlaps_with_other_operations() -> None:
     async def program(endpoint: mq.Endpoint) -> None:
-        await mq.gather(mq.all_reduce(endpoint, size="64 KiB", algorithm="ring"), endpoint.compute("1 ms"))
+        await mq.join(mq.all_reduce(endpoint, size="64 KiB", algorithm="ring"), endpoint.compute("1 ms"))
 
     alone = mq.run("all-reduce", "infiniband-128", ranks=16, bytes="64 KiB", algorithm="ring").makespan_ps
     assert mq.run(program, "infiniband-128", ranks=16).makespan_ps < 1_000_000_000 + alone

@@ -22,7 +22,7 @@ async def ring_sum(endpoint: mq.Endpoint, size: int = 1000) -> int:
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
     number = total = endpoint.rank + 1
     for _ in range(endpoint.size - 1):
-        _, received = await mq.gather(
+        _, received = await mq.join(
             endpoint.send(right, number.to_bytes(8, "little"), size=size, tag=7), endpoint.receive(left, tag=7)
         )
         assert received.data is not None and received.size == size
@@ -98,7 +98,7 @@ def test_errors_of_a_launch_are_reported() -> None:
 def test_ctrl_c_ends_a_launch() -> None:
     async def chatter(endpoint: mq.Endpoint) -> None:
         while True:
-            await mq.gather(endpoint.send(1 - endpoint.rank, b"?"), endpoint.receive(1 - endpoint.rank))
+            await mq.join(endpoint.send(1 - endpoint.rank, b"?"), endpoint.receive(1 - endpoint.rank))
 
     def interrupt() -> None:
         time.sleep(0.5)
@@ -119,7 +119,7 @@ import maquette as mq
 async def ring(endpoint, rounds=1, word="none"):
     for _ in range(rounds):
         right, left = (endpoint.rank + 1) % endpoint.size, (endpoint.rank - 1) % endpoint.size
-        await mq.gather(endpoint.send(right, word.encode()), endpoint.receive(left))
+        await mq.join(endpoint.send(right, word.encode()), endpoint.receive(left))
     return endpoint.rank * rounds
 
 async def fails(endpoint):

@@ -31,7 +31,7 @@ async def ring_sum(endpoint, size=1000, rounds=1):
         number = endpoint.rank + 1
         total += number
         for _ in range(endpoint.size - 1):
-            _, _, received, large = await mq.gather(
+            _, _, received, large = await mq.join(
                 endpoint.send(right, number.to_bytes(8, "little"), tag=2_000_000_000),
                 endpoint.send(left, bytes(size), tag=7),
                 endpoint.receive(left, tag=2_000_000_000),

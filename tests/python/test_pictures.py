@@ -12,7 +12,7 @@ pl = pytest.importorskip("polars")
 
 async def halo(endpoint: mq.Endpoint, size: int) -> None:
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
-    await mq.gather(endpoint.send(right, size=size), endpoint.receive(left), endpoint.compute("3 us"))
+    await mq.join(endpoint.send(right, size=size), endpoint.receive(left), endpoint.compute("3 us"))
 
 
 @pytest.mark.parametrize("machine", ["infiniband-128", "loggp", "dp-smp-8", "cm5-32"])

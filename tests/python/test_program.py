@@ -20,7 +20,7 @@ async def ring_all_reduce(endpoint: mq.Endpoint, size: int) -> int:
     n, part = endpoint.size, size // endpoint.size
     left, right = (endpoint.rank - 1) % n, (endpoint.rank + 1) % n
     for _ in range(2 * (n - 1)):
-        await mq.gather(endpoint.send(right, size=part), endpoint.receive(left))
+        await mq.join(endpoint.send(right, size=part), endpoint.receive(left))
     return endpoint.now_ps
 
 
@@ -67,9 +67,9 @@ def test_a_halo_exchange_is_hidden_by_computing() -> None:
         left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
         exchange = [endpoint.send(right, size="64 KiB"), endpoint.receive(left)]
         if overlaps:
-            await mq.gather(*exchange, endpoint.compute("100 us"))
+            await mq.join(*exchange, endpoint.compute("100 us"))
         else:
-            await mq.gather(*exchange)
+            await mq.join(*exchange)
             await endpoint.compute("100 us")
 
     alone = mq.run(halo, "infiniband-128", ranks=8, overlaps=False).makespan_ps
@@ -156,7 +156,7 @@ def test_coroutines_overlap_and_first_returns_the_first_to_end() -> None:
         return time
 
     async def program(endpoint: mq.Endpoint) -> tuple[tuple[str, ...], tuple[int, str], int]:
-        gathered = await mq.gather(*(work(endpoint, f"{time} us") for time in (3, 1, 2)))
+        gathered = await mq.join(*(work(endpoint, f"{time} us") for time in (3, 1, 2)))
         one = await mq.first(work(endpoint, "9 us"), work(endpoint, "5 us"), work(endpoint, "7 us"))
         return gathered, one, endpoint.now_ps
 
@@ -192,7 +192,7 @@ def test_an_exception_in_a_gather_reaches_the_coroutine_that_awaits_it() -> None
 
     async def program(endpoint: mq.Endpoint) -> str:
         try:
-            await mq.gather(waits(endpoint), fails(endpoint))
+            await mq.join(waits(endpoint), fails(endpoint))
         except ArithmeticError as error:
             return f"{error}, {closed}"
         return "nothing"

@@ -11,7 +11,7 @@ RECORD = ["packets", "timeline"]
 
 async def halo(endpoint: mq.Endpoint, size: int) -> None:
     left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
-    await mq.gather(endpoint.send(right, size=size), endpoint.receive(left), endpoint.compute("3 us"))
+    await mq.join(endpoint.send(right, size=size), endpoint.receive(left), endpoint.compute("3 us"))
 
 
 def test_counts_are_those_of_the_run() -> None:

@@ -8,6 +8,7 @@ mod errors;
 mod exchange;
 mod launch;
 mod machine;
+mod members;
 mod mpi;
 mod open_loop;
 mod place;
@@ -46,6 +47,8 @@ mod _maquette {
     use crate::launch::{launch_named, launch_own};
     #[pymodule_export]
     use crate::machine::{Machine, figure_page};
+    #[pymodule_export]
+    use crate::members::Members;
     #[pymodule_export]
     use crate::mpi::{end_mpi, launch_named_on_mpi, launch_own_on_mpi};
     #[pymodule_export]

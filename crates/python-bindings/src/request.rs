@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyIterator, PyMemoryView, PyString, PyTuple};
 use quantities::{Bytes, Duration, ParseError, Rank, Time};
 
 use crate::errors::{wrong_type, wrong_value};
+use crate::members::Members;
 
 /// The kind of a request.
 #[pyclass(frozen, module = "maquette._maquette")]
@@ -27,10 +28,11 @@ pub enum Verb {
     /// With the sender.
     ReceiveMulticast,
     /// With iterators of requests, all of which must end.
-    Gather,
+    Join,
     /// With iterators of requests, one of which must end.
     First,
-    /// With the name of a collective, its parameters in JSON, and for each message a pair of data and size, or None.
+    /// With the name of a collective, its parameters in JSON, for each message a pair of data and size, or None, and the members of the group
+    /// whose ranks take part, or None.
     Collective,
 }
 
@@ -41,20 +43,22 @@ pub enum Request<'py> {
     /// To wait for these.
     Together(Wait, Vec<Bound<'py, PyIterator>>),
     /// To take part in a collective.
-    Collective(Call),
+    Collective(Call<'py>),
 }
 
 /// What a coroutine that awaits several others waits for.
 #[derive(Clone, Copy, Debug)]
 pub enum Wait {
     /// That all of them end.
-    Gather,
+    Join,
     /// That one of them ends.
     First,
 }
 
 /// A rank's call of a collective.
-pub struct Call {
+pub struct Call<'py> {
+    /// The group whose ranks take part; all ranks, if there is none.
+    pub group: Option<Bound<'py, Members>>,
     pub name: String,
     /// Its parameters, in JSON.
     pub parameters: String,
@@ -90,12 +94,14 @@ impl<'py> Request<'py> {
             Verb::SleepUntil => Operation::Sleep(time("time", &part(1)?)?),
             Verb::Multicast => Operation::Multicast(message(&part(1)?, &part(2)?)?),
             Verb::ReceiveMulticast => Operation::ReceiveMulticast(Rank(whole("source", &part(1)?)?)),
-            Verb::Gather => return all(request).map(|all| Request::Together(Wait::Gather, all)),
+            Verb::Join => return all(request).map(|all| Request::Together(Wait::Join, all)),
             Verb::First => return all(request).map(|all| Request::Together(Wait::First, all)),
             Verb::Collective => {
                 let messages = part(3)?.try_iter()?.map(|pair| message_of_pair(&pair?)).collect::<PyResult<_>>()?;
                 let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);
-                return Ok(Request::Collective(Call { name, parameters, messages }));
+                let group = part(4)?;
+                let group = if group.is_none() { None } else { Some(group.cast_into()?) };
+                return Ok(Request::Collective(Call { group, name, parameters, messages }));
             }
         };
         Ok(Request::Operation(operation, room))
@@ -106,7 +112,7 @@ fn foreign(yielded: &Bound<'_, PyAny>) -> PyErr {
     wrong_type(
         "await",
         yielded,
-        "the verbs of the rank's endpoint, maquette.gather and maquette.first of these, and coroutines that await them; \
+        "the verbs of the rank's endpoint, maquette.join and maquette.first of these, collectives, and coroutines that await them; \
          nothing of asyncio or another event loop: the simulated machine resumes a rank",
     )
 }

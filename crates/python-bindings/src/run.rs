@@ -9,6 +9,7 @@ use experiment::catalogue::Choice;
 use experiment::{DEFAULT_SEED, EngineName, Error, Experiment, OwnProgram, Recording, TableName};
 use formats::output::files;
 use machines::model::Machine as Model;
+use programs::agreement::Unfinished;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -249,10 +250,30 @@ pub fn run_own<'py>(
     if let Some(error) = first_raised(py, raised.into_inner(), ran.as_ref().err())? {
         return Err(error);
     }
-    let (results, ended) = ran.map_err(|error| of_experiment(&error))?;
+    let (results, ended) = ran.map_err(|error| of_experiment(&with_unfinished(error, &collectives)))?;
     let returned = results.into_iter().collect::<endpoint::Result<Vec<Py<PyAny>>>>();
     let returned = returned.map_err(|error| of_program(&error))?;
     Ok((PyList::new(py, returned)?, Ended { ended }))
+}
+
+/// A deadlock in which ranks wait in a collective that others have not called says so.
+fn with_unfinished(error: Error, collectives: &Collectives<'_>) -> Error {
+    let (Error::Program(endpoint::Error::Deadlock(text)), Some(unfinished)) = (&error, collectives.unfinished()) else {
+        return error;
+    };
+    let ranks = |ranks: &[Rank]| {
+        const NAMED: usize = 8;
+        let named = ranks.iter().take(NAMED).map(Rank::to_string).collect::<Vec<String>>().join(", ");
+        let more = ranks.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{} {named}{more}", if ranks.len() == 1 { "rank" } else { "ranks" })
+    };
+    let Unfinished { what, called, missing } = unfinished;
+    let (called, missing) = (ranks(&called), ranks(&missing));
+    Error::Program(endpoint::Error::Deadlock(format!(
+        "{text}; {called} called {what}, and {missing} did not: allowed is a call by each of its ranks, and among some ranks by \
+         endpoint.group([...])"
+    )))
 }
 
 /// The exception of the first failing rank, with notes on where and when, and on the other ranks.

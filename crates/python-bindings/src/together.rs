@@ -1,7 +1,7 @@
 //! The coroutines of a rank that run at once, since one awaits several, each of which may do so, too.
 //!
 //! ```text
-//!     gather(a, first(b, gather(c, d)))     0 -+- a
+//!     join(a, first(b, join(c, d)))         0 -+- a
 //!                                              +- 1 -+- b
 //!                                                    +- 2 -+- c
 //!                                                          +- d
@@ -85,7 +85,7 @@ impl<'py, 'a, 'run, E: Endpoint> Tree<'py, 'a, 'run, E> {
     fn begin(&mut self, number: usize, wait: Wait, all: Vec<Bound<'py, PyIterator>>) -> Option<Resumption<'py>> {
         if all.is_empty() {
             return Some(match wait {
-                Wait::Gather => Ok(PyTuple::empty(self.py).into_any()),
+                Wait::Join => Ok(PyTuple::empty(self.py).into_any()),
                 Wait::First => Err(PyValueError::new_err("first: found nothing to wait for")),
             });
         }
@@ -125,7 +125,7 @@ impl<'py, 'a, 'run, E: Endpoint> Tree<'py, 'a, 'run, E> {
         awaited.running[index] = None;
         awaited.left -= 1;
         let given = match (awaited.wait, ended) {
-            (Wait::Gather, Ok(value)) => {
+            (Wait::Join, Ok(value)) => {
                 awaited.returned[index] = Some(value);
                 if awaited.left > 0 {
                     return None;
@@ -208,7 +208,7 @@ fn check_depth(depth: usize, py: Python<'_>) -> PyResult<()> {
         return Ok(());
     }
     Err(PyRecursionError::new_err(format!(
-        "maximum recursion depth exceeded: found more than {allowed} calls of maquette.gather and maquette.first within one another; \
+        "maximum recursion depth exceeded: found more than {allowed} calls of maquette.join and maquette.first within one another; \
          allowed is what sys.getrecursionlimit() returns"
     )))
 }
