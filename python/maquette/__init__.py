@@ -33,6 +33,7 @@ from maquette.command import main
 from maquette.endpoint import Endpoint
 from maquette.groups import Group
 from maquette.machine import Machine
+from maquette.pending import Request, wait_all, wait_any
 from maquette.running import Run, run, run_experiment
 from maquette.tables import Table
 
@@ -77,6 +78,7 @@ __all__ = [
     "Prediction",
     "Received",
     "Reproduction",
+    "Request",
     "Run",
     "Saturation",
     "Schedule",
@@ -110,6 +112,8 @@ __all__ = [
     "schedule",
     "sweep",
     "traffic",
+    "wait_all",
+    "wait_any",
 ]
 
 #: Names imported on first use, since most programs do without them: module by name.

@@ -19,6 +19,7 @@ __all__ = [
     "NoAnswer",
     "NoSuchRank",
     "OutcomeUnknown",
+    "PendingOperation",
     "Place",
     "Received",
     "Schedule",
@@ -68,6 +69,10 @@ class Verb:
     SleepUntil: Verb
     Multicast: Verb
     ReceiveMulticast: Verb
+    Sendrecv: Verb
+    WaitAll: Verb
+    WaitAny: Verb
+    Test: Verb
     Join: Verb
     First: Verb
     Collective: Verb
@@ -88,6 +93,11 @@ class Members:
     @property
     def ranks(self) -> list[int]: ...
     def place_of(self, rank: int) -> int | None: ...
+
+@final
+class PendingOperation:
+    @staticmethod
+    def of(place: Place, request: tuple[object, ...]) -> PendingOperation: ...
 
 @final
 class Received:

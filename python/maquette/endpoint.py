@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from maquette._maquette import Members, Place, Received, Verb
+from maquette.pending import Request, fill, room_of
 from maquette.requests import ask
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _SEND, _RECEIVE = Verb.Send, Verb.Receive
 _COMPUTE, _SLEEP_UNTIL = Verb.Compute, Verb.SleepUntil
 _MULTICAST, _RECEIVE_MULTICAST = Verb.Multicast, Verb.ReceiveMulticast
+_SENDRECV = Verb.Sendrecv
 
 
 class Endpoint(Place):
@@ -121,6 +123,7 @@ class Endpoint(Place):
         until: int | str | None = None,
         *,
         size: int | str | None = None,
+        into: "Buffer | None" = None,
     ) -> Received:
         """Wait for the next message.
 
@@ -138,6 +141,8 @@ class Endpoint(Place):
         size
             The most that there is room for, as in MPI: a text such as ``"4 KiB"``, or a number; by default any. A shorter message is
             received. [B]
+        into
+            Where its data are written, such as a numpy array, in place of `size`: there is room for as much as it has.
 
         Returns
         -------
@@ -155,8 +160,107 @@ class Endpoint(Place):
         TypeError, ValueError
             If an argument is not what is allowed.
         """
+        if into is not None:
+            size = room_of(into)
         received: Received = await ask((_RECEIVE, source, tag, until, size))
+        if into is not None:
+            fill(into, received)
         return received
+
+    async def sendrecv(
+        self,
+        to: int,
+        data: "Buffer | str | None" = None,
+        source: int | None = None,
+        *,
+        size: int | str | None = None,
+        tag: int = 0,
+        source_tag: int | None = None,
+        into: "Buffer | None" = None,
+    ) -> Received:
+        """Send a message and receive another at the same time, as ``MPI_Sendrecv`` does.
+
+        Ranks that exchange messages need not agree on who sends first, whatever the machine's sends wait for.
+
+        Parameters
+        ----------
+        to, data, size, tag
+            As in `send`.
+        source
+            The rank whose message is received; by default `to`.
+        source_tag
+            Its tag; by default any.
+        into
+            As in `receive`.
+
+        Returns
+        -------
+        Received
+            The message that was received.
+
+        Raises
+        ------
+        NoSuchRank, Unfit, Mismatch, TypeError, ValueError
+            As in `send` and `receive`.
+        """
+        room = None if into is None else room_of(into)
+        partner = to if source is None else source
+        received: Received = await ask((_SENDRECV, to, tag, data, size, partner, source_tag, room))
+        if into is not None:
+            fill(into, received)
+        return received
+
+    def isend(
+        self, to: int, data: "Buffer | str | None" = None, *, size: int | str | None = None, tag: int = 0
+    ) -> Request[None]:
+        """Begin to send a message and go on, as ``MPI_Isend`` does.
+
+        The data are copied, so that they may be changed at once.
+
+        Parameters
+        ----------
+        to, data, size, tag
+            As in `send`.
+
+        Returns
+        -------
+        Request
+            What can be waited for: ``await request.wait()``, or several by `wait_all` and `wait_any`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not what is allowed. What else can be wrong is raised by `Request.wait`.
+        """
+        return Request(self, (_SEND, to, tag, data, size))
+
+    def irecv(
+        self,
+        source: int | None = None,
+        tag: int | None = None,
+        *,
+        size: int | str | None = None,
+        into: "Buffer | None" = None,
+    ) -> Request[Received]:
+        """Begin to receive a message and go on, as ``MPI_Irecv`` does.
+
+        Parameters
+        ----------
+        source, tag, size, into
+            As in `receive`. A buffer is written when the request has been waited for.
+
+        Returns
+        -------
+        Request
+            What can be waited for; it ends with the message.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not what is allowed. What else can be wrong is raised by `Request.wait`.
+        """
+        room = size if into is None else room_of(into)
+        return Request(self, (_RECEIVE, source, tag, None, room), into)
 
     async def compute(self, work: int | str) -> None:
         """Keep the rank's processor busy.

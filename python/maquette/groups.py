@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from maquette._maquette import Members, Received
 from maquette.collectives import all_gather
+from maquette.pending import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,13 +71,48 @@ class Group:
         until: int | str | None = None,
         *,
         size: int | str | None = None,
+        into: "Buffer | None" = None,
     ) -> Received:
         """Wait for the next message from a place in the group, as `Endpoint.receive` does from a rank.
 
         Its `source` is a rank of the program; without a source it may be from any of these.
         """
         rank = None if source is None else self._rank_at("source", source)
-        return await self._endpoint.receive(rank, tag, until, size=size)
+        return await self._endpoint.receive(rank, tag, until, size=size, into=into)
+
+    async def sendrecv(
+        self,
+        to: int,
+        data: "Buffer | str | None" = None,
+        source: int | None = None,
+        *,
+        size: int | str | None = None,
+        tag: int = 0,
+        source_tag: int | None = None,
+        into: "Buffer | None" = None,
+    ) -> Received:
+        """Send a message to a place in the group and receive one from another, as `Endpoint.sendrecv` does."""
+        rank = None if source is None else self._rank_at("source", source)
+        to = self._rank_at("to", to)
+        return await self._endpoint.sendrecv(to, data, rank, size=size, tag=tag, source_tag=source_tag, into=into)
+
+    def isend(
+        self, to: int, data: "Buffer | str | None" = None, *, size: int | str | None = None, tag: int = 0
+    ) -> Request[None]:
+        """Begin to send a message to a place in the group, as `Endpoint.isend` does."""
+        return self._endpoint.isend(self._rank_at("to", to), data, size=size, tag=tag)
+
+    def irecv(
+        self,
+        source: int | None = None,
+        tag: int | None = None,
+        *,
+        size: int | str | None = None,
+        into: "Buffer | None" = None,
+    ) -> Request[Received]:
+        """Begin to receive a message from a place in the group, as `Endpoint.irecv` does."""
+        rank = None if source is None else self._rank_at("source", source)
+        return self._endpoint.irecv(rank, tag, size=size, into=into)
 
     async def compute(self, work: int | str) -> None:
         """Keep the rank's processor busy, as `Endpoint.compute` does."""

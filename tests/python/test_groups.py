@@ -149,6 +149,7 @@ def test_a_split_makes_a_group_of_each_colour_in_order_of_keys() -> None:
         if group is None:
             return None
         inner = await group.split(0 if group.rank < 2 else 1)
+        assert inner is not None
         return group.ranks, group.rank, inner.ranks
 
     assert ran(program) == [([2, 0], 1, [2, 0]), ([5, 3, 1], 2, [1]), ([2, 0], 0, [2, 0]), ([5, 3, 1], 1, [5, 3]), None, ([5, 3, 1], 0, [5, 3])]
@@ -207,6 +208,7 @@ def test_a_subset_that_calls_without_a_group_is_told() -> None:
 def test_for_real_groups_do_the_same() -> None:
     async def program(endpoint: mq.Endpoint) -> Any:
         group = await endpoint.split(endpoint.rank % 2)
+        assert group is not None
         return await mq.all_gather(group, bytes([endpoint.rank])), await mq.gather(endpoint, b"x" * 3000, root=2)
 
     launched = mq.launch(program, local=4).returned

@@ -260,7 +260,7 @@ def test_a_directory_that_can_not_be_used_is_refused(tmp_path: Path) -> None:
     log.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
     assert f"`{log}` is damaged at byte" in refusal(command)
     log.write_bytes(whole[:20] + b"\x07" + whole[21:])
-    assert "it has version 7 of the format; this store reads versions 2 to 3" in refusal(command)
+    assert "it has version 7 of the format; this store reads version 3" in refusal(command)
     log.write_bytes(b"something else\n" * 20)
     assert "it is not a file of a store" in refusal(command)
     log.write_bytes(whole)

@@ -41,7 +41,7 @@ impl Arguments {
                 if as_json { super::json(&programs.iter().map(as_value).collect::<Vec<_>>()) } else { list(&programs) };
             return Ok(text.into());
         };
-        let program = programs.iter().find(|program| program.name == name || program.aliases.contains(&name.as_str()));
+        let program = programs.iter().find(|program| program.name == name);
         let unknown = || {
             let known = programs.iter().map(|program| program.name.to_owned()).collect();
             Error::UnknownProgram { found: name.clone(), known }
@@ -128,7 +128,6 @@ fn as_value(program: &Description) -> Value {
     let algorithm = |Summary { name, about, formula, parameters }: Summary| json!({"name": name, "about": about, "formula": formula, "parameters": parameters});
     json!({
         "name": program.name,
-        "aliases": program.aliases,
         "about": program.about,
         "parameters": program.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "algorithms": algorithms(program.name).into_iter().map(algorithm).collect::<Vec<_>>(),

@@ -11,6 +11,7 @@ mod machine;
 mod members;
 mod mpi;
 mod open_loop;
+mod pending;
 mod place;
 mod program;
 mod received;
@@ -53,6 +54,8 @@ mod _maquette {
     use crate::mpi::{end_mpi, launch_named_on_mpi, launch_own_on_mpi};
     #[pymodule_export]
     use crate::open_loop::{saturate, traffic};
+    #[pymodule_export]
+    use crate::pending::PendingOperation;
     #[pymodule_export]
     use crate::place::Place;
     #[pymodule_export]

@@ -15,9 +15,10 @@ use quantities::{Bytes, Rank, Time};
 
 use crate::collectives::Collectives;
 use crate::errors::of_program;
+use crate::pending::Begun;
 use crate::place::Place;
 use crate::received::Received;
-use crate::request::{Request, Wait};
+use crate::request::{Ask, Request, Sendrecv, Wait};
 use crate::together::Tree;
 
 /// A rank's exception.
@@ -51,7 +52,12 @@ impl Program for PythonProgram<'_, '_> {
             return Err(Error::Stopped);
         }
         let ended = match self.begin(endpoint) {
-            Ok((place, steps)) => PythonRank { endpoint, place, collectives: self.collectives }.drive(steps).await,
+            Ok((place, steps)) => {
+                let rank = PythonRank { endpoint, place, collectives: self.collectives, begun: Begun::default() };
+                let ended = rank.drive(steps).await;
+                rank.begun.abandon(endpoint);
+                ended
+            }
             Err(error) => Err(error),
         };
         ended.map(Bound::unbind).map_err(|error| self.failed(endpoint, error))
@@ -82,6 +88,8 @@ pub struct PythonRank<'py, 'run, E> {
     endpoint: &'run E,
     place: Bound<'py, Place>,
     collectives: &'run Collectives<'run>,
+    /// The operations that go on while the program does.
+    begun: Begun,
 }
 
 /// How far a coroutine has come.
@@ -113,12 +121,17 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 Ok(value) => steps.send(&value),
                 Err(error) => throw(steps, error),
             };
+            self.begun.begin(self.endpoint, self.place.get());
             given = match sent {
                 Ok(PySendResult::Return(returned)) => return Step::Ended(Ok(returned)),
                 Err(error) => return Step::Ended(Err(error)),
                 Ok(PySendResult::Next(yielded)) => match Request::read(&yielded) {
                     Ok(Request::Together(wait, all)) => return Step::Awaits(wait, all),
                     Ok(Request::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
+                    Ok(Request::Sendrecv(both)) => self.sendrecv(both, steps.py()).await,
+                    Ok(Request::Pending(Ask::All, all)) => self.begun.wait_all(self.endpoint, &all, steps.py()).await,
+                    Ok(Request::Pending(Ask::Any, all)) => self.begun.wait_any(self.endpoint, &all, steps.py()).await,
+                    Ok(Request::Pending(Ask::Now, all)) => self.begun.test(self.endpoint, &all, steps.py()),
                     // Its future is large, and few are pending at once.
                     Ok(Request::Collective(call)) => {
                         Box::pin(self.collectives.call(self.endpoint, call, steps.py())).await
@@ -127,6 +140,17 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 },
             };
         }
+    }
+
+    async fn sendrecv(&self, both: Sendrecv, py: Python<'py>) -> Resumption<'py> {
+        let Sendrecv { to, tag, message, from, tags, room } = both;
+        let received = self.endpoint.sendrecv_tagged(to, tag, message, from, tags).await;
+        let received = received.and_then(|received| match room {
+            Some(room) => received.fitting(self.endpoint.rank(), room),
+            None => Ok(received),
+        });
+        let received = received.map_err(|error| of_program(&error))?;
+        Ok(Bound::new(py, Received::from(received))?.into_any())
     }
 
     async fn operate(&self, operation: Operation, room: Option<Bytes>, py: Python<'py>) -> Resumption<'py> {

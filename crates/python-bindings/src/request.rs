@@ -10,6 +10,7 @@ use quantities::{Bytes, Duration, ParseError, Rank, Time};
 
 use crate::errors::{wrong_type, wrong_value};
 use crate::members::Members;
+use crate::pending::PendingOperation;
 
 /// The kind of a request.
 #[pyclass(frozen, module = "maquette._maquette")]
@@ -31,6 +32,14 @@ pub enum Verb {
     Join,
     /// With iterators of requests, one of which must end.
     First,
+    /// With the receiver, the tag, the data, the size, the sender, its tag and the room for its message.
+    Sendrecv,
+    /// With operations that go on, all of which must end.
+    WaitAll,
+    /// With operations that go on, one of which must end.
+    WaitAny,
+    /// With operations that go on, which are only asked whether they have ended.
+    Test,
     /// With the name of a collective, its parameters in JSON, for each message a pair of data and size, or None, and the members of the group
     /// whose ranks take part, or None.
     Collective,
@@ -42,6 +51,10 @@ pub enum Request<'py> {
     Operation(Operation, Option<Bytes>),
     /// To wait for these.
     Together(Wait, Vec<Bound<'py, PyIterator>>),
+    /// To send and to receive at once.
+    Sendrecv(Sendrecv),
+    /// To wait for operations that go on, or to ask.
+    Pending(Ask, Vec<Bound<'py, PendingOperation>>),
     /// To take part in a collective.
     Collective(Call<'py>),
 }
@@ -53,6 +66,28 @@ pub enum Wait {
     Join,
     /// That one of them ends.
     First,
+}
+
+/// What is to be known of operations that go on.
+#[derive(Clone, Copy, Debug)]
+pub enum Ask {
+    /// When all of them have ended.
+    All,
+    /// When one of them has ended.
+    Any,
+    /// Whether all of them have ended.
+    Now,
+}
+
+/// A message that is sent, and another that is received at the same time.
+pub struct Sendrecv {
+    pub to: Rank,
+    pub tag: Tag,
+    pub message: Message,
+    pub from: Rank,
+    pub tags: Tags,
+    /// The room for what is received.
+    pub room: Option<Bytes>,
 }
 
 /// A rank's call of a collective.
@@ -94,6 +129,19 @@ impl<'py> Request<'py> {
             Verb::SleepUntil => Operation::Sleep(time("time", &part(1)?)?),
             Verb::Multicast => Operation::Multicast(message(&part(1)?, &part(2)?)?),
             Verb::ReceiveMulticast => Operation::ReceiveMulticast(Rank(whole("source", &part(1)?)?)),
+            Verb::Sendrecv => {
+                return Ok(Request::Sendrecv(Sendrecv {
+                    to: Rank(whole("to", &part(1)?)?),
+                    tag: tag(&part(2)?)?,
+                    message: message(&part(3)?, &part(4)?)?,
+                    from: Rank(whole("source", &part(5)?)?),
+                    tags: if_given("source_tag", &part(6)?, |_, found| tag(found))?.map_or(Tags::Any, Tags::Only),
+                    room: if_given("room", &part(7)?, size)?,
+                }));
+            }
+            Verb::WaitAll => return pending(request).map(|all| Request::Pending(Ask::All, all)),
+            Verb::WaitAny => return pending(request).map(|all| Request::Pending(Ask::Any, all)),
+            Verb::Test => return pending(request).map(|all| Request::Pending(Ask::Now, all)),
             Verb::Join => return all(request).map(|all| Request::Together(Wait::Join, all)),
             Verb::First => return all(request).map(|all| Request::Together(Wait::First, all)),
             Verb::Collective => {
@@ -119,6 +167,14 @@ fn foreign(yielded: &Bound<'_, PyAny>) -> PyErr {
 
 fn all<'py>(request: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyIterator>>> {
     request.iter().skip(1).map(|each| Ok(each.cast_into::<PyIterator>()?)).collect()
+}
+
+fn pending<'py>(request: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PendingOperation>>> {
+    let read = |found: Bound<'py, PyAny>| {
+        let wrong = || wrong_type("requests", &found, "what isend and irecv of an endpoint return");
+        found.cast::<PendingOperation>().cloned().map_err(|_| wrong())
+    };
+    request.iter().skip(1).map(read).collect()
 }
 
 /// The object that was found, parsed by `read`, unless it is None.

@@ -24,8 +24,6 @@ pub const LONGEST: usize = 1_400;
 
 const MAGIC: [u8; 3] = *b"MQC";
 const NOTICE: u8 = 0;
-/// What is in place of the version in the two kinds of datagrams of version 1.
-const VERSION_1: [u8; 2] = [1, 2];
 const VERSIONED: u8 = 3;
 const OPEN: [u8; 6] = [MAGIC[0], MAGIC[1], MAGIC[2], VERSIONED, VERSION, 1];
 const SEALED: [u8; 6] = [MAGIC[0], MAGIC[1], MAGIC[2], VERSIONED, VERSION, 2];
@@ -236,7 +234,6 @@ impl Envelope {
             (NOTICE, [version, reason]) => {
                 Err(Mismatch::of_notice(*version, *reason).map_or(Strange::Unreadable, Strange::Notice))
             }
-            (kind, _) if VERSION_1.contains(&kind) => Err(Strange::Mismatch(Mismatch::Version(1))),
             (VERSIONED, [VERSION, ..]) => self.read_of_this_version(datagram),
             (VERSIONED, [version, ..]) => Err(Strange::Mismatch(Mismatch::Version(*version))),
             _ => Err(Strange::Unreadable),

@@ -25,7 +25,7 @@ use super::failure::{Failure, warn};
 use super::progress::Spinner;
 use super::quantity::duration;
 use super::run::program::{chosen, commands};
-use experiment::catalogue::{Description, descriptions};
+use experiment::catalogue::descriptions;
 use experiment::{Experiment, MachineChoice, Provenance};
 use formats::input::InputFile;
 use formats::{input, interrupt};
@@ -226,8 +226,7 @@ const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
 
 /// Refuses options that only a model can follow.
 fn refuse_model_options(program: &[String]) -> Result<(), Failure> {
-    let called = |known: &Description, name: &str| known.name == name || known.aliases.contains(&name);
-    let described = descriptions().into_iter().find(|known| program.first().is_some_and(|name| called(known, name)));
+    let described = descriptions().into_iter().find(|known| program.first().is_some_and(|name| known.name == name));
     let can_be_postal = described.is_some_and(|known| known.in_postal_model && !known.has("lambda"));
     let postal = OF_THE_POSTAL_MODEL.iter().filter(|_| can_be_postal);
     let refused: Vec<&(&str, &str)> = OF_A_MODEL.iter().chain(postal).collect();

@@ -49,7 +49,6 @@ enum PlanCommand {
     Broadcast(Collective),
     /// Plan an all-reduce (global combine): every rank has data, and all get their sum, or another combination.
     #[command(after_help = "Example:\n  maquette plan all-reduce --lambda 1.3 --ranks 1000")]
-    #[command(visible_alias = "combine")]
     AllReduce(Collective),
     /// Plan an all-to-all exchange: every rank has a message for every other, or for those that a traffic matrix says.
     ///
@@ -58,7 +57,6 @@ enum PlanCommand {
     #[command(
         after_help = "Example:\n  maquette plan all-to-all --machine cm5-32 --traffic halo.csv --write halo.goal"
     )]
-    #[command(visible_alias = "exchange")]
     AllToAll(Exchange),
     Collectives(Box<collectives::Arguments>),
     Check(check::Arguments),

@@ -116,8 +116,7 @@ const FIELDS_OF_FILES: [(&str, &str); 9] = [
 /// is read as the name of a file; or that the file itself says what the option would.
 pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     let [_, run, argument, ..] = line else { return None };
-    let is_program =
-        |program: &Description| *argument == *program.name || program.aliases.iter().any(|name| *argument == **name);
+    let is_program = |program: &Description| *argument == *program.name;
     if run != "run"
         || argument == "traffic"
         || argument.as_encoded_bytes().starts_with(b"-")
@@ -133,8 +132,7 @@ pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
 /// near.
 pub(super) fn program_as_command(line: &[OsString]) -> Option<Failure> {
     let found = line.iter().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))?.to_str()?;
-    let names = |program: Description| [program.name].into_iter().chain(program.aliases.iter().copied());
-    let programs: Vec<&str> = descriptions().into_iter().flat_map(names).chain(["traffic"]).collect();
+    let programs: Vec<&str> = descriptions().into_iter().map(|program| program.name).chain(["traffic"]).collect();
     if programs.contains(&found) {
         return Some(Failure::argument("COMMAND", format!("{found}, a program"), format!("`maquette run {found}`")));
     }

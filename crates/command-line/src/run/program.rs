@@ -151,7 +151,7 @@ const FIRST: usize = 100;
 fn command(program: &Description) -> Command {
     let arguments = program.parameters.iter().zip(FIRST..);
     let arguments = arguments.map(|(parameter, place)| argument(program, parameter).display_order(place));
-    Command::new(program.name).visible_aliases(program.aliases.iter().copied()).args(arguments)
+    Command::new(program.name).args(arguments)
 }
 
 /// Joins the lines of paragraphs, for the printer to wrap.

@@ -58,7 +58,6 @@ impl Default for AllReduce {
 
 impl Entry for AllReduce {
     const NAME: &'static str = "all-reduce";
-    const ALIASES: &'static [&'static str] = &["combine"];
     const EXAMPLES: &'static str = "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
          maquette run all-reduce --lambda 2.5 --nodes 100 --operator max-i64";
     const IN_POSTAL_MODEL: bool = true;

@@ -121,7 +121,6 @@ quantities::written_by_name!(Exchange);
 
 impl Entry for AllToAll {
     const NAME: &'static str = "all-to-all";
-    const ALIASES: &'static [&'static str] = &["exchange"];
     const EXAMPLES: &'static str = "Examples:\n  maquette run all-to-all --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
          maquette run all-to-all --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
          maquette run all-to-all --machine loggp --nodes 4096 --bytes 8";

@@ -11,8 +11,6 @@ use crate::Error;
 pub struct Description {
     /// Its name.
     pub name: &'static str,
-    /// Other names by which it is found.
-    pub aliases: &'static [&'static str],
     /// What it does, in paragraphs; the first is a line.
     pub about: String,
     /// What more there is to say of it, and command lines that run it.
@@ -84,7 +82,6 @@ impl Description {
         parameters.sort_by_key(|parameter| order.iter().position(|name| *name == parameter.name));
         Description {
             name: E::NAME,
-            aliases: E::ALIASES,
             about: about.to_owned(),
             examples: E::EXAMPLES,
             in_postal_model: E::IN_POSTAL_MODEL,

@@ -27,8 +27,6 @@ use crate::{Error, Ready, Site};
 pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     /// Its name.
     const NAME: &'static str;
-    /// Other names by which it is found.
-    const ALIASES: &'static [&'static str] = &[];
     /// What more there is to say of it, and command lines that run it.
     const EXAMPLES: &'static str;
     /// Whether it can run in the postal model in place of a machine.
@@ -107,7 +105,7 @@ fn described(schema: &mut Schema) {
 }
 
 impl Choice {
-    /// The program called `name`, by that or another of its names, with these parameters, the others being as usual.
+    /// The program called `name`, with these parameters, the others being as usual.
     ///
     /// # Errors
     /// No such program, or parameter, with the names that there are; a value that the parameter can't have.
@@ -116,7 +114,7 @@ impl Choice {
             return Ok(choice);
         }
         let programs = descriptions();
-        let has_name = |program: &&Description| program.name == name || program.aliases.contains(&name);
+        let has_name = |program: &&Description| program.name == name;
         let Some(program) = programs.iter().find(has_name) else {
             let known = programs.iter().map(|program| program.name.to_owned()).collect();
             return Err(Error::UnknownProgram { found: name.to_owned(), known });

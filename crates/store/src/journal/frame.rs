@@ -21,8 +21,6 @@ pub const FRAME_HEADER: usize = 20;
 const MAGIC: &[u8; 20] = b"maquette store data\n";
 /// The version of the format.
 const VERSION: u32 = 3;
-/// The oldest version that can be read: it has no values that were written in parts.
-const OLDEST: u32 = 2;
 /// The size of the header of a file. [B]
 pub const FILE_HEADER: usize = MAGIC.len() + 4 + 8;
 /// The most room that is reserved for a frame before it is read. [B]
@@ -40,7 +38,7 @@ pub enum HeaderError {
     #[error("it is not a file of a store")]
     Stranger,
     /// The file is of another version.
-    #[error("it has version {0} of the format; this store reads versions {OLDEST} to {VERSION}")]
+    #[error("it has version {0} of the format; this store reads version {VERSION}")]
     Version(u32),
     /// The file was written under another number.
     #[error("its header says that it is file {0}")]
@@ -57,8 +55,8 @@ pub fn check_file_header(header: &[u8; FILE_HEADER], number: u64) -> Result<(), 
     let version = u32::from_le_bytes(version.try_into().unwrap_or_default());
     let found = u64::from_le_bytes(found.try_into().unwrap_or_default());
     match (version, found) {
-        (OLDEST..=VERSION, found) if found == number => Ok(()),
-        (OLDEST..=VERSION, found) => Err(HeaderError::Number(found)),
+        (VERSION, found) if found == number => Ok(()),
+        (VERSION, found) => Err(HeaderError::Number(found)),
         (version, _) => Err(HeaderError::Version(version)),
     }
 }

@@ -42,9 +42,6 @@ const NAMES: [(&str, Name); 8] = [
     ("receive-time", Name::ReceiveTime),
 ];
 
-/// Earlier names of programs, which are still read.
-const OLD_NAMES: [(&str, Name); 2] = [("exchange", Name::AllToAll), ("combine", Name::AllReduce)];
-
 /// The default number of random patterns over which the mean is taken.
 const DEFAULT_SEEDS: u32 = 5;
 /// The most patterns.
@@ -58,11 +55,7 @@ const DRAWS: u32 = 2;
 
 /// The program's name, and what has to run on `ranks` ranks for its time.
 pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Benchmark>), TimesProblem> {
-    let called = row.optional("program");
-    let name = match OLD_NAMES.into_iter().find(|(old, _)| called == Some(old)) {
-        Some((_, name)) => name,
-        None => row.one_of("program", None, NAMES)?,
-    };
+    let name = row.one_of("program", None, NAMES)?;
     let trials = match name {
         Name::PingPong => vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)],
         Name::OneWay => vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)],
