@@ -49,11 +49,13 @@ def times(command: list[Path | str]) -> dict[Case, float]:
 
 def ratios(program: Path, folder: Path, ranks: int, turns: int) -> dict[Case, tuple[float, float]]:
     """For each case, the library's time, and the ratio."""
-    plan, start = folder / f"{ranks}.toml", [BIN / "mpiexec", "-n", str(ranks)]
+    plan = folder / f"{ranks}.toml"
+    start: list[Path | str] = [BIN / "mpiexec", "-n", str(ranks)]
     subprocess.run([*start, MAQUETTE, "plan", "collectives", "--measure", "--write", plan], check=True, timeout=1800, stdout=subprocess.DEVNULL)
     run: list[Path | str] = [*start, program, str(MILLISECONDS)]
     planned: list[Path | str] = [MAQUETTE, "collectives", "--plan", plan, "--", *run]
-    alone, by_plan = [], []
+    alone: list[dict[Case, float]] = []
+    by_plan: list[dict[Case, float]] = []
     for turn in range(turns):
         for of in (alone, by_plan) if turn % 2 == 0 else (by_plan, alone):
             of.append(times(run if of is alone else planned))

@@ -49,7 +49,7 @@ QUESTIONS = [
 def plan(question: tuple[str, str, int, str], *options: str) -> tuple[dict[str, Any], float]:
     """The plan of a question, and how long it took. [s]"""
     collective, machine, ranks, size = question
-    command = [MAQUETTE, "plan", collective, "--machine", machine, "--ranks", str(ranks), "--bytes", size, "--json", *options]
+    command: list[Path | str] = [MAQUETTE, "plan", collective, "--machine", machine, "--ranks", str(ranks), "--bytes", size, "--json", *options]
     began = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout), time.perf_counter() - began

@@ -299,7 +299,8 @@ def test_a_program_under_the_mpiexec_of_another_library_is_refused_at_once(tmp_p
     source = tmp_path / "hours.c"
     source.write_text('#include <mpi.h>\n#include <stdio.h>\nint main(void) { MPI_Init(0, 0); puts("hours later"); return MPI_Finalize(); }\n')
     program = compiled(source, tmp_path / "hours")
-    for command in (["collectives", "--plan", plan(tmp_path, 2)], ["trace", "--out", tmp_path / "hours.trace"]):
+    commands: list[list[str | Path]] = [["collectives", "--plan", plan(tmp_path, 2)], ["trace", "--out", tmp_path / "hours.trace"]]
+    for command in commands:
         done = maquette(*command, "--", program, **{starter: "2"})
         assert done.returncode == 2, done.stderr
         assert "the program runs with MPICH" in done.stderr and "has started" in done.stderr

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,12 @@ def had(point: mq.Point, folder: Path, printed: dict[str, str]) -> float:
     """The number that the commands or the program give; what was `printed` before is not run again."""
     environment = os.environ | {"PATH": f"{COMMANDS}{os.pathsep}{os.environ['PATH']}"}
     kind, how = next(iter(point.by.items()))
-    lines = {
+    lines_of: dict[str, Callable[[], list[str]]] = {
         "commands": lambda: how["lines"],
         "more": lambda: [how["line"], how["than"]],
         "python": lambda: [shlex.join([sys.executable, "-c", how["text"]])],
-    }[kind]()
+    }
+    lines = lines_of[kind]()
     for line in lines:
         if line not in printed:
             arguments = shlex.split(line)
