@@ -116,7 +116,7 @@ class Plan:
 
 
 def plan(
-    operation: Literal["broadcast", "all-reduce", "all-to-all"],
+    operation: str,
     machine: MachineLike | None = None,
     *,
     lambda_: float | Fraction | str | None = None,
@@ -132,7 +132,8 @@ def plan(
     Parameters
     ----------
     operation
-        The operation.
+        The collective: ``"broadcast"``, ``"gather"``, ``"scatter"``, ``"all-gather"``, ``"reduce"``, ``"all-reduce"``,
+        ``"reduce-scatter"``, ``"scan"``, ``"exscan"``, ``"all-to-all"`` or ``"barrier"``.
     machine
         A `Machine`, or anything that describes one.
     lambda_

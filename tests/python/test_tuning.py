@@ -226,3 +226,10 @@ def test_a_study_is_reproduced(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "report.html").read_text()
     with pytest.raises(ValueError, match="papers: there is no `postel`; did you mean `postal`"):
         mq.reproduce("postel")
+
+
+@pytest.mark.parametrize("collective", ["gather", "scatter", "all-gather", "reduce", "reduce-scatter", "scan", "exscan", "barrier"])
+def test_every_collective_can_be_planned(collective: str) -> None:
+    plan = mq.plan(collective, "parsytec-cc-16", bytes=None if collective == "barrier" else 2048)
+    assert plan.quickest.time_ps >= plan.lower_bound_ps > 0
+    assert plan.quickest.algorithm in {prediction.algorithm for prediction in plan.predictions}

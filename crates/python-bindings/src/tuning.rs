@@ -8,6 +8,7 @@ use experiment::Error;
 use formats::input::InputFile;
 use formats::interrupt;
 use formats::traffic_matrix::{self, TrafficMatrix, csv};
+use programs::collectives::Collective;
 use programs::postal::{Alpha, Lambda};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -111,16 +112,25 @@ fn question(
     bytes: Option<Bytes>,
     matrix: Option<TrafficMatrix>,
 ) -> Result<Question, Error> {
-    const OPERATIONS: [&str; 3] = ["broadcast", "all-reduce", "all-to-all"];
-    let name = quantities::by_name(operation, &OPERATIONS, |name| name);
+    let listed = Collective::ALL.iter().map(|collective| collective.name());
+    let operations: Vec<&str> = ["broadcast", "all-reduce", "all-to-all"].into_iter().chain(listed).collect();
+    let name = quantities::by_name(operation, &operations, |name| name);
     let name = name.map_err(|problem| Error::Value { parameter: "operation".to_owned(), problem })?;
-    let bytes = bytes.unwrap_or(Bytes(1024));
+    let sends_nothing = Collective::named(name).is_some_and(|collective| collective.shape().blocks(1) == 0);
+    if let Some(bytes) = bytes.filter(|_| sends_nothing) {
+        return Err(Error::parameter("bytes", bytes, format!("none, as {name} has no data")));
+    }
+    let bytes = bytes.unwrap_or(if sends_nothing { Bytes(0) } else { Bytes(1024) });
     match (name, matrix) {
         ("all-to-all", Some(matrix)) => Ok(Question::Irregular(matrix.pattern)),
         ("all-to-all", None) => Ok(Question::Complete { ranks, bytes }),
         (_, Some(_)) => Err(Error::parameter("traffic", format!("a matrix for {name}"), "one for all-to-all")),
         ("broadcast", None) => Ok(Question::Broadcast { ranks, bytes }),
-        (_, None) => Ok(Question::AllReduce { ranks, bytes }),
+        ("all-reduce", None) => Ok(Question::AllReduce { ranks, bytes }),
+        (name, None) => {
+            let unknown = || Error::parameter("operation", name, operations.join(", "));
+            Ok(Question::Listed { collective: Collective::named(name).ok_or_else(unknown)?, ranks, bytes })
+        }
     }
 }
 

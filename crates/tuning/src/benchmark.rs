@@ -10,6 +10,7 @@ use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::benchmarks::PingPong;
 use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::Catalogue;
+use programs::collectives::{AnyAlgorithm, CollectiveProgram, Data, Sizes};
 use programs::measure::Experiment as PostalExperiment;
 use programs::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -50,6 +51,8 @@ pub enum Benchmark {
     Broadcast(broadcast::Algorithm, Group, Bytes),
     /// An all-reduce, with this many bytes per rank.
     AllReduce(all_reduce::Algorithm, Bytes),
+    /// A collective of the list, with blocks of this many bytes and root 0.
+    Listed(AnyAlgorithm, Bytes),
     /// An all-reduce along rings with an order of their own, with this many bytes per rank.
     Rings(Arc<Vec<WeightedRing>>, Bytes),
     /// t0 of the postal model, by its first experiment.
@@ -132,6 +135,14 @@ impl Benchmark {
                 let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
                 site.run(&AllReduce { algorithm, group, operator, inputs, sends })
             }
+            Benchmark::Listed(algorithm, bytes) => site.run(&CollectiveProgram {
+                algorithm: algorithm.clone(),
+                group: Group::from_source(Rank(0), ranks)?,
+                root: Rank(0),
+                operator: Operator::Xor,
+                sizes: Sizes::Same(*bytes),
+                data: Data::Sizes,
+            }),
             Benchmark::Rings(rings, bytes) => match rings.as_slice() {
                 [ring] => {
                     let (group, inputs) = (ring.order.clone(), Inputs::OfSize(*bytes));

@@ -14,8 +14,8 @@ one-way,,,2,8,,,?
 one-way,,,2,64,,,?
 ping-pong,,,16,2 KiB,,,?
 ping-pong,,,16,4 KiB,,,?
-exchange,pairwise,,8,256,,,?
-exchange,linear,,8,256,,,?
+all-to-all,pairwise,,8,256,,,?
+all-to-all,linear,,8,256,,,?
 irregular,greedy,50,16,512,2,,?
 irregular,balanced,50,16,512,2,,?
 broadcast,lambda-tree,,16,1 KiB,,0.6,?

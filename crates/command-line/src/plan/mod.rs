@@ -9,7 +9,9 @@ mod written;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use programs::collectives::Collective as ListedCollective;
 use quantities::Bytes;
 
 use self::place::Place;
@@ -58,16 +60,85 @@ enum PlanCommand {
         after_help = "Example:\n  maquette plan all-to-all --machine cm5-32 --traffic halo.csv --write halo.goal"
     )]
     AllToAll(Exchange),
+    #[command(flatten)]
+    Listed(Listed),
     Collectives(Box<collectives::Arguments>),
     Check(check::Arguments),
 }
 
-/// A broadcast or an all-reduce.
+/// A collective of the list: a command for each, with the same options.
+#[derive(Debug)]
+struct Listed {
+    collective: ListedCollective,
+    options: Collective,
+}
+
+impl Subcommand for Listed {
+    fn augment_subcommands(command: Command) -> Command {
+        ListedCollective::ALL.iter().fold(command, |command, collective| {
+            let (name, about) = (collective.name(), collective.about().trim_end_matches('.'));
+            let example = format!("Example:\n  maquette plan {name} --machine infiniband-128 --ranks 64");
+            let command_of_it = Command::new(name).about(about).after_help(example);
+            command.subcommand(match has_sizes(*collective) {
+                true => Collective::augment_args(command_of_it),
+                false => WithoutSize::augment_args(command_of_it),
+            })
+        })
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Listed::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        ListedCollective::named(name).is_some()
+    }
+}
+
+impl FromArgMatches for Listed {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Listed, clap::Error> {
+        let chosen = matches
+            .subcommand()
+            .and_then(|(name, options)| ListedCollective::named(name).map(|collective| (collective, options)));
+        let (collective, options) = chosen.ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
+        let options = match has_sizes(collective) {
+            true => Collective::from_arg_matches(options)?,
+            false => {
+                let WithoutSize { place, write } = WithoutSize::from_arg_matches(options)?;
+                Collective { place, bytes: Bytes(0), write }
+            }
+        };
+        Ok(Listed { collective, options })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Listed::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Whether anything is sent whose size can be told.
+fn has_sizes(collective: ListedCollective) -> bool {
+    collective.shape().blocks(1) > 0
+}
+
+/// A collective in which ranks only wait for each other.
+#[derive(Args, Debug)]
+struct WithoutSize {
+    #[command(flatten)]
+    place: Place,
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for `maquette
+    /// run goal` and LogGOPSim).
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+/// A collective without a matrix.
 #[derive(Args, Debug)]
 struct Collective {
     #[command(flatten)]
     place: Place,
-    /// Size of the message, or of what a rank has.
+    /// Size of the message, or of what a rank has, or of the block of each rank.
     #[arg(long, value_name = "B", default_value = "1024", value_parser = size)]
     bytes: Bytes,
     /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for `maquette
@@ -113,6 +184,9 @@ impl Arguments {
                 let (ranks, description) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
                 let traffic = Traffic { ranks, description, has_sizes: matrix.has_sizes, file };
                 output(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
+            }
+            PlanCommand::Listed(Listed { collective, options: Collective { place, bytes, write } }) => {
+                output(&place, None, |ranks| Question::Listed { collective, ranks, bytes }, write, as_json)
             }
             PlanCommand::Collectives(arguments) => arguments.execute(as_json),
             PlanCommand::Check(arguments) => arguments.execute(as_json),

@@ -90,6 +90,7 @@ impl Report<'_> {
     fn question_text(&self) -> String {
         match self.question {
             Question::Irregular(_) => format!("{} of {} on average", self.question.name(), self.question.bytes()),
+            Question::Listed { collective, .. } if collective.shape().blocks(1) == 0 => collective.name().to_owned(),
             _ => format!("{} of {}", self.question.name(), self.question.bytes()),
         }
     }

@@ -17,7 +17,7 @@ pub(super) struct ScheduleOutput {
 impl ScheduleOutput {
     /// Begins the file `path` for the answer to `question`.
     pub(super) fn create(path: &Path, question: &Question) -> Result<ScheduleOutput, Failure> {
-        let forwards = matches!(question, Question::Broadcast { .. } | Question::AllReduce { .. });
+        let forwards = question.pattern().is_none() && question.command() != "all-to-all";
         Ok(ScheduleOutput { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
     }
 

@@ -21,7 +21,7 @@ pub mod scatter;
 pub use blocks::{Blocks, Place, Sizes};
 pub use from_root::FromRoot;
 pub use program::{CollectiveProgram, Data, cut};
-pub use shape::{Division, Holders, Reduction, Shape};
+pub use shape::{Division, Holders, LeastTraffic, Reduction, Shape};
 pub use subgroup::Subgroup;
 
 use endpoint::{Endpoint, Needs, Result};

@@ -85,6 +85,79 @@ impl Shape {
     }
 }
 
+/// The least that any algorithm of a collective has to move, in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastTraffic {
+    /// Into some rank.
+    pub received: u64,
+    /// Out of some rank.
+    pub sent: u64,
+    /// How many ranks' data must come together somewhere, or to how many ranks that of one must come.
+    pub ranks: u32,
+}
+
+impl Shape {
+    /// The least that moves into and out of the ranks that have most to receive and to send.
+    ///
+    /// A rank receives each block that it takes and did not bring, and each that it takes as a combination of more than its own. It sends
+    /// each block that it brings and another rank needs of it: combined with those of others it is one block still. What all ranks send is
+    /// received by all, so that some rank receives at least as much as all send on the mean, and the other way round.
+    pub fn least_traffic(&self, ranks: u32) -> LeastTraffic {
+        // All ranks but the root, which is the first, and the last are alike.
+        let last = ranks.saturating_sub(1);
+        let most_and_all = |of: &dyn Fn(u32) -> u64| {
+            let ends = [of(0), if last > 0 { of(last) } else { 0 }];
+            let between = if ranks > 2 { of(1) } else { 0 };
+            let all = ends[0] + ends[1] + between * u64::from(ranks.saturating_sub(2));
+            (ends[0].max(ends[1]).max(between), all.div_ceil(u64::from(ranks).max(1)))
+        };
+        let (received, mean_received) = most_and_all(&|me| self.received_by(me, ranks));
+        let (sent, mean_sent) = most_and_all(&|me| self.sent_by(me, ranks));
+        let informed = if self.blocks == Division::Nothing || received > 0 { ranks } else { 1 };
+        LeastTraffic { received: received.max(mean_sent), sent: sent.max(mean_received), ranks: informed }
+    }
+
+    /// How many blocks a rank has to receive, where the root is rank 0.
+    fn received_by(&self, me: u32, ranks: u32) -> u64 {
+        let own = self.brings(me, 0, ranks);
+        let foreign = |block: &u32| match self.reduction {
+            None => !own.contains(block),
+            Some(_) => self.combines(me, ranks).any(|from| from != me),
+        };
+        self.takes(me, 0, ranks).filter(foreign).count() as u64
+    }
+
+    /// How many blocks a rank has to send, where the root is rank 0.
+    fn sent_by(&self, me: u32, ranks: u32) -> u64 {
+        let needs = |rank: u32, block: u32| {
+            let takes = rank != me && rank < ranks && self.takes(rank, 0, ranks).contains(&block);
+            takes
+                && match self.reduction {
+                    None => !self.brings(rank, 0, ranks).contains(&block),
+                    Some(_) => self.combines(rank, ranks).contains(&me),
+                }
+        };
+        let needed = |block: &u32| [0, 1, ranks.saturating_sub(1), *block].into_iter().any(|rank| needs(rank, *block));
+        self.brings(me, 0, ranks).filter(needed).count() as u64
+    }
+
+    /// The least that must cross between `beside` of the ranks and all others, in either direction.
+    pub fn least_between(&self, beside: u32, ranks: u32) -> u64 {
+        let others = u64::from(ranks.saturating_sub(beside));
+        let beside = u64::from(beside);
+        if beside == 0 || others == 0 {
+            return 0;
+        }
+        match (self.blocks, self.before, self.after) {
+            (Division::Nothing, ..) => 0,
+            (Division::Whole, ..) => 1,
+            // The root is on one side, and the blocks of the other side cross.
+            (Division::PerRank, Holders::Root, _) | (Division::PerRank, _, Holders::Root) => beside.min(others),
+            (Division::PerRank, ..) => beside.max(others),
+        }
+    }
+}
+
 impl Holders {
     fn of(self, me: u32, root: u32, blocks: u32) -> std::ops::Range<u32> {
         match self {
@@ -92,5 +165,37 @@ impl Holders {
             Holders::Root | Holders::Everyone => 0..blocks,
             Holders::Owner => me..me + 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Collective;
+
+    #[test]
+    fn least_traffic_is_that_of_each_collective() {
+        let of = |name: &str| {
+            let least = Collective::named(name).unwrap().shape().least_traffic(5);
+            (least.received, least.sent, least.ranks)
+        };
+        assert_eq!(of("barrier"), (0, 0, 5));
+        assert_eq!(of("gather"), (4, 1, 5));
+        assert_eq!(of("scatter"), (1, 4, 5));
+        assert_eq!(of("all-gather"), (4, 4, 5));
+        assert_eq!(of("reduce"), (1, 1, 5));
+        assert_eq!(of("reduce-scatter"), (4, 4, 5));
+        assert_eq!(of("scan"), (1, 1, 5));
+        assert_eq!(of("exscan"), (1, 1, 5));
+        for collective in Collective::ALL {
+            let alone = collective.shape().least_traffic(1);
+            assert_eq!((alone.received, alone.sent), (0, 0), "{}", collective.name());
+        }
+    }
+
+    #[test]
+    fn what_crosses_is_that_of_the_side_that_needs_more() {
+        let of = |name: &str, beside| Collective::named(name).unwrap().shape().least_between(beside, 8);
+        assert_eq!([of("all-gather", 2), of("all-gather", 6), of("gather", 2), of("scan", 2)], [6, 6, 2, 1]);
+        assert_eq!([of("all-gather", 0), of("reduce-scatter", 8), of("barrier", 4)], [0, 0, 0]);
     }
 }

@@ -88,13 +88,28 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
             let of_node = |beside: u64| beside.saturating_mul(u64::from(ranks) - beside).saturating_mul(bytes.0);
             [wire(machine, ranks, of_node), channel(machine, ranks, all), processors(machine, own, own)]
         }
+        Question::Listed { collective, bytes, .. } => {
+            let (shape, size) = (collective.shape(), |blocks: u64| Bytes(blocks.saturating_mul(bytes.0)));
+            let least = shape.least_traffic(ranks);
+            let traffic =
+                |blocks: u64| Traffic::of(others.min(1).min(blocks.max(u64::from(bytes.0 == 0))), size(blocks));
+            let receiving = processors(machine, Traffic::default(), traffic(least.received));
+            let sending = processors(machine, traffic(least.sent), Traffic::default());
+            let most = size(least.received.max(least.sent));
+            let of_node = |beside: u64| size(shape.least_between(beside as u32, ranks)).0;
+            [wire(machine, ranks, of_node), channel(machine, ranks, most), larger(receiving, sending)]
+        }
         Question::Irregular(pattern) => {
             let messages = u64::from(pattern.most_messages_of_a_rank());
             let bytes = pattern.most_bytes_of_a_rank();
             [busiest(machine, messages, bytes), busiest_processors(machine, pattern), least.dissemination(1)]
         }
     };
-    let informed = if matches!(question, Question::Irregular(_)) { 1 } else { ranks };
+    let informed = match question {
+        Question::Irregular(_) => 1,
+        Question::Listed { collective, .. } => collective.shape().least_traffic(ranks).ranks,
+        Question::Broadcast { .. } | Question::AllReduce { .. } | Question::Complete { .. } => ranks,
+    };
     let bound = bounds.into_iter().fold(least.dissemination(informed), larger);
     match (question, by_hardware(machine, question.bytes())) {
         (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },

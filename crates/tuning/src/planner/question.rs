@@ -3,6 +3,7 @@
 use experiment::Error;
 use experiment::site::check_largest;
 use machines::model::Machine;
+use programs::collectives::Collective;
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
@@ -32,6 +33,15 @@ pub enum Question {
     },
     /// Ranks have messages for some others.
     Irregular(Pattern),
+    /// A collective of the list, with root 0 where it has one.
+    Listed {
+        /// Which.
+        collective: Collective,
+        /// How many ranks.
+        ranks: u32,
+        /// Size of a block. [B]
+        bytes: Bytes,
+    },
 }
 
 impl Question {
@@ -41,6 +51,7 @@ impl Question {
             Question::Broadcast { .. } => "broadcast",
             Question::AllReduce { .. } => "all-reduce",
             Question::Complete { .. } | Question::Irregular(_) => "all-to-all",
+            Question::Listed { collective, .. } => collective.name(),
         }
     }
 
@@ -51,6 +62,7 @@ impl Question {
             Question::AllReduce { .. } => "all-reduce",
             Question::Complete { .. } => "all-to-all",
             Question::Irregular(_) => "irregular all-to-all",
+            Question::Listed { collective, .. } => collective.name(),
         }
     }
 
@@ -76,7 +88,8 @@ impl Question {
         match self {
             Question::Broadcast { ranks, .. }
             | Question::AllReduce { ranks, .. }
-            | Question::Complete { ranks, .. } => *ranks,
+            | Question::Complete { ranks, .. }
+            | Question::Listed { ranks, .. } => *ranks,
             Question::Irregular(pattern) => pattern.ranks(),
         }
     }
@@ -86,7 +99,8 @@ impl Question {
         match self {
             Question::Broadcast { bytes, .. }
             | Question::AllReduce { bytes, .. }
-            | Question::Complete { bytes, .. } => *bytes,
+            | Question::Complete { bytes, .. }
+            | Question::Listed { bytes, .. } => *bytes,
             Question::Irregular(pattern) => {
                 let all: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
                 Bytes(all.checked_div(pattern.messages().len() as u64).unwrap_or(0))
@@ -99,6 +113,9 @@ impl Question {
     pub fn longest_joined(&self) -> Bytes {
         match self {
             Question::Complete { ranks, bytes } => Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))).max(*bytes),
+            Question::Listed { collective, ranks, bytes } => {
+                Bytes(bytes.0.saturating_mul(u64::from(collective.shape().blocks(*ranks).max(1))))
+            }
             _ => self.most_bytes(),
         }
     }

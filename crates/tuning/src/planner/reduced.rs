@@ -153,6 +153,7 @@ fn reduced(
             Benchmark::Broadcast(made(candidate, ranks, part)?, group.clone(), part.of(*bytes))
         }
         Benchmark::AllReduce(_, bytes) => Benchmark::AllReduce(made(candidate, ranks, part)?, part.of(*bytes)),
+        Benchmark::Listed(algorithm, bytes) => Benchmark::Listed(algorithm.clone(), part.of(*bytes)),
         Benchmark::Rings(rings, bytes) => Benchmark::Rings(Arc::clone(rings), part.of(*bytes)),
         other @ (Benchmark::PingPong(_)
         | Benchmark::OneWay(_)

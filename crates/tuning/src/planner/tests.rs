@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use machines::model::{Machine, NodeId};
+use programs::collectives::Collective;
 use programs::postal::{Lambda, broadcast_time};
 use programs::schedule::{Pattern, Transfer};
 use proptest::prelude::*;
@@ -312,19 +313,21 @@ fn the_bound_allows_a_rank_to_receive_while_its_send_waits() {
 /// A question of any kind.
 fn questions() -> impl Strategy<Value = Question> {
     let sizes = prop_oneof![Just(0_u64), 1_u64..2000];
-    (2_u32..16, sizes, 0_u32..4, any::<u64>()).prop_map(|(ranks, bytes, kind, seed)| {
+    let kinds = 4 + Collective::ALL.len();
+    (2_u32..16, sizes, 0..kinds, any::<u64>()).prop_map(|(ranks, bytes, kind, seed)| {
         let bytes = Bytes(bytes);
         match kind {
             0 => Question::Broadcast { ranks, bytes },
             1 => Question::AllReduce { ranks, bytes },
             2 => Question::Complete { ranks, bytes },
-            _ => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
+            3 => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
+            listed => Question::Listed { collective: Collective::ALL[listed - 4], ranks, bytes },
         }
     })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// Whatever is run takes at least as long as the bound.
     #[test]
@@ -360,6 +363,32 @@ proptest! {
                     let times = |is: fn(&Transfer) -> Rank| step.iter().filter(|it| is(it) == rank).count();
                     let one_each = times(|it| it.from) <= 1 && times(|it| it.to) <= 1;
                     prop_assert!(one_each || schedule.rule == programs::schedule::Rule::ManyToOne, "{}", candidate.name);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    // Each case plans all collectives.
+    #![proptest_config(ProptestConfig::with_cases(3))]
+
+    /// The steps of every algorithm of the list bring to each rank what its shape says.
+    #[test]
+    fn the_schedule_of_a_listed_candidate_brings_what_its_shape_says(ranks in 2_u32..40, bytes in 0_u64..3000) {
+        let machine = machines::load("booksim-mesh-8x8").unwrap();
+        for &collective in Collective::ALL {
+            let question = Question::Listed { collective, ranks, bytes: Bytes(bytes) };
+            let shape = collective.shape();
+            for Prediction { candidate, .. } in planned(&question, &machine, 0.0).predictions {
+                let Some((schedule, _)) = candidate.schedule(ranks).unwrap() else { continue };
+                let has = reached(&schedule, (0..ranks).map(|rank| vec![rank]).collect());
+                for (me, has) in (0..).zip(&has) {
+                    // Of which ranks it needs the data: those that bring a block which it takes.
+                    let brings = |rank: u32| shape.brings(rank, 0, ranks).any(|it| shape.takes(me, 0, ranks).contains(&it));
+                    for rank in shape.combines(me, ranks).filter(|&rank| rank != me && brings(rank)) {
+                        prop_assert!(has.contains(&rank), "{}: {me} lacks {rank}", candidate.name);
+                    }
                 }
             }
         }

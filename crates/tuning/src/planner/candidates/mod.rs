@@ -4,6 +4,7 @@ mod all_reduce;
 mod all_to_all;
 mod broadcast;
 mod catalogued;
+mod listed;
 
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ pub(super) fn all(question: &Question, site: &Site<'_>, model: &Model) -> Result
         Question::AllReduce { bytes, .. } => all_reduce::candidates(*bytes, site, model),
         Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
         Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern)),
+        Question::Listed { collective, ranks, bytes } => listed::candidates(*collective, *ranks, *bytes, model),
     }
 }
 
