@@ -34,8 +34,8 @@ def test_overload_does_not_keep_the_births_of_packets() -> None:
 
 @pytest.mark.long
 def test_a_million_cycles_of_overload_take_little_memory() -> None:
-    """It took 281 MB; without the births only the command itself and the network take memory."""
-    assert memory(1, 16, 1_000_000, 1) < 40 * MIB
+    """It took 281 MB; without the births only the command itself and the network take memory, as in a short run."""
+    assert memory(1, 16, 1_000_000, 1) - memory(1, 16, 10_000, 1) < 4 * MIB
 
 
 @pytest.mark.long

@@ -68,4 +68,4 @@ def test_a_table_that_would_not_fit_is_refused_beforehand(tmp_path: Path) -> Non
     """A table that would not fit is refused for its size, before it takes memory."""
     file = graph(tmp_path / "huge.toml", 100_000, ring(100_000))
     error = refusal("machine", file)
-    assert "its table of next hops for 100000 routers could take" in error and "at most 1800 MB" in error
+    assert "its table of next hops for 100000 routers could take" in error and "at most 1717 MiB" in error

@@ -77,19 +77,19 @@ def test_with_different_keys_both_sides_say_so(tmp_path: Path) -> None:
 
 
 def test_a_sender_of_another_version_is_reported(tmp_path: Path) -> None:
-    """A receiver that gets packets of version 1 reports that version and its own."""
+    """A receiver that gets packets of version 2 reports that version and its own."""
     site = Site(tmp_path)
     receiver = site.receive("--wait", "2")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as old_sender:
         old_sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(LOOPBACK))
         deadline = time.monotonic() + TIMEOUT
         while receiver.poll() is None and time.monotonic() < deadline:
-            old_sender.sendto(b"MQC\x01" + bytes(40), site.group)
+            old_sender.sendto(b"MQC\x03\x02" + bytes(40), site.group)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 receiver.wait(timeout=0.2)
     status, _, error = wait_for(receiver)
     assert status == 1
-    assert "has version 1 of the protocol of casts, and this is version 3" in error
+    assert "has version 2 of the protocol of casts, and this is version 3" in error
 
 
 def test_a_target_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:
