@@ -150,7 +150,7 @@ fn print_tally(fits: &[moc::search::Fit]) {
 fn mesh_of_clos(seeds: std::ops::Range<u64>, mut settings: Settings, watch: &Watch<'_>) -> Result<(), String> {
     let name = take(&mut settings, "given").unwrap_or_else(|| Given::Orders.name().to_string());
     let given = Given::ALL.into_iter().find(|given| given.name() == name);
-    let given = given.ok_or_else(|| format!("given is numbers or orders, not {name}"))?;
+    let given = given.ok_or_else(|| format!("given is numbers, orders or jointly, not {name}"))?;
     let each = |seed: u64, fit: &moc::search::Fit| {
         let met = fit.outcomes.iter().filter(|outcome| outcome.verdict.is_met());
         let met: Vec<&str> = met.map(|outcome| outcome.id.trim_start_matches("moc.")).collect();

@@ -90,7 +90,7 @@ pub fn judge_sets(
 }
 
 /// The set that follows from `seed`: each cost of `centre` times a factor between 1 / (1 + s) and 1 + s, whose logarithm is uniform.
-fn drawn(centre: &Place, s: f64, seed: u64) -> Place {
+pub(super) fn drawn(centre: &Place, s: f64, seed: u64) -> Place {
     let mut draws = Draws(seed);
     centre.iter().map(|cost| cost * within(s, draws.share())).collect()
 }
