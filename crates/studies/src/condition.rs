@@ -178,34 +178,6 @@ impl Bound {
         }
     }
 
-    /// How far `value` is from satisfying it, 0 if it does: the logarithm of the quotient by which it misses an end, or a tenth of the
-    /// difference where one of the two is not positive. A search follows it; no verdict does.
-    pub fn shortfall(self, value: f64, published: Option<f64>) -> f64 {
-        if self.holds(value, published) {
-            return 0.0;
-        }
-        let misses = |end: f64| if value > 0.0 && end > 0.0 { (value / end).ln() } else { (value - end) / 10.0 };
-        let nearest = self.ends(published).into_iter().flatten().map(|end| misses(end).abs()).reduce(f64::min);
-        nearest.filter(|by| !by.is_nan()).map_or(f64::INFINITY, |by| by.max(f64::EPSILON))
-    }
-
-    /// The least and the greatest number that satisfies it, or nearly does.
-    fn ends(self, published: Option<f64>) -> [Option<f64>; 2] {
-        let around = |less: f64, more: f64| [Some(less), Some(more)];
-        match (self, published) {
-            (Bound::Between { least, most }, _) => [least, most].map(|limit| limit.map(|limit| limit.value)),
-            (Bound::Apart { than, end }, _) if end > than => [Some(end), None],
-            (Bound::Apart { end, .. }, _) => [None, Some(end)],
-            (Bound::Equals(wanted), _) => around(wanted, wanted),
-            (Bound::Near(Tolerance::Absolute(by)), Some(printed)) => around(printed - by, printed + by),
-            (Bound::Near(Tolerance::Percent(by)), Some(printed)) => {
-                around(printed * (1.0 - by / 100.0), printed * (1.0 + by / 100.0))
-            }
-            (Bound::Near(Tolerance::Factor(by)), Some(printed)) => around(printed / by, printed * by),
-            (Bound::Near(_), None) => [None, None],
-        }
-    }
-
     /// The bound in words: `at least 3 and less than 5`.
     pub fn words(self, published: Option<f64>) -> String {
         match self {
@@ -288,26 +260,7 @@ mod tests {
         let gain = bound(Limits { clearly_above: Some(0.0), ..Limits::default() });
         assert_eq!([0.5, 1.0, -2.0].map(|value| gain.holds(value, None)), [false, true, false]);
         assert_eq!(gain.words(None), "clearly more than 0: at least 1");
-        assert!((gain.shortfall(0.5, None) - 2f64.ln()).abs() < 1e-12);
         assert!(Limits { clearly_above: Some(0.0), ..Limits::default() }.bound(0.0).is_err());
-    }
-
-    #[test]
-    fn a_value_falls_short_by_how_far_it_is_from_the_nearest_end() {
-        let range = bound(Limits { at_least: Some(2.0), below: Some(4.0), ..Limits::default() });
-        let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one} is not {other}");
-        near(range.shortfall(3.0, None), 0.0);
-        near(range.shortfall(1.0, None), 2f64.ln());
-        near(range.shortfall(-1.0, None), 0.3);
-        near(range.shortfall(8.0, None), 2f64.ln());
-        assert!(range.shortfall(4.0, None) > 0.0 && range.shortfall(f64::NAN, None) == f64::INFINITY);
-        let percent = bound(Limits { within_percent: Some(25.0), ..Limits::default() });
-        near(percent.shortfall(10.0, Some(4.0)), 2f64.ln());
-        near(percent.shortfall(1.5, Some(4.0)), 2f64.ln());
-        assert_eq!(percent.shortfall(4.0, None), f64::INFINITY);
-        near(bound(Limits { within_factor: Some(2.0), ..Limits::default() }).shortfall(1.0, Some(4.0)), 2f64.ln());
-        near(bound(Limits { within: Some(1.0), ..Limits::default() }).shortfall(10.0, Some(4.0)), 2f64.ln());
-        near(bound(Limits { equals: Some(0.0), ..Limits::default() }).shortfall(5.0, None), 0.5);
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod claims;
 pub mod cm5;
 mod condition;
 mod costs;
-mod evolution;
 mod findings;
 pub mod lh;
 pub mod moc;
@@ -21,7 +20,6 @@ mod robustness;
 mod runs;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use std::fmt::{Debug, Write as _};
 use std::sync::atomic::Ordering;

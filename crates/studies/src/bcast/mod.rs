@@ -13,7 +13,6 @@ mod job;
 mod lossy;
 mod measures;
 mod points;
-pub mod search;
 mod section2;
 mod section3;
 mod simulate;

@@ -3,16 +3,13 @@
 //! One file per figure or table. How the costs of the nodes were chosen is in experiments/cm5/parameters.md.
 
 mod charts;
-pub mod crossing_search;
 mod figure10;
 mod figure5;
 mod figure6;
 mod job;
 mod measures;
-pub mod node_search;
 mod points;
 mod schedules;
-pub mod search;
 mod section2;
 mod section34;
 mod simulate;

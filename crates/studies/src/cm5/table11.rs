@@ -82,16 +82,6 @@ fn printed(claim: &Claim) -> Result<Vec<[f64; 4]>, MissingAnswer> {
     Ok((0..COLUMNS.len()).map(|column| rows.map(|row| row[column])).collect())
 }
 
-/// A column of the table: messages in percent of a complete exchange, their size [B], whether it is for training, and the printed
-/// times [ms], in the order of the algorithms.
-pub type PrintedColumn = (u32, u32, bool, [f64; 4]);
-
-/// All columns.
-pub fn columns(claim: &Claim) -> Result<Vec<PrintedColumn>, MissingAnswer> {
-    let printed = printed(claim)?;
-    Ok(COLUMNS.iter().zip(printed).map(|(it, printed)| (it.percent, it.bytes, it.training, printed)).collect())
-}
-
 /// The printed time of such patterns with `algorithm`. [ms]
 #[cfg(test)]
 pub fn printed_of(claims: &Claims, algorithm: Irregular, percent: u32, bytes: u32) -> f64 {

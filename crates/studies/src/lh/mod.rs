@@ -13,7 +13,6 @@ mod figure8;
 mod job;
 mod measures;
 mod points;
-pub mod search;
 mod section3;
 mod simulate;
 mod table1;

@@ -70,14 +70,6 @@ pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
     build(job, WORDS.clone(), capacity, costs)
 }
 
-/// The same with another V. [entries]
-///
-/// # Errors
-/// Why it cannot be run, or how it ended.
-pub fn run_with_capacity(job: &Job, capacity: u64) -> Result<Measured, String> {
-    build(job, WORDS.clone(), capacity, Costs::Chosen)
-}
-
 /// The same with `keys` in place of the words.
 pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64, costs: Costs) -> Result<Measured, String> {
     let machine = machine(job, costs)?;

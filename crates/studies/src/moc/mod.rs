@@ -3,9 +3,7 @@
 //! One file per figure. The paper prints no latencies; one set of parameters, which the presets hold, serves for all
 //! claims. experiments/moc/parameters.md says how it was chosen.
 
-mod begins;
 mod charts;
-pub mod draws;
 mod figure10;
 mod figure11;
 mod figure12;
@@ -17,21 +15,16 @@ mod figure7;
 mod figure8;
 mod figure9;
 mod job;
-mod judgement;
 mod map;
 mod measures;
-mod numbers;
 mod points;
-pub mod search;
 mod section2;
 mod section3;
 mod section4;
-pub mod sensitivity;
 mod simulate;
 #[cfg(test)]
 mod tests;
 
-pub use begins::Begins;
 pub use job::{Engine, Job, Layer, Load, Platform};
 pub use simulate::{Measured, Setup, costs, model, run, run_drawn, run_with};
 

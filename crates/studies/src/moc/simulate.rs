@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RankStatistics, RouterStatistics};
 use virtual_worlds::flit::world::{EngineKind, Options};
 
-use super::begins::Begins;
 use super::job::{Engine, Job, Layer, Load, Platform};
 use crate::costs::{Costs, OF_MESSAGES};
 use experiment::simulate::simulate;
@@ -58,37 +57,16 @@ const CHOSEN: [&str; 6] = [
     "node.reconstruction",
 ];
 
-/// What the study leaves open: the order of partners in all-to-all, which of two partners begins, and settings of the Mesh of Clos
-/// besides those of its
-/// presets. The default is what `maquette reproduce moc` uses; calibration tries others.
-#[derive(Clone, Debug, PartialEq)]
+/// With which settings a run is made besides those of its preset. The default is what `maquette reproduce moc` uses.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
-    /// The order of partners in all-to-all.
-    pub order: PartnerOrder,
-    /// Which of two partners sends first in equal-dist and unequal-dist.
-    pub begins: Begins,
     /// Fields of the description of every Mesh of Clos that are set to other values; if the name begins with `gcel.`, of the
     /// GCel.
     pub settings: Vec<(String, String)>,
     /// The costs of nodes and networks, beside these settings.
     pub costs: Costs,
-    /// The number of rounds of all-to-all, in place of that of the study.
-    pub rounds: Option<u32>,
     /// The total number of messages of equal-dist and unequal-dist, in place of that of the study.
     pub messages: Option<u32>,
-}
-
-impl Default for Setup {
-    fn default() -> Setup {
-        Setup {
-            order: PartnerOrder::InTurn,
-            begins: Begins::Both,
-            settings: Vec::new(),
-            costs: Costs::Chosen,
-            rounds: None,
-            messages: None,
-        }
-    }
 }
 
 /// The resolved model of a preset.
@@ -165,8 +143,8 @@ pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
             measure(&machine, job, &PingPong { first: Rank(0), second, bytes, rounds: 1 }, mesh_index)
         }
         Load::AllToAll { rounds } => {
-            let rounds = setup.rounds.unwrap_or(rounds);
-            measure(&machine, job, &AllPairs { bytes, rounds, order: setup.order }, mesh_index)
+            // The paper leaves the order of partners open: in no other one is a packet held up as little as it prints.
+            measure(&machine, job, &AllPairs { bytes, rounds, order: PartnerOrder::InTurn }, mesh_index)
         }
         Load::EqualDist | Load::UnequalDist => measure_pairs(&machine, setup, job, mesh_index),
     }
@@ -181,11 +159,10 @@ fn measure_pairs(
     let bytes = Bytes(u64::from(job.bytes));
     let mirrored = job.load == Load::UnequalDist;
     let messages = setup.messages.unwrap_or(job.messages() as u32);
-    match setup.begins {
-        Begins::Both if mirrored => measure(machine, job, &BothBegin(UnequalDist { bytes, messages }), mesh_index),
-        Begins::Both => measure(machine, job, &BothBegin(EqualDist { bytes, messages }), mesh_index),
-        Begins::Lower if mirrored => measure(machine, job, &UnequalDist { bytes, messages }, mesh_index),
-        Begins::Lower => measure(machine, job, &EqualDist { bytes, messages }, mesh_index),
+    // Section 4 has every processor send to its partner and receive from it in turns: both begin.
+    match mirrored {
+        true => measure(machine, job, &BothBegin(UnequalDist { bytes, messages }), mesh_index),
+        false => measure(machine, job, &BothBegin(EqualDist { bytes, messages }), mesh_index),
     }
 }
 
