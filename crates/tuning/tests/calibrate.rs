@@ -206,3 +206,22 @@ proptest! {
         let _ = parse("times.csv", cells.concat().as_bytes(), 64);
     }
 }
+
+#[test]
+fn every_collective_of_the_list_is_a_program_of_times() {
+    let described = described("parsytec-cc-16", &[]);
+    let machine = described.resolve().unwrap();
+    let rows =
+        [("all-gather", "ring"), ("reduce-scatter", ""), ("gather", "linear"), ("barrier", ""), ("scan", "linear")];
+    let line = |(name, algorithm): &(&str, &str)| format!("{name},{algorithm},8,64,1 ms\n");
+    let text = format!("program,algorithm,ranks,bytes,time\n{}", rows.iter().map(line).collect::<String>());
+    let measurements = parse("times.csv", text.as_bytes(), machine.nodes).unwrap();
+    assert_eq!(measurements.len(), rows.len());
+    for (measurement, (name, _)) in measurements.iter().zip(rows) {
+        let time = measurement.trials[0].time(&machine, measurement.ranks).unwrap();
+        assert!(time.picoseconds() > 0, "{name}");
+    }
+    let wrong = parse("times.csv", b"program,algorithm,ranks,bytes,time\ngather,binomal,8,64,1 ms\n", machine.nodes);
+    let wrong = wrong.err().unwrap().to_string();
+    assert!(wrong.contains("allowed is one of binomial, linear (did you mean `binomial`?)"), "{wrong}");
+}

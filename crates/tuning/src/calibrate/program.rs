@@ -7,6 +7,7 @@ use programs::all_to_all::{Complete, Irregular};
 use programs::benchmarks::PingPong;
 use programs::broadcast;
 use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
+use programs::collectives::Collective;
 use programs::measure::MOST_PARTNERS;
 use programs::postal::{Alpha, Lambda, LambdaError};
 use programs::schedule::{Pacing, Pattern};
@@ -18,28 +19,28 @@ use crate::benchmark::Benchmark;
 use crate::latency::Survey;
 use formats::cells::quoted;
 
-/// A program by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Name {
-    PingPong,
-    OneWay,
-    AllToAll,
-    Irregular,
-    Broadcast,
-    AllReduce,
-    SendTime,
-    ReceiveTime,
+/// Reads what has to run for the time of a row, among so many ranks with so many bytes.
+type Trials = fn(&Row<'_>, u32, Bytes) -> Result<Vec<Benchmark>, TimesProblem>;
+
+/// A program whose times a machine can be fitted to.
+#[derive(Clone, Copy)]
+enum Program {
+    /// One with columns of its own.
+    Own(Trials),
+    /// A collective of the list.
+    Listed(Collective),
 }
 
-const NAMES: [(&str, Name); 8] = [
-    ("ping-pong", Name::PingPong),
-    ("one-way", Name::OneWay),
-    ("all-to-all", Name::AllToAll),
-    ("irregular", Name::Irregular),
-    ("broadcast", Name::Broadcast),
-    ("all-reduce", Name::AllReduce),
-    ("send-time", Name::SendTime),
-    ("receive-time", Name::ReceiveTime),
+/// Those with columns of their own, by name.
+const OWN: [(&str, Trials); 8] = [
+    ("ping-pong", |row, ranks, bytes| Ok(vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)])),
+    ("one-way", |row, ranks, bytes| Ok(vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)])),
+    ("all-to-all", |row, ranks, bytes| Ok(vec![all_to_all(row, ranks, bytes)?])),
+    ("irregular", irregular),
+    ("broadcast", |row, ranks, bytes| Ok(vec![broadcast(row, ranks, bytes)?])),
+    ("all-reduce", |row, ranks, bytes| Ok(vec![all_reduce(row, ranks, bytes)?])),
+    ("send-time", |_, ranks, bytes| Ok(vec![Benchmark::SendTime(survey(ranks)?, bytes)])),
+    ("receive-time", |_, ranks, bytes| Ok(vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)])),
 ];
 
 /// The default number of random patterns over which the mean is taken.
@@ -55,19 +56,30 @@ const DRAWS: u32 = 2;
 
 /// The program's name, and what has to run on `ranks` ranks for its time.
 pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String, Vec<Benchmark>), TimesProblem> {
-    let name = row.one_of("program", None, NAMES)?;
-    let trials = match name {
-        Name::PingPong => vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)],
-        Name::OneWay => vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)],
-        Name::AllToAll => vec![all_to_all(row, ranks, bytes)?],
-        Name::Irregular => irregular(row, ranks, bytes)?,
-        Name::Broadcast => vec![broadcast(row, ranks, bytes)?],
-        Name::AllReduce => vec![all_reduce(row, ranks, bytes)?],
-        Name::SendTime => vec![Benchmark::SendTime(survey(ranks)?, bytes)],
-        Name::ReceiveTime => vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)],
+    let own = OWN.map(|(name, trials)| (name, (name, Program::Own(trials))));
+    let listed = Collective::ALL.iter().map(|&it| (it.name(), (it.name(), Program::Listed(it))));
+    let (name, program) = row.one_of("program", None, own.into_iter().chain(listed))?;
+    let trials = match program {
+        Program::Own(trials) => trials(row, ranks, bytes)?,
+        Program::Listed(collective) => vec![listed_collective(collective, row, ranks, bytes)?],
     };
-    let name = NAMES.iter().find(|pair| pair.1 == name).map_or("", |pair| pair.0);
-    Ok((name.to_string(), trials))
+    Ok((name.to_owned(), trials))
+}
+
+/// A collective of the list, by its usual algorithm where none is named.
+fn listed_collective(
+    collective: Collective,
+    row: &Row<'_>,
+    ranks: u32,
+    bytes: Bytes,
+) -> Result<Benchmark, TimesProblem> {
+    let usual = Some(collective.usual(ranks, bytes));
+    let name = row.one_of("algorithm", usual, collective.algorithms().into_iter().map(|name| (name, name)))?;
+    let made = collective.algorithm(name, &mut Parameters::of(ranks));
+    let unknown = || TimesProblem::cell("algorithm", name, collective.algorithms().join(", "));
+    let made = made.ok_or_else(unknown)?;
+    let made = made.map_err(|MissingParameter { parameter, .. }| missing_parameter(parameter, name))?;
+    Ok(Benchmark::Listed(made, bytes))
 }
 
 /// The name of the program in a report.
