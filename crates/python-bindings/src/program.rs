@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use endpoint::{Endpoint, Error, Needs, Operation, Program};
+use endpoint::{Endpoint, Error, Needs, Operation, Outcome, Pending, Program};
 use pyo3::exceptions::{PyException, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
@@ -128,7 +128,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 Ok(PySendResult::Next(yielded)) => match Request::read(&yielded) {
                     Ok(Request::Together(wait, all)) => return Step::Awaits(wait, all),
                     Ok(Request::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
-                    Ok(Request::Sendrecv(both)) => self.sendrecv(both, steps.py()).await,
+                    Ok(Request::Sendrecv(both)) => Box::pin(self.sendrecv(both, steps.py())).await,
                     Ok(Request::Pending(Ask::All, all)) => self.begun.wait_all(self.endpoint, &all, steps.py()).await,
                     Ok(Request::Pending(Ask::Any, all)) => self.begun.wait_any(self.endpoint, &all, steps.py()).await,
                     Ok(Request::Pending(Ask::Now, all)) => self.begun.test(self.endpoint, &all, steps.py()),
@@ -154,7 +154,12 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
     }
 
     async fn operate(&self, operation: Operation, room: Option<Bytes>, py: Python<'py>) -> Resumption<'py> {
-        let received = match self.endpoint.carry_out(operation).await {
+        // The future of an operation by handle is small, and that of any operation as large as the largest.
+        let outcome = match self.endpoint.handles() {
+            Some(handles) => Pending::new(handles, operation).await.map(Outcome::into_received),
+            None => Box::pin(self.endpoint.carry_out(operation)).await,
+        };
+        let received = match outcome {
             Ok(None) => return Ok(py.None().into_bound(py)),
             Ok(Some(received)) => match room {
                 Some(room) => received.fitting(self.endpoint.rank(), room),
