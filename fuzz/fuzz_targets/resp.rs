@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
             match pause {
                 Pause::Turn | Pause::Send => {}
                 Pause::Receive | Pause::Answer => break,
-                Pause::Leave => return,
+                Pause::Leave | Pause::Refuse => return,
             }
         }
         let now = host.node().borrow().now;

@@ -7,7 +7,7 @@ use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
 use programs::goal;
-use programs::schedule::{SendReceiveOrder, Pacing, Schedule, Scheduled};
+use programs::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
 
@@ -35,7 +35,11 @@ fuzz_target!(|text: &[u8]| {
     for pacing in Pacing::all() {
         let goal = schedule.to_goal(pacing, SendReceiveOrder::Alternating);
         goal::Schedule::parse("fuzz.goal", goal.as_bytes()).expect("what was written can be read");
-        let run = Clock::new(MODEL).run(schedule.ranks, &Scheduled::new(&schedule, pacing));
+        let clock = Clock::new(MODEL);
+        let run = match pacing {
+            Pacing::Overlapped => clock.run(schedule.ranks, &OverlappedSchedule::new(&schedule)).map(drop),
+            _ => clock.run(schedule.ranks, &Scheduled::new(&schedule, pacing)).map(drop),
+        };
         assert!(!matches!(run, Err(error) if error.to_string().starts_with("deadlock")));
     }
 });

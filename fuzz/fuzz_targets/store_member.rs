@@ -79,7 +79,7 @@ fn tell(host: &mut Host, from: Identity, message: &[u8]) {
         if member.deadline().is_some_and(|deadline| deadline <= now) {
             member.wake(now, outputs);
         }
-        member.look(now, outputs);
+        member.poll(now, outputs);
     });
     let outputs = host.take_outputs();
     assert!(outputs.len() < MOST_OUTPUTS);

@@ -162,6 +162,41 @@ fn arrows_between_crates_run_one_way() {
 /// Crates that call or are called by code outside the compiler's knowledge.
 const UNSAFE: [&str; 4] = ["mpi", "mpi-collectives", "mpi-preload", "mpi-trace"];
 
+/// What runs, plans, awaits, fits or describes collectives goes through their list, so that one more is a folder and a line.
+#[test]
+fn no_row_of_the_list_of_collectives_is_named_outside_it() {
+    let list = fs::read_to_string(root().join("crates/programs/src/collectives/mod.rs")).unwrap();
+    let (_, rows) = list.split_once("\ncollectives! {\n").unwrap();
+    let rows =
+        rows.split_once('}').unwrap().0.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once("::"));
+    let rows: Vec<&str> = rows.map(|(_, row)| row).collect();
+    assert!(rows.contains(&"ReduceScatter"), "{rows:?}");
+    // Where the parameters of each are, which say what a person can set.
+    let own =
+        ["crates/programs/src/collectives/", "crates/experiment/src/catalogue/"].map(|folder| root().join(folder));
+    let mut named = Vec::new();
+    for path in sources().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+        if own.iter().any(|folder| path.starts_with(folder))
+            || path.components().any(|part| part.as_os_str() == "tests")
+        {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let paths = rows.iter().flat_map(|row| ["Collective::", "AnyAlgorithm::"].map(|of| format!("{of}{row}")));
+        named.extend(paths.filter(|name| mentions(&text, name)).map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
+}
+
+/// Whether a path occurs by itself, not at the end of another name or at the beginning of one.
+fn mentions(text: &str, path: &str) -> bool {
+    let in_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(path).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + path.len()..].chars().next());
+        !before.is_some_and(in_name) && !after.is_some_and(in_name)
+    })
+}
+
 #[test]
 fn what_is_unsafe_stays_where_it_is_allowed() {
     let allowed: Vec<PathBuf> = UNSAFE.iter().map(|name| root().join("crates").join(name)).collect();

@@ -8,10 +8,10 @@ use mpi::Place;
 use mpi_abi::MPI_SUCCESS;
 use plan_format::{Exchange, MatrixExchange};
 use programs::Group;
-use programs::all_reduce::{self, AllReduceContext, Operator, Sends};
+use programs::all_reduce::{self, AllReduceContext, Sends};
 use programs::all_to_all::{CompleteExchange, Irregular, posted};
 use programs::broadcast;
-use programs::collectives::{AnyAlgorithm, Call, Sizes, all_gather};
+use programs::collectives::all_gather::all_gather;
 use programs::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
 use quantities::{Bytes, Duration, Rank};
 
@@ -169,9 +169,7 @@ impl Blocks {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         let row = (0..size).zip(self.outgoing()).map(|(to, block)| if to == me { 0 } else { block.bytes() });
         let row = Message::from(row.flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
-        let (call, sizes) = (Call { root: Rank(0), operator: Operator::Xor }, Sizes::Same(row.size()));
-        let rows = AnyAlgorithm::AllGather(all_gather::Bruck.into());
-        let rows = rows.run(endpoint, &call, &sizes, &[row]).await?;
+        let rows = all_gather(endpoint, row).await?;
         let contents = rows.iter().filter_map(Message::content);
         let numbers: Vec<u64> =
             contents.flat_map(|row| row.as_chunks().0).map(|number| u64::from_le_bytes(*number)).collect();

@@ -326,9 +326,8 @@ mod tests {
         let envelope = Envelope::new(None);
         let mut written = envelope.write(&all()[0], [3; 24]);
         written[4] = VERSION + 1;
-        for (datagram, version) in [(&written[..], VERSION + 1), (b"MQC\x01....", 1), (b"MQC\x02....", 1)] {
-            assert_eq!(envelope.read(datagram), Err(Strange::Mismatch(Mismatch::Version(version))));
-        }
+        assert_eq!(envelope.read(&written), Err(Strange::Mismatch(Mismatch::Version(VERSION + 1))));
+        assert_eq!(envelope.read(b"MQC\x01...."), Err(Strange::Unreadable), "a kind of datagram that there is not");
         for why in [Mismatch::Sealed, Mismatch::Open, Mismatch::OtherKey, Mismatch::Version(VERSION)] {
             assert_eq!(envelope.read(&why.notice()), Err(Strange::Notice(why)));
         }

@@ -6,9 +6,11 @@ mod neighbour_exchange;
 mod recursive_doubling;
 mod ring;
 
-use quantities::Bytes;
+use endpoint::{Endpoint, Message, Result};
+use quantities::{Bytes, Rank};
 
-use super::{Division, Holders, Shape, collective};
+use super::{AnyAlgorithm, Call, Division, Holders, Shape, Sizes, collective};
+use crate::all_reduce::Operator;
 
 /// Up to so many bytes in all, few steps count for more than few bytes: as in MPICH.
 const FEW_STEPS: Bytes = Bytes(80 << 10);
@@ -27,4 +29,14 @@ collective! {
     recursive_doubling::RecursiveDoubling,
     neighbour_exchange::NeighbourExchange,
     gather_broadcast::GatherBroadcast,
+}
+
+/// The data of all ranks, which are of one size, in order of rank: in few steps, as they are short.
+///
+/// # Errors
+/// Data of other sizes, and the errors of sending and receiving.
+pub async fn all_gather<E: Endpoint>(endpoint: &E, own: Message) -> Result<Vec<Message>> {
+    // Nothing is combined, and no rank is the root.
+    let call = Call { root: Rank(0), operator: Operator::Xor };
+    AnyAlgorithm::AllGather(Bruck.into()).run(endpoint, &call, &Sizes::Same(own.size()), &[own]).await
 }
