@@ -37,7 +37,7 @@ pub(crate) fn encode<T: Serialize>(message: &T, after: Pieces) -> postcard::Resu
     outcome
 }
 
-/// Encodes the bytes as a whole, not one by one. A large value is shared if [`encode`] encodes it.
+/// Encodes the bytes as a whole, not one by one. A large value is shared if `encode` encodes it.
 impl Serialize for MaybeShared<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let MaybeShared::Shared(value) = self {
@@ -47,7 +47,7 @@ impl Serialize for MaybeShared<'_> {
     }
 }
 
-/// Large bytes are shared with the message that [`decode`] decodes.
+/// Large bytes are shared with the message that `decode` decodes.
 impl<'de: 'a, 'a> Deserialize<'de> for MaybeShared<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MaybeShared<'a>, D::Error> {
         <&[u8]>::deserialize(deserializer).map(decoded)

@@ -16,7 +16,7 @@
 //! for three quarters of the patience from when the acknowledged message was sent, that no other process is this member.
 //!
 //! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. Its disk is
-//! needed to rebuild others until the parity member has taken its column out of the parity, see [`super::departing`]. Then it is told that it
+//! needed to rebuild others until the parity member has taken its column out of the parity, see `departing`. Then it is told that it
 //! has left.
 //!
 //! Where its group has two parity members, it reports to the lead, and has a vote in which one leads.

@@ -5,9 +5,9 @@
 //! lost member that lives on behind a partition can acknowledge no write to anybody.
 //!
 //! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they have, and takes nobody for
-//! lost until it has that. Nor does it know whether a spare has become a lost member: see [`super::greeting`].
+//! lost until it has that. Nor does it know whether a spare has become a lost member: see `greeting`.
 //!
-//! Where a group has two parity members, this is the role of the lead; see [`super::pair`].
+//! Where a group has two parity members, this is the role of the lead; see `pair`.
 
 use std::collections::BTreeSet;
 

@@ -44,7 +44,7 @@ pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint>(
     Ok(())
 }
 
-/// [`along_binomial_tree`] in the catalogue.
+/// The binomial tree in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binomial;
 

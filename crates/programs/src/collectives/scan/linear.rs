@@ -39,7 +39,7 @@ pub(in crate::collectives) async fn prefixes_in_turn<E: Endpoint>(
     Ok((before, with_own))
 }
 
-/// [`prefixes_in_turn`] in the catalogue.
+/// Prefixes in turn, in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear;
 

@@ -52,7 +52,7 @@ pub(in crate::collectives) async fn prefixes_by_doubling<E: Endpoint>(
     Ok((ranks_before, with_own))
 }
 
-/// [`prefixes_by_doubling`] in the catalogue.
+/// Prefixes by doubling, in the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveDoubling;
 
