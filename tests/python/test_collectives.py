@@ -268,3 +268,16 @@ def test_a_receive_without_room_for_its_message_is_an_error(machine: str) -> Non
         mq.run(program, machine, ranks=2, room="500 B")
     assert mq.run(program, machine, ranks=2, room=1000).returned[1] == 1000
     assert mq.run(program, machine, ranks=2, room="1 MiB").returned[1] == 1000
+
+
+@pytest.mark.parametrize("algorithm", algorithms("all-reduce"))
+def test_data_that_are_only_the_beginning_of_a_message_keep_its_size(algorithm: str) -> None:
+    """Nobody reads the rest, so that the result is only a size, and as many bytes are sent as of any message of that size."""
+
+    async def program(endpoint: mq.Endpoint, begins: bool) -> bytes | None:
+        data = bytes(8) if begins else None
+        return await mq.all_reduce(endpoint, data, "sum-f64", size=800, algorithm=algorithm, **parameters_of(algorithm))
+
+    begun, sized = (mq.run(program, "parsytec-cc-16", ranks=5, begins=begins) for begins in (True, False))
+    assert begun.returned == [None] * 5
+    assert begun.finish_ps == sized.finish_ps

@@ -38,6 +38,10 @@ impl Message {
     pub fn content(&self) -> Option<&bytes::Bytes> {
         self.content.as_ref()
     }
+    /// Its bytes, if it carries all of them: only then can it be cut, joined or combined as bytes.
+    pub fn whole_content(&self) -> Option<&bytes::Bytes> {
+        self.content.as_ref().filter(|_| self.unseen().0 == 0)
+    }
 }
 
 impl<T: Into<bytes::Bytes>> From<T> for Message {
@@ -80,6 +84,8 @@ mod tests {
         let message = Message::beginning_with(vec![1, 2, 3], Bytes(10));
         assert_eq!((message.size(), message.unseen()), (Bytes(10), Bytes(7)));
         assert_eq!(message.content().unwrap().as_ref(), [1, 2, 3]);
+        assert_eq!((message.whole_content(), Message::of_size(Bytes(0)).whole_content()), (None, None));
+        assert_eq!(Message::from(vec![7]).whole_content().unwrap().as_ref(), [7]);
         assert_eq!(Message::beginning_with(vec![1, 2, 3], Bytes(2)), Message::from(vec![1, 2, 3]));
         assert_eq!(Message::of_size(Bytes(5)).unseen(), Bytes(5));
     }

@@ -5,20 +5,20 @@ use std::ops::Range;
 use endpoint::Message;
 use quantities::Bytes;
 
-/// The bytes `range` of `message`, which must be within it.
+/// The bytes `range` of `message`, which must be within it; only a size, unless it carries all its bytes.
 pub(crate) fn piece(message: &Message, range: Range<u64>) -> Message {
-    match message.content() {
+    match message.whole_content() {
         Some(content) => Message::from(content.slice(range.start as usize..range.end as usize)),
         None => Message::of_size(Bytes(range.end - range.start)),
     }
 }
 
-/// The message that consists of `pieces`, in order. It carries bytes if all of them do.
+/// The message that consists of `pieces`, in order. It carries bytes if all of them carry all of theirs.
 pub fn joined(pieces: &[Message]) -> Message {
     if let [only] = pieces {
         return only.clone();
     }
-    let contents: Option<Vec<_>> = pieces.iter().map(Message::content).collect();
+    let contents: Option<Vec<_>> = pieces.iter().map(Message::whole_content).collect();
     match contents {
         Some(contents) => {
             let mut whole = Vec::with_capacity(contents.iter().map(|content| content.len()).sum());
@@ -50,7 +50,7 @@ impl Gathered {
     pub(crate) fn put(&mut self, place: u32, piece: Message) {
         self.size += piece.size().0;
         match &mut self.pieces {
-            Some(pieces) if piece.content().is_some() => pieces.push((place, piece)),
+            Some(pieces) if piece.whole_content().is_some() => pieces.push((place, piece)),
             _ => self.pieces = None,
         }
     }
@@ -85,6 +85,17 @@ mod tests {
             assert_eq!(gathered.joined(), whole);
         }
         assert_eq!(block_start(u64::MAX, u32::MAX, u32::MAX), u64::MAX);
+    }
+
+    /// A program may send a message that begins with bytes, the rest being only a size.
+    #[test]
+    fn what_only_begins_with_bytes_is_cut_and_joined_by_size() {
+        let beginning = Message::beginning_with(vec![1, 2], Bytes(9));
+        assert_eq!(piece(&beginning, 4..9), Message::of_size(Bytes(5)));
+        assert_eq!(joined(&[beginning.clone(), Message::from(vec![3])]), Message::of_size(Bytes(10)));
+        let mut gathered = Gathered::default();
+        [beginning, Message::from(vec![3])].into_iter().zip(0..).for_each(|(piece, place)| gathered.put(place, piece));
+        assert_eq!(gathered.joined(), Message::of_size(Bytes(10)));
     }
 
     #[test]

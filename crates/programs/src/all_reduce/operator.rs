@@ -49,7 +49,7 @@ pub(crate) fn check_elements<C: Combine>(operator: &C, message: &Message) -> Res
     Err(Error::Unfit(problem))
 }
 
-/// The combination of two messages; only a size, unless both carry bytes.
+/// The combination of two messages; only a size, unless both carry all their bytes.
 pub(crate) fn combined<C: Combine>(operator: &C, one: &Message, other: &Message) -> Result<Message> {
     if one.size() != other.size() {
         let (one, other) = (one.size(), other.size());
@@ -57,7 +57,7 @@ pub(crate) fn combined<C: Combine>(operator: &C, one: &Message, other: &Message)
             "{one} cannot be combined with {other}: all ranks must contribute the same amount"
         )));
     }
-    let (Some(into), Some(content)) = (one.content(), other.content()) else {
+    let (Some(into), Some(content)) = (one.whole_content(), other.whole_content()) else {
         return Ok(Message::of_size(one.size()));
     };
     let mut into = into.to_vec();

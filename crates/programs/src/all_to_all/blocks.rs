@@ -3,6 +3,8 @@
 use endpoint::{Endpoint, Error, Message, Result};
 use quantities::{Bytes, Duration, Rank};
 
+use crate::pieces::{joined, piece};
+
 /// A set of places: those whose number has the bit `bit` set, or those that do not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
@@ -69,13 +71,8 @@ impl Blocks {
             }
             Slots::Messages(messages) => messages,
         };
-        let leaving = (0..).zip(messages).filter(|&(place, _)| places.contain(place)).map(|(_, message)| message);
-        let contents: Option<Vec<&[u8]>> =
-            leaving.clone().map(|message| message.content().map(AsRef::as_ref)).collect();
-        match contents {
-            Some(contents) => Message::from(contents.concat()),
-            None => Message::of_size(Bytes(leaving.map(|message| message.size().0).sum())),
-        }
+        let leaving = (0..).zip(messages).filter(|&(place, _)| places.contain(place));
+        joined(&leaving.map(|(_, message)| message.clone()).collect::<Vec<Message>>())
     }
 
     /// Unpacks a received message into `places`.
@@ -91,12 +88,8 @@ impl Blocks {
         let Slots::Messages(messages) = &mut self.slots else { return Ok(()) };
         let mut start = 0;
         for (_, message) in (0..).zip(messages).filter(|&(place, _)| places.contain(place)) {
-            let end = start + self.bytes.0 as usize;
-            *message = match packed.content() {
-                Some(content) => Message::from(content.slice(start..end)),
-                None => Message::of_size(self.bytes),
-            };
-            start = end;
+            *message = piece(packed, start..start + self.bytes.0);
+            start += self.bytes.0;
         }
         Ok(())
     }

@@ -116,7 +116,7 @@ impl<'a> Blocks<'a> {
         mut take: impl FnMut(&mut BTreeMap<u32, Message>, u32, Message) -> Result<()>,
     ) -> Result<()> {
         let Bytes(size) = message.size();
-        let is_whole = message.content().is_some() && message.unseen().0 == 0;
+        let is_whole = message.whole_content().is_some();
         let blocks: Vec<u32> = blocks.into_iter().collect();
         let (unknown, count) = (*self.sizes == Sizes::Unknown, blocks.len().max(1) as u64);
         let mut begin = 0;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use endpoint::Message;
-use quantities::{Bytes, Rank};
+use quantities::Rank;
 
 use super::Action;
+use crate::pieces::{joined, piece};
 
 /// The messages of one rank of which only some parts have been sent or received.
 #[derive(Debug, Default)]
@@ -27,10 +28,7 @@ impl Parts {
         let left = message.size().0 - *gone;
         let is_last = action.part + 1 == action.parts;
         let length = if is_last { left } else { action.bytes.0.min(left) };
-        let part = match message.content() {
-            Some(content) => Message::from(content.slice(*gone as usize..(*gone + length) as usize)),
-            None => Message::of_size(Bytes(length)),
-        };
+        let part = piece(message, *gone..*gone + length);
         *gone += length;
         if is_last {
             self.leaving.remove(&action.partner);
@@ -50,17 +48,10 @@ impl Parts {
     }
 }
 
-/// One message of all parts, with content if all of them have it.
-fn joined(parts: &[Message]) -> Message {
-    let contents: Option<Vec<&[u8]>> = parts.iter().map(|part| part.content().map(AsRef::as_ref)).collect();
-    match contents {
-        Some(contents) => Message::from(contents.concat()),
-        None => Message::of_size(Bytes(parts.iter().map(|part| part.size().0).sum())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use quantities::Bytes;
+
     use super::*;
 
     fn action(bytes: u64, part: u32, parts: u32) -> Action {
