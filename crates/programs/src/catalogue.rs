@@ -29,6 +29,18 @@ pub struct Entry<A> {
     pub make: fn(&mut Parameters) -> Result<A, MissingParameter>,
 }
 
+impl<A> Entry<A> {
+    /// The description of an algorithm without parameters, which needs nothing but sends and receives.
+    pub(crate) const fn plain(
+        name: &'static str,
+        about: &'static str,
+        formula: &'static str,
+        make: fn(&mut Parameters) -> Result<A, MissingParameter>,
+    ) -> Entry<A> {
+        Entry { name, about, formula, parameters: &[], needs: Needs::NOTHING, make }
+    }
+}
+
 /// All algorithms of a collective.
 pub trait Catalogue: Sized + 'static {
     /// All entries, in the order in which they are listed.

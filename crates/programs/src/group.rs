@@ -1,5 +1,7 @@
 //! Groups: ranks in an order.
 
+use std::ops::Range;
+
 use endpoint::{Error, Result, check_partner};
 use quantities::Rank;
 
@@ -86,6 +88,16 @@ impl Group {
             }
             Members::Listed { ranks, .. } => ranks[place as usize],
         }
+    }
+
+    /// The ranks at these places, which are below [`Group::len`], as the numbers of blocks of which each rank has one.
+    pub(crate) fn ranks_at(&self, places: Range<u32>) -> impl Iterator<Item = u32> + Clone + '_ {
+        places.map(|place| self.rank_at(place).0)
+    }
+
+    /// Whether it is all ranks of a program of `size`, by number.
+    pub(crate) fn is_all_in_order(&self, size: u32) -> bool {
+        matches!(&self.0, Members::Cyclic { source: Rank(0), size: members } if *members == size)
     }
 
     /// The place of a rank; none, if it is not in the group.

@@ -117,7 +117,7 @@ impl FromArgMatches for Listed {
     }
 }
 
-/// Whether anything is sent whose size can be told.
+/// Whether it has data, whose size is an option.
 fn has_sizes(collective: ListedCollective) -> bool {
     collective.shape().blocks(1) > 0
 }

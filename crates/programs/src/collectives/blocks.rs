@@ -79,7 +79,7 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// A message of another size.
-    pub fn put(&mut self, blocks: impl IntoIterator<Item = u32>, message: &Message) -> Result<()> {
+    pub fn put(&mut self, blocks: impl IntoIterator<Item = u32, IntoIter: Clone>, message: &Message) -> Result<()> {
         self.each(blocks, message, |contents, block, part| {
             contents.insert(block, part);
             Ok(())
@@ -92,7 +92,7 @@ impl<'a> Blocks<'a> {
     /// A message of another size.
     pub fn combine<C: Combine>(
         &mut self,
-        blocks: impl IntoIterator<Item = u32>,
+        blocks: impl IntoIterator<Item = u32, IntoIter: Clone>,
         operator: &C,
         message: &Message,
         place: Place,
@@ -111,17 +111,18 @@ impl<'a> Blocks<'a> {
     /// Does something with each block of a message, as long as there are contents.
     fn each(
         &mut self,
-        blocks: impl IntoIterator<Item = u32>,
+        blocks: impl IntoIterator<Item = u32, IntoIter: Clone>,
         message: &Message,
         mut take: impl FnMut(&mut BTreeMap<u32, Message>, u32, Message) -> Result<()>,
     ) -> Result<()> {
         let Bytes(size) = message.size();
         let is_whole = message.whole_content().is_some();
-        let blocks: Vec<u32> = blocks.into_iter().collect();
-        let (unknown, count) = (*self.sizes == Sizes::Unknown, blocks.len().max(1) as u64);
+        let (blocks, unknown) = (blocks.into_iter(), *self.sizes == Sizes::Unknown);
+        // Blocks of unknown sizes that come in one message are alike.
+        let each = if unknown { size / (blocks.clone().count().max(1) as u64) } else { 0 };
         let mut begin = 0;
         for block in blocks {
-            let end = begin + if unknown { size / count } else { self.sizes.of(block).0 };
+            let end = begin + if unknown { each } else { self.sizes.of(block).0 };
             if end > size {
                 return Err(mismatch(message, end));
             }

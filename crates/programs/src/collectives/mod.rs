@@ -4,7 +4,6 @@
 //! and names none of them. All ranks of the endpoint take part: [`Subgroup`] makes an endpoint of some ranks, in any order.
 
 mod blocks;
-mod from_root;
 mod program;
 mod shape;
 mod subgroup;
@@ -19,7 +18,6 @@ pub mod scan;
 pub mod scatter;
 
 pub use blocks::{Blocks, Place, Sizes};
-pub use from_root::FromRoot;
 pub use program::{CollectiveProgram, Data, cut};
 pub use shape::{Division, Holders, LeastTraffic, Reduction, Shape};
 pub use subgroup::Subgroup;

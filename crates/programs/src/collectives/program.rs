@@ -158,8 +158,7 @@ impl Program for CollectiveProgram {
     type Output = Vec<Message>;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Message>> {
-        let in_order = (0..self.group.len()).all(|place| self.group.rank_at(place) == Rank(place));
-        if in_order && self.group.len() == endpoint.size() {
+        if self.group.is_all_in_order(endpoint.size()) {
             return self.run_within(endpoint).await;
         }
         match self.group.place_of(endpoint.rank()) {

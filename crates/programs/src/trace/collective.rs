@@ -59,7 +59,7 @@ fn sizes(collective: &Collective, Rank(me): Rank, ranks: u32) -> Sizes {
 
 /// Performs a collective of the list of all, by its usual algorithm.
 async fn listed<E: Endpoint>(kind: CollectiveKind, endpoint: &E, root: Rank, sizes: &Sizes) -> Result<()> {
-    let unknown = || Error::Unfit(format!("{} has no algorithm here", kind.name()));
+    let unknown = || Error::Unfit(format!("{} has no algorithm for a replay", kind.name()));
     let row = collectives::Collective::of_mpi(kind.name()).ok_or_else(unknown)?;
     let ranks = endpoint.size();
     // Where only the root knows the sizes, no other rank can pass blocks on.

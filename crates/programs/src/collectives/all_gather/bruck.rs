@@ -1,12 +1,12 @@
 //! All-gather in the fewest possible steps, for any number of ranks.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::collectives::barrier::distances;
-use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 use crate::shift::Shift;
 
@@ -28,22 +28,20 @@ pub struct Bruck;
 
 impl BlockAlgorithm for Bruck {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "bruck",
-        about: "Each step doubles the blocks that a node has, for any number of nodes",
-        formula: "ceil(log2 n) (o + L + o) + s (n - 1) G",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Bruck.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "bruck",
+        "Each step doubles the blocks that a node has, for any number of nodes",
+        "ceil(log2 n) (o + L + o) + s (n - 1) G",
+        |_| Ok(Bruck.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         for distance in distances(size) {
             let Shift { to: Rank(further), from: Rank(before) } = Shift::new(me, distance, size);
             let count = distance.min(size - distance);
-            // The blocks of so many ranks from one on, round the ring.
-            let after = |rank: u32| FromRoot { root: Rank(rank), size }.blocks(0..count);
+            // So many ranks from one on, round the ring.
+            let after = |rank: u32| (0..count).map(move |further| (rank + further) % size);
             let received = endpoint.sendrecv(Rank(before), blocks.take(after(me.0))?, Rank(further)).await?;
             blocks.put(after(further), &received)?;
         }

@@ -1,6 +1,6 @@
 //! All-gather by way of one rank.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -21,14 +21,12 @@ pub struct GatherBroadcast;
 
 impl BlockAlgorithm for GatherBroadcast {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "gather-broadcast",
-        about: "One node gathers all blocks and broadcasts them",
-        formula: "2 ceil(log2 n) (o + L + o) + s (n - 1) G + s n ceil(log2 n) G",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(GatherBroadcast.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "gather-broadcast",
+        "One node gathers all blocks and broadcasts them",
+        "2 ceil(log2 n) (o + L + o) + s (n - 1) G + s n ceil(log2 n) G",
+        |_| Ok(GatherBroadcast.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let call = Call { root: Rank(0), ..*call };

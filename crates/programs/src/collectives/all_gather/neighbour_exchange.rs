@@ -1,6 +1,6 @@
 //! All-gather in which neighbours exchange two blocks at a time.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -35,14 +35,12 @@ fn pair_got(rank: u32, step: u32, pairs: u32) -> u32 {
 
 impl BlockAlgorithm for NeighbourExchange {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "neighbour-exchange",
-        about: "Neighbours exchange pairs of blocks: half the steps of a ring",
-        formula: "n / 2 (o + L + o) + s (n - 1) G where n is even",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(NeighbourExchange.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "neighbour-exchange",
+        "Neighbours exchange pairs of blocks: half the steps of a ring",
+        "n / 2 (o + L + o) + s (n - 1) G where n is even",
+        |_| Ok(NeighbourExchange.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());

@@ -1,6 +1,6 @@
 //! All-gather in which pairs of ranks exchange all that they have.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -28,14 +28,12 @@ pub struct RecursiveDoubling;
 
 impl BlockAlgorithm for RecursiveDoubling {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "recursive-doubling",
-        about: "Pairs exchange all that they have",
-        formula: "log2 n (o + L + o) + s (n - 1) G where n is a power of two",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(RecursiveDoubling.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "recursive-doubling",
+        "Pairs exchange all that they have",
+        "log2 n (o + L + o) + s (n - 1) G where n is a power of two",
+        |_| Ok(RecursiveDoubling.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());

@@ -1,6 +1,6 @@
 //! All-gather round a ring.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
@@ -25,14 +25,12 @@ pub struct Ring;
 
 impl BlockAlgorithm for Ring {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "ring",
-        about: "Each block goes once round the ring of all nodes",
-        formula: "(n - 1) (o + L + o + (s-1) G)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Ring.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "ring",
+        "Each block goes once round the ring of all nodes",
+        "(n - 1) (o + L + o + (s-1) G)",
+        |_| Ok(Ring.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());

@@ -1,6 +1,6 @@
 //! A barrier along a tree.
 
-use endpoint::{Endpoint, Message, Needs, Result};
+use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -10,7 +10,7 @@ use crate::collectives::reduce::along_binomial_tree;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
-/// Up a binomial tree each rank tells the one above it that all below have come, and down the same tree it is told to go on.
+/// Up a binomial tree each rank signals to the one above it that all below have come, and down the same tree all are released.
 ///
 /// 2 (P - 1) empty messages. Under LogGP T = 2 ceil(log2 P) (o + L + o).
 ///
@@ -21,14 +21,10 @@ pub struct Binomial;
 
 impl BlockAlgorithm for Binomial {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "binomial",
-        about: "Up a binomial tree and down again",
-        formula: "2 ceil(log2 n) (o + L + o)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Binomial.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] =
+        &[Entry::plain("binomial", "Up a binomial tree and down again", "2 ceil(log2 n) (o + L + o)", |_| {
+            Ok(Binomial.into())
+        })];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let call = Call { root: Rank(0), ..*call };

@@ -1,6 +1,6 @@
 //! A barrier by dissemination.
 
-use endpoint::{Endpoint, Message, Needs, Program, Result};
+use endpoint::{Endpoint, Message, Program, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
@@ -62,14 +62,12 @@ pub struct ByDissemination;
 
 impl BlockAlgorithm for ByDissemination {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "dissemination",
-        about: "Every node tells one twice as far in every round",
-        formula: "ceil(log2 n) (o + L + o)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(ByDissemination.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "dissemination",
+        "Every node signals to one twice as far in every round",
+        "ceil(log2 n) (o + L + o)",
+        |_| Ok(ByDissemination.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, _: &mut Blocks<'_>) -> Result<()> {
         dissemination(endpoint).await

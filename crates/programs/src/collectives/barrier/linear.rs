@@ -1,6 +1,6 @@
 //! A barrier by way of one rank.
 
-use endpoint::{Endpoint, Message, Needs, Result};
+use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -8,7 +8,7 @@ use crate::catalogue::{Cost, Entry, Stretch};
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
-/// Every rank tells rank 0 that it has come; when all have, rank 0 tells each of them.
+/// Every rank signals to rank 0 that it has come; when all have, rank 0 releases each of them.
 ///
 /// 2 (P - 1) empty messages. Under LogGP T = 2 (o + L + (P - 1) o).
 ///
@@ -19,14 +19,10 @@ pub struct Linear;
 
 impl BlockAlgorithm for Linear {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "linear",
-        about: "One node waits for all others and releases them",
-        formula: "2 (o + L + (n - 1) o)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Linear.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] =
+        &[Entry::plain("linear", "One node waits for all others and releases them", "2 (o + L + (n - 1) o)", |_| {
+            Ok(Linear.into())
+        })];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, _: &mut Blocks<'_>) -> Result<()> {
         if endpoint.rank() != Rank(0) {

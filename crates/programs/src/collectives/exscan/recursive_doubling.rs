@@ -1,6 +1,6 @@
 //! Exclusive scan in few steps.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
@@ -15,14 +15,12 @@ pub struct RecursiveDoubling;
 
 impl BlockAlgorithm for RecursiveDoubling {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "recursive-doubling",
-        about: "Each step doubles the number of nodes that a combination covers",
-        formula: "ceil(log2 n) (o + (s-1) G + L + o)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(RecursiveDoubling.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "recursive-doubling",
+        "Each step doubles the number of nodes that a combination covers",
+        "ceil(log2 n) (o + (s-1) G + L + o)",
+        |_| Ok(RecursiveDoubling.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (before, _) = prefixes_by_doubling(endpoint, call, blocks.take([0])?).await?;

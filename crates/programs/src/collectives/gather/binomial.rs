@@ -1,11 +1,12 @@
 //! Gather along a binomial tree.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
+use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
-use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
 /// A rank that has the blocks of a run of ranks sends them to the first rank of the run before, which then has both.
@@ -25,28 +26,27 @@ pub struct Binomial;
 
 impl BlockAlgorithm for Binomial {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "binomial",
-        about: "Runs of nodes join, each twice as long as in the round before",
-        formula: "ceil(log2 n) (o + L + o) + s (n - 1) G",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Binomial.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "binomial",
+        "Runs of nodes join, each twice as long as in the round before",
+        "ceil(log2 n) (o + L + o) + s (n - 1) G",
+        |_| Ok(Binomial.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
-        let numbers = FromRoot { root: call.root, size: endpoint.size() };
-        let (me, size) = (numbers.number(endpoint.rank()), numbers.size);
+        let numbers = Group::from_source(call.root, endpoint.size())?;
+        let Some(me) = numbers.place_of(endpoint.rank()) else { return Ok(()) };
+        let size = numbers.len();
         let mut run = 1; // how many ranks' blocks have been joined before this round
         while run < size {
             if me & run != 0 {
-                let own = blocks.take(numbers.blocks(me..me + run.min(size - me)))?;
-                return endpoint.send(numbers.rank(me - run), own).await;
+                let own = blocks.take(numbers.ranks_at(me..me + run.min(size - me)))?;
+                return endpoint.send(numbers.rank_at(me - run), own).await;
             }
             if size - me > run {
                 let next = me + run;
-                let received = endpoint.receive(numbers.rank(next)).await?;
-                blocks.put(numbers.blocks(next..next + run.min(size - next)), &received)?;
+                let received = endpoint.receive(numbers.rank_at(next)).await?;
+                blocks.put(numbers.ranks_at(next..next + run.min(size - next)), &received)?;
             }
             run = run.saturating_mul(2);
         }

@@ -1,11 +1,12 @@
 //! Gather without a tree.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
+use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch};
-use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
 /// Every rank sends its block to the root, which receives them in order of rank.
@@ -23,22 +24,18 @@ pub struct Linear;
 
 impl BlockAlgorithm for Linear {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "linear",
-        about: "Every node sends straight to the root",
-        formula: "(n - 1) o + L + o + s (n - 1) G",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Linear.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] =
+        &[Entry::plain("linear", "Every node sends straight to the root", "(n - 1) o + L + o + s (n - 1) G", |_| {
+            Ok(Linear.into())
+        })];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let me = endpoint.rank();
         if me != call.root {
             return endpoint.send(call.root, blocks.take([me.0])?).await;
         }
-        let numbers = FromRoot { root: call.root, size: endpoint.size() };
-        for from in (1..numbers.size).map(|number| numbers.rank(number)) {
+        let numbers = Group::from_source(call.root, endpoint.size())?;
+        for from in (1..numbers.len()).map(|place| numbers.rank_at(place)) {
             let received = endpoint.receive(from).await?;
             blocks.put([from.0], &received)?;
         }

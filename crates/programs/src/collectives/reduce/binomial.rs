@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
+use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
-use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot, Place};
+use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 
 /// Combines blocks of all ranks at the root: in each round every other rank that is left sends what it has combined to the one before.
@@ -28,15 +29,15 @@ pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint>(
     blocks: &mut Blocks<'_>,
     all: Range<u32>,
 ) -> Result<()> {
-    let numbers = FromRoot { root: call.root, size: endpoint.size() };
-    let me = numbers.number(endpoint.rank());
+    let numbers = Group::from_source(call.root, endpoint.size())?;
+    let Some(me) = numbers.place_of(endpoint.rank()) else { return Ok(()) };
     let mut distance = 1;
-    while distance < numbers.size {
+    while distance < numbers.len() {
         if me & distance != 0 {
-            return endpoint.send(numbers.rank(me - distance), blocks.take(all)?).await;
+            return endpoint.send(numbers.rank_at(me - distance), blocks.take(all)?).await;
         }
-        if numbers.size - me > distance {
-            let received = endpoint.receive(numbers.rank(me + distance)).await?;
+        if numbers.len() - me > distance {
+            let received = endpoint.receive(numbers.rank_at(me + distance)).await?;
             blocks.combine(all.clone(), &call.operator, &received, Place::After)?;
         }
         distance = distance.saturating_mul(2);
@@ -50,14 +51,12 @@ pub struct Binomial;
 
 impl BlockAlgorithm for Binomial {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "binomial",
-        about: "Along a binomial tree, half of the nodes in every round",
-        formula: "ceil(log2 n) (o + (s-1) G + L + o)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Binomial.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "binomial",
+        "Along a binomial tree, half of the nodes in every round",
+        "ceil(log2 n) (o + (s-1) G + L + o)",
+        |_| Ok(Binomial.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         along_binomial_tree(endpoint, call, blocks, 0..1).await

@@ -1,6 +1,6 @@
 //! Reduce without a tree.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -23,14 +23,12 @@ pub struct Linear;
 
 impl BlockAlgorithm for Linear {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "linear",
-        about: "Every node sends straight to the root, which combines",
-        formula: "o + L + (n - 1) (o + s G)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Linear.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "linear",
+        "Every node sends straight to the root, which combines",
+        "o + L + (n - 1) (o + s G)",
+        |_| Ok(Linear.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let me = endpoint.rank();

@@ -1,6 +1,6 @@
 //! Reduce of a long message by reduce-scatter and gather.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
@@ -22,14 +22,12 @@ pub struct ScatterGather;
 
 impl BlockAlgorithm for ScatterGather {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "scatter-gather",
-        about: "Every node combines a part; then the root gathers them",
-        formula: "2 log2 n (o + L + o) + 2 s (n - 1) / n G where n is a power of two",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(ScatterGather.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "scatter-gather",
+        "Every node combines a part; then the root gathers them",
+        "2 log2 n (o + L + o) + 2 s (n - 1) / n G where n is a power of two",
+        |_| Ok(ScatterGather.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let ranks = endpoint.size();

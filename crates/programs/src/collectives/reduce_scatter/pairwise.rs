@@ -1,6 +1,6 @@
 //! Reduce-scatter in which every rank sends each other rank its block.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
@@ -27,14 +27,10 @@ pub struct Pairwise;
 
 impl BlockAlgorithm for Pairwise {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "pairwise",
-        about: "Every node sends each other node its block",
-        formula: "(n - 1) (o + L + o + s G)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Pairwise.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] =
+        &[Entry::plain("pairwise", "Every node sends each other node its block", "(n - 1) (o + L + o + s G)", |_| {
+            Ok(Pairwise.into())
+        })];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());

@@ -1,6 +1,6 @@
 //! Reduce-scatter in which pairs of ranks exchange halves.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -28,14 +28,12 @@ pub struct RecursiveHalving;
 
 impl BlockAlgorithm for RecursiveHalving {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "recursive-halving",
-        about: "Pairs exchange the halves that the other's half of the nodes needs",
-        formula: "log2 n (o + L + o) + s (n - 1) G where n is a power of two",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(RecursiveHalving.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "recursive-halving",
+        "Pairs exchange the halves that the other's half of the nodes needs",
+        "log2 n (o + L + o) + s (n - 1) G where n is a power of two",
+        |_| Ok(RecursiveHalving.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());

@@ -1,6 +1,6 @@
 //! Reduce-scatter by way of one rank.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -21,14 +21,12 @@ pub struct ReduceThenScatter;
 
 impl BlockAlgorithm for ReduceThenScatter {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "reduce-then-scatter",
-        about: "One node combines all data and scatters the result",
-        formula: "2 ceil(log2 n) (o + L + o) + s n ceil(log2 n) G + s (n - 1) G",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(ReduceThenScatter.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "reduce-then-scatter",
+        "One node combines all data and scatters the result",
+        "2 ceil(log2 n) (o + L + o) + s n ceil(log2 n) G + s (n - 1) G",
+        |_| Ok(ReduceThenScatter.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let call = Call { root: Rank(0), ..*call };

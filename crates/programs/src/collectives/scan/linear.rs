@@ -1,6 +1,6 @@
 //! Scan from rank to rank.
 
-use endpoint::{Endpoint, Message, Needs, Result};
+use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
@@ -45,14 +45,8 @@ pub struct Linear;
 
 impl BlockAlgorithm for Linear {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "linear",
-        about: "From each node to the next",
-        formula: "(n - 1) (o + (s-1) G + L + o)",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Linear.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] =
+        &[Entry::plain("linear", "From each node to the next", "(n - 1) (o + (s-1) G + L + o)", |_| Ok(Linear.into()))];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let (_, prefix) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;

@@ -1,11 +1,12 @@
 //! Scatter along a binomial tree.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
+use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
-use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
 /// A rank that has the blocks of a run of ranks sends those of the run's second half to the first rank of that half.
@@ -25,30 +26,29 @@ pub struct Binomial;
 
 impl BlockAlgorithm for Binomial {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "binomial",
-        about: "Runs of nodes are halved, and half of the blocks sent on",
-        formula: "ceil(log2 n) (o + L + o) + s (n - 1) G",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Binomial.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "binomial",
+        "Runs of nodes are halved, and half of the blocks sent on",
+        "ceil(log2 n) (o + L + o) + s (n - 1) G",
+        |_| Ok(Binomial.into()),
+    )];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
-        let numbers = FromRoot { root: call.root, size: endpoint.size() };
-        let (me, size) = (u64::from(numbers.number(endpoint.rank())), u64::from(numbers.size));
+        let numbers = Group::from_source(call.root, endpoint.size())?;
+        let Some(me) = numbers.place_of(endpoint.rank()).map(u64::from) else { return Ok(()) };
+        let size = u64::from(numbers.len());
         // How many ranks, from this one on, get their blocks through it, if there are that many.
         let mut run = if me == 0 { size.next_power_of_two() } else { me & me.wrapping_neg() };
         let ranks = |first: u64, run: u64| first as u32..(first + run).min(size) as u32;
         if me > 0 {
-            let received = endpoint.receive(numbers.rank((me - run) as u32)).await?;
-            blocks.put(numbers.blocks(ranks(me, run)), &received)?;
+            let received = endpoint.receive(numbers.rank_at((me - run) as u32)).await?;
+            blocks.put(numbers.ranks_at(ranks(me, run)), &received)?;
         }
         while run > 1 {
             run /= 2;
             if me + run < size {
-                let half = blocks.take(numbers.blocks(ranks(me + run, run)))?;
-                endpoint.send(numbers.rank((me + run) as u32), half).await?;
+                let half = blocks.take(numbers.ranks_at(ranks(me + run, run)))?;
+                endpoint.send(numbers.rank_at((me + run) as u32), half).await?;
             }
         }
         Ok(())

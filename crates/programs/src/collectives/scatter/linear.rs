@@ -1,11 +1,12 @@
 //! Scatter without a tree.
 
-use endpoint::{Endpoint, Needs, Result};
+use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
+use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch};
-use crate::collectives::{BlockAlgorithm, Blocks, Call, FromRoot};
+use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
 /// The root sends each other rank its block, in order of rank from the root on.
@@ -23,14 +24,10 @@ pub struct Linear;
 
 impl BlockAlgorithm for Linear {
     type All = Algorithm;
-    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
-        name: "linear",
-        about: "The root sends straight to every node",
-        formula: "(n - 1) o + s (n - 1) G + L + o",
-        parameters: &[],
-        needs: Needs::NOTHING,
-        make: |_| Ok(Linear.into()),
-    }];
+    const ENTRIES: &'static [Entry<Algorithm>] =
+        &[Entry::plain("linear", "The root sends straight to every node", "(n - 1) o + s (n - 1) G + L + o", |_| {
+            Ok(Linear.into())
+        })];
 
     async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
         let me = endpoint.rank();
@@ -38,8 +35,8 @@ impl BlockAlgorithm for Linear {
             let received = endpoint.receive(call.root).await?;
             return blocks.put([me.0], &received);
         }
-        let numbers = FromRoot { root: call.root, size: endpoint.size() };
-        for to in (1..numbers.size).map(|number| numbers.rank(number)) {
+        let numbers = Group::from_source(call.root, endpoint.size())?;
+        for to in (1..numbers.len()).map(|place| numbers.rank_at(place)) {
             endpoint.send(to, blocks.take([to.0])?).await?;
         }
         Ok(())
