@@ -503,7 +503,11 @@ async def _one(
 
 def _sizes(sizes: "Sequence[int | str] | None") -> tuple[int | str, ...] | None:
     """Sizes as a parameter: what can be compared and hashed."""
-    return None if sizes is None else tuple(sizes)
+    if sizes is None:
+        return None
+    if isinstance(sizes, (str, bytes)) or not hasattr(sizes, "__iter__"):
+        raise TypeError(f"sizes: found {sizes!r}; allowed is a list with a size for each rank")
+    return tuple(sizes)
 
 
 def _parameters_json(**parameters: Any) -> str:

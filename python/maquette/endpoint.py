@@ -1,5 +1,6 @@
 """One rank's view of the machine it runs on."""
 
+from operator import index
 from typing import TYPE_CHECKING
 
 from maquette._maquette import Members, Place, Received, Verb
@@ -55,12 +56,18 @@ class Endpoint(Place):
 
         Raises
         ------
+        TypeError
+            If it is not a list of ranks.
         ValueError
             If a rank is listed twice or does not exist, or this rank is not listed.
         """
         from maquette.groups import Group
 
-        return Group(self, list(ranks))
+        try:
+            numbers = [index(rank) for rank in ranks]
+        except TypeError:
+            raise TypeError(f"ranks: found {ranks!r}; allowed is a list of ranks, such as [5, 1, 3]") from None
+        return Group(self, numbers)
 
     async def split(self, colour: int | None, key: int = 0) -> "Group | None":
         """Split the ranks into groups, as ``MPI_Comm_split`` does. Every rank has to await it.

@@ -72,7 +72,7 @@ async def wait_all(requests: "Sequence[Request[Any]]") -> tuple[Any, ...]:
     MaquetteError
         As `Endpoint.send` and `Endpoint.receive`.
     """
-    values = await ask((_WAIT_ALL, *(request._operation for request in requests)))
+    values = await ask((_WAIT_ALL, *map(_operation_of, requests)))
     return tuple(request._filled(value) for request, value in zip(requests, values, strict=True))
 
 
@@ -100,8 +100,14 @@ async def wait_any(requests: "Sequence[Request[Any]]") -> tuple[int, Any]:
     """
     if not requests:
         raise ValueError("wait_any: found nothing; allowed is one or more to wait for")
-    index, value = await ask((_WAIT_ANY, *(request._operation for request in requests)))
+    index, value = await ask((_WAIT_ANY, *map(_operation_of, requests)))
     return index, requests[index]._filled(value)
+
+
+def _operation_of(request: object) -> PendingOperation:
+    if not isinstance(request, Request):
+        raise TypeError(f"requests: found {request!r}; allowed is what isend and irecv of an endpoint return, and mq.join for others")
+    return request._operation
 
 
 def room_of(into: "Buffer") -> int:

@@ -173,15 +173,37 @@ def test_messages_within_a_group_go_to_places() -> None:
     [
         ([0, 1, 9], "ranks: found rank 9; allowed is 0 to 5, the ranks of the program"),
         ([0, 1, 1], "ranks: found rank 1 twice; allowed is each rank once"),
+        (["a"], r"ranks: found \['a'\]; allowed is a list of ranks"),
+        (5, "ranks: found 5; allowed is a list of ranks"),
         ([1, 2], "ranks: found 2 ranks without rank 0; allowed is a group that has the rank which makes it"),
     ],
 )
-def test_what_is_no_group_is_an_error(ranks: list[int], text: str) -> None:
+def test_what_is_no_group_is_an_error(ranks: Any, text: str) -> None:
     async def program(endpoint: mq.Endpoint) -> Any:
         if endpoint.rank == 0:
             endpoint.group(ranks)
 
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        ran(program)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda endpoint: mq.scatter(endpoint, [b"a", b"bcd", b"e", b"fgh", b"i", b"j"]), mq.Mismatch, "blocks of 1 B and of 3 B"),
+        (lambda endpoint: mq.gather(endpoint, bytes(9), sizes=[1, 2, 3, 4, 5, 6]), mq.Mismatch, "found 9 B for rank 0; allowed is 1 B"),
+        (lambda endpoint: mq.reduce_scatter(endpoint, bytes(50), "xor"), mq.Unfit, "found 50 B; .* for each of 6 ranks"),
+        (lambda endpoint: mq.scatter(endpoint, [b"a", b"b"]), mq.Unfit, "found 2 blocks of data; rank 0 has to have 6"),
+        (lambda endpoint: mq.gather(endpoint), mq.Unfit, "rank 0 has no data"),
+        (lambda endpoint: mq.gather(endpoint, b"a", sizes=5), TypeError, "sizes: found 5; allowed is a list"),
+        (lambda endpoint: mq.gather(endpoint, b"a", sizes=[1, 2]), ValueError, "sizes: found 2 sizes; allowed is one for each of 6"),
+    ],
+)
+def test_data_that_do_not_fit_are_an_error_and_never_cut_wrongly(call: Any, error: type[Exception], text: str) -> None:
+    async def program(endpoint: mq.Endpoint) -> Any:
+        return await call(endpoint)
+
+    with pytest.raises(error, match=text):
         ran(program)
 
 

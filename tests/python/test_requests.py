@@ -131,6 +131,8 @@ def test_what_is_wrong_with_an_argument_is_raised_at_once() -> None:
             endpoint.isend(1, b"x", tag=-1)
         with pytest.raises(TypeError, match="into: found bytes; allowed is a buffer that can be written"):
             endpoint.irecv(1, into=b"x")
+        with pytest.raises(TypeError, match="requests: found 'x'; allowed is what isend and irecv"):
+            await mq.wait_all(["x"])  # type: ignore[list-item]
         with pytest.raises(ValueError, match="wait_any: found nothing"):
             await mq.wait_any([])
 

@@ -85,10 +85,10 @@ impl<'run> Collectives<'run> {
         let number = members.get().number(self.run, |ranks| self.number(ranks, || members.get().group()))?;
         let among = self.groups.borrow().get(number as usize).map(Rc::clone);
         let among = among.ok_or_else(|| PyValueError::new_err("found a group of another run"))?;
-        let group = members.get().group().map_err(|error| of_program(&error))?;
+        let group = among.group.as_ref().ok_or_else(|| PyValueError::new_err("found a group of all ranks"))?;
         // In one process groups are numbered, and else a digest is compared.
         let tag = self.has_all_ranks.then(|| Tag::of_collective(number as u16));
-        let subgroup = Subgroup::new(endpoint, &group, tag).map_err(|error| of_program(&error))?;
+        let subgroup = Subgroup::new(endpoint, group, tag).map_err(|error| of_program(&error))?;
         among.call(&subgroup, self.has_all_ranks, call, py).await
     }
 

@@ -9,10 +9,11 @@ use programs::all_reduce::{self, AllReduceContext, Operator};
 use programs::all_to_all::CompleteExchange;
 use programs::broadcast;
 use programs::catalogue::{Catalogue as _, Parameters};
-use programs::collectives::{Call, Collective, Division, Holders, Sizes, cut};
+use programs::collectives::{AnyAlgorithm, Call, Collective, Division, Holders, Sizes, cut};
 use programs::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
 use programs::{Group, joined};
 use quantities::{Bytes, Duration, Rank};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::collective::sends;
@@ -44,6 +45,23 @@ struct Listed {
     call: Call,
     /// The size of each block, if they were stated.
     sizes: Option<Sizes>,
+    /// The algorithms that were made, one for each name: which is the usual one depends on the size.
+    made: RefCell<Vec<(String, AnyAlgorithm)>>,
+}
+
+/// What a call states of a collective of the list, besides the sizes of its blocks.
+#[derive(Deserialize)]
+#[serde(default)]
+struct Stated {
+    root: Rank,
+    operator: Operator,
+    algorithm: Option<String>,
+}
+
+impl Default for Stated {
+    fn default() -> Stated {
+        Stated { root: Rank(0), operator: Operator::Xor, algorithm: None }
+    }
 }
 
 /// An exchange in which every rank has a message for every other.
@@ -174,24 +192,23 @@ fn in_words(name: &str, parameters: &Map<String, Value>) -> String {
 impl Listed {
     fn awaited(collective: Collective, mut parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
         let name = collective.name();
-        let sizes = parameters.remove("sizes").map(|value| sizes(&value, collective, site)).transpose()?;
-        let choice = Choice::named(name, parameters.clone())?;
-        let given = serde_json::to_value(&choice).map(|mut choice| choice[name].take());
-        let given = given.map_err(|error| Error::parameter("collective", name, error))?;
-        let text = |field: &str| given[field].as_str().map(str::to_owned);
-        let root = serde_json::from_value(given["root"].clone()).unwrap_or(Rank(0));
+        let sizes = parameters.remove("sizes").map(|value| sizes(value, collective, site)).transpose()?;
+        // The program of that name says what is wrong with any of them.
+        Choice::named(name, parameters.clone())?;
+        let stated = serde_json::from_value(Value::Object(parameters.clone()));
+        let Stated { root, operator, algorithm } =
+            stated.map_err(|error| Error::Value { parameter: name.to_owned(), problem: error.to_string() })?;
         Site::check_rank("root", root, site.ranks()?)?;
-        let operator = text("operator").and_then(|operator| operator.parse().ok()).unwrap_or(Operator::Xor);
-        if let Some(sizes) = &sizes {
-            parameters.insert("sizes".to_owned(), sizes.0.clone());
-        }
         if collective.shape().has_root() {
             parameters.entry("root").or_insert_with(|| root.0.into());
         }
+        let sizes = sizes.map(|(text, sizes)| {
+            parameters.insert("sizes".to_owned(), text);
+            sizes
+        });
         let what = if parameters.is_empty() { name.to_owned() } else { in_words(name, &parameters) };
-        let sizes = sizes.map(|sizes| sizes.1);
-        let listed = Listed { collective, algorithm: text("algorithm"), call: Call { root, operator }, sizes };
-        Ok(Awaited { kind: Kind::Listed(listed), what: what.into() })
+        let (call, made) = (Call { root, operator }, RefCell::default());
+        Ok(Awaited { kind: Kind::Listed(Listed { collective, algorithm, call, sizes, made }), what: what.into() })
     }
 
     /// Whether only the sender and the receiver of a block know its size: no rank passes on those of others.
@@ -216,9 +233,54 @@ impl Listed {
         match (shape.blocks, shape.before) {
             (Division::PerRank, Holders::Root) => Sizes::Unknown,
             (Division::PerRank, Holders::Owner) if self.goes_straight() => Sizes::Unknown,
-            (Division::PerRank, Holders::Everyone) => Sizes::Same(Bytes(own.0 / u64::from(ranks))),
+            (Division::PerRank, Holders::Everyone) if own.0.is_multiple_of(u64::from(ranks)) => {
+                Sizes::Same(Bytes(own.0 / u64::from(ranks)))
+            }
+            // Cutting it is an error, which says why.
+            (Division::PerRank, Holders::Everyone) => Sizes::Unknown,
             _ => Sizes::Same(own),
         }
+    }
+
+    /// The algorithm that was asked for, or the usual one for blocks of `bytes`.
+    fn algorithm(&self, ranks: u32, bytes: Bytes) -> ProgramResult<AnyAlgorithm> {
+        let name = self.algorithm.as_deref().unwrap_or_else(|| self.collective.usual(ranks, bytes));
+        if let Some((_, made)) = self.made.borrow().iter().find(|made| made.0 == name) {
+            return Ok(made.clone());
+        }
+        let unfit = || ProgramError::Unfit(format!("{} has no algorithm {name}", self.collective.name()));
+        let made = self.collective.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unfit)?;
+        let made = made.map_err(|missing| ProgramError::Unfit(missing.to_string()))?;
+        self.made.borrow_mut().push((name.to_owned(), made.clone()));
+        Ok(made)
+    }
+
+    /// The blocks that rank `me` brings, of which it has `stated` one message each, or one of all.
+    fn brought(&self, me: u32, ranks: u32, sizes: &Sizes, stated: Vec<Message>) -> ProgramResult<Vec<Message>> {
+        let brings = self.collective.shape().brings(me, self.call.root.0, ranks);
+        let brought = match (brings.len(), &stated[..]) {
+            (0, _) => return Ok(Vec::new()),
+            (_, []) => return Err(ProgramError::Unfit(format!("rank {me} has no data; it must bring some"))),
+            (several, [all]) if several > 1 => cut(all, sizes, ranks)?,
+            _ => stated,
+        };
+        let is_size = |(block, message): &(u32, &Message)| message.size() == sizes.of(*block);
+        let wrong = brings.clone().zip(&brought).find(|it| *sizes != Sizes::Unknown && !is_size(it));
+        if let Some((block, message)) = wrong {
+            let (found, allowed) = (message.size(), sizes.of(block));
+            let problem = format!("data: found {found} for rank {block}; allowed is {allowed}, as sizes say");
+            return Err(ProgramError::Mismatch(problem));
+        }
+        // Who passes on blocks of several ranks takes them apart by their size.
+        let first = brought.first().map(Message::size);
+        let other = brought.iter().map(Message::size).find(|size| Some(*size) != first);
+        if let (Sizes::Unknown, Some(first), Some(other)) = (sizes, first, other.filter(|_| !self.goes_straight())) {
+            let problem = format!(
+                "data: found blocks of {first} and of {other}; allowed is one size, or the size of each as sizes at every rank"
+            );
+            return Err(ProgramError::Mismatch(problem));
+        }
+        Ok(brought)
     }
 
     /// Takes part as a rank that has one message, or one for each block; ends with the blocks that it takes as one message.
@@ -229,39 +291,29 @@ impl Listed {
     ) -> ProgramResult<Vec<Option<Message>>> {
         let (me, ranks) = (endpoint.rank().0, endpoint.size());
         let sizes = self.sizes(&messages, ranks);
-        let shape = self.collective.shape();
-        let name = self.algorithm.as_deref().unwrap_or_else(|| self.collective.usual(ranks, sizes.largest()));
-        let unfit = || ProgramError::Unfit(format!("{} has no algorithm {name}", self.collective.name()));
-        let algorithm = self.collective.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unfit)?;
-        let algorithm = algorithm.map_err(|missing| ProgramError::Unfit(missing.to_string()))?;
-        let brings = shape.brings(me, self.call.root.0, ranks);
+        let algorithm = self.algorithm(ranks, sizes.largest())?;
         let stated: Vec<Message> = messages.into_iter().flatten().collect();
-        let brought = match (brings.len(), &stated[..]) {
-            (0, _) => Vec::new(),
-            (_, []) => return Err(ProgramError::Unfit(format!("rank {me} has no data; it must bring some"))),
-            (several, [all]) if several > 1 => cut(all, &sizes, ranks)?,
-            _ => stated,
-        };
+        let brought = self.brought(me, ranks, &sizes, stated)?;
         let ended = algorithm.run(endpoint, &self.call, &sizes, &brought).await?;
         Ok(vec![(!ended.is_empty()).then(|| joined(&ended))])
     }
 }
 
 /// The size of each rank's block as it was stated, and as it is read.
-fn sizes(value: &Value, collective: Collective, site: &Site) -> Result<(Value, Sizes), Error> {
+fn sizes(value: Value, collective: Collective, site: &Site) -> Result<(Value, Sizes), Error> {
     let wrong = |found: &dyn std::fmt::Display| Error::parameter("sizes", found, "a size for each rank");
     if collective.shape().blocks != Division::PerRank {
         let allowed = format!("none, as {} has one block", collective.name());
         return Err(Error::parameter("sizes", value, allowed));
     }
-    let list = value.as_array().ok_or_else(|| wrong(value))?;
+    let list = value.as_array().ok_or_else(|| wrong(&value))?;
     let read = |size: &Value| serde_json::from_value::<Bytes>(size.clone()).map_err(|_| wrong(size));
     let sizes = list.iter().map(read).collect::<Result<Vec<Bytes>, Error>>()?;
     if sizes.len() != site.ranks()? as usize {
         let allowed = format!("one for each of {} ranks", site.ranks()?);
         return Err(Error::parameter("sizes", format!("{} sizes", sizes.len()), allowed));
     }
-    Ok((value.clone(), Sizes::Each(sizes)))
+    Ok((value, Sizes::Each(sizes)))
 }
 
 /// How large the message of a broadcast is. Algorithms that cut it have to know that at every rank.

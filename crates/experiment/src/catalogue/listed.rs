@@ -14,7 +14,7 @@ use super::collective::{Named, RankOrder};
 use super::{Entry, Size};
 use crate::{Error, Prepared, Ready, Site};
 
-/// What a collective is told besides its algorithm. A collective that has no use for one of them has no such parameter.
+/// The parameters of a collective besides its algorithm. A collective that has no use for one of them has no such parameter.
 #[derive(Clone, Copy)]
 struct Given {
     bytes: Size,
