@@ -1,8 +1,6 @@
 //! Exclusive scan: every rank gets the combination of the data of all ranks before it; rank 0 gets nothing.
 
-mod linear;
-mod recursive_doubling;
-
+use super::scan::{linear, recursive_doubling};
 use super::{Division, Holders, Reduction, Shape, collective};
 
 collective! {
@@ -16,6 +14,6 @@ collective! {
         reduction: Some(Reduction::PrefixBefore),
     },
     usual: |_, _| "recursive-doubling",
-    recursive_doubling::RecursiveDoubling,
-    linear::Linear,
+    recursive_doubling::RecursiveDoublingBefore,
+    linear::LinearBefore,
 }

@@ -6,7 +6,7 @@ use quantities::{Bytes, Rank};
 use super::Algorithm;
 use crate::all_reduce::combined;
 use crate::catalogue::{Cost, Entry, Stretch};
-use crate::collectives::{BlockAlgorithm, Blocks, Call};
+use crate::collectives::{BlockAlgorithm, Blocks, Call, exscan};
 use crate::postal::Lambda;
 
 /// Rank p waits for the combination of ranks 0 to p - 1, adds its own data and sends the result to p + 1. Returns both, the former if there
@@ -19,11 +19,7 @@ use crate::postal::Lambda;
 /// P - 1 messages, one after the other. Under LogGP, without the cost of combining, T = (P - 1) (o + (s-1) G + L + o).
 ///
 /// Source: the definition of a prefix sum; Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
-pub(in crate::collectives) async fn prefixes_in_turn<E: Endpoint>(
-    endpoint: &E,
-    call: &Call,
-    own: Message,
-) -> Result<(Option<Message>, Message)> {
+async fn prefixes_in_turn<E: Endpoint>(endpoint: &E, call: &Call, own: Message) -> Result<(Option<Message>, Message)> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     let before = match me.checked_sub(1) {
         Some(rank) => Some(endpoint.receive(Rank(rank)).await?),
@@ -56,5 +52,26 @@ impl BlockAlgorithm for Linear {
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
         let others = f64::from(ranks.saturating_sub(1));
         Cost { to_next_rank: true, ..Cost::of(others, bytes, vec![Stretch::of(0.0, others, bytes)]) }
+    }
+}
+
+/// As [`Linear`]; a rank ends with what it has received, without its own data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinearBefore;
+
+impl BlockAlgorithm for LinearBefore {
+    type All = exscan::Algorithm;
+    const ENTRIES: &'static [Entry<exscan::Algorithm>] =
+        &[Entry::plain("linear", "From each node to the next", "(n - 1) (o + (s-1) G + L + o)", |_| {
+            Ok(LinearBefore.into())
+        })];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+        let (before, _) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;
+        before.map_or(Ok(()), |before| blocks.put([0], &before))
+    }
+
+    fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        Linear.cost(lambda, ranks, bytes)
     }
 }

@@ -1,12 +1,9 @@
 //! Scan: every rank gets the combination of the data of all ranks up to itself, as in prefix sums.
 
-mod linear;
-mod recursive_doubling;
+pub(super) mod linear;
+pub(super) mod recursive_doubling;
 
 use super::{Division, Holders, Reduction, Shape, collective};
-
-pub(super) use linear::prefixes_in_turn;
-pub(super) use recursive_doubling::prefixes_by_doubling;
 
 collective! {
     $:

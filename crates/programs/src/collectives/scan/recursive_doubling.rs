@@ -7,7 +7,7 @@ use super::Algorithm;
 use crate::all_reduce::combined;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::collectives::barrier::distances;
-use crate::collectives::{BlockAlgorithm, Blocks, Call};
+use crate::collectives::{BlockAlgorithm, Blocks, Call, exscan};
 use crate::postal::Lambda;
 
 /// In each step a rank sends the combination that it has to the rank 1, 2, 4, ... places further on, so that each step doubles the number
@@ -22,7 +22,7 @@ use crate::postal::Lambda;
 /// Fewer than P ceil(log2 P) messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L + o).
 ///
 /// Source: Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
-pub(in crate::collectives) async fn prefixes_by_doubling<E: Endpoint>(
+async fn prefixes_by_doubling<E: Endpoint>(
     endpoint: &E,
     call: &Call,
     own: Message,
@@ -73,5 +73,28 @@ impl BlockAlgorithm for RecursiveDoubling {
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
         let steps = f64::from(halvings(ranks));
         Cost::of(f64::from(ranks) * steps, bytes, vec![Stretch::of(0.0, steps, bytes)])
+    }
+}
+
+/// As [`RecursiveDoubling`]; a rank ends with what it has received, without its own data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecursiveDoublingBefore;
+
+impl BlockAlgorithm for RecursiveDoublingBefore {
+    type All = exscan::Algorithm;
+    const ENTRIES: &'static [Entry<exscan::Algorithm>] = &[Entry::plain(
+        "recursive-doubling",
+        "Each step doubles the number of nodes that a combination covers",
+        "ceil(log2 n) (o + (s-1) G + L + o)",
+        |_| Ok(RecursiveDoublingBefore.into()),
+    )];
+
+    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+        let (before, _) = prefixes_by_doubling(endpoint, call, blocks.take([0])?).await?;
+        before.map_or(Ok(()), |before| blocks.put([0], &before))
+    }
+
+    fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        RecursiveDoubling.cost(lambda, ranks, bytes)
     }
 }
