@@ -12,17 +12,22 @@ use quantities::{Bytes, Rank};
 use super::{AnyAlgorithm, Call, Division, Holders, Shape, Sizes, collective};
 use crate::all_reduce::Operator;
 
-/// Up to so many bytes in all, few steps count for more than few bytes: as in MPICH.
+/// Up to so many bytes in all, few steps count for more than messages between neighbours; where ranks are a power of two, below so many.
+///
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
+/// High Performance Computing Applications 19(1), 2005, section 4.1.
 const FEW_STEPS: Bytes = Bytes(80 << 10);
+const FEW_STEPS_OF_POWER: Bytes = Bytes(512 << 10);
 
 collective! {
     $:
     AllGather: "all-gather" = ["MPI_Allgather", "MPI_Allgatherv"],
     "Bring the data of all nodes to all of them.",
     Shape { blocks: Division::PerRank, before: Holders::Owner, after: Holders::Everyone, reduction: None },
-    usual: |ranks, bytes| match bytes.0.saturating_mul(ranks.into()) <= FEW_STEPS.0 {
-        true => "bruck",
-        false => "ring",
+    usual: |ranks, bytes| match bytes.0.saturating_mul(ranks.into()) {
+        all if ranks.is_power_of_two() && all < FEW_STEPS_OF_POWER.0 => "recursive-doubling",
+        all if all <= FEW_STEPS.0 => "bruck",
+        _ => "ring",
     },
     ring::Ring,
     bruck::Bruck,
