@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use programs::all_reduce::{Census, Operator};
+use programs::collectives::all_reduce::{Census, Operator};
 use programs::postal::{
     Alpha, AlphaTable, Delay, Lambda, Splitting, alpha_for_all, asymptote, broadcast_time, predicted_time, table_sizes,
     triangles,

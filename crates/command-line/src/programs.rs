@@ -1,11 +1,11 @@
 //! `maquette programs`: the programs that can be run, and the algorithms of collectives with their costs.
 
 use clap::Args;
+use endpoint::Needs;
 use experiment::Error;
 use experiment::catalogue::{Description, Exchange, Kind, Parameter, descriptions};
-use programs::catalogue::Catalogue;
+use programs::catalogue::Parameter as Algorithmic;
 use programs::collectives::{Collective, Summary};
-use programs::{all_reduce, broadcast};
 use report::terminal::{Side, columns};
 use serde_json::{Value, json};
 
@@ -52,18 +52,18 @@ impl Arguments {
 }
 
 fn of_exchange(exchange: Exchange) -> Summary {
-    let parameters = if let Exchange::Forwarding(_) = exchange { vec!["reshuffle"] } else { Vec::new() };
-    Summary { name: exchange.name(), about: exchange.about(), formula: exchange.formula(), parameters }
+    Summary {
+        name: exchange.name(),
+        about: exchange.about(),
+        formula: exchange.formula(),
+        parameters: if let Exchange::Forwarding(_) = exchange { &[Algorithmic::Reshuffle] } else { &[] },
+        needs: Needs::NOTHING,
+    }
 }
 
 /// The algorithms of a collective of that name.
 fn algorithms(program: &str) -> Vec<Summary> {
-    fn all<A: Catalogue>() -> Vec<Summary> {
-        A::entries().into_iter().map(Summary::of).collect()
-    }
     match program {
-        "broadcast" => all::<broadcast::Algorithm>(),
-        "all-reduce" => all::<all_reduce::Algorithm>(),
         "all-to-all" => Exchange::all().into_iter().map(of_exchange).collect(),
         other => Collective::named(other).map(Collective::summaries).unwrap_or_default(),
     }
@@ -125,7 +125,10 @@ fn as_value(program: &Description) -> Value {
         };
         json!({"name": parameter.name, "about": parameter.about, "default": parameter.default, "names": names})
     };
-    let algorithm = |Summary { name, about, formula, parameters }: Summary| json!({"name": name, "about": about, "formula": formula, "parameters": parameters});
+    let algorithm = |Summary { name, about, formula, parameters, .. }: Summary| {
+        let parameters: Vec<&str> = parameters.iter().map(|parameter| parameter.name()).collect();
+        json!({"name": name, "about": about, "formula": formula, "parameters": parameters})
+    };
     json!({
         "name": program.name,
         "about": program.about,

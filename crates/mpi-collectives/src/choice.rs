@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mpi_abi::*;
 use mpi_preload::{Address, Count, Handle};
 use plan_format::{Entry, Exchange, MatrixExchange, Plan, place_for};
-use programs::{all_reduce, broadcast};
+use programs::collectives::{all_reduce, broadcast};
 use quantities::{Bytes, Rank};
 
 use crate::communicators::Communicator;

@@ -8,10 +8,10 @@ use mpi::Place;
 use mpi_abi::MPI_SUCCESS;
 use plan_format::{Exchange, MatrixExchange};
 use programs::Group;
-use programs::all_reduce::{self, AllReduceContext, Sends};
 use programs::all_to_all::{CompleteExchange, Irregular, posted};
-use programs::broadcast;
 use programs::collectives::all_gather::all_gather;
+use programs::collectives::all_reduce::{self, AllReduceContext, Sends};
+use programs::collectives::broadcast;
 use programs::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
 use quantities::{Bytes, Duration, Rank};
 

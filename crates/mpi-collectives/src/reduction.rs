@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use mpi_abi::*;
-use programs::all_reduce::Combine;
+use programs::collectives::all_reduce::Combine;
 
 use crate::data::Layout;
 use crate::functions;

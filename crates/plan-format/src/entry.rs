@@ -1,9 +1,10 @@
 //! How an algorithm is written in a plan, and how it is constructed from that.
 
+use programs::all_to_all;
 use programs::catalogue::{Catalogue, Parameter, Parameters};
+use programs::collectives::{all_reduce, broadcast};
 use programs::postal::{Alpha, Lambda};
 use programs::schedule::Pacing;
-use programs::{all_reduce, all_to_all, broadcast};
 use quantities::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;

@@ -34,9 +34,9 @@ pub mod measured;
 
 use std::path::Path;
 
-use programs::all_reduce;
 use programs::all_to_all::{Complete, Irregular};
-use programs::broadcast;
+use programs::collectives::all_reduce;
+use programs::collectives::broadcast;
 use programs::schedule::Pacing;
 use quantities::{Bytes, read_at_most};
 
@@ -45,6 +45,8 @@ pub use programs::all_to_all::ALL_AT_ONCE;
 pub use entry::{AlgorithmSpec, Sizes};
 pub use error::PlanError;
 
+/// The collectives of the list for which a plan has entries.
+pub const PLANNED: [&str; 2] = ["broadcast", "all-reduce"];
 /// The version of the format that is written and read.
 pub const VERSION: u32 = 1;
 /// The longest file accepted. [B]

@@ -133,6 +133,8 @@ pub enum Parameter {
     T0,
     /// How large a segment of a message is.
     Segment,
+    /// How long a rank takes to copy a byte into a message that it forwards, or out of one.
+    Reshuffle,
 }
 
 impl Parameter {
@@ -143,6 +145,7 @@ impl Parameter {
             Parameter::Lambda => "lambda",
             Parameter::T0 => "t0",
             Parameter::Segment => "segment",
+            Parameter::Reshuffle => "reshuffle",
         }
     }
 }
@@ -160,6 +163,8 @@ pub struct Parameters {
     pub alpha: Option<Alpha>,
     /// The size of a message segment; 4 KiB by default.
     pub segment: Option<Bytes>,
+    /// How long it takes to copy a byte into a message that is forwarded, or out of one; no time by default.
+    pub reshuffle: Option<Duration>,
     /// The parameters that an algorithm has asked for.
     pub used: BTreeSet<Parameter>,
 }
@@ -170,7 +175,7 @@ const DEFAULT_SEGMENT: Bytes = Bytes(4 << 10);
 impl Parameters {
     /// Only the number of ranks.
     pub const fn of(ranks: u32) -> Parameters {
-        Parameters { ranks, lambda: None, t0: None, alpha: None, segment: None, used: BTreeSet::new() }
+        Parameters { ranks, lambda: None, t0: None, alpha: None, segment: None, reshuffle: None, used: BTreeSet::new() }
     }
 
     /// The latency, for an algorithm that requires it.
@@ -208,6 +213,12 @@ impl Parameters {
     pub fn segment(&mut self) -> Bytes {
         self.used.insert(Parameter::Segment);
         *self.segment.get_or_insert(DEFAULT_SEGMENT)
+    }
+
+    /// How long it takes to copy a byte that is forwarded.
+    pub fn reshuffle(&mut self) -> Duration {
+        self.used.insert(Parameter::Reshuffle);
+        self.reshuffle.unwrap_or_default()
     }
 
     /// Whether an algorithm has asked for that parameter.

@@ -4,11 +4,9 @@
 //! struct with its parameters that implements [`endpoint::Program`], so that a world can run it.
 
 pub mod agreement;
-pub mod all_reduce;
 pub mod all_to_all;
 pub mod applications;
 pub mod benchmarks;
-pub mod broadcast;
 pub mod cast;
 pub mod catalogue;
 pub mod collectives;

@@ -113,7 +113,7 @@ fn question(
     matrix: Option<TrafficMatrix>,
 ) -> Result<Question, Error> {
     let listed = Collective::ALL.iter().map(|collective| collective.name());
-    let operations: Vec<&str> = ["broadcast", "all-reduce", "all-to-all"].into_iter().chain(listed).collect();
+    let operations: Vec<&str> = listed.chain(["all-to-all"]).collect();
     let name = quantities::by_name(operation, &operations, |name| name);
     let name = name.map_err(|problem| Error::Value { parameter: "operation".to_owned(), problem })?;
     let sends_nothing = Collective::named(name).is_some_and(|collective| collective.shape().blocks(1) == 0);
@@ -125,8 +125,6 @@ fn question(
         ("all-to-all", Some(matrix)) => Ok(Question::Irregular(matrix.pattern)),
         ("all-to-all", None) => Ok(Question::Complete { ranks, bytes }),
         (_, Some(_)) => Err(Error::parameter("traffic", format!("a matrix for {name}"), "one for all-to-all")),
-        ("broadcast", None) => Ok(Question::Broadcast { ranks, bytes }),
-        ("all-reduce", None) => Ok(Question::AllReduce { ranks, bytes }),
         (name, None) => {
             let unknown = || Error::parameter("operation", name, operations.join(", "));
             Ok(Question::Listed { collective: Collective::named(name).ok_or_else(unknown)?, ranks, bytes })

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use endpoint::{Error, Message, Program, Result};
+use endpoint::{Error, Program, Result};
 use machines::model::{Machine, NodeId};
 use programs::Group;
-use programs::all_reduce::{self, AllReduce, AllReduceByRings, Inputs, Operator, Ring, Sends, WeightedRing};
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::benchmarks::PingPong;
-use programs::broadcast::{self, Broadcast, HardwareBroadcast};
-use programs::catalogue::Catalogue;
-use programs::collectives::{AnyAlgorithm, CollectiveProgram, Data, Sizes};
+use programs::collectives::all_reduce::{
+    AllReduceByRings, AllReduceMessages, Inputs, Operator, Ring, Sends, WeightedRing,
+};
+use programs::collectives::{AnyAlgorithm, CollectiveProgram, Data, MulticastProgram, Sizes};
 use programs::measure::Experiment as PostalExperiment;
 use programs::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -47,12 +47,10 @@ pub enum Benchmark {
     Scheduled(Arc<Schedule>, Pacing, Irregular),
     /// Messages without a schedule, all at once.
     AllAtOnce(Arc<Schedule>),
-    /// A broadcast of this many bytes.
-    Broadcast(broadcast::Algorithm, Group, Bytes),
-    /// An all-reduce, with this many bytes per rank.
-    AllReduce(all_reduce::Algorithm, Bytes),
     /// A collective of the list, with blocks of this many bytes and root 0.
     Listed(AnyAlgorithm, Bytes),
+    /// The same with ranks in this order, of which the first is the root.
+    ListedInOrder(AnyAlgorithm, Group, Bytes),
     /// An all-reduce along rings with an order of their own, with this many bytes per rank.
     Rings(Arc<Vec<WeightedRing>>, Bytes),
     /// t0 of the postal model, by its first experiment.
@@ -123,31 +121,17 @@ impl Benchmark {
             Benchmark::Scheduled(schedule, pacing, _) => {
                 site.run(&Scheduled::in_order(schedule, *pacing, self.order(machine, ranks)))
             }
-            Benchmark::Broadcast(algorithm, group, bytes) if algorithm.entry().needs.multicast() => {
-                site.run(&HardwareBroadcast { root: group.source(), message: Message::of_size(*bytes) })
+            Benchmark::Listed(algorithm, bytes) => {
+                site.collective(algorithm, Group::from_source(Rank(0), ranks)?, sends(machine, *bytes), *bytes)
             }
-            Benchmark::Broadcast(algorithm, group, bytes) => {
-                let (algorithm, group) = (algorithm.clone(), group.clone());
-                site.run(&Broadcast { algorithm, group, message: Message::of_size(*bytes) })
+            Benchmark::ListedInOrder(algorithm, group, bytes) => {
+                site.collective(algorithm, group.clone(), sends(machine, *bytes), *bytes)
             }
-            Benchmark::AllReduce(algorithm, bytes) => {
-                let (algorithm, group) = (algorithm.clone(), Group::from_source(Rank(0), ranks)?);
-                let (operator, inputs, sends) = (Operator::Xor, Inputs::OfSize(*bytes), sends(machine, *bytes));
-                site.run(&AllReduce { algorithm, group, operator, inputs, sends })
-            }
-            Benchmark::Listed(algorithm, bytes) => site.run(&CollectiveProgram {
-                algorithm: algorithm.clone(),
-                group: Group::from_source(Rank(0), ranks)?,
-                root: Rank(0),
-                operator: Operator::Xor,
-                sizes: Sizes::Same(*bytes),
-                data: Data::Sizes,
-            }),
             Benchmark::Rings(rings, bytes) => match rings.as_slice() {
                 [ring] => {
                     let (group, inputs) = (ring.order.clone(), Inputs::OfSize(*bytes));
                     let (operator, sends) = (Operator::Xor, sends(machine, *bytes));
-                    site.run(&AllReduce { algorithm: Ring.into(), group, operator, inputs, sends })
+                    site.run(&AllReduceMessages { algorithm: Ring.into(), group, operator, inputs, sends })
                 }
                 rings => {
                     let (rings, operator) = (rings.to_vec(), Operator::Xor);
@@ -211,6 +195,14 @@ impl Run<'_> {
     fn run<P: Program>(&self, program: &P) -> Result<Answer> {
         let Site { machine, ranks, nodes } = self.site;
         whole(Placed::new(simulated(machine, self.options), nodes).run(*ranks, program)?)
+    }
+
+    /// A collective with blocks of `bytes` among the ranks of `group`, of which the first is the root.
+    fn collective(&self, algorithm: &AnyAlgorithm, group: Group, sends: Sends, bytes: Bytes) -> Result<Answer> {
+        let (algorithm, needs_multicast) = (algorithm.clone(), algorithm.needs().multicast());
+        let (operator, sizes, data) = (Operator::Xor, Sizes::Same(bytes), Data::Sizes);
+        let program = CollectiveProgram { algorithm, group, root: Rank(0), operator, sends, sizes, data };
+        if needs_multicast { self.run(&MulticastProgram(program)) } else { self.run(&program) }
     }
 }
 

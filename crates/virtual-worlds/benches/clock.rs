@@ -15,7 +15,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::{Linear, Pairwise};
 use programs::benchmarks::{AllPairs, PartnerOrder};
-use programs::broadcast::BinomialBroadcast;
+use programs::collectives::broadcast::BinomialBroadcast;
 use programs::goal::{RunGoal, Schedule};
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank};

@@ -44,14 +44,6 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum PlanCommand {
-    /// Plan a broadcast: one rank's message goes to all.
-    #[command(
-        after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512 --write bcast.goal"
-    )]
-    Broadcast(Collective),
-    /// Plan an all-reduce (global combine): every rank has data, and all get their sum, or another combination.
-    #[command(after_help = "Example:\n  maquette plan all-reduce --lambda 1.3 --ranks 1000")]
-    AllReduce(Collective),
     /// Plan an all-to-all exchange: every rank has a message for every other, or for those that a traffic matrix says.
     ///
     /// Each schedule is tried with several kinds of pacing: ranks run ahead freely, wait for a confirmation by the receiver, or for a
@@ -168,12 +160,6 @@ struct Exchange {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         match self.command {
-            PlanCommand::Broadcast(Collective { place, bytes, write }) => {
-                output(&place, None, |ranks| Question::Broadcast { ranks, bytes }, write, as_json)
-            }
-            PlanCommand::AllReduce(Collective { place, bytes, write }) => {
-                output(&place, None, |ranks| Question::AllReduce { ranks, bytes }, write, as_json)
-            }
             PlanCommand::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
                 let bytes = bytes.unwrap_or(DEFAULT_MESSAGE);
                 output(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)

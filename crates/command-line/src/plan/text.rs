@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ::machines::model::Machine;
+use programs::collectives::Division;
 use programs::postal::broadcast_time;
 use quantities::Duration;
 use serde_json::Value;
@@ -143,9 +144,11 @@ impl Report<'_> {
     /// The result of the postal model for messages that are not segmented, with the measured t0 and lambda.
     fn postal(&self) -> Result<Option<String>, Failure> {
         let Report { question, plan, .. } = self;
-        let (Question::Broadcast { ranks, bytes } | Question::AllReduce { ranks, bytes }) = question else {
+        let Question::Listed { collective, ranks, bytes } = question else { return Ok(None) };
+        // What one rank has reaches all, or what all have reaches one, as one block.
+        if collective.shape().blocks != Division::Whole {
             return Ok(None);
-        };
+        }
         let steps = broadcast_time(plan.model.lambda(*bytes)?, u64::from(*ranks));
         let time = rounded(steps.of(plan.model.send_time(*bytes)));
         Ok(Some(format!("{time} (T(n) of {steps} steps of t0), with messages that are not cut")))

@@ -3,23 +3,19 @@
 use std::sync::Arc;
 
 use endpoint::{Endpoint, Erased, Error, Needs, Program, Result, Unexpected};
-use programs::all_reduce::{AllReduce, Operator};
 use programs::all_to_all::CompleteExchange;
 use programs::applications::conjugate_gradient::ConjugateGradient;
 use programs::applications::euler::Euler;
 use programs::applications::fft::Fft2d;
 use programs::benchmarks::{AllPairs, BothBegin, EqualDist, PingPong, UnequalDist};
-use programs::broadcast::{Broadcast, HardwareBroadcast};
 use programs::cast::Cast;
-use programs::collectives::CollectiveProgram;
+use programs::collectives::{CollectiveProgram, MulticastProgram};
 use programs::goal::{Player, Schedule};
 use programs::linear_hash::LinearHash;
 use programs::linear_hash::growing::Growing;
 use programs::schedule::{OverlappedSchedule, Scheduled};
 use programs::trace::{Replay, Trace};
 use quantities::Rank;
-
-use super::broadcast::Reaches;
 
 /// A program that is one of [`AnyProgram`].
 pub trait Member: Program + Sized {
@@ -105,11 +101,9 @@ any_program! {
     Fft = Fft2d,
     ConjugateGradient = ConjugateGradient,
     Euler = Euler,
-    Broadcast = Reaches<Broadcast>,
-    HardwareBroadcast = Reaches<HardwareBroadcast>,
     Cast = Cast,
-    AllReduce = AllReduce<Operator>,
     Collective = CollectiveProgram,
+    Multicast = MulticastProgram,
     LinearHash = LinearHash,
     LinearHashGrowth = Growing,
     Goal = Player<Arc<Schedule>>,

@@ -5,18 +5,14 @@ use std::rc::Rc;
 
 use endpoint::{Endpoint, Error as ProgramError, Message, Result as ProgramResult, Tag, Tagged};
 use programs::agreement::Agreement;
-use programs::all_reduce::{self, AllReduceContext, Operator};
 use programs::all_to_all::CompleteExchange;
-use programs::broadcast;
-use programs::catalogue::{Catalogue as _, Parameters};
-use programs::collectives::{AnyAlgorithm, Call, Collective, Division, Holders, Sizes, cut};
+use programs::collectives::{AnyAlgorithm, Call, Collective, Division, Holders, Performs, Shape, Sizes, Subgroup, cut};
 use programs::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
 use programs::{Group, joined};
 use quantities::{Bytes, Duration, Rank};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::collective::sends;
+use super::listed::{Given, RankOrder, Setup, sends};
 use super::{Choice, Exchange};
 use crate::{Error, Site};
 
@@ -30,38 +26,26 @@ pub struct Awaited {
 
 #[derive(Debug)]
 enum Kind {
-    Broadcast { algorithm: broadcast::Algorithm, group: Group },
-    AllReduce { algorithm: all_reduce::Algorithm, group: Group, operator: Operator },
     AllToAll(ToAll),
-    Listed(Listed),
+    Listed(Box<Listed>),
 }
 
 /// A collective of the list of all.
 #[derive(Debug)]
 struct Listed {
     collective: Collective,
+    given: Given,
+    setup: Setup,
     /// The algorithm, if one was asked for.
     algorithm: Option<String>,
-    call: Call,
+    /// Whether that may cut blocks, or pass them on with others, so that a rank must know the sizes of some that it has not.
+    needs_sizes: bool,
+    /// All ranks in the order that was asked for, if it is not by number.
+    order: Option<Group>,
     /// The size of each block, if they were stated.
     sizes: Option<Sizes>,
     /// The algorithms that were made, one for each name: which is the usual one depends on the size.
     made: RefCell<Vec<(String, AnyAlgorithm)>>,
-}
-
-/// What a call states of a collective of the list, besides the sizes of its blocks.
-#[derive(Deserialize)]
-#[serde(default)]
-struct Stated {
-    root: Rank,
-    operator: Operator,
-    algorithm: Option<String>,
-}
-
-impl Default for Stated {
-    fn default() -> Stated {
-        Stated { root: Rank(0), operator: Operator::Xor, algorithm: None }
-    }
 }
 
 /// An exchange in which every rank has a message for every other.
@@ -86,29 +70,14 @@ impl Awaited {
         }
         let choice = Choice::named(name, parameters)?;
         let name = choice.name();
-        let (kind, agreed) = match choice {
-            Choice::Broadcast(it) => {
-                let (algorithm, setup) = it.algorithm(site)?;
-                (Kind::Broadcast { algorithm, group: setup.group }, setup.parameters)
-            }
-            Choice::AllReduce(it) => {
-                let (algorithm, mut setup) = it.algorithm(site)?;
-                let operator = it.operator();
-                setup.parameters.insert("operator".to_owned(), operator.to_string().into());
-                (Kind::AllReduce { algorithm, group: setup.group, operator }, setup.parameters)
-            }
-            Choice::AllToAll(it) => {
-                let exchange = ToAll::new(it.resolved(site)?);
-                let agreed = exchange.parameters();
-                (Kind::AllToAll(exchange), agreed)
-            }
-            other => {
-                let listed = Collective::ALL.iter().map(|collective| collective.name());
-                let known = ["broadcast", "all-reduce", "all-to-all"].into_iter().chain(listed).collect::<Vec<_>>();
-                return Err(Error::parameter("collective", other.name(), known.join(", ")));
-            }
+        let Choice::AllToAll(exchange) = choice else {
+            let listed = Collective::ALL.iter().map(|collective| collective.name());
+            let known = listed.chain(["all-to-all"]).collect::<Vec<_>>();
+            return Err(Error::parameter("collective", name, known.join(", ")));
         };
-        Ok(Awaited { kind, what: in_words(name, &agreed).into() })
+        let exchange = ToAll::new(exchange.resolved(site)?);
+        let what = in_words(name, &exchange.parameters()).into();
+        Ok(Awaited { kind: Kind::AllToAll(exchange), what })
     }
 
     /// The same among the ranks of a group, whose words then say which.
@@ -128,7 +97,10 @@ impl Awaited {
     /// If another rank calls another collective in its place.
     pub fn agree(&self, agreement: &mut Agreement, rank: Rank, messages: &[Option<Message>]) -> ProgramResult<()> {
         let stated = messages.iter().flatten().map(Message::size).max();
-        let size = if let Kind::Broadcast { .. } = self.kind { stated } else { self.size_of_all(messages) };
+        let size = match &self.kind {
+            Kind::Listed(listed) if listed.has_one_source() => stated,
+            Kind::Listed(_) | Kind::AllToAll(_) => self.size_of_all(messages),
+        };
         agreement.note(rank, &self.what, size)
     }
 
@@ -136,9 +108,7 @@ impl Awaited {
     fn size_of_all(&self, messages: &[Option<Message>]) -> Option<Bytes> {
         let largest = messages.iter().flatten().map(Message::size).max().unwrap_or_default();
         let states = match &self.kind {
-            Kind::Broadcast { .. } => false,
             Kind::Listed(listed) => listed.states_size(),
-            Kind::AllReduce { .. } => true,
             Kind::AllToAll(exchange) => exchange.forwards(),
         };
         states.then_some(largest)
@@ -153,7 +123,7 @@ impl Awaited {
         &self,
         endpoint: &E,
         site: &Site,
-        mut messages: Vec<Option<Message>>,
+        messages: Vec<Option<Message>>,
         compares_tags: bool,
     ) -> ProgramResult<Vec<Option<Message>>> {
         let endpoint = &match compares_tags {
@@ -161,21 +131,10 @@ impl Awaited {
             false => Tagged::new(endpoint, Tag::OF_COLLECTIVES),
         };
         match &self.kind {
-            Kind::Listed(listed) => listed.run(endpoint, messages).await,
-            Kind::Broadcast { algorithm, group } => {
-                let own = messages.pop().flatten();
-                let size = size_of(algorithm, own.as_ref(), endpoint.rank() == group.source())?;
-                let mut message = own.filter(|_| endpoint.rank() == group.source()).unwrap_or_default();
-                algorithm.broadcast(endpoint, group, size, &mut message).await?;
-                Ok(vec![Some(message)])
-            }
-            Kind::AllReduce { algorithm, group, operator } => {
-                let mut message = messages.pop().flatten().unwrap_or_default();
-                let sends = sends(site, message.size());
-                let context = AllReduceContext { group, operator, sends };
-                algorithm.all_reduce(endpoint, &context, &mut message).await?;
-                Ok(vec![Some(message)])
-            }
+            Kind::Listed(listed) => match &listed.order {
+                Some(order) => listed.run(&Subgroup::new(endpoint, order, None)?, site, messages).await,
+                None => listed.run(endpoint, site, messages).await,
+            },
             Kind::AllToAll(exchange) => exchange.run(endpoint, site, messages).await,
         }
     }
@@ -195,36 +154,56 @@ impl Listed {
         let sizes = parameters.remove("sizes").map(|value| sizes(value, collective, site)).transpose()?;
         // The program of that name says what is wrong with any of them.
         Choice::named(name, parameters.clone())?;
-        let stated = serde_json::from_value(Value::Object(parameters.clone()));
-        let Stated { root, operator, algorithm } =
-            stated.map_err(|error| Error::Value { parameter: name.to_owned(), problem: error.to_string() })?;
-        Site::check_rank("root", root, site.ranks()?)?;
+        let algorithm = parameters.get("algorithm").and_then(Value::as_str).map(str::to_owned);
+        let given = serde_json::from_value(Value::Object(parameters.clone()));
+        let given: Given =
+            given.map_err(|error| Error::Value { parameter: name.to_owned(), problem: error.to_string() })?;
+        if let Some(group) = &given.group {
+            return Err(Error::parameter("group", group, "an endpoint of the group in place of all ranks'"));
+        }
+        let setup = Setup::new(collective, given.clone(), site)?;
+        let (made, _) = setup.algorithm(algorithm.as_deref(), Bytes(0))?;
+        let needs_sizes = algorithm.is_none() || made.needs_sizes();
+        let order = Listed::order(&collective.shape(), &given, site)?;
         if collective.shape().has_root() {
-            parameters.entry("root").or_insert_with(|| root.0.into());
+            parameters.entry("root").or_insert_with(|| given.root.0.into());
         }
         let sizes = sizes.map(|(text, sizes)| {
             parameters.insert("sizes".to_owned(), text);
             sizes
         });
         let what = if parameters.is_empty() { name.to_owned() } else { in_words(name, &parameters) };
-        let (call, made) = (Call { root, operator }, RefCell::default());
-        Ok(Awaited { kind: Kind::Listed(Listed { collective, algorithm, call, sizes, made }), what: what.into() })
+        let listed =
+            Listed { collective, given, setup, algorithm, needs_sizes, order, sizes, made: RefCell::default() };
+        Ok(Awaited { kind: Kind::Listed(Box::new(listed)), what: what.into() })
     }
 
-    /// Whether only the sender and the receiver of a block know its size: no rank passes on those of others.
-    fn goes_straight(&self) -> bool {
-        self.algorithm.as_deref() == Some("linear")
+    /// All ranks in the order that was asked for, if it is not by number.
+    fn order(shape: &Shape, given: &Given, site: &Site) -> Result<Option<Group>, Error> {
+        let is_by_rank = shape.blocks == Division::PerRank || shape.combines(0, 2).len() != 2;
+        match given.order {
+            RankOrder::Cyclic => Ok(None),
+            RankOrder::Permuted if is_by_rank => {
+                Err(Error::parameter("order", "permuted", "cyclic, as ranks end with what others have by number"))
+            }
+            RankOrder::Permuted => Ok(Some(Group::permuted(given.root, site.ranks()?, site.seed)?)),
+        }
+    }
+
+    /// The root, as a rank of the endpoint on which it runs: a permuted order begins with it.
+    fn root(&self) -> Rank {
+        if self.order.is_some() { Rank(0) } else { self.given.root }
     }
 
     /// Whether all ranks have to have data of one size.
     fn states_size(&self) -> bool {
         let shape = self.collective.shape();
         let has_data = shape.blocks != Division::Nothing && shape.before != Holders::Root;
-        has_data && self.sizes.is_none() && !(shape.before == Holders::Owner && self.goes_straight())
+        has_data && self.sizes.is_none() && (shape.before != Holders::Owner || self.needs_sizes)
     }
 
     /// The size of each block, of which a rank has these messages.
-    fn sizes(&self, messages: &[Option<Message>], ranks: u32) -> Sizes {
+    fn sizes(&self, me: u32, messages: &[Option<Message>], ranks: u32) -> Sizes {
         if let Some(sizes) = &self.sizes {
             return sizes.clone();
         }
@@ -232,7 +211,8 @@ impl Listed {
         let own = messages.iter().flatten().next().map(Message::size).unwrap_or_default();
         match (shape.blocks, shape.before) {
             (Division::PerRank, Holders::Root) => Sizes::Unknown,
-            (Division::PerRank, Holders::Owner) if self.goes_straight() => Sizes::Unknown,
+            (Division::Whole, Holders::Root) if me != self.root().0 && !self.needs_sizes => Sizes::Unknown,
+            (Division::PerRank, Holders::Owner) if !self.needs_sizes => Sizes::Unknown,
             (Division::PerRank, Holders::Everyone) if own.0.is_multiple_of(u64::from(ranks)) => {
                 Sizes::Same(Bytes(own.0 / u64::from(ranks)))
             }
@@ -243,21 +223,20 @@ impl Listed {
     }
 
     /// The algorithm that was asked for, or the usual one for blocks of `bytes`.
-    fn algorithm(&self, ranks: u32, bytes: Bytes) -> ProgramResult<AnyAlgorithm> {
-        let name = self.algorithm.as_deref().unwrap_or_else(|| self.collective.usual(ranks, bytes));
+    fn algorithm(&self, bytes: Bytes) -> ProgramResult<AnyAlgorithm> {
+        let name = self.algorithm.as_deref().unwrap_or_else(|| self.setup.usual(bytes));
         if let Some((_, made)) = self.made.borrow().iter().find(|made| made.0 == name) {
             return Ok(made.clone());
         }
-        let unfit = || ProgramError::Unfit(format!("{} has no algorithm {name}", self.collective.name()));
-        let made = self.collective.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unfit)?;
-        let made = made.map_err(|missing| ProgramError::Unfit(missing.to_string()))?;
+        let made = self.setup.algorithm(Some(name), bytes);
+        let (made, _) = made.map_err(|error| ProgramError::Unfit(error.to_string()))?;
         self.made.borrow_mut().push((name.to_owned(), made.clone()));
         Ok(made)
     }
 
     /// The blocks that rank `me` brings, of which it has `stated` one message each, or one of all.
     fn brought(&self, me: u32, ranks: u32, sizes: &Sizes, stated: Vec<Message>) -> ProgramResult<Vec<Message>> {
-        let brings = self.collective.shape().brings(me, self.call.root.0, ranks);
+        let brings = self.collective.shape().brings(me, self.root().0, ranks);
         let brought = match (brings.len(), &stated[..]) {
             (0, _) => return Ok(Vec::new()),
             (_, []) => return Err(ProgramError::Unfit(format!("rank {me} has no data; it must bring some"))),
@@ -274,7 +253,7 @@ impl Listed {
         // Who passes on blocks of several ranks takes them apart by their size.
         let first = brought.first().map(Message::size);
         let other = brought.iter().map(Message::size).find(|size| Some(*size) != first);
-        if let (Sizes::Unknown, Some(first), Some(other)) = (sizes, first, other.filter(|_| !self.goes_straight())) {
+        if let (Sizes::Unknown, Some(first), Some(other)) = (sizes, first, other.filter(|_| self.needs_sizes)) {
             let problem = format!(
                 "data: found blocks of {first} and of {other}; allowed is one size, or the size of each as sizes at every rank"
             );
@@ -287,15 +266,29 @@ impl Listed {
     async fn run<E: Endpoint>(
         &self,
         endpoint: &E,
+        site: &Site,
         messages: Vec<Option<Message>>,
     ) -> ProgramResult<Vec<Option<Message>>> {
         let (me, ranks) = (endpoint.rank().0, endpoint.size());
-        let sizes = self.sizes(&messages, ranks);
-        let algorithm = self.algorithm(ranks, sizes.largest())?;
+        let sizes = self.sizes(me, &messages, ranks);
+        let algorithm = self.algorithm(sizes.largest())?;
         let stated: Vec<Message> = messages.into_iter().flatten().collect();
+        if self.has_one_source() && stated.is_empty() && me != self.root().0 && algorithm.needs_sizes() {
+            let name = algorithm.name();
+            let problem =
+                format!("size: found nothing; allowed is the size of the message at every rank, as {name} cuts it");
+            return Err(ProgramError::Unfit(problem));
+        }
         let brought = self.brought(me, ranks, &sizes, stated)?;
-        let ended = algorithm.run(endpoint, &self.call, &sizes, &brought).await?;
+        let call = Call { root: self.root(), operator: &self.given.operator, sends: sends(site, sizes.largest()) };
+        let ended = algorithm.run(endpoint, &call, &sizes, &brought).await?;
         Ok(vec![(!ended.is_empty()).then(|| joined(&ended))])
+    }
+
+    /// Whether all ranks end with what the root has, so that whoever states a size states the same.
+    fn has_one_source(&self) -> bool {
+        let shape = self.collective.shape();
+        (shape.blocks, shape.before) == (Division::Whole, Holders::Root)
     }
 }
 
@@ -314,23 +307,6 @@ fn sizes(value: Value, collective: Collective, site: &Site) -> Result<(Value, Si
         return Err(Error::parameter("sizes", format!("{} sizes", sizes.len()), allowed));
     }
     Ok((value, Sizes::Each(sizes)))
-}
-
-/// How large the message of a broadcast is. Algorithms that cut it have to know that at every rank.
-fn size_of(algorithm: &broadcast::Algorithm, own: Option<&Message>, is_source: bool) -> ProgramResult<Bytes> {
-    match own {
-        Some(message) => Ok(message.size()),
-        None if is_source => {
-            Err(ProgramError::Unfit("the root of a broadcast has no data; it must send some".to_owned()))
-        }
-        None if algorithm.cuts() => {
-            let name = algorithm.name();
-            let problem =
-                format!("size: found nothing; allowed is the size of the message at every rank, as {name} cuts it");
-            Err(ProgramError::Unfit(problem))
-        }
-        None => Ok(Bytes(0)),
-    }
 }
 
 impl ToAll {

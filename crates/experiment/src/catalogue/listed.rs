@@ -1,26 +1,110 @@
 //! The collectives of the list, as programs of the catalogue: a line each.
 
+use std::borrow::Cow;
+
 use programs::Group;
-use programs::all_reduce::{Number, Operation, Operator};
-use programs::catalogue::Parameters;
-use programs::collectives::{self, Collective, CollectiveProgram, Data, Row, Sizes};
-use programs::postal::Lambda;
-use quantities::{Bytes, Rank};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
+use programs::collectives::all_reduce::{Number, Operation, Operator, Sends};
+use programs::collectives::{
+    self, AnyAlgorithm, Collective, CollectiveProgram, Data, Division, Holders, MulticastProgram, Performs, Row, Sizes,
+};
+use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
+use quantities::{Bytes, Duration, Rank};
+use report::terminal::rounded;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::collective::{Named, RankOrder};
-use super::{Entry, Size};
-use crate::{Error, Prepared, Ready, Site};
+use super::{Entry, Member, RankList, Size};
+use crate::{Error, Finding, Prepared, Ready, Site};
+
+/// In which order ranks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RankOrder {
+    /// By number, from the root on and then from 0.
+    Cyclic,
+    /// At random, by the seed.
+    Permuted,
+}
+
+impl RankOrder {
+    const fn all() -> [RankOrder; 2] {
+        [RankOrder::Cyclic, RankOrder::Permuted]
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            RankOrder::Cyclic => "cyclic",
+            RankOrder::Permuted => "permuted",
+        }
+    }
+
+    const fn about(self) -> &'static str {
+        match self {
+            RankOrder::Cyclic => "By number, from the root on and then from 0: row by row on a mesh",
+            RankOrder::Permuted => "At random, by the seed",
+        }
+    }
+}
+
+quantities::written_by_name!(RankOrder);
+
+/// An algorithm of a collective, by its name.
+#[derive(Debug)]
+pub(super) struct Named<A: Catalogue>(pub(super) &'static programs::catalogue::Entry<A>);
+
+impl<A: Catalogue> Clone for Named<A> {
+    fn clone(&self) -> Named<A> {
+        *self
+    }
+}
+
+impl<A: Catalogue> Copy for Named<A> {}
+
+impl<A: Catalogue> Serialize for Named<A> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.name)
+    }
+}
+
+impl<'de, A: Catalogue> Deserialize<'de> for Named<A> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Named<A>, D::Error> {
+        let found = String::deserialize(from)?;
+        quantities::by_name(&found, &A::entries(), |entry| entry.name).map(Named).map_err(D::Error::custom)
+    }
+}
+
+impl<A: Catalogue> JsonSchema for Named<A> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Algorithm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let entries = A::entries().into_iter();
+        let values: Vec<Schema> =
+            entries.map(|entry| json_schema!({"const": entry.name, "description": entry.about})).collect();
+        json_schema!({"oneOf": values})
+    }
+}
 
 /// The parameters of a collective besides its algorithm. A collective that has no use for one of them has no such parameter.
-#[derive(Clone, Copy)]
-struct Given {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub(super) struct Given {
     bytes: Size,
-    root: Rank,
-    operator: Operator,
-    order: RankOrder,
+    pub(super) root: Rank,
+    pub(super) operator: Operator,
+    pub(super) order: RankOrder,
+    lambda: Option<Lambda>,
+    t0: Option<Duration>,
+    alpha: Option<Alpha>,
+    segment: Option<Size>,
+    pub(super) group: Option<RankList>,
 }
 
 const DEFAULT: Given = Given {
@@ -28,90 +112,307 @@ const DEFAULT: Given = Given {
     root: Rank(0),
     operator: Operator::Of(Operation::Sum, Number::F64),
     order: RankOrder::Cyclic,
+    lambda: None,
+    t0: None,
+    alpha: None,
+    segment: None,
+    group: None,
 };
 
-/// Makes the entry of a collective of the list: its parameters, of which the order of the ranks is the last, and examples.
+impl Default for Given {
+    fn default() -> Given {
+        DEFAULT
+    }
+}
+
+/// Makes the entry of a collective of the list: whether it runs in the postal model, examples, and its parameters around the algorithm, of
+/// which the order of the ranks and the group are the last.
 macro_rules! entry {
-    ($entry:ident, $file:ident, $examples:literal, { $($(#[$about:meta])* $field:ident: $type:ty,)* }) => {
+    (
+        $entry:ident, $file:ident, in_postal_model: $postal:literal, $examples:literal,
+        { $($(#[$before:meta])* $field_before:ident: $type_before:ty,)* },
+        algorithm: $algorithm:literal,
+        { $($(#[$about:meta])* $field:ident: $type:ty,)* }
+    ) => {
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         #[schemars(description = collectives::$file::$entry::ABOUT)]
         #[doc = concat!("The parameters of [`collectives::", stringify!($file), "`].")]
         pub struct $entry {
-            $($(#[$about])* $field: $type,)*
-            /// The algorithm; if left out, one that suits the number of nodes and the size.
+            $($(#[$before])* $field_before: $type_before,)*
+            #[doc = $algorithm]
             #[serde(skip_serializing_if = "Option::is_none")]
             algorithm: Option<Named<collectives::$file::Algorithm>>,
+            $($(#[$about])* $field: $type,)*
             /// The order of the ranks.
             #[schemars(extend("x-value" = "ORDER"))]
             order: RankOrder,
+            /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out. A root that is not named
+            /// is 0, if it is one of them, otherwise the first.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            group: Option<RankList>,
         }
 
         impl Default for $entry {
             fn default() -> $entry {
-                $entry { $($field: DEFAULT.$field,)* algorithm: None, order: DEFAULT.order }
+                $entry {
+                    $($field_before: DEFAULT.$field_before,)*
+                    algorithm: None,
+                    $($field: DEFAULT.$field,)*
+                    order: DEFAULT.order,
+                    group: None,
+                }
             }
         }
 
         impl Entry for $entry {
             const NAME: &'static str = collectives::$file::$entry::NAME;
             const EXAMPLES: &'static str = $examples;
+            const IN_POSTAL_MODEL: bool = $postal;
 
             fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
                 let mut given = DEFAULT;
                 given.order = self.order;
+                given.group = self.group.clone();
+                $(given.$field_before = self.$field_before;)*
                 $(given.$field = self.$field;)*
-                let stated = [$(stringify!($field),)*];
+                let stated = [$(stringify!($field_before),)* $(stringify!($field),)*];
                 let name = self.algorithm.map(|Named(entry)| entry.name);
-                Ok(Box::new(prepared(Collective::$entry, name, given, &stated, site)?))
+                prepared(Collective::$entry, name, given, &stated, site)
             }
         }
     };
 }
 
-entry!(Barrier, barrier, "Example:\n  maquette run barrier --machine parsytec-cc-16 --algorithm binomial", {});
-entry!(Gather, gather, "Example:\n  maquette run gather --machine parsytec-cc-16 --bytes 4KiB --root 3", {
+entry!(Broadcast, broadcast, in_postal_model: true, "Examples:\n  maquette run broadcast --machine delta --nodes 64 --bytes 512 --algorithm lambda-tree --alpha 0.58\n  \
+         maquette run broadcast --lambda 1.8 --nodes 64", {
+    /// Size of the message.
+    bytes: Size,
+}, algorithm: "The tree; if left out, lambda-tree where a lambda or an alpha is given, otherwise binomial.", {
+    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which a tree on
+    /// a machine is built. None on a machine, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<Lambda>,
+    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    t0: Option<Duration>,
+    /// In a tree by splitting, the share of its nodes that a source keeps for itself, from 0.5 to under 1; if left out, from the
+    /// look-up table for lambda.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alpha: Option<Alpha>,
+    /// Size of a segment, for pipeline and segmented-tree; 4 KiB, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segment: Option<Size>,
+    /// The root: the source of the broadcast.
+    root: Rank,
+});
+entry!(AllReduce, all_reduce, in_postal_model: true, "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
+         maquette run all-reduce --lambda 2.5 --nodes 100 --operator max-i64", {
+    /// Size of each node's data.
+    bytes: Size,
+}, algorithm: "The algorithm; if left out, census where a lambda is given, otherwise recursive-doubling.", {
+    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
+    operator: Operator,
+    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which an algorithm on
+    /// a machine is built. None on a machine, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<Lambda>,
+    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    t0: Option<Duration>,
+    /// In a tree by splitting, the share of its nodes that a root keeps for itself, from 0.5 to under 1; if left out, from the
+    /// look-up table for lambda.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alpha: Option<Alpha>,
+    /// The root.
+    root: Rank,
+});
+entry!(Barrier, barrier, in_postal_model: false, "Example:\n  maquette run barrier --machine parsytec-cc-16 --algorithm binomial", {}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(Gather, gather, in_postal_model: false, "Example:\n  maquette run gather --machine parsytec-cc-16 --bytes 4KiB --root 3", {
     /// Size of each node's data.
     bytes: Size,
     /// The root, which ends with all data.
     root: Rank,
-});
-entry!(Scatter, scatter, "Example:\n  maquette run scatter --machine parsytec-cc-16 --bytes 4KiB --algorithm linear", {
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(Scatter, scatter, in_postal_model: false, "Example:\n  maquette run scatter --machine parsytec-cc-16 --bytes 4KiB --algorithm linear", {
     /// Size of the block for each node.
     bytes: Size,
     /// The root, which begins with all data.
     root: Rank,
-});
-entry!(AllGather, all_gather, "Example:\n  maquette run all-gather --machine infiniband-128 --bytes 64KiB --algorithm ring", {
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(AllGather, all_gather, in_postal_model: false, "Example:\n  maquette run all-gather --machine infiniband-128 --bytes 64KiB --algorithm ring", {
     /// Size of each node's data.
     bytes: Size,
-});
-entry!(Reduce, reduce, "Example:\n  maquette run reduce --machine parsytec-cc-16 --bytes 4KiB --operator max-i64", {
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(Reduce, reduce, in_postal_model: false, "Example:\n  maquette run reduce --machine parsytec-cc-16 --bytes 4KiB --operator max-i64", {
     /// Size of each node's data.
     bytes: Size,
     /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
     /// The root, which ends with the result.
     root: Rank,
-});
-entry!(ReduceScatter, reduce_scatter, "Example:\n  maquette run reduce-scatter --machine infiniband-128 --bytes 64KiB", {
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(ReduceScatter, reduce_scatter, in_postal_model: false, "Example:\n  maquette run reduce-scatter --machine infiniband-128 --bytes 64KiB", {
     /// Size of each node's block of the result.
     bytes: Size,
     /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
-});
-entry!(Scan, scan, "Example:\n  maquette run scan --machine parsytec-cc-16 --operator sum-u64 --bytes 8", {
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(Scan, scan, in_postal_model: false, "Example:\n  maquette run scan --machine parsytec-cc-16 --operator sum-u64 --bytes 8", {
     /// Size of each node's data.
     bytes: Size,
     /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
-});
-entry!(Exscan, exscan, "Example:\n  maquette run exscan --machine parsytec-cc-16 --operator sum-u64 --bytes 8", {
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+entry!(Exscan, exscan, in_postal_model: false, "Example:\n  maquette run exscan --machine parsytec-cc-16 --operator sum-u64 --bytes 8", {
     /// Size of each node's data.
     bytes: Size,
     /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     operator: Operator,
-});
+}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+
+/// A collective whose algorithm has still to be made from its parameters.
+#[derive(Debug)]
+pub(super) struct Setup {
+    collective: Collective,
+    given: Given,
+    /// Of the program; fewer take part, if a group does.
+    ranks: u32,
+    /// The parameters that the algorithm may use.
+    inputs: Parameters,
+    is_postal: bool,
+}
+
+impl Setup {
+    /// The collective at `site`, with these parameters.
+    ///
+    /// # Errors
+    /// A number of ranks that the machine has not; a root that is none of them; a step or a segment of nothing.
+    pub(super) fn new(collective: Collective, mut given: Given, site: &Site) -> Result<Setup, Error> {
+        if given.t0.is_some_and(Duration::is_zero) {
+            return Err(Error::parameter("t0", "0", "a time above 0"));
+        }
+        if given.segment == Some(Size(Bytes(0))) {
+            return Err(Error::parameter("segment", Bytes(0), "1 B or more"));
+        }
+        let ranks = site.ranks()?;
+        Site::check_rank("root", given.root, ranks)?;
+        let mut members = ranks;
+        if let Some(list) = &given.group {
+            let group = list.group();
+            let allowed = format!("ranks from 0 to {}", ranks - 1);
+            group.check(ranks).map_err(|_| Error::parameter("group", list, allowed))?;
+            if given.order == RankOrder::Permuted {
+                return Err(Error::parameter("order", "permuted", "none beside a group, which has an order"));
+            }
+            if group.place_of(given.root).is_none() {
+                if given.root != DEFAULT.root {
+                    return Err(Error::parameter("root", given.root, format!("a rank of the group {list}")));
+                }
+                given.root = group.source();
+            }
+            members = group.len();
+        }
+        let (model_lambda, model_t0) = site.postal.unzip();
+        let inputs = Parameters {
+            lambda: given.lambda.or(model_lambda),
+            t0: given.t0.or(model_t0),
+            alpha: given.alpha,
+            segment: given.segment.map(|Size(bytes)| bytes),
+            ..Parameters::of(members)
+        };
+        Ok(Setup { collective, given, ranks, inputs, is_postal: site.postal.is_some() })
+    }
+
+    /// The name of the usual algorithm for blocks of `bytes`.
+    pub(super) fn usual(&self, bytes: Bytes) -> &'static str {
+        self.collective.usual(&self.inputs, bytes)
+    }
+
+    /// The algorithm called `name`, or the usual one for blocks of `bytes`, and the parameters that it has used.
+    ///
+    /// # Errors
+    /// A parameter that it lacks; one that it has no use for.
+    pub(super) fn algorithm(&self, name: Option<&str>, bytes: Bytes) -> Result<(AnyAlgorithm, Parameters), Error> {
+        let mut inputs = self.inputs.clone();
+        let name = name.unwrap_or_else(|| self.usual(bytes));
+        let known = self.collective.summaries().into_iter().find(|summary| summary.name == name);
+        if inputs.segment.is_some() && known.is_some_and(|it| !it.parameters.contains(&Parameter::Segment)) {
+            let allowed = format!("none, as {name} does not cut messages");
+            return Err(Error::parameter("segment", "a size", allowed));
+        }
+        let made = self.collective.algorithm(name, &mut inputs);
+        let made = made.ok_or_else(|| Error::parameter("algorithm", name, self.collective.algorithms().join(", ")))?;
+        let algorithm = made
+            .map_err(|MissingParameter { parameter, chosen }| missing_parameter(parameter, chosen.unwrap_or(name)))?;
+        self.check_used(&inputs, algorithm.name())?;
+        if algorithm.needs().multicast() && self.given.order == RankOrder::Permuted {
+            let allowed = format!("cyclic, as {} reaches all at once", algorithm.name());
+            return Err(Error::parameter("order", "permuted", allowed));
+        }
+        if let Some(group) = self.given.group.as_ref().filter(|_| algorithm.needs().multicast()) {
+            let allowed = format!("none, as {} reaches all ranks", algorithm.name());
+            return Err(Error::parameter("group", group, allowed));
+        }
+        Ok((algorithm, inputs))
+    }
+
+    /// Says whether the algorithm makes use of alpha, lambda and t0, where these were given. In the postal model the latter two are
+    /// the machine's.
+    fn check_used(&self, inputs: &Parameters, algorithm: &str) -> Result<(), Error> {
+        let unused = |parameter| !inputs.has_used(parameter);
+        if let Some(alpha) = inputs.alpha.filter(|_| unused(Parameter::Alpha)) {
+            return Err(Error::parameter("alpha", alpha, format!("none, as {algorithm} does not split by shares")));
+        }
+        if self.is_postal {
+            return Ok(());
+        }
+        if let Some(lambda) = inputs.lambda.filter(|_| unused(Parameter::Lambda)) {
+            let allowed = match inputs.alpha {
+                Some(_) => "none beside an alpha, by which the tree splits".to_owned(),
+                None => format!("none on a machine, as {algorithm} is not made for a latency"),
+            };
+            return Err(Error::parameter("lambda", lambda, allowed));
+        }
+        if let Some(t0) = self.given.t0.filter(|_| unused(Parameter::T0)) {
+            let allowed = format!("none on a machine, as {algorithm} is not made for a step");
+            return Err(Error::parameter("t0", t0, allowed));
+        }
+        Ok(())
+    }
+
+    /// What the result repeats: the parameters that are `stated`, and those that the algorithm has used.
+    fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters), stated: &[&str]) -> Map<String, Value> {
+        let given = &self.given;
+        let used = |parameter: Parameter, value: Value| (parameter.name(), value, inputs.has_used(parameter));
+        let all = [
+            ("bytes", json!(given.bytes.0.0), stated.contains(&"bytes")),
+            ("root", json!(given.root.0), stated.contains(&"root")),
+            ("operator", json!(given.operator.to_string()), stated.contains(&"operator")),
+            ("order", json!(given.order.name()), given.order == RankOrder::Permuted),
+            ("group", json!(given.group), given.group.is_some()),
+            used(Parameter::Alpha, json!(inputs.alpha.map(Alpha::as_f64))),
+            used(Parameter::Lambda, json!(inputs.lambda.map(|lambda| lambda.to_string()))),
+            used(Parameter::T0, json!(inputs.t0.map(|t0| t0.to_string()))),
+            used(Parameter::Segment, json!(inputs.segment.map(|segment| segment.0))),
+            ("algorithm", json!(algorithm.name()), true),
+        ];
+        all.into_iter().filter(|all| all.2).map(|(name, value, _)| (name.to_owned(), value)).collect()
+    }
+
+    /// In the postal model, the least time in which all ranks can hear of one, or one of all.
+    fn lower_bound(&self) -> Option<Finding> {
+        let (lambda, t0) = (self.inputs.lambda.filter(|_| self.is_postal)?, self.inputs.t0?);
+        let informed = self.collective.shape().least_traffic(self.inputs.ranks).ranks;
+        let bound: Steps = broadcast_time(lambda, u64::from(informed));
+        Some(Finding {
+            name: "lower bound",
+            text: format!("{}, {bound} steps of {}", rounded(bound.of(t0)), rounded(t0)),
+            key: "lower_bound_ps",
+            value: json!(bound.of(t0).picoseconds()),
+        })
+    }
+}
 
 /// The program for `site`: a collective by the algorithm called `name`, or its usual one, with the parameters that are `stated`.
 fn prepared(
@@ -120,35 +421,64 @@ fn prepared(
     given: Given,
     stated: &[&str],
     site: &Site,
-) -> Result<Prepared<CollectiveProgram>, Error> {
-    let Given { bytes: Size(bytes), root, operator, order } = given;
-    let ranks = site.ranks()?;
-    Site::check_rank("root", root, ranks)?;
+) -> Result<Box<dyn Ready>, Error> {
+    let setup = Setup::new(collective, given, site)?;
+    let Given { bytes: Size(bytes), root, operator, order, .. } = setup.given;
+    let made = setup.algorithm(name, bytes)?;
+    let parameters = Value::Object(setup.parameters(&made, stated));
+    let (algorithm, _) = made;
+    let ranks = setup.inputs.ranks;
     // A permuted group begins with its root.
-    let (group, place) = match order {
-        RankOrder::Cyclic => (Group::from_source(Rank(0), ranks)?, root),
-        RankOrder::Permuted => (Group::permuted(root, ranks, site.seed)?, Rank(0)),
+    let (group, place) = match (&setup.given.group, order) {
+        (Some(group), _) => (group.group().clone(), group.group().place_of(root).map_or(root, Rank)),
+        (None, RankOrder::Cyclic) => (Group::from_source(Rank(0), ranks)?, root),
+        (None, RankOrder::Permuted) => (Group::permuted(root, ranks, site.seed)?, Rank(0)),
     };
-    let name = name.unwrap_or_else(|| collective.usual(ranks, bytes));
-    let algorithm = collective.algorithm(name, &mut Parameters::of(ranks));
-    let algorithm = algorithm.ok_or_else(|| Error::parameter("algorithm", name, collective.algorithms().join(", ")))?;
-    let algorithm = algorithm.map_err(|missing| Error::parameter("algorithm", name, missing))?;
-    let longest = algorithm.cost(Lambda::ONE, ranks, bytes).chain.into_iter().map(|stretch| stretch.bytes).max();
-    site.check_largest("bytes", longest.unwrap_or(bytes))?;
-    let is_permuted = order == RankOrder::Permuted;
-    let all = [
-        ("bytes", json!(bytes.0), stated.contains(&"bytes")),
-        ("root", json!(root.0), stated.contains(&"root")),
-        ("operator", json!(operator.to_string()), stated.contains(&"operator")),
-        ("order", json!(order.name()), is_permuted),
-        ("algorithm", json!(name), true),
-    ];
-    let parameters: Map<String, Value> =
-        all.into_iter().filter(|all| all.2).map(|(name, value, _)| (name.to_owned(), value)).collect();
+    // Only blocks of several ranks are joined.
+    if collective.shape().blocks == Division::PerRank {
+        let longest = algorithm.cost(Lambda::ONE, ranks, bytes).chain.into_iter().map(|stretch| stretch.bytes).max();
+        site.check_largest("bytes", longest.unwrap_or(bytes))?;
+    }
+    let messages = algorithm.messages(ranks);
+    let needs_multicast = algorithm.needs().multicast();
     let data = if site.is_real { Data::Bytes } else { Data::Sizes };
-    let sizes = Sizes::Same(bytes);
-    let program = CollectiveProgram { algorithm, group, root: place, operator, sizes, data };
-    let mut prepared = Prepared::new(program, ranks, Value::Object(parameters));
-    prepared.notes.draws = is_permuted;
-    Ok(prepared)
+    let (sends, sizes) = (sends(site, bytes), Sizes::Same(bytes));
+    let program = CollectiveProgram { algorithm, group, root: place, operator, sends, sizes, data };
+    Ok(match needs_multicast {
+        true => ready(MulticastProgram(program), parameters, messages, &setup),
+        false => ready(program, parameters, messages, &setup),
+    })
+}
+
+fn ready<P>(program: P, parameters: Value, messages: Option<u64>, setup: &Setup) -> Box<dyn Ready>
+where
+    P: Member + Send + 'static,
+    P::Output: Send,
+{
+    let mut prepared = Prepared::new(program, setup.ranks, parameters).expecting(messages);
+    // Where only the root has data at first, the others wait for it.
+    prepared.notes.first = (setup.collective.shape().before == Holders::Root).then_some(setup.given.root);
+    prepared.notes.draws = setup.given.order == RankOrder::Permuted;
+    let bound = setup.lower_bound();
+    Box::new(prepared.with_findings(move |_, _| bound.into_iter().collect()))
+}
+
+/// When sends of `size` are over.
+pub(super) fn sends(site: &Site, size: Bytes) -> Sends {
+    if site.waits_for_receivers(size) { Sends::Synchronous } else { Sends::Early }
+}
+
+/// The error of a parameter that an algorithm lacks.
+fn missing_parameter(parameter: Parameter, algorithm: &str) -> Error {
+    let allowed = match parameter {
+        Parameter::Alpha => {
+            let allowed = format!("a latency, or an alpha in its place, by which {algorithm} splits its tree");
+            return Error::parameter(Parameter::Lambda.name(), "nothing", allowed);
+        }
+        Parameter::Lambda => format!("a latency, which {algorithm} needs"),
+        Parameter::T0 => format!("a time, which {algorithm} needs"),
+        Parameter::Segment => format!("a size, which {algorithm} needs"),
+        Parameter::Reshuffle => format!("the time of a byte, which {algorithm} needs"),
+    };
+    Error::parameter(parameter.name(), "nothing", allowed)
 }

@@ -7,12 +7,14 @@
 mod any;
 mod awaited;
 mod description;
+mod rank_list;
 mod size;
 
 pub use all_to_all::Exchange;
 pub use any::{AnyOutput, AnyProgram, Member};
 pub use awaited::Awaited;
 pub use description::{Description, Kind, Parameter};
+pub use rank_list::RankList;
 pub use schedule::read_schedule;
 pub use size::Size;
 
@@ -130,12 +132,9 @@ impl Choice {
 }
 
 mod all_pairs;
-mod all_reduce;
 mod all_to_all;
 mod applications;
-mod broadcast;
 mod cast;
-mod collective;
 mod goal;
 mod linear_hash;
 mod listed;
@@ -153,9 +152,9 @@ catalogue! {
     Fft = applications::Fft,
     ConjugateGradient = applications::ConjugateGradient,
     Euler = applications::Euler,
-    Broadcast = broadcast::Broadcast,
+    Broadcast = listed::Broadcast,
     Cast = cast::Cast,
-    AllReduce = all_reduce::AllReduce,
+    AllReduce = listed::AllReduce,
     Barrier = listed::Barrier,
     Gather = listed::Gather,
     Scatter = listed::Scatter,

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use formats::input::InputFile;
-use programs::all_reduce;
 use programs::all_to_all::Complete;
-use programs::broadcast;
 use programs::catalogue::Parameters;
+use programs::collectives::{AnyAlgorithm, all_reduce, broadcast};
 use programs::trace::{self, Algorithms, ComputeScale, OperationRate, Replay, TraceError};
 use quantities::{Duration, Time};
 use report::terminal::{counted, rounded};
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 
 use super::Entry;
-use super::collective::Named;
+use super::listed::Named;
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site, trace_files};
 
@@ -96,11 +95,10 @@ impl Trace {
 
     /// The algorithms that were asked for.
     fn algorithms(&self, ranks: u32) -> Result<Algorithms, Error> {
-        Ok(Algorithms {
-            broadcast: made("broadcast", self.broadcast, ranks)?,
-            all_reduce: made("all_reduce", self.all_reduce, ranks)?,
-            all_to_all: self.all_to_all,
-        })
+        let broadcast = made("broadcast", self.broadcast, ranks)?.map(AnyAlgorithm::from);
+        let all_reduce = made("all_reduce", self.all_reduce, ranks)?.map(AnyAlgorithm::from);
+        let listed = broadcast.into_iter().chain(all_reduce).collect();
+        Ok(Algorithms { listed, all_to_all: self.all_to_all })
     }
 }
 

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Message, Needs, Program, Result, check_partner};
 use quantities::{Bytes, Duration, Rank};
 
 use crate::Group;
-use crate::broadcast::{Algorithm, Broadcast, hardware};
+use crate::collectives::broadcast::{Algorithm, BroadcastMessage, hardware};
 
 /// Rank 0 broadcasts a message, and `replier` sends one of the same size back as soon as it has it, `rounds` times. The others only take
 /// part in the broadcast.
@@ -53,7 +53,7 @@ impl BroadcastReply {
             }
             By::Messages(algorithm) => {
                 let group = Group::from_source(ROOT, endpoint.size())?;
-                let broadcast = Broadcast { algorithm: algorithm.clone(), group, message };
+                let broadcast = BroadcastMessage { algorithm: algorithm.clone(), group, message };
                 Program::run(&broadcast, endpoint).await
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use endpoint::{Error, Message, Result};
 use quantities::Bytes;
 
-use crate::all_reduce::{Combine, combined};
+use crate::collectives::all_reduce::{Combine, combined};
 use crate::pieces::{joined, piece};
 
 /// How large the blocks of a collective are, which all its ranks know.
@@ -59,6 +59,11 @@ impl<'a> Blocks<'a> {
     /// All of them, of which only the sizes are known.
     pub fn without_contents(sizes: &'a Sizes) -> Blocks<'a> {
         Blocks { sizes, contents: None }
+    }
+
+    /// The size of a block. [B]
+    pub fn size_of(&self, block: u32) -> Bytes {
+        self.sizes.of(block)
     }
 
     /// The message that consists of these blocks, of which the rank has each.
@@ -162,7 +167,7 @@ fn mismatch(message: &Message, expected: u64) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::all_reduce::Operator;
+    use crate::collectives::all_reduce::Operator;
 
     #[test]
     fn messages_are_taken_apart_and_joined_in_the_order_named() {

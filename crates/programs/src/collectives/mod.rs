@@ -9,7 +9,9 @@ mod shape;
 mod subgroup;
 
 pub mod all_gather;
+pub mod all_reduce;
 pub mod barrier;
+pub mod broadcast;
 pub mod exscan;
 pub mod gather;
 pub mod reduce;
@@ -18,25 +20,36 @@ pub mod scan;
 pub mod scatter;
 
 pub use blocks::{Blocks, Place, Sizes};
-pub use program::{CollectiveProgram, Data, cut};
-pub use shape::{Division, Holders, LeastTraffic, Reduction, Shape};
+pub use program::{CollectiveProgram, Data, MulticastProgram, cut};
+pub use shape::{Division, Holders, LeastTraffic, Reduction, Shape, Traffic};
 pub use subgroup::Subgroup;
 
 use endpoint::{Endpoint, Needs, Result};
 use quantities::{Bytes, Rank};
 
-use crate::all_reduce::Operator;
-use crate::catalogue::{Catalogue, Cost, Entry, MissingParameter, Parameters};
+use all_reduce::{Combine, Operator, Sends};
+
+use crate::catalogue::{Catalogue, Cost, Entry, MissingParameter, Parameter, Parameters};
 use crate::postal::Lambda;
 
 /// What all ranks of a collective agree on, besides the sizes of its blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
-    /// The root, where the collective has one.
+#[derive(Debug)]
+pub struct Call<'a, C = Operator> {
+    /// The root, where the collective has one, or the first in the order of an algorithm that has one.
     pub root: Rank,
     /// How two blocks are combined, where it reduces.
-    pub operator: Operator,
+    pub operator: &'a C,
+    /// When the sends of its messages end.
+    pub sends: Sends,
 }
+
+impl<C> Clone for Call<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Call<'_, C> {}
 
 /// The row of a collective.
 pub trait Row {
@@ -51,8 +64,11 @@ pub trait Row {
     /// Its algorithms.
     type Algorithm: Catalogue + Performs;
 
-    /// The algorithm that is taken if none is asked for, by the number of ranks and the size of a block.
-    fn usual(ranks: u32, bytes: Bytes) -> &'static str;
+    /// The algorithm that is taken if none is asked for, by what is known of the machine and by the size of a block.
+    fn usual(known: &Parameters, bytes: Bytes) -> &'static str;
+
+    /// The algorithm by which MPICH does it, where nothing is known of the machine.
+    fn usual_in_mpi(ranks: u32, bytes: Bytes) -> &'static str;
 }
 
 /// What an algorithm says of itself.
@@ -64,15 +80,17 @@ pub struct Summary {
     pub about: &'static str,
     /// How long it takes without contention, in the symbols of its source.
     pub formula: &'static str,
-    /// The names of the parameters that it uses.
-    pub parameters: Vec<&'static str>,
+    /// The parameters that it uses.
+    pub parameters: &'static [Parameter],
+    /// What it needs of its world besides sends and receives.
+    pub needs: Needs,
 }
 
 impl Summary {
     /// That of an entry of any catalogue.
     pub fn of<A>(entry: &Entry<A>) -> Summary {
-        let &Entry { name, about, formula, parameters, .. } = entry;
-        Summary { name, about, formula, parameters: parameters.iter().map(|parameter| parameter.name()).collect() }
+        let &Entry { name, about, formula, parameters, needs, .. } = entry;
+        Summary { name, about, formula, parameters, needs }
     }
 }
 
@@ -80,7 +98,22 @@ impl Summary {
 pub trait Performs {
     /// Begins with the blocks that the rank brings, and ends with those that it takes, and perhaps others.
     #[allow(async_fn_in_trait)] // as for endpoints
-    async fn perform<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()>;
+    async fn perform<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()>;
+
+    /// How many messages it sends among `ranks` ranks, if that depends on nothing else.
+    fn messages(&self, _ranks: u32) -> Option<u64> {
+        None
+    }
+
+    /// Whether a rank must know the size of blocks that it has not brought: of those that it cuts, or passes on with others.
+    fn needs_sizes(&self) -> bool {
+        true
+    }
 }
 
 /// An algorithm of one collective: its catalogue entries, and how it runs.
@@ -96,14 +129,63 @@ pub(crate) trait BlockAlgorithm {
     }
 
     /// As [`Performs::perform`].
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()>;
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()>;
+
+    /// As [`Performs::needs_sizes`].
+    fn needs_sizes(&self) -> bool {
+        true
+    }
 
     /// As [`Catalogue::cost`].
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost;
 }
 
-/// Makes the row of a collective in its own folder, from its name, MPI's functions, its shape, its usual algorithm and the list of its
-/// algorithms. A macro that makes macros needs to be given a dollar sign.
+/// Makes the row of a collective in its own folder: its name, MPI's functions, what it does in a line and as data, and its usual algorithm.
+macro_rules! row {
+    ($row:ident: $name:literal = $mpi:expr, $about:literal, $shape:expr, usual: $usual:expr $(,)?) => {
+        $crate::collectives::row! {
+            $row: $name = $mpi, $about, $shape, usual: $usual,
+            usual_in_mpi: |ranks, bytes| <$row as $crate::collectives::Row>::usual(&$crate::catalogue::Parameters::of(ranks), bytes),
+        }
+    };
+    (
+        $row:ident: $name:literal = $mpi:expr,
+        $about:literal,
+        $shape:expr,
+        usual: $usual:expr,
+        usual_in_mpi: $usual_in_mpi:expr $(,)?
+    ) => {
+        #[doc = $about]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $row;
+
+        impl $crate::collectives::Row for $row {
+            const NAME: &'static str = $name;
+            const MPI: &'static [&'static str] = &$mpi;
+            const ABOUT: &'static str = $about;
+            const SHAPE: $crate::collectives::Shape = $shape;
+            type Algorithm = Algorithm;
+
+            fn usual(known: &$crate::catalogue::Parameters, bytes: quantities::Bytes) -> &'static str {
+                let usual: fn(&$crate::catalogue::Parameters, quantities::Bytes) -> &'static str = $usual;
+                usual(known, bytes)
+            }
+
+            fn usual_in_mpi(ranks: u32, bytes: quantities::Bytes) -> &'static str {
+                let usual: fn(u32, quantities::Bytes) -> &'static str = $usual_in_mpi;
+                usual(ranks, bytes)
+            }
+        }
+    };
+}
+pub(crate) use row;
+
+/// Makes the row of a collective, and the list of its algorithms. A macro that makes macros needs to be given a dollar sign.
 macro_rules! collective {
     (
         $dollar:tt:
@@ -125,34 +207,23 @@ macro_rules! collective {
             }
 
             impl $crate::collectives::Performs for Algorithm {
-                async fn perform<E: endpoint::Endpoint>(
+                async fn perform<E: endpoint::Endpoint, C: $crate::collectives::all_reduce::Combine>(
                     &self,
                     endpoint: &E,
-                    call: &$crate::collectives::Call,
+                    call: &$crate::collectives::Call<'_, C>,
                     blocks: &mut $crate::collectives::Blocks<'_>,
                 ) -> endpoint::Result<()> {
                     each!(self, it => it.run(endpoint, call, blocks).await)
+                }
+
+                fn needs_sizes(&self) -> bool {
+                    each!(self, it => BlockAlgorithm::needs_sizes(it))
                 }
             }
         }
         pub use algorithm::*;
 
-        #[doc = $about]
-        #[derive(Clone, Copy, Debug)]
-        pub struct $row;
-
-        impl $crate::collectives::Row for $row {
-            const NAME: &'static str = $name;
-            const MPI: &'static [&'static str] = &$mpi;
-            const ABOUT: &'static str = $about;
-            const SHAPE: $crate::collectives::Shape = $shape;
-            type Algorithm = Algorithm;
-
-            fn usual(ranks: u32, bytes: quantities::Bytes) -> &'static str {
-                let usual: fn(u32, quantities::Bytes) -> &'static str = $usual;
-                usual(ranks, bytes)
-            }
-        }
+        $crate::collectives::row! { $row: $name = $mpi, $about, $shape, usual: $usual }
     };
 }
 pub(crate) use collective;
@@ -208,9 +279,14 @@ macro_rules! collectives {
                 }
             }
 
-            /// The algorithm that is taken if none is asked for.
-            pub fn usual(self, ranks: u32, bytes: Bytes) -> &'static str {
-                match self { $(Collective::$row => $file::$row::usual(ranks, bytes),)+ }
+            /// The algorithm that is taken if none is asked for, by what is known of the machine and by the size of a block.
+            pub fn usual(self, known: &Parameters, bytes: Bytes) -> &'static str {
+                match self { $(Collective::$row => $file::$row::usual(known, bytes),)+ }
+            }
+
+            /// The algorithm by which MPICH does it, where nothing is known of the machine.
+            pub fn usual_in_mpi(self, ranks: u32, bytes: Bytes) -> &'static str {
+                match self { $(Collective::$row => $file::$row::usual_in_mpi(ranks, bytes),)+ }
             }
 
             /// The algorithm of that name, made from these parameters; nothing, if it has none of that name.
@@ -256,8 +332,24 @@ macro_rules! collectives {
         }
 
         impl Performs for AnyAlgorithm {
-            async fn perform<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
-                match self { $(AnyAlgorithm::$row(algorithm) => algorithm.perform(endpoint, call, blocks).await,)+ }
+            async fn perform<E: Endpoint, C: Combine>(
+                &self,
+                endpoint: &E,
+                call: &Call<'_, C>,
+                blocks: &mut Blocks<'_>,
+            ) -> Result<()> {
+                // In a box of its own size: a rank takes no more room because another collective needs much.
+                match self {
+                    $(AnyAlgorithm::$row(algorithm) => Box::pin(algorithm.perform(endpoint, call, blocks)).await,)+
+                }
+            }
+
+            fn messages(&self, ranks: u32) -> Option<u64> {
+                match self { $(AnyAlgorithm::$row(algorithm) => algorithm.messages(ranks),)+ }
+            }
+
+            fn needs_sizes(&self) -> bool {
+                match self { $(AnyAlgorithm::$row(algorithm) => algorithm.needs_sizes(),)+ }
             }
         }
 
@@ -270,6 +362,8 @@ macro_rules! collectives {
 }
 
 collectives! {
+    broadcast::Broadcast,
+    all_reduce::AllReduce,
     barrier::Barrier,
     gather::Gather,
     scatter::Scatter,

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use endpoint::{Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
 use quantities::{Bytes, Rank};
 
 use super::{AnyAlgorithm, Blocks, Call, Performs, Shape, Sizes, Subgroup};
 use crate::Group;
-use crate::all_reduce::{Combine, Number, Operator, check_elements, combined};
+use crate::collectives::all_reduce::{Combine, Number, Operator, Sends, check_elements, combined};
 
 impl AnyAlgorithm {
     /// Takes part as a rank of `endpoint`, with a message for each block that it brings; returns one for each that it takes, in order.
@@ -15,10 +15,10 @@ impl AnyAlgorithm {
     /// # Errors
     /// Another number of messages, or other sizes, than the rank should have; data that are no whole number of the operator's elements; the
     /// errors of sending and receiving.
-    pub async fn run<E: Endpoint>(
+    pub async fn run<E: Endpoint, C: Combine>(
         &self,
         endpoint: &E,
-        call: &Call,
+        call: &Call<'_, C>,
         sizes: &Sizes,
         brought: &[Message],
     ) -> Result<Vec<Message>> {
@@ -56,7 +56,7 @@ pub fn cut(message: &Message, sizes: &Sizes, count: u32) -> Result<Vec<Message>>
 }
 
 /// Checks that there are such ranks and sizes, and whole numbers of elements.
-fn check(shape: &Shape, call: &Call, sizes: &Sizes, ranks: u32) -> Result<()> {
+fn check<C: Combine>(shape: &Shape, call: &Call<'_, C>, sizes: &Sizes, ranks: u32) -> Result<()> {
     if shape.has_root() && call.root.0 >= ranks {
         return Err(Error::NoSuchRank { rank: call.root, size: ranks });
     }
@@ -68,7 +68,7 @@ fn check(shape: &Shape, call: &Call, sizes: &Sizes, ranks: u32) -> Result<()> {
         return Err(Error::Unfit(format!("sizes: found {found}; allowed is one for each of the {wanted} ranks")));
     }
     let combined = if shape.reduction.is_some() { 0..wanted } else { 0..0 };
-    combined.into_iter().try_for_each(|block| check_elements(&call.operator, &Message::of_size(sizes.of(block))))
+    combined.into_iter().try_for_each(|block| check_elements(call.operator, &Message::of_size(sizes.of(block))))
 }
 
 /// A collective as a program: all ranks take part, in the order of a group.
@@ -82,6 +82,8 @@ pub struct CollectiveProgram {
     pub root: Rank,
     /// How data are combined.
     pub operator: Operator,
+    /// When sends of blocks end on the machine.
+    pub sends: Sends,
     /// The size of each block.
     pub sizes: Sizes,
     /// Whether messages carry bytes, by which the result is checked.
@@ -136,7 +138,7 @@ impl CollectiveProgram {
 
     /// Takes part as a rank of an endpoint whose ranks are the places in the group.
     async fn run_within<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Message>> {
-        let call = Call { root: self.root, operator: self.operator };
+        let call = Call { root: self.root, operator: &self.operator, sends: self.sends };
         let me = endpoint.rank().0;
         match self.data {
             Data::Bytes => {
@@ -171,5 +173,23 @@ impl Program for CollectiveProgram {
         let Some(me) = self.group.place_of(rank).filter(|_| self.data == Data::Bytes) else { return Ok(()) };
         let differs = || Error::Network(format!("rank {rank} has ended with something else than it should have"));
         if *found == self.expected(me)? { Ok(()) } else { Err(differs()) }
+    }
+}
+
+/// A collective whose algorithm uses the machine's own broadcast, among all ranks in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MulticastProgram(pub CollectiveProgram);
+
+impl Program for MulticastProgram {
+    const NEEDS: Needs = Needs::MULTICAST;
+    /// As of a [`CollectiveProgram`].
+    type Output = Vec<Message>;
+
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Message>> {
+        self.0.run(endpoint).await
+    }
+
+    fn check(&self, rank: Rank, found: &Vec<Message>) -> Result<()> {
+        self.0.check(rank, found)
     }
 }

@@ -85,6 +85,15 @@ impl Shape {
     }
 }
 
+/// What a rank has to move, in blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Into it.
+    pub received: u64,
+    /// Out of it.
+    pub sent: u64,
+}
+
 /// The least that any algorithm of a collective has to move, in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeastTraffic {
@@ -92,6 +101,8 @@ pub struct LeastTraffic {
     pub received: u64,
     /// Out of some rank.
     pub sent: u64,
+    /// Into and out of one and the same rank: one of those for which this is most.
+    pub of_one: Traffic,
     /// How many ranks' data must come together somewhere, or to how many ranks that of one must come.
     pub ranks: u32,
 }
@@ -113,8 +124,11 @@ impl Shape {
         };
         let (received, mean_received) = most_and_all(&|me| self.received_by(me, ranks));
         let (sent, mean_sent) = most_and_all(&|me| self.sent_by(me, ranks));
+        let of = |me: u32| Traffic { received: self.received_by(me, ranks), sent: self.sent_by(me, ranks) };
+        let kinds = [0, 1, last].into_iter().filter(|me| *me < ranks).map(of);
+        let of_one = kinds.max_by_key(|traffic| traffic.received + traffic.sent).unwrap_or_default();
         let informed = if self.blocks == Division::Nothing || received > 0 { ranks } else { 1 };
-        LeastTraffic { received: received.max(mean_sent), sent: sent.max(mean_received), ranks: informed }
+        LeastTraffic { received: received.max(mean_sent), sent: sent.max(mean_received), of_one, ranks: informed }
     }
 
     /// How many blocks a rank has to receive, where the root is rank 0.

@@ -5,10 +5,9 @@ use quantities::{Bytes, Duration, Rank};
 use trace_format::{Collective, CollectiveKind};
 
 use super::algorithms::{Algorithms, Exchange};
-use crate::Group;
-use crate::all_reduce::{AllReduceContext, Operator, Sends};
 use crate::all_to_all::{CompleteExchange, posted};
 use crate::catalogue::Parameters;
+use crate::collectives::all_reduce::{Operator, Sends};
 use crate::collectives::{self, Blocks, Call, Performs as _, Sizes, Subgroup};
 use crate::schedule::SendReceiveOrder;
 
@@ -26,22 +25,16 @@ pub(super) async fn perform<E: Endpoint>(
         return Ok(());
     }
     let Collective { kind, root, ref counts, .. } = *collective;
-    let bytes = Bytes(collective.bytes);
-    let root = Rank(if kind.has_root() { root } else { 0 });
-    let group = Group::from_source(root, ranks)?;
-    let mut message = Message::of_size(bytes);
     match kind {
-        CollectiveKind::Broadcast => {
-            let algorithm = algorithms.broadcast(ranks, bytes);
-            algorithm.broadcast(endpoint, &group, bytes, &mut message).await
+        CollectiveKind::AllToAll => {
+            let bytes = Bytes(collective.bytes);
+            exchange(algorithms.all_to_all(ranks, bytes), endpoint, bytes).await
         }
-        CollectiveKind::AllReduce => {
-            let context = AllReduceContext { group: &group, operator: &OPERATOR, sends: Sends::default() };
-            algorithms.all_reduce(bytes).all_reduce(endpoint, &context, &mut message).await
-        }
-        CollectiveKind::AllToAll => exchange(algorithms.all_to_all(ranks, bytes), endpoint, bytes).await,
         CollectiveKind::AllToAllv => exchange_some(endpoint, counts).await,
-        kind => listed(kind, endpoint, root, &sizes(collective, endpoint.rank(), ranks)).await,
+        kind => {
+            let root = Rank(if kind.has_root() { root } else { 0 });
+            listed(algorithms, kind, endpoint, root, &sizes(collective, endpoint.rank(), ranks)).await
+        }
     }
 }
 
@@ -57,17 +50,28 @@ fn sizes(collective: &Collective, Rank(me): Rank, ranks: u32) -> Sizes {
     Sizes::Each((0..ranks).map(|rank| if rank == me { bytes } else { Bytes(0) }).collect())
 }
 
-/// Performs a collective of the list of all, by its usual algorithm.
-async fn listed<E: Endpoint>(kind: CollectiveKind, endpoint: &E, root: Rank, sizes: &Sizes) -> Result<()> {
+/// Performs a collective of the list of all, by the algorithm that was asked for or by its usual one.
+async fn listed<E: Endpoint>(
+    algorithms: &Algorithms,
+    kind: CollectiveKind,
+    endpoint: &E,
+    root: Rank,
+    sizes: &Sizes,
+) -> Result<()> {
     let unknown = || Error::Unfit(format!("{} has no algorithm for a replay", kind.name()));
     let row = collectives::Collective::of_mpi(kind.name()).ok_or_else(unknown)?;
     let ranks = endpoint.size();
     // Where only the root knows the sizes, no other rank can pass blocks on.
     let straight = kind.has_root() && !kind.is_of_one_size();
-    let name = if straight { "linear" } else { row.usual(ranks, sizes.largest()) };
-    let algorithm = row.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unknown)?;
-    let algorithm = algorithm.map_err(|missing| Error::Unfit(missing.to_string()))?;
-    let call = Call { root, operator: OPERATOR };
+    let algorithm = match algorithms.of(row) {
+        Some(algorithm) => algorithm,
+        None => {
+            let name = if straight { "linear" } else { row.usual_in_mpi(ranks, sizes.largest()) };
+            let made = row.algorithm(name, &mut Parameters::of(ranks)).ok_or_else(unknown)?;
+            made.map_err(|missing| Error::Unfit(missing.to_string()))?
+        }
+    };
+    let call = Call { root, operator: &OPERATOR, sends: Sends::default() };
     algorithm.perform(endpoint, &call, &mut Blocks::without_contents(sizes)).await
 }
 

@@ -5,10 +5,11 @@ use crate::collectives::{T0, any_group, any_lambda, lambda, postal_clock};
 use crate::worlds;
 use endpoint::{Message, World};
 use maquette_programs::Group;
-use maquette_programs::all_reduce::{
-    Algorithm, AllReduce, AllReduceByRings, Census, Combine, Inputs, Operator, RecursiveDoubling, Sends, WeightedRing,
-};
 use maquette_programs::catalogue::{Catalogue, Parameters};
+use maquette_programs::collectives::all_reduce::{
+    Algorithm, AllReduceByRings, AllReduceMessages, Census, Combine, Inputs, Operator, RecursiveDoubling, Sends,
+    WeightedRing,
+};
 use maquette_programs::postal::{Delay, Lambda, Steps, broadcast_time, nodes_within};
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
@@ -97,7 +98,7 @@ proptest! {
         let inputs = Inputs::Messages(contents.into_iter().map(Message::from).collect());
         for sends in [Sends::Synchronous, Sends::Early] {
             let algorithm = which.get(&all(lambda, n)).clone();
-            let program = AllReduce { algorithm, group: group.clone(), operator, inputs: inputs.clone(), sends };
+            let program = AllReduceMessages { algorithm, group: group.clone(), operator, inputs: inputs.clone(), sends };
             for (world, ended) in worlds::everywhere(size, &program) {
                 // Only the census posts a receive some rounds after the message is sent.
                 let is_census = matches!(program.algorithm, Algorithm::Census(_));
@@ -141,7 +142,7 @@ proptest! {
         for algorithm in all(lambda, group.len()) {
             let inputs = Inputs::OfSize(Bytes(bytes));
             let operator = "xor".parse::<Operator>().unwrap();
-            let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
+            let program = AllReduceMessages { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
             for (rank, message) in (0..).map(Rank).zip(postal_clock(lambda).run(size, &program).unwrap().0) {
                 let has = if group.place_of(rank).is_some() { bytes } else { 0 };
                 prop_assert_eq!(message, Ok(Message::of_size(Bytes(has))));
@@ -191,7 +192,7 @@ proptest! {
         for algorithm in all(lambda("2"), n) {
             let inputs = Inputs::Messages(rows.iter().cloned().map(Message::from).collect());
             let same_everywhere = !matches!(algorithm, Algorithm::Census(_));
-            let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
+            let program = AllReduceMessages { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
             let (messages, _) = postal_clock(lambda("2")).run(n, &program).unwrap();
             prop_assert!(!same_everywhere || messages.iter().all(|message| message == &messages[0]));
             for message in messages {
@@ -207,7 +208,8 @@ proptest! {
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 2), n).unwrap();
     let operator = "sum-f64".parse::<Operator>().unwrap();
-    let program = AllReduce { algorithm, group, operator, inputs: Inputs::OfSize(Bytes(512)), sends: Sends::Early };
+    let program =
+        AllReduceMessages { algorithm, group, operator, inputs: Inputs::OfSize(Bytes(512)), sends: Sends::Early };
     let (messages, answer) = postal_clock(lambda).run(n, &program).unwrap();
     assert!(messages.iter().all(|message| message.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
@@ -242,7 +244,7 @@ fn what_does_not_fit_is_an_error() {
     let group = Group::from_source(Rank(0), 3).unwrap();
     let error_of = |algorithm, operator: &str, inputs| {
         let operator = operator.parse::<Operator>().unwrap();
-        let program = AllReduce { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
+        let program = AllReduceMessages { algorithm, group: group.clone(), operator, inputs, sends: Sends::Early };
         let error_of = |(ended, _): (Vec<endpoint::Result<Message>>, Answer)| ended.into_iter().find_map(Result::err);
         postal_clock(lambda("2")).run(3, &program).map_or_else(Some, error_of).unwrap().to_string()
     };

@@ -6,11 +6,11 @@ use crate::worlds;
 use endpoint::{Message, World};
 use machines::model::LogGp;
 use maquette_programs::Group;
-use maquette_programs::broadcast::{
-    Algorithm, Binomial, Broadcast, LambdaTree, Linear, Links, Pipe, Recursive, ScatterGather, Segmented, Tree,
+use maquette_programs::catalogue::{Catalogue, Parameters};
+use maquette_programs::collectives::broadcast::{
+    Algorithm, Binomial, BroadcastMessage, LambdaTree, Linear, Links, Pipe, Recursive, ScatterGather, Segmented, Tree,
     TwoQueue,
 };
-use maquette_programs::catalogue::{Catalogue, Parameters};
 use maquette_programs::postal::{Alpha, Lambda, Splitting, broadcast_time, predicted_time};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};
@@ -27,7 +27,7 @@ fn all(lambda: Lambda, n: u32, segment: Bytes) -> Vec<Algorithm> {
 /// How long `algorithm` takes in the postal model. [ps]
 fn time_of(algorithm: Algorithm, lambda: Lambda, n: u32) -> u64 {
     let group = Group::from_source(Rank(n / 3), n).unwrap();
-    let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(512)) };
+    let program = BroadcastMessage { algorithm, group, message: Message::of_size(Bytes(512)) };
     let (messages, answer) = postal_clock(lambda).run(n, &program).unwrap();
     assert!(messages.iter().all(|message| message.as_ref().unwrap().size() == Bytes(512)));
     answer.makespan().picoseconds()
@@ -55,7 +55,7 @@ proptest! {
     ) {
         let bytes = Bytes(content.len() as u64);
         let message = if carried { Message::from(content) } else { Message::of_size(bytes) };
-        let program = Broadcast { algorithm, group, message };
+        let program = BroadcastMessage { algorithm, group, message };
         for (world, ended) in worlds::everywhere(size, &program) {
             for (rank, message) in (0..).map(Rank).zip(ended.unwrap()) {
                 let expected =
@@ -84,7 +84,7 @@ proptest! {
     #[test]
     fn blocks_go_round_the_ring_in_one_step_each_whether_sends_wait_or_not(n in 2u32..40, wait in any::<bool>()) {
         let group = Group::from_source(Rank(0), n).unwrap();
-        let program = Broadcast { algorithm: Algorithm::from(ScatterGather), group, message: Message::of_size(Bytes(u64::from(n))) };
+        let program = BroadcastMessage { algorithm: Algorithm::from(ScatterGather), group, message: Message::of_size(Bytes(u64::from(n))) };
         let model = LogGp { gap_per_byte: Duration::ZERO, overhead_per_byte: Duration::ZERO, ..worlds::MODEL };
         let world = Clock::new(LogGp { rendezvous: wait.then_some(Bytes(0)), ..model });
         let steps = u64::from(n.next_power_of_two().ilog2() + n - 1);
@@ -158,7 +158,7 @@ fn ten_thousand_ranks_take_the_least_time_too() {
 fn what_does_not_fit_is_an_error() {
     let group = || Group::from_source(Rank(0), 3).unwrap();
     let error_of = |algorithm, group| {
-        let program = Broadcast { algorithm, group, message: Message::of_size(Bytes(9)) };
+        let program = BroadcastMessage { algorithm, group, message: Message::of_size(Bytes(9)) };
         postal_clock(lambda("2")).run(3, &program).unwrap().0.remove(0).unwrap_err().to_string()
     };
     assert_eq!(

@@ -2,28 +2,33 @@
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use maquette_programs::Group;
-use maquette_programs::all_reduce::{Number, Operation, Operator};
 use maquette_programs::all_to_all;
 use maquette_programs::catalogue::Parameters;
+use maquette_programs::collectives::all_reduce::{Number, Operation, Operator, Sends};
 use maquette_programs::collectives::{AnyAlgorithm, Collective, CollectiveProgram, Data, Division, Sizes};
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
 use virtual_worlds::loggp::Clock;
 
-use crate::collectives::any_group;
+use crate::collectives::{T0, any_group, lambda};
 use crate::worlds::{MODEL, everywhere};
 
 const SUM: Operator = Operator::Of(Operation::Sum, Number::U64);
 /// Its elements are single bytes, so that it combines blocks of any size.
 const BITS: Operator = Operator::Xor;
 
-/// All algorithms of all collectives.
-fn all_algorithms() -> Vec<AnyAlgorithm> {
+/// All algorithms of all collectives among so many ranks, with a latency and segments that are no special case; but for those that need
+/// hardware of their own.
+fn all_algorithms(ranks: u32) -> Vec<AnyAlgorithm> {
+    let parameters =
+        Parameters { lambda: Some(lambda("9/5")), t0: Some(T0), segment: Some(Bytes(7)), ..Parameters::of(ranks) };
     let named = |collective: Collective| {
-        let make = move |name| collective.algorithm(name, &mut Parameters::of(2)).unwrap().unwrap();
+        let parameters = parameters.clone();
+        let make = move |name| collective.algorithm(name, &mut parameters.clone()).unwrap().unwrap();
         collective.algorithms().into_iter().map(make)
     };
-    Collective::ALL.iter().copied().flat_map(named).collect()
+    let all = Collective::ALL.iter().copied().flat_map(named);
+    all.filter(|algorithm| !algorithm.needs().multicast()).collect()
 }
 
 fn program(algorithm: &AnyAlgorithm, ranks: u32, root: u32, bytes: u64) -> CollectiveProgram {
@@ -32,6 +37,7 @@ fn program(algorithm: &AnyAlgorithm, ranks: u32, root: u32, bytes: u64) -> Colle
         group: Group::from_source(Rank(0), ranks).unwrap(),
         root: Rank(root),
         operator: BITS,
+        sends: Sends::Early,
         sizes: Sizes::Same(Bytes(bytes)),
         data: Data::Bytes,
     }
@@ -57,9 +63,9 @@ fn check(program: &CollectiveProgram, ranks: u32) {
 
 #[test]
 fn every_rank_ends_with_its_blocks_for_any_number_of_ranks_and_any_root() {
-    for algorithm in all_algorithms() {
-        let has_root = algorithm.collective().shape().has_root();
-        for ranks in (1..=33).chain([48, 100, 257]) {
+    for ranks in (1..=33).chain([48, 100, 257]) {
+        for algorithm in all_algorithms(ranks) {
+            let has_root = algorithm.collective().shape().has_root();
             let roots = if has_root && ranks <= 33 { 0..ranks } else { ranks / 3..ranks / 3 + 1 };
             for root in roots {
                 for bytes in [0, 1, 3, 17, 1000] {
@@ -73,11 +79,25 @@ fn every_rank_ends_with_its_blocks_for_any_number_of_ranks_and_any_root() {
     }
 }
 
+/// That blocks come exactly where the shape says is shown without a machine: only the messages themselves move.
+#[test]
+fn blocks_come_where_the_shape_says_among_up_to_1024_ranks() {
+    const MANY_MESSAGES: f64 = 1e5;
+    for ranks in [512, 1000, 1024] {
+        let many = |it: &AnyAlgorithm| it.cost(lambda("9/5"), ranks, Bytes(1)).messages > MANY_MESSAGES;
+        // Those with a message for each pair of ranks take seconds.
+        for algorithm in all_algorithms(ranks).into_iter().filter(|it| ranks == 1024 || !many(it)) {
+            check(&program(&algorithm, ranks, ranks / 3, 1), ranks);
+        }
+    }
+}
+
 #[test]
 fn numbers_are_combined_as_numbers() {
     for operator in Operator::all() {
-        for algorithm in all_algorithms().into_iter().filter(|it| it.collective().shape().reduction.is_some()) {
-            for ranks in [1, 2, 7, 12] {
+        for ranks in [1, 2, 7, 12] {
+            let reduces = |it: &AnyAlgorithm| it.collective().shape().reduction.is_some();
+            for algorithm in all_algorithms(ranks).into_iter().filter(reduces) {
                 check(&CollectiveProgram { operator, ..program(&algorithm, ranks, ranks / 2, 48) }, ranks);
             }
         }
@@ -90,7 +110,7 @@ proptest! {
     /// Blocks of any sizes, at ranks of any group, in any order.
     #[test]
     fn any_group_ends_with_blocks_of_any_sizes((ranks, group) in any_group(), seed in any::<u32>()) {
-        for algorithm in all_algorithms() {
+        for algorithm in all_algorithms(group.len()) {
             let per_rank = algorithm.collective().shape().blocks == Division::PerRank;
             let size = |place: u32| Bytes(u64::from(seed.rotate_left(place) % 23));
             let sizes = if per_rank { Sizes::Each((0..group.len()).map(size).collect()) } else { Sizes::Same(size(0)) };
@@ -102,9 +122,10 @@ proptest! {
 
 #[test]
 fn every_world_ends_with_the_same() {
-    for algorithm in all_algorithms() {
-        for ranks in [3, 8, 13] {
-            let program = program(&algorithm, ranks, ranks / 2, 200);
+    for ranks in [3, 8, 13] {
+        for algorithm in all_algorithms(ranks) {
+            // Some worlds send synchronously, which an algorithm is told.
+            let program = CollectiveProgram { sends: Sends::Synchronous, ..program(&algorithm, ranks, ranks / 2, 200) };
             for (world, ends) in everywhere(ranks, &program) {
                 for (rank, end) in (0..).map(Rank).zip(ends.unwrap()) {
                     let name = algorithm.name();
@@ -118,8 +139,8 @@ fn every_world_ends_with_the_same() {
 /// Where messages are only sizes, as many go as many bytes at the same times.
 #[test]
 fn sizes_take_the_time_of_bytes() {
-    for algorithm in all_algorithms() {
-        for ranks in [2, 11, 16] {
+    for ranks in [2, 11, 16] {
+        for algorithm in all_algorithms(ranks) {
             let bytes = program(&algorithm, ranks, 1, 40);
             let sizes = CollectiveProgram { data: Data::Sizes, ..bytes.clone() };
             let [with_bytes, with_sizes] = [bytes, sizes].map(|program| {
@@ -138,7 +159,7 @@ fn what_does_not_fit_is_an_error() {
         let (ends, _) = Clock::new(MODEL).run(ranks, &program).unwrap();
         ends.into_iter().next().unwrap().unwrap_err().to_string()
     };
-    for algorithm in all_algorithms() {
+    for algorithm in all_algorithms(3) {
         let shape = algorithm.collective().shape();
         let program = program(&algorithm, 3, 0, 9);
         if shape.has_root() {

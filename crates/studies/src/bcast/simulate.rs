@@ -3,7 +3,7 @@
 use endpoint::Program;
 use machines::model::{Interconnect, Machine};
 use programs::benchmarks::{BroadcastReply, By, PingPong};
-use programs::broadcast::{Algorithm, Recursive};
+use programs::collectives::broadcast::{Algorithm, Recursive};
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::answer::Answer;

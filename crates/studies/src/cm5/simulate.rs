@@ -7,7 +7,7 @@ use programs::all_to_all::{Complete, CompleteExchange};
 use programs::applications::cost::{Packing, Speed};
 use programs::applications::fft::{Array, Fft2d};
 use programs::applications::patterns::{Application, Printed};
-use programs::broadcast::{self, Broadcast, HardwareBroadcast};
+use programs::collectives::broadcast::{self, BroadcastMessage, HardwareBroadcast};
 use programs::schedule::{Pacing, Pattern, Schedule, Scheduled, SendReceiveOrder, Transfer};
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
@@ -236,7 +236,7 @@ fn broadcast(setup: &Setup, how: How, nodes: u32, bytes: u32) -> Result<Measured
         }
     };
     let group = Group::from_source(SOURCE, nodes).map_err(|error| error.to_string())?;
-    let program = Broadcast { algorithm, group, message: message.clone() };
+    let program = BroadcastMessage { algorithm, group, message: message.clone() };
     delivered(&machine, nodes, &message, &program)
 }
 

@@ -3,8 +3,8 @@
 use endpoint::{Message, Program};
 use machines::model::Machine;
 use programs::Group;
-use programs::all_reduce::{AllReduce, Census, Inputs, Number, Operation, Operator, Sends};
-use programs::broadcast::{self, Broadcast};
+use programs::collectives::all_reduce::{AllReduceMessages, Census, Inputs, Number, Operation, Operator, Sends};
+use programs::collectives::broadcast::{self, BroadcastMessage};
 use programs::measure::{AllAnswered, OneAnswer, partners};
 use programs::postal::{Alpha, Lambda, Splitting};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -96,7 +96,7 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     };
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = broadcast::Algorithm::from(broadcast::LambdaTree(Splitting::Fixed(alpha)));
-    let program = Broadcast { algorithm, group: group.map_err(run_error)?, message };
+    let program = BroadcastMessage { algorithm, group: group.map_err(run_error)?, message };
     let ran = simulate(machine, Options::default(), machine.nodes, &program);
     let (results, answer) = ran.map_err(run_error)?;
     let right = all_have(&results, machine.nodes, &program.message);
@@ -106,7 +106,7 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
 fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
     let lambda = Lambda::new(2, 1).map_err(|error| error.to_string())?;
     let splitting = if optimal { Splitting::optimal(lambda, u64::from(nodes)) } else { Splitting::BINOMIAL };
-    let program = Broadcast {
+    let program = BroadcastMessage {
         algorithm: broadcast::Algorithm::from(broadcast::LambdaTree(splitting)),
         group: Group::from_source(SOURCE, nodes).map_err(run_error)?,
         message: Message::from(b"a message to all".to_vec()),
@@ -123,7 +123,7 @@ fn global_combine(tenths: u32, nodes: u32, delayed: DelayedOperation) -> Result<
     // Every node contributes a different number, so that none can be left out or counted twice unnoticed.
     let number = |node: u64| node * node + 7 * node + 1;
     let encoded = |number: u64| Message::from(number.to_le_bytes().to_vec());
-    let program = AllReduce {
+    let program = AllReduceMessages {
         algorithm: census.into(),
         group: Group::from_source(SOURCE, nodes).map_err(run_error)?,
         operator: Operator::Of(Operation::Sum, Number::U64),

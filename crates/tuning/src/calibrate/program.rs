@@ -5,9 +5,8 @@ use std::sync::Arc;
 use programs::Group;
 use programs::all_to_all::{Complete, Irregular};
 use programs::benchmarks::PingPong;
-use programs::broadcast;
-use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
-use programs::collectives::Collective;
+use programs::catalogue::{MissingParameter, Parameter, Parameters};
+use programs::collectives::{Collective, Division};
 use programs::measure::MOST_PARTNERS;
 use programs::postal::{Alpha, Lambda, LambdaError};
 use programs::schedule::{Pacing, Pattern};
@@ -32,13 +31,11 @@ enum Program {
 }
 
 /// Those with columns of their own, by name.
-const OWN: [(&str, Trials); 8] = [
+const OWN: [(&str, Trials); 6] = [
     ("ping-pong", |row, ranks, bytes| Ok(vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)])),
     ("one-way", |row, ranks, bytes| Ok(vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)])),
     ("all-to-all", |row, ranks, bytes| Ok(vec![all_to_all(row, ranks, bytes)?])),
     ("irregular", irregular),
-    ("broadcast", |row, ranks, bytes| Ok(vec![broadcast(row, ranks, bytes)?])),
-    ("all-reduce", |row, ranks, bytes| Ok(vec![all_reduce(row, ranks, bytes)?])),
     ("send-time", |_, ranks, bytes| Ok(vec![Benchmark::SendTime(survey(ranks)?, bytes)])),
     ("receive-time", |_, ranks, bytes| Ok(vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)])),
 ];
@@ -66,20 +63,49 @@ pub(super) fn trials(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<(String,
     Ok((name.to_owned(), trials))
 }
 
-/// A collective of the list, by its usual algorithm where none is named.
+/// A collective of the list, with the parameters in the row; by its usual algorithm where none is named.
 fn listed_collective(
     collective: Collective,
     row: &Row<'_>,
     ranks: u32,
     bytes: Bytes,
 ) -> Result<Benchmark, TimesProblem> {
-    let usual = Some(collective.usual(ranks, bytes));
-    let name = row.one_of("algorithm", usual, collective.algorithms().into_iter().map(|name| (name, name)))?;
-    let made = collective.algorithm(name, &mut Parameters::of(ranks));
-    let unknown = || TimesProblem::cell("algorithm", name, collective.algorithms().join(", "));
-    let made = made.ok_or_else(unknown)?;
-    let made = made.map_err(|MissingParameter { parameter, .. }| missing_parameter(parameter, name))?;
-    Ok(Benchmark::Listed(made, bytes))
+    let all = collective.summaries();
+    // An algorithm that has parameters has no usual one without them.
+    let has_parameters = all.iter().any(|entry| !entry.parameters.is_empty());
+    let usual = (!has_parameters).then(|| collective.usual(&Parameters::of(ranks), bytes));
+    let usual = usual.and_then(|name| all.iter().find(|entry| entry.name == name));
+    let entry = row.one_of("algorithm", usual, all.iter().map(|entry| (entry.name, entry)))?;
+    let mut parameters = Parameters::of(ranks);
+    for &parameter in entry.parameters {
+        let Some(cell) = row.optional(parameter.name()) else { continue };
+        match parameter {
+            Parameter::Alpha => parameters.alpha = Some(alpha(cell)?),
+            Parameter::Lambda => parameters.lambda = Some(lambda(cell)?),
+            Parameter::T0 => parameters.t0 = Some(row.quantity("t0")?),
+            Parameter::Segment => parameters.segment = Some(segment(row)?),
+            Parameter::Reshuffle => parameters.reshuffle = Some(row.quantity("reshuffle")?),
+        }
+    }
+    let unknown = || TimesProblem::cell("algorithm", entry.name, collective.algorithms().join(", "));
+    let made = collective.algorithm(entry.name, &mut parameters).ok_or_else(unknown)?;
+    let algorithm = made
+        .map_err(|MissingParameter { parameter, chosen }| missing_parameter(parameter, chosen.unwrap_or(entry.name)))?;
+    let idle = entry.parameters.iter().find_map(|&parameter| {
+        let cell = row.optional(parameter.name()).filter(|_| !parameters.has_used(parameter))?;
+        Some(TimesProblem::idle(parameter.name(), cell, collective.name()))
+    });
+    if let Some(idle) = idle {
+        return Err(idle);
+    }
+    // By hardware all are reached at once, and blocks by rank are where their number says: no time depends on an order.
+    let has_order = collective.shape().blocks == Division::Whole && !algorithm.needs().multicast();
+    if has_order && row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])? {
+        let seed = row.value("seed", 1, "a whole number")?;
+        let group = Group::permuted(Rank(0), ranks, seed).map_err(TimesProblem::Program)?;
+        return Ok(Benchmark::ListedInOrder(algorithm, group, bytes));
+    }
+    Ok(Benchmark::Listed(algorithm, bytes))
 }
 
 /// The name of the program in a report.
@@ -135,51 +161,12 @@ fn density(row: &Row<'_>) -> Result<u64, TimesProblem> {
     }
 }
 
-fn broadcast(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    let algorithm: broadcast::Algorithm = algorithm(row, "broadcast", ranks)?;
-    let unfit = |_| TimesProblem::cell("ranks", ranks, "at least one rank");
-    // The hardware reaches all at once: no time can depend on an order.
-    let is_ordered = !algorithm.entry().needs.multicast();
-    let is_permuted = is_ordered && row.one_of("order", Some(false), [("cyclic", false), ("permuted", true)])?;
-    let group = match is_permuted {
-        false => Group::from_source(Rank(0), ranks).map_err(unfit)?,
-        true => Group::permuted(Rank(0), ranks, row.value("seed", 1, "a whole number")?).map_err(unfit)?,
-    };
-    Ok(Benchmark::Broadcast(algorithm, group, bytes))
-}
-
-fn all_reduce(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    Ok(Benchmark::AllReduce(algorithm(row, "all-reduce", ranks)?, bytes))
-}
-
-/// The algorithm that `row` names, with the parameters in the row.
-fn algorithm<A: Catalogue>(row: &Row<'_>, program: &str, ranks: u32) -> Result<A, TimesProblem> {
-    let entry = row.one_of("algorithm", None, A::entries().into_iter().map(|entry| (entry.name, entry)))?;
-    let mut parameters = Parameters::of(ranks);
-    for &parameter in entry.parameters {
-        let Some(cell) = row.optional(parameter.name()) else { continue };
-        match parameter {
-            Parameter::Alpha => parameters.alpha = Some(alpha(cell)?),
-            Parameter::Lambda => parameters.lambda = Some(lambda(cell)?),
-            Parameter::T0 => parameters.t0 = Some(row.quantity("t0")?),
-            Parameter::Segment => parameters.segment = Some(segment(row)?),
-        }
-    }
-    let made = (entry.make)(&mut parameters)
-        .map_err(|MissingParameter { parameter, chosen }| missing_parameter(parameter, chosen.unwrap_or(entry.name)))?;
-    let idle = entry.parameters.iter().find_map(|&parameter| {
-        let cell = row.optional(parameter.name()).filter(|_| !parameters.has_used(parameter))?;
-        Some(TimesProblem::idle(parameter.name(), cell, program))
-    });
-    idle.map_or(Ok(made), Err)
-}
-
 /// The error that a row lacks a parameter that an algorithm needs.
 fn missing_parameter(parameter: Parameter, algorithm: &str) -> TimesProblem {
     let allowed = match parameter {
         Parameter::Alpha => "an alpha, or a lambda in its column".to_string(),
         Parameter::Lambda => format!("a latency such as `1.8` or `9/5`, which {algorithm} needs"),
-        Parameter::T0 | Parameter::Segment => format!("one, which {algorithm} needs"),
+        Parameter::T0 | Parameter::Segment | Parameter::Reshuffle => format!("one, which {algorithm} needs"),
     };
     TimesProblem::cell(parameter.name(), "nothing", allowed)
 }

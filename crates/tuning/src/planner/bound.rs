@@ -73,14 +73,6 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let ranks = question.ranks();
     let others = u64::from(ranks.saturating_sub(1));
     let bounds = match question {
-        Question::Broadcast { bytes, .. } => {
-            let receiving = processors(machine, Traffic::default(), Traffic::of(others.min(1), *bytes));
-            [wire(machine, ranks, |_| bytes.0), channel(machine, ranks, *bytes), receiving]
-        }
-        Question::AllReduce { bytes, .. } => {
-            let own = Traffic::of(others.min(1), *bytes);
-            [wire(machine, ranks, |_| bytes.0), channel(machine, ranks, *bytes), processors(machine, own, own)]
-        }
         Question::Complete { bytes, .. } => {
             // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends as many.
             let all = Bytes(others.saturating_mul(bytes.0));
@@ -95,9 +87,10 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
                 |blocks: u64| Traffic::of(others.min(1).min(blocks.max(u64::from(bytes.0 == 0))), size(blocks));
             let receiving = processors(machine, Traffic::default(), traffic(least.received));
             let sending = processors(machine, traffic(least.sent), Traffic::default());
+            let both = processors(machine, traffic(least.of_one.sent), traffic(least.of_one.received));
             let most = size(least.received.max(least.sent));
             let of_node = |beside: u64| size(shape.least_between(beside as u32, ranks)).0;
-            [wire(machine, ranks, of_node), channel(machine, ranks, most), larger(receiving, sending)]
+            [wire(machine, ranks, of_node), channel(machine, ranks, most), larger(larger(receiving, sending), both)]
         }
         Question::Irregular(pattern) => {
             let messages = u64::from(pattern.most_messages_of_a_rank());
@@ -108,11 +101,15 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let informed = match question {
         Question::Irregular(_) => 1,
         Question::Listed { collective, .. } => collective.shape().least_traffic(ranks).ranks,
-        Question::Broadcast { .. } | Question::AllReduce { .. } | Question::Complete { .. } => ranks,
+        Question::Complete { .. } => ranks,
     };
     let bound = bounds.into_iter().fold(least.dissemination(informed), larger);
-    match (question, by_hardware(machine, question.bytes())) {
-        (Question::Broadcast { .. }, Some(time)) if time < bound.time => Bound { time, reason: Reason::Hardware },
+    let uses_hardware = match question {
+        Question::Listed { collective, .. } => collective.summaries().iter().any(|it| it.needs.multicast()),
+        Question::Complete { .. } | Question::Irregular(_) => false,
+    };
+    match by_hardware(machine, question.bytes()).filter(|_| uses_hardware) {
+        Some(time) if time < bound.time => Bound { time, reason: Reason::Hardware },
         _ => bound,
     }
 }

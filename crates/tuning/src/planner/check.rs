@@ -6,6 +6,7 @@ use std::time::{Duration as WallTime, Instant};
 
 use endpoint::{Error, Result};
 use machines::model::{Interconnect, Machine};
+use programs::collectives::{Collective, Division};
 use programs::postal::Lambda;
 use programs::schedule::{MOST_RANKS, Pattern, PatternError, Transfer};
 use quantities::{Bytes, Duration};
@@ -70,6 +71,14 @@ pub struct Places {
     pub postal: bool,
 }
 
+/// What a case is about.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Listed(Collective),
+    Complete,
+    Irregular,
+}
+
 impl Case {
     /// Case `number` of those determined by `seed`. Messages are as long as possible for all candidates to run in a moment.
     ///
@@ -79,13 +88,15 @@ impl Case {
         let mut stream = Stream::new(seed, number);
         let (machine, lambda) = place(&mut stream, places)?;
         let ranks = 2 + stream.below(machine.nodes.min(RANKS) - 1);
-        let kind = stream.below(4);
+        let kinds = Collective::ALL.iter().map(|&collective| Kind::Listed(collective));
+        let kinds: Vec<Kind> = kinds.chain([Kind::Complete, Kind::Irregular]).collect();
+        let kind = kinds[stream.below(kinds.len() as u32) as usize];
         let density = 5 + stream.below(96);
         // About how many messages of the drawn size go through the network.
         let messages = match kind {
-            0 | 1 => u64::from(ranks) * 8,
-            2 => u64::from(ranks) * u64::from(ranks) * 4,
-            _ => (u64::from(ranks) * u64::from(ranks) * u64::from(density) / 100).max(1),
+            Kind::Listed(collective) if collective.shape().blocks != Division::PerRank => u64::from(ranks) * 8,
+            Kind::Listed(_) | Kind::Complete => u64::from(ranks) * u64::from(ranks) * 4,
+            Kind::Irregular => (u64::from(ranks) * u64::from(ranks) * u64::from(density) / 100).max(1),
         };
         let most = match &machine.interconnect {
             Interconnect::Flits(network) => {
@@ -98,10 +109,9 @@ impl Case {
         };
         let bytes = size(&mut stream, most.clamp(1, LARGEST));
         let question = match kind {
-            0 => Question::Broadcast { ranks, bytes },
-            1 => Question::AllReduce { ranks, bytes },
-            2 => Question::Complete { ranks, bytes },
-            _ => Question::Irregular(pattern(&mut stream, ranks, density, bytes).map_err(unfit)?),
+            Kind::Listed(collective) => Question::Listed { collective, ranks, bytes },
+            Kind::Complete => Question::Complete { ranks, bytes },
+            Kind::Irregular => Question::Irregular(pattern(&mut stream, ranks, density, bytes).map_err(unfit)?),
         };
         Ok(Case { machine, lambda, question })
     }

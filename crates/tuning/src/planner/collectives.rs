@@ -2,7 +2,8 @@
 
 use endpoint::Result;
 use machines::model::{Machine, NodeId};
-use plan_format::{ALL_AT_ONCE, AlgorithmSpec, PlanError, Sizes};
+use plan_format::{ALL_AT_ONCE, AlgorithmSpec, PLANNED, PlanError, Sizes};
+use programs::collectives::Collective;
 use programs::schedule::Pattern;
 use quantities::Bytes;
 
@@ -44,11 +45,9 @@ pub fn picks(
 ) -> Result<Vec<Pick>> {
     let ranks = request.ranks;
     let by_size = request.sizes.iter().flat_map(|&bytes| {
-        [
-            Question::Broadcast { ranks, bytes },
-            Question::AllReduce { ranks, bytes },
-            Question::Complete { ranks, bytes },
-        ]
+        let listed = PLANNED.iter().filter_map(|name| Collective::named(name));
+        let listed = listed.map(move |collective| Question::Listed { collective, ranks, bytes });
+        listed.chain([Question::Complete { ranks, bytes }])
     });
     let mut questions: Vec<Question> = by_size.chain(request.matrix.clone().map(Question::Irregular)).collect();
     questions.sort_by_key(Question::name);

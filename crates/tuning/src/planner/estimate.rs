@@ -124,7 +124,7 @@ impl Estimates<'_> {
     /// How long the busiest channel is busy if each message of an exchange goes straight to its receiver; zero for other questions.
     fn busiest_of_direct(&self) -> Duration {
         match self.question {
-            Question::Broadcast { .. } | Question::AllReduce { .. } | Question::Listed { .. } => Duration::ZERO,
+            Question::Listed { .. } => Duration::ZERO,
             &Question::Complete { ranks, bytes } if f64::from(ranks).powi(2) <= MOST_ROUTED => {
                 let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (Rank(from), Rank(to))));
                 busiest_channel(self.site, pairs.map(|(from, to)| Transfer { from, to, bytes }))

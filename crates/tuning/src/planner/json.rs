@@ -3,7 +3,7 @@
 use experiment::{DEFAULT_SEED, Error, Provenance};
 use formats::input::InputFile;
 use machines::model::{Interconnect, Machine, NodeId};
-use programs::all_reduce::WeightedRing;
+use programs::collectives::all_reduce::WeightedRing;
 use serde_json::{Value, json};
 use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 

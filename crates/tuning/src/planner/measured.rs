@@ -8,9 +8,9 @@ use plan_format::measured::{Compared, Measured, MeasuredCall};
 use plan_format::{ALL_AT_ONCE, AlgorithmSpec, MadeFor, PlanEntries, PlanError, Sizes};
 use programs::all_to_all::{Complete, Irregular};
 use programs::catalogue::{Catalogue, Parameter, Parameters};
+use programs::collectives::{all_reduce, broadcast};
 use programs::postal::Lambda;
 use programs::schedule::{Pacing, Pattern};
-use programs::{all_reduce, broadcast};
 use quantities::Bytes;
 
 /// The largest share of the library's time for which an algorithm is used.

@@ -10,20 +10,6 @@ use quantities::Bytes;
 /// The operation to do as fast as possible.
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// One rank has a message that all are to have.
-    Broadcast {
-        /// How many ranks.
-        ranks: u32,
-        /// Size of the message. [B]
-        bytes: Bytes,
-    },
-    /// Every rank has data whose sum, or another reduction, all are to have.
-    AllReduce {
-        /// How many ranks.
-        ranks: u32,
-        /// The data of a rank. [B]
-        bytes: Bytes,
-    },
     /// Every rank has a message for every other.
     Complete {
         /// How many ranks.
@@ -48,8 +34,6 @@ impl Question {
     /// Its command on a command line.
     pub fn command(&self) -> &'static str {
         match self {
-            Question::Broadcast { .. } => "broadcast",
-            Question::AllReduce { .. } => "all-reduce",
             Question::Complete { .. } | Question::Irregular(_) => "all-to-all",
             Question::Listed { collective, .. } => collective.name(),
         }
@@ -58,8 +42,6 @@ impl Question {
     /// Its name: `broadcast`.
     pub fn name(&self) -> &'static str {
         match self {
-            Question::Broadcast { .. } => "broadcast",
-            Question::AllReduce { .. } => "all-reduce",
             Question::Complete { .. } => "all-to-all",
             Question::Irregular(_) => "irregular all-to-all",
             Question::Listed { collective, .. } => collective.name(),
@@ -86,10 +68,7 @@ impl Question {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         match self {
-            Question::Broadcast { ranks, .. }
-            | Question::AllReduce { ranks, .. }
-            | Question::Complete { ranks, .. }
-            | Question::Listed { ranks, .. } => *ranks,
+            Question::Complete { ranks, .. } | Question::Listed { ranks, .. } => *ranks,
             Question::Irregular(pattern) => pattern.ranks(),
         }
     }
@@ -97,10 +76,7 @@ impl Question {
     /// The size of a message, or the mean size if they differ. [B]
     pub fn bytes(&self) -> Bytes {
         match self {
-            Question::Broadcast { bytes, .. }
-            | Question::AllReduce { bytes, .. }
-            | Question::Complete { bytes, .. }
-            | Question::Listed { bytes, .. } => *bytes,
+            Question::Complete { bytes, .. } | Question::Listed { bytes, .. } => *bytes,
             Question::Irregular(pattern) => {
                 let all: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
                 Bytes(all.checked_div(pattern.messages().len() as u64).unwrap_or(0))

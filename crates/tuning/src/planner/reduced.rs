@@ -14,7 +14,8 @@ use std::sync::Arc;
 use endpoint::{Error, Result};
 use machines::model::{Interconnect, Machine};
 use programs::all_to_all::all_at_once;
-use programs::catalogue::{Catalogue, Parameters};
+use programs::catalogue::Parameters;
+use programs::collectives::{AnyAlgorithm, Collective};
 use programs::schedule::{Pacing, Pattern, Rule, Schedule, Transfer};
 use quantities::{Bytes, Duration};
 
@@ -149,12 +150,14 @@ fn reduced(
             Benchmark::Scheduled(Arc::new(some_steps(schedule, steps, part)), *pacing, *algorithm)
         }
         Benchmark::AllAtOnce(_) => Benchmark::AllAtOnce(Arc::new(all_at_once(&thinned(question, steps, part)?))),
-        Benchmark::Broadcast(_, group, bytes) => {
-            Benchmark::Broadcast(made(candidate, ranks, part)?, group.clone(), part.of(*bytes))
+        Benchmark::Listed(algorithm, bytes) => {
+            Benchmark::Listed(made(candidate, algorithm.collective(), ranks, part)?, part.of(*bytes))
         }
-        Benchmark::AllReduce(_, bytes) => Benchmark::AllReduce(made(candidate, ranks, part)?, part.of(*bytes)),
-        Benchmark::Listed(algorithm, bytes) => Benchmark::Listed(algorithm.clone(), part.of(*bytes)),
         Benchmark::Rings(rings, bytes) => Benchmark::Rings(Arc::clone(rings), part.of(*bytes)),
+        Benchmark::ListedInOrder(algorithm, group, bytes) => {
+            let made = made(candidate, algorithm.collective(), ranks, part)?;
+            Benchmark::ListedInOrder(made, group.clone(), part.of(*bytes))
+        }
         other @ (Benchmark::PingPong(_)
         | Benchmark::OneWay(_)
         | Benchmark::SendTime(..)
@@ -164,14 +167,15 @@ fn reduced(
 }
 
 /// The algorithm of a candidate, with segments of this part of their size.
-fn made<A: Catalogue>(candidate: &Candidate, ranks: u32, part: Part) -> Result<A> {
+fn made(candidate: &Candidate, collective: Collective, ranks: u32, part: Part) -> Result<AnyAlgorithm> {
     let spec = candidate.spec();
     let name = spec.algorithm.get_ref();
-    let entry = A::by_name(name).ok_or_else(|| Error::Unfit(format!("there is no algorithm {name}")))?;
     let segment = spec.segment.map(|segment| part.of(segment));
     let mut parameters =
         Parameters { segment, lambda: spec.lambda, t0: spec.t0, alpha: spec.alpha, ..Parameters::of(ranks) };
-    (entry.make)(&mut parameters).map_err(|missing| Error::Unfit(format!("{name} lacks a parameter: {missing}")))
+    let made = collective.algorithm(name, &mut parameters);
+    let made = made.ok_or_else(|| Error::Unfit(format!("there is no algorithm {name}")))?;
+    made.map_err(|missing| Error::Unfit(format!("{name} lacks a parameter: {missing}")))
 }
 
 /// So many of the steps of a schedule that carry messages, at equal distances, with this part of their bytes. Where many send to one rank

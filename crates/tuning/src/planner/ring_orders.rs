@@ -8,7 +8,7 @@
 
 use machines::model::{ChannelId, FlitNetwork, Interconnect};
 use programs::Group;
-use programs::all_reduce::WeightedRing;
+use programs::collectives::all_reduce::WeightedRing;
 use quantities::Rank;
 
 use crate::benchmark::Site;

@@ -59,7 +59,14 @@ fn t0_and_lambda_of_long_messages_follow_from_shorter_ones() {
     for (name, shorter) in [("cm5-32", Bytes(16 << 14)), ("mpich-tcp-8", Bytes(1500 << 14))] {
         let machine = machines::load(name).unwrap();
         let ranks = machine.nodes;
-        let model = |bytes| model::Model::measured(&machine, &Question::Broadcast { ranks, bytes }, None).unwrap();
+        let model = |bytes| {
+            model::Model::measured(
+                &machine,
+                &Question::Listed { collective: Collective::Broadcast, ranks, bytes },
+                None,
+            )
+            .unwrap()
+        };
         let (exact, extended) = (model(shorter), model(Bytes(1 << 31)));
         assert_eq!((exact.extended_from(shorter), extended.extended_from(Bytes(1 << 31))), (None, Some(shorter)));
         assert_eq!(exact.send_time(shorter), extended.send_time(shorter));
@@ -109,7 +116,7 @@ fn an_interrupted_check_returns_nothing() {
 #[test]
 fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
     let machine = machines::load("parsytec-cc-16").unwrap();
-    let question = Question::Broadcast { ranks: 16, bytes: Bytes(512) };
+    let question = Question::Listed { collective: Collective::Broadcast, ranks: 16, bytes: Bytes(512) };
     let plan = planned(&question, &machine, 0.0);
     assert!(!plan.predictions.is_empty());
     assert!(plan.predictions.iter().all(|prediction| prediction.source == Source::Estimated));
@@ -125,9 +132,10 @@ fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
 #[test]
 fn no_estimate_is_below_the_bound_or_below_what_is_called_the_quickest() {
     let machine = machines::load("booksim-mesh-8x8").unwrap();
-    for question in
-        [Question::Complete { ranks: 48, bytes: Bytes(64) }, Question::AllReduce { ranks: 64, bytes: Bytes(1 << 14) }]
-    {
+    for question in [
+        Question::Complete { ranks: 48, bytes: Bytes(64) },
+        Question::Listed { collective: Collective::AllReduce, ranks: 64, bytes: Bytes(1 << 14) },
+    ] {
         for budget in [0.0, 1e2, 1e4, 1e5, 1e6, BUDGET] {
             let Plan { predictions, verdict, bound, .. } = planned(&question, &machine, budget);
             assert!(predictions.iter().all(|it| it.time >= bound.time), "{budget}");
@@ -172,7 +180,7 @@ fn an_estimate_is_the_same_whatever_is_run() {
 #[test]
 fn rings_go_along_the_quick_links() {
     let machine = accelerators();
-    let question = Question::AllReduce { ranks: 8, bytes: Bytes(64 << 20) };
+    let question = Question::Listed { collective: Collective::AllReduce, ranks: 8, bytes: Bytes(64 << 20) };
     let times: BTreeMap<String, Duration> = with_effort(None, BUDGET, 2, |effort| {
         let effort = Effort { exhaustive: true, ..*effort };
         let predictions = plan(&question, &Site::all(&machine, 8), &effort).unwrap().predictions;
@@ -197,7 +205,7 @@ fn equal_links_need_no_order() {
 #[test]
 fn a_plan_is_for_the_nodes_on_which_ranks_are() {
     let machine = machines::load("booksim-mesh-8x8").unwrap();
-    let question = Question::Broadcast { ranks: 4, bytes: Bytes(4096) };
+    let question = Question::Listed { collective: Collective::Broadcast, ranks: 4, bytes: Bytes(4096) };
     let quickest = |nodes: [u32; 4]| {
         let nodes = nodes.map(NodeId);
         let site = Site { machine: &machine, ranks: 4, nodes: &nodes };
@@ -229,7 +237,7 @@ fn copies_are_worth_what_they_should_be() {
 #[test]
 fn a_plan_does_not_depend_on_threads() {
     let machine = machines::load("cm5-32").unwrap();
-    let question = Question::AllReduce { ranks: 20, bytes: Bytes(300) };
+    let question = Question::Listed { collective: Collective::AllReduce, ranks: 20, bytes: Bytes(300) };
     let site = Site::all(&machine, 20);
     let rows = |threads| {
         let plan = with_effort(None, BUDGET, threads, |effort| plan(&question, &site, effort)).unwrap();
@@ -244,8 +252,8 @@ fn ranks_that_share_a_wire_are_bounded_by_it() {
     let machine = machines::load("dp-smp-quad-2").unwrap();
     let bytes = Bytes(16 << 10);
     let questions = [
-        Question::Broadcast { ranks: 8, bytes },
-        Question::AllReduce { ranks: 8, bytes },
+        Question::Listed { collective: Collective::Broadcast, ranks: 8, bytes },
+        Question::Listed { collective: Collective::AllReduce, ranks: 8, bytes },
         Question::Complete { ranks: 8, bytes },
     ];
     for question in questions {
@@ -253,14 +261,15 @@ fn ranks_that_share_a_wire_are_bounded_by_it() {
         assert!(plan.bound.reason.to_string().ends_with("over the wire of a node"), "{}", plan.bound.reason);
         assert!(plan.bound.time <= plan.predictions[0].time, "{}", plan.predictions[0].candidate.name);
     }
-    let one_node = planned(&Question::Broadcast { ranks: 4, bytes }, &machine, BUDGET);
+    let one_node = planned(&Question::Listed { collective: Collective::Broadcast, ranks: 4, bytes }, &machine, BUDGET);
     assert!(!one_node.bound.reason.to_string().contains("wire"));
 }
 
 #[test]
 fn a_machine_that_broadcasts_in_hardware_is_asked_to() {
     let machine = machines::load("cm5-32").unwrap();
-    let plan = planned(&Question::Broadcast { ranks: 32, bytes: Bytes(8) }, &machine, BUDGET);
+    let plan =
+        planned(&Question::Listed { collective: Collective::Broadcast, ranks: 32, bytes: Bytes(8) }, &machine, BUDGET);
     assert_eq!(plan.predictions[0].candidate.name, "hardware");
     assert!(plan.predictions[0].candidate.schedule(32).unwrap().is_none());
 }
@@ -272,7 +281,7 @@ fn the_bound_of_the_postal_model_is_reached_in_it() {
         let lambda: Lambda = lambda.parse().unwrap();
         let step = exact_step(lambda);
         let machine = postal_machine(lambda, step).unwrap();
-        let question = Question::Broadcast { ranks, bytes: Bytes(1024) };
+        let question = Question::Listed { collective: Collective::Broadcast, ranks, bytes: Bytes(1024) };
         let plan = with_effort(Some(lambda), BUDGET, 1, |effort| plan(&question, &Site::all(&machine, ranks), effort))
             .unwrap();
         assert_eq!(plan.predictions[0].time, plan.bound.time, "{lambda}");
@@ -313,15 +322,13 @@ fn the_bound_allows_a_rank_to_receive_while_its_send_waits() {
 /// A question of any kind.
 fn questions() -> impl Strategy<Value = Question> {
     let sizes = prop_oneof![Just(0_u64), 1_u64..2000];
-    let kinds = 4 + Collective::ALL.len();
+    let kinds = 2 + Collective::ALL.len();
     (2_u32..16, sizes, 0..kinds, any::<u64>()).prop_map(|(ranks, bytes, kind, seed)| {
         let bytes = Bytes(bytes);
         match kind {
-            0 => Question::Broadcast { ranks, bytes },
-            1 => Question::AllReduce { ranks, bytes },
-            2 => Question::Complete { ranks, bytes },
-            3 => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
-            listed => Question::Listed { collective: Collective::ALL[listed - 4], ranks, bytes },
+            0 => Question::Complete { ranks, bytes },
+            1 => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
+            listed => Question::Listed { collective: Collective::ALL[listed - 2], ranks, bytes },
         }
     })
 }
@@ -349,8 +356,8 @@ proptest! {
         let machine = machines::load("booksim-mesh-8x8").unwrap();
         let bytes = Bytes(bytes);
         let question = match kind {
-            0 => Question::Broadcast { ranks, bytes },
-            1 => Question::AllReduce { ranks, bytes },
+            0 => Question::Listed { collective: Collective::Broadcast, ranks, bytes },
+            1 => Question::Listed { collective: Collective::AllReduce, ranks, bytes },
             _ => Question::Complete { ranks, bytes },
         };
         for Prediction { candidate, .. } in planned(&question, &machine, 0.0).predictions {

@@ -6,7 +6,7 @@ use maquette_virtual_worlds::answer::{Activity, Answer};
 use maquette_virtual_worlds::loggp::Clock;
 use programs::all_to_all::Pairwise;
 use programs::benchmarks::{AllPairs, EqualDist, PartnerOrder, PingPong, UnequalDist};
-use programs::broadcast::BinomialBroadcast;
+use programs::collectives::broadcast::BinomialBroadcast;
 use programs::schedule;
 use quantities::{Bytes, Duration, Rank, Time};
 

@@ -4,7 +4,7 @@ use endpoint::conformance;
 use endpoint::{Error, Message, World};
 use machines::model::Machine;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
-use programs::broadcast::HardwareBroadcast;
+use programs::collectives::broadcast::HardwareBroadcast;
 use quantities::{Bytes, Duration, Rank, Time};
 
 fn machine(control: &str) -> Machine {

@@ -9,7 +9,7 @@ use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use maquette_virtual_worlds::ethernet::{Destination, Network, Notice, Through};
 use programs::benchmarks::PingPong;
-use programs::broadcast::HardwareBroadcast;
+use programs::collectives::broadcast::HardwareBroadcast;
 use quantities::{Bytes, Duration, Rank, Time};
 
 /// Ranks 0 to 3 are on one node, 4 to 7 on the other.

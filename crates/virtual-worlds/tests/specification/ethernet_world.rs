@@ -5,7 +5,7 @@ use machines::model::{BroadcastProtocol, Ethernet, Faults, Interconnect, Machine
 use maquette_virtual_worlds::answer::{Dropped, FrameFate};
 use maquette_virtual_worlds::ethernet::world::EthernetWorld;
 use programs::benchmarks::{BroadcastReply, By, PingPong};
-use programs::broadcast::HardwareBroadcast;
+use programs::collectives::broadcast::HardwareBroadcast;
 use quantities::{Bytes, Duration, Rank, Rate, Time};
 
 fn ethernet(machine: &mut Machine) -> &mut Ethernet {

@@ -10,7 +10,7 @@ use maquette_virtual_worlds::jobs::placement::{Allocation, Placement};
 use maquette_virtual_worlds::jobs::{Background, BackgroundSources, Job, JobRun, JobsRun, Placed};
 use programs::all_to_all::Pairwise;
 use programs::benchmarks::{AllPairs, PartnerOrder, UnequalDist};
-use programs::broadcast::{BinomialBroadcast, HardwareBroadcast};
+use programs::collectives::broadcast::{BinomialBroadcast, HardwareBroadcast};
 use programs::goal::{Player, Schedule};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank, Time};

@@ -4,7 +4,6 @@ use std::num::NonZeroU16;
 
 use endpoint::{Endpoint, Message, Program, Result, World};
 use programs::Group;
-use programs::all_reduce::{self, AllReduce, Inputs, Operator, Sends};
 use programs::all_to_all::{Complete, CompleteExchange, Irregular};
 use programs::applications::conjugate_gradient::{ConjugateGradient, random_right_side};
 use programs::applications::fft::{Array, Complex32, Fft2d, row, transform};
@@ -12,9 +11,10 @@ use programs::applications::grid::Grid;
 use programs::applications::halo::{Exchanges, Halo};
 use programs::applications::partition::blocks;
 use programs::applications::patterns::halo_pattern;
-use programs::broadcast::{self, Broadcast, HardwareBroadcast};
 use programs::catalogue::{Catalogue, Parameters};
+use programs::collectives::all_reduce::{self, AllReduceMessages, Inputs, Operator, Sends};
 use programs::collectives::barrier::Dissemination;
+use programs::collectives::broadcast::{self, BroadcastMessage, HardwareBroadcast};
 use programs::linear_hash::{Growth, Key, KeyHash, LinearHash, RankEnd};
 use programs::postal::Lambda;
 use programs::schedule::{Pacing, SendReceiveOrder};
@@ -38,7 +38,7 @@ pub fn broadcasts_reach_every_rank(worlds: &[impl World]) {
         let all = broadcast::Algorithm::all(&parameters).unwrap().into_iter();
         for algorithm in all.filter(|algorithm| !algorithm.entry().needs.multicast()) {
             let group = Group::from_source(Rank(2), RANKS).unwrap();
-            let program = Broadcast { algorithm, group, message: message.clone() };
+            let program = BroadcastMessage { algorithm, group, message: message.clone() };
             assert!(outputs(world.run(RANKS, &program)).iter().all(|output| *output == message), "{program:?}");
         }
         let program = HardwareBroadcast { root: Rank(3), message: message.clone() };
@@ -58,7 +58,7 @@ pub fn combines_give_every_rank_the_sum(worlds: &[impl World]) {
         for algorithm in all_reduce::Algorithm::all(&parameters).unwrap() {
             let inputs = Inputs::Messages(numbers.iter().map(|numbers| bytes(numbers)).collect());
             let group = Group::from_source(Rank(0), RANKS).unwrap();
-            let program = AllReduce { algorithm, group, operator, inputs, sends: Sends::Early };
+            let program = AllReduceMessages { algorithm, group, operator, inputs, sends: Sends::Early };
             assert!(outputs(world.run(RANKS, &program)).iter().all(|output| *output == bytes(&sum)), "{program:?}");
         }
     }

@@ -5,6 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::barrier::distances;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
@@ -35,7 +36,7 @@ impl BlockAlgorithm for Bruck {
         |_| Ok(Bruck.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         for distance in distances(size) {
             let Shift { to: Rank(further), from: Rank(before) } = Shift::new(me, distance, size);

@@ -4,8 +4,9 @@ use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use crate::broadcast;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::broadcast;
 use crate::collectives::gather;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
@@ -28,7 +29,12 @@ impl BlockAlgorithm for GatherBroadcast {
         |_| Ok(GatherBroadcast.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let call = Call { root: Rank(0), ..*call };
         gather::Binomial.run(endpoint, &call, blocks).await?;
         let all = 0..endpoint.size();

@@ -10,7 +10,7 @@ use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::{AnyAlgorithm, Call, Division, Holders, Shape, Sizes, collective};
-use crate::all_reduce::Operator;
+use crate::collectives::all_reduce::{Operator, Sends};
 
 /// Up to so many bytes in all, few steps count for more than messages between neighbours; where ranks are a power of two, below so many.
 ///
@@ -24,8 +24,8 @@ collective! {
     AllGather: "all-gather" = ["MPI_Allgather", "MPI_Allgatherv"],
     "Bring the data of all nodes to all of them.",
     Shape { blocks: Division::PerRank, before: Holders::Owner, after: Holders::Everyone, reduction: None },
-    usual: |ranks, bytes| match bytes.0.saturating_mul(ranks.into()) {
-        all if ranks.is_power_of_two() && all < FEW_STEPS_OF_POWER.0 => "recursive-doubling",
+    usual: |known, bytes| match bytes.0.saturating_mul(known.ranks.into()) {
+        all if known.ranks.is_power_of_two() && all < FEW_STEPS_OF_POWER.0 => "recursive-doubling",
         all if all <= FEW_STEPS.0 => "bruck",
         _ => "ring",
     },
@@ -42,6 +42,6 @@ collective! {
 /// Data of other sizes, and the errors of sending and receiving.
 pub async fn all_gather<E: Endpoint>(endpoint: &E, own: Message) -> Result<Vec<Message>> {
     // Nothing is combined, and no rank is the root.
-    let call = Call { root: Rank(0), operator: Operator::Xor };
+    let call = Call { root: Rank(0), operator: &Operator::Xor, sends: Sends::Early };
     AnyAlgorithm::AllGather(Bruck.into()).run(endpoint, &call, &Sizes::Same(own.size()), &[own]).await
 }

@@ -6,6 +6,7 @@ use quantities::{Bytes, Rank};
 use super::Algorithm;
 use super::ring::Ring;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
@@ -42,7 +43,12 @@ impl BlockAlgorithm for NeighbourExchange {
         |_| Ok(NeighbourExchange.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         if !size.is_multiple_of(2) {
             return Ring.run(endpoint, call, blocks).await;

@@ -5,8 +5,9 @@ use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use super::bruck::doubling;
-use crate::all_reduce::Fold;
 use crate::catalogue::{Cost, Entry};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::all_reduce::Fold;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
@@ -35,7 +36,7 @@ impl BlockAlgorithm for RecursiveDoubling {
         |_| Ok(RecursiveDoubling.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         let fold = Fold::of(size);
         let Some(number) = fold.number(me) else {

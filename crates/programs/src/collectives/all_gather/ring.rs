@@ -5,6 +5,7 @@ use quantities::Bytes;
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 use crate::shift::Shift;
@@ -32,7 +33,7 @@ impl BlockAlgorithm for Ring {
         |_| Ok(Ring.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         let mut block = me.0;
         for _ in 1..size {

@@ -4,8 +4,9 @@ use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use crate::broadcast;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::broadcast;
 use crate::collectives::reduce::along_binomial_tree;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
@@ -26,7 +27,12 @@ impl BlockAlgorithm for Binomial {
             Ok(Binomial.into())
         })];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let call = Call { root: Rank(0), ..*call };
         along_binomial_tree(endpoint, &call, blocks, 0..0).await?;
         broadcast::binomial(endpoint, call.root, &mut Message::default()).await

@@ -5,6 +5,7 @@ use quantities::Bytes;
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 use crate::shift::Shift;
@@ -69,7 +70,7 @@ impl BlockAlgorithm for ByDissemination {
         |_| Ok(ByDissemination.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, _: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, _: &mut Blocks<'_>) -> Result<()> {
         dissemination(endpoint).await
     }
 

@@ -5,6 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
@@ -24,7 +25,7 @@ impl BlockAlgorithm for Linear {
             Ok(Linear.into())
         })];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, _: &Call, _: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, _: &mut Blocks<'_>) -> Result<()> {
         if endpoint.rank() != Rank(0) {
             endpoint.send(Rank(0), Message::default()).await?;
             return endpoint.receive(Rank(0)).await.map(drop);

@@ -6,6 +6,7 @@ use quantities::Bytes;
 use super::Algorithm;
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
@@ -33,7 +34,12 @@ impl BlockAlgorithm for Binomial {
         |_| Ok(Binomial.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let numbers = Group::from_source(call.root, endpoint.size())?;
         let Some(me) = numbers.place_of(endpoint.rank()) else { return Ok(()) };
         let size = numbers.len();

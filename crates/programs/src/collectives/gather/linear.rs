@@ -6,6 +6,7 @@ use quantities::Bytes;
 use super::Algorithm;
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
@@ -29,7 +30,12 @@ impl BlockAlgorithm for Linear {
             Ok(Linear.into())
         })];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let me = endpoint.rank();
         if me != call.root {
             return endpoint.send(call.root, blocks.take([me.0])?).await;
@@ -40,6 +46,11 @@ impl BlockAlgorithm for Linear {
             blocks.put([from.0], &received)?;
         }
         Ok(())
+    }
+
+    /// Each block goes straight from its sender to its receiver.
+    fn needs_sizes(&self) -> bool {
+        false
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {

@@ -8,6 +8,7 @@ use quantities::Bytes;
 use super::Algorithm;
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 
@@ -23,9 +24,9 @@ use crate::postal::Lambda;
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
 /// High Performance Computing Applications 19(1), 2005, section 4.4.
-pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint>(
+pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint, C: Combine>(
     endpoint: &E,
-    call: &Call,
+    call: &Call<'_, C>,
     blocks: &mut Blocks<'_>,
     all: Range<u32>,
 ) -> Result<()> {
@@ -38,7 +39,7 @@ pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint>(
         }
         if numbers.len() - me > distance {
             let received = endpoint.receive(numbers.rank_at(me + distance)).await?;
-            blocks.combine(all.clone(), &call.operator, &received, Place::After)?;
+            blocks.combine(all.clone(), call.operator, &received, Place::After)?;
         }
         distance = distance.saturating_mul(2);
     }
@@ -58,7 +59,12 @@ impl BlockAlgorithm for Binomial {
         |_| Ok(Binomial.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         along_binomial_tree(endpoint, call, blocks, 0..1).await
     }
 

@@ -5,6 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 
@@ -30,7 +31,12 @@ impl BlockAlgorithm for Linear {
         |_| Ok(Linear.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let me = endpoint.rank();
         if me != call.root {
             return endpoint.send(call.root, blocks.take([0])?).await;
@@ -38,7 +44,7 @@ impl BlockAlgorithm for Linear {
         for from in (0..endpoint.size()).map(Rank).filter(|&rank| rank != me) {
             let received = endpoint.receive(from).await?;
             let place = if from < me { Place::Before } else { Place::After };
-            blocks.combine([0], &call.operator, &received, place)?;
+            blocks.combine([0], call.operator, &received, place)?;
         }
         Ok(())
     }

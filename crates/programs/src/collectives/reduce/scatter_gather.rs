@@ -4,8 +4,9 @@ use endpoint::{Endpoint, Result};
 use quantities::Bytes;
 
 use super::Algorithm;
-use crate::all_reduce::Parts;
 use crate::catalogue::{Cost, Entry, part};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::all_reduce::Parts;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Sizes, gather, reduce_scatter};
 use crate::postal::Lambda;
 
@@ -29,10 +30,15 @@ impl BlockAlgorithm for ScatterGather {
         |_| Ok(ScatterGather.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let ranks = endpoint.size();
         let message = blocks.take([0])?;
-        let cut = Parts::of(&call.operator, &message, ranks);
+        let cut = Parts::of(call.operator, &message, ranks);
         let sizes = Sizes::Each((0..ranks).map(|part| Bytes(cut.start(part + 1) - cut.start(part))).collect());
         let mut parts = Blocks::new(&sizes);
         parts.put(0..ranks, &message)?;

@@ -25,7 +25,7 @@ collective! {
         after: Holders::Owner,
         reduction: Some(Reduction::All),
     },
-    usual: |ranks, bytes| match bytes.0.saturating_mul(ranks.into()) < FEW_STEPS.0 {
+    usual: |known, bytes| match bytes.0.saturating_mul(known.ranks.into()) < FEW_STEPS.0 {
         true => "recursive-halving",
         false => "pairwise",
     },

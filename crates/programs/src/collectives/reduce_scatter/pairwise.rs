@@ -5,6 +5,7 @@ use quantities::Bytes;
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 use crate::shift::Shift;
@@ -32,12 +33,17 @@ impl BlockAlgorithm for Pairwise {
             Ok(Pairwise.into())
         })];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         for distance in 1..size {
             let Shift { to, from } = Shift::new(me, distance, size);
             let received = endpoint.sendrecv(to, blocks.take([to.0])?, from).await?;
-            blocks.combine([me.0], &call.operator, &received, Place::After)?;
+            blocks.combine([me.0], call.operator, &received, Place::After)?;
         }
         Ok(())
     }

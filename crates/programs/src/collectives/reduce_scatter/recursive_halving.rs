@@ -4,8 +4,9 @@ use endpoint::{Endpoint, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use crate::all_reduce::Fold;
 use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::all_reduce::Fold;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 
@@ -35,7 +36,12 @@ impl BlockAlgorithm for RecursiveHalving {
         |_| Ok(RecursiveHalving.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (Rank(me), size) = (endpoint.rank(), endpoint.size());
         let fold = Fold::of(size);
         let Some(number) = fold.number(me) else {
@@ -47,7 +53,7 @@ impl BlockAlgorithm for RecursiveHalving {
         let folded = fold.partner(me);
         if let Some(partner) = folded {
             let received = endpoint.receive(Rank(partner)).await?;
-            blocks.combine(0..size, &call.operator, &received, Place::Before)?;
+            blocks.combine(0..size, call.operator, &received, Place::Before)?;
         }
         let mut half = fold.power / 2;
         while half > 0 {
@@ -57,7 +63,7 @@ impl BlockAlgorithm for RecursiveHalving {
             let of = |number: u32| fold.places(number & !(half - 1)..(number | (half - 1)) + 1);
             let received = endpoint.sendrecv(rank, blocks.take(of(partner))?, rank).await?;
             let place = if partner < number { Place::Before } else { Place::After };
-            blocks.combine(of(number), &call.operator, &received, place)?;
+            blocks.combine(of(number), call.operator, &received, place)?;
             half /= 2;
         }
         if let Some(partner) = folded {

@@ -5,6 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::reduce::along_binomial_tree;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, scatter};
 use crate::postal::Lambda;
@@ -28,7 +29,12 @@ impl BlockAlgorithm for ReduceThenScatter {
         |_| Ok(ReduceThenScatter.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let call = Call { root: Rank(0), ..*call };
         along_binomial_tree(endpoint, &call, blocks, 0..endpoint.size()).await?;
         scatter::Binomial.run(endpoint, &call, blocks).await

@@ -5,6 +5,7 @@ use quantities::Bytes;
 
 use super::Algorithm;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 use crate::shift::Shift;
@@ -32,7 +33,12 @@ impl BlockAlgorithm for Ring {
         |_| Ok(Ring.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         let before = |block: u32| block.checked_sub(1).unwrap_or(size - 1);
         let mut block = before(me.0);
@@ -40,7 +46,7 @@ impl BlockAlgorithm for Ring {
             let Shift { to, from } = Shift::new(me, 1, size);
             let received = endpoint.sendrecv(to, blocks.take([block])?, from).await?;
             block = before(block);
-            blocks.combine([block], &call.operator, &received, Place::Before)?;
+            blocks.combine([block], call.operator, &received, Place::Before)?;
         }
         Ok(())
     }

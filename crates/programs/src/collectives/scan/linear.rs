@@ -4,8 +4,9 @@ use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use crate::all_reduce::combined;
 use crate::catalogue::{Cost, Entry, Stretch};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::all_reduce::combined;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, exscan};
 use crate::postal::Lambda;
 
@@ -19,14 +20,18 @@ use crate::postal::Lambda;
 /// P - 1 messages, one after the other. Under LogGP, without the cost of combining, T = (P - 1) (o + (s-1) G + L + o).
 ///
 /// Source: the definition of a prefix sum; Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
-async fn prefixes_in_turn<E: Endpoint>(endpoint: &E, call: &Call, own: Message) -> Result<(Option<Message>, Message)> {
+async fn prefixes_in_turn<E: Endpoint, C: Combine>(
+    endpoint: &E,
+    call: &Call<'_, C>,
+    own: Message,
+) -> Result<(Option<Message>, Message)> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     let before = match me.checked_sub(1) {
         Some(rank) => Some(endpoint.receive(Rank(rank)).await?),
         None => None,
     };
     let with_own = match &before {
-        Some(before) => combined(&call.operator, before, &own)?,
+        Some(before) => combined(call.operator, before, &own)?,
         None => own,
     };
     if me + 1 < size {
@@ -44,7 +49,12 @@ impl BlockAlgorithm for Linear {
     const ENTRIES: &'static [Entry<Algorithm>] =
         &[Entry::plain("linear", "From each node to the next", "(n - 1) (o + (s-1) G + L + o)", |_| Ok(Linear.into()))];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (_, prefix) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;
         blocks.put([0], &prefix)
     }
@@ -66,7 +76,12 @@ impl BlockAlgorithm for LinearBefore {
             Ok(LinearBefore.into())
         })];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (before, _) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;
         before.map_or(Ok(()), |before| blocks.put([0], &before))
     }

@@ -4,8 +4,9 @@ use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use crate::all_reduce::combined;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::all_reduce::combined;
 use crate::collectives::barrier::distances;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, exscan};
 use crate::postal::Lambda;
@@ -22,9 +23,9 @@ use crate::postal::Lambda;
 /// Fewer than P ceil(log2 P) messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L + o).
 ///
 /// Source: Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
-async fn prefixes_by_doubling<E: Endpoint>(
+async fn prefixes_by_doubling<E: Endpoint, C: Combine>(
     endpoint: &E,
-    call: &Call,
+    call: &Call<'_, C>,
     own: Message,
 ) -> Result<(Option<Message>, Message)> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
@@ -42,9 +43,9 @@ async fn prefixes_by_doubling<E: Endpoint>(
             (None, None) => None,
         };
         if let Some(received) = received {
-            with_own = combined(&call.operator, &received, &with_own)?;
+            with_own = combined(call.operator, &received, &with_own)?;
             ranks_before = Some(match ranks_before {
-                Some(nearer) => combined(&call.operator, &received, &nearer)?,
+                Some(nearer) => combined(call.operator, &received, &nearer)?,
                 None => received,
             });
         }
@@ -65,7 +66,12 @@ impl BlockAlgorithm for RecursiveDoubling {
         |_| Ok(RecursiveDoubling.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (_, prefix) = prefixes_by_doubling(endpoint, call, blocks.take([0])?).await?;
         blocks.put([0], &prefix)
     }
@@ -89,7 +95,12 @@ impl BlockAlgorithm for RecursiveDoublingBefore {
         |_| Ok(RecursiveDoublingBefore.into()),
     )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call, blocks: &mut Blocks<'_>) -> Result<()> {
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
         let (before, _) = prefixes_by_doubling(endpoint, call, blocks.take([0])?).await?;
         before.map_or(Ok(()), |before| blocks.put([0], &before))
     }

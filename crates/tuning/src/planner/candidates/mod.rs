@@ -1,9 +1,6 @@
 //! The candidates: the algorithms that can answer a question.
 
-mod all_reduce;
 mod all_to_all;
-mod broadcast;
-mod catalogued;
 mod listed;
 
 use std::sync::Arc;
@@ -11,9 +8,9 @@ use std::sync::Arc;
 use endpoint::Result;
 use machines::model::Machine;
 use plan_format::AlgorithmSpec;
-use programs::all_reduce::WeightedRing;
 use programs::all_to_all::Complete;
-use programs::catalogue::{Catalogue, Cost, Stretch};
+use programs::catalogue::{Cost, Stretch};
+use programs::collectives::all_reduce::WeightedRing;
 use programs::schedule::{Pacing, Rule, Schedule, SendReceiveOrder};
 use quantities::{Bytes, Duration};
 
@@ -43,13 +40,10 @@ pub(super) struct Candidates {
 /// # Errors
 /// If no group has this number of ranks.
 pub(super) fn all(question: &Question, site: &Site<'_>, model: &Model) -> Result<Candidates> {
-    let machine = site.machine;
     match question {
-        Question::Broadcast { ranks, bytes } => broadcast::candidates(*ranks, *bytes, machine, model),
-        Question::AllReduce { bytes, .. } => all_reduce::candidates(*bytes, site, model),
         Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
         Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern)),
-        Question::Listed { collective, ranks, bytes } => listed::candidates(*collective, *ranks, *bytes, model),
+        Question::Listed { collective, ranks, bytes } => listed::candidates(*collective, *ranks, *bytes, site, model),
     }
 }
 
@@ -125,7 +119,7 @@ impl Candidate {
 
     /// Whether the machine's own broadcast network does it.
     pub(crate) fn is_hardware(&self) -> bool {
-        matches!(&self.benchmark, Benchmark::Broadcast(algorithm, ..) if algorithm.entry().needs.multicast())
+        matches!(&self.benchmark, Benchmark::Listed(algorithm, _) if algorithm.needs().multicast())
     }
 
     /// Whether its ranks begin operations without waiting for others.

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Message, Needs, Result};
 use quantities::Bytes;
 
 use super::Links;
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Parameter, Stretch};
 use crate::postal::{Lambda, Splitting};
@@ -77,8 +77,8 @@ impl BroadcastAlgorithm for LambdaTree {
         make: |parameters| Ok(LambdaTree(parameters.splitting()?).into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        bcast(endpoint, call.group, &self.0, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, _: Bytes, message: &mut Message) -> Result<()> {
+        bcast(endpoint, group, &self.0, message).await
     }
 
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {

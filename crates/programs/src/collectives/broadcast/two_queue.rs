@@ -6,7 +6,7 @@ use endpoint::{Endpoint, Error, Message, Needs, Result};
 use quantities::Bytes;
 
 use super::Links;
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Parameter, Stretch};
 use crate::postal::{Lambda, Steps};
@@ -111,8 +111,8 @@ impl BroadcastAlgorithm for TwoQueue {
         make: |parameters| Ok(TwoQueue(Tree::two_queue(parameters.lambda()?, parameters.ranks)).into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        along_tree(endpoint, call.group, &self.0, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, _: Bytes, message: &mut Message) -> Result<()> {
+        along_tree(endpoint, group, &self.0, message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {

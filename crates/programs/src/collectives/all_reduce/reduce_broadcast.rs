@@ -6,8 +6,8 @@ use quantities::Bytes;
 use super::algorithm::{Algorithm, AllReduceAlgorithm};
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
-use crate::broadcast::{Links, reaches};
 use crate::catalogue::{Cost, Entry, Parameter, Stretch, halvings};
+use crate::collectives::broadcast::{Links, reaches};
 use crate::postal::{Lambda, Splitting};
 
 /// Combines the `message`s of all ranks of a group at its source, along the broadcast tree that `splitting` makes, run

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::Bytes;
 
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use super::segmented::of_known_size;
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
@@ -98,8 +98,8 @@ impl BroadcastAlgorithm for ScatterGather {
         make: |_| Ok(ScatterGather.into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        scatter_gather(endpoint, call.group, call.size, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, size: Bytes, message: &mut Message) -> Result<()> {
+        scatter_gather(endpoint, group, size, message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
@@ -110,7 +110,7 @@ impl BroadcastAlgorithm for ScatterGather {
         Cost { messages: n * n, bytes: 2.0 * n * bytes.0 as f64, to_next_rank: true, chain }
     }
 
-    fn cuts(&self) -> bool {
+    fn needs_sizes(&self) -> bool {
         true
     }
 }

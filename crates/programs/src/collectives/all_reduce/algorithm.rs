@@ -6,6 +6,7 @@ use quantities::Bytes;
 use super::{AllReduceContext, Combine, Sends};
 use crate::Group;
 use crate::catalogue::{Cost, Entry, catalogue};
+use crate::collectives::{Blocks, Call, Performs};
 use crate::postal::Lambda;
 
 /// An all-reduce algorithm: its catalogue entries, and how it runs.
@@ -55,6 +56,21 @@ impl Algorithm {
     }
 }
 
+impl Performs for Algorithm {
+    async fn perform<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
+        let group = Group::from_source(call.root, endpoint.size())?;
+        let context = AllReduceContext { group: &group, operator: call.operator, sends: call.sends };
+        let mut message = blocks.take([0])?;
+        self.all_reduce(endpoint, &context, &mut message).await?;
+        blocks.put([0], &message)
+    }
+}
+
 /// The ranks' input data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inputs {
@@ -64,9 +80,9 @@ pub enum Inputs {
     Messages(Vec<Message>),
 }
 
-/// An all-reduce as a program.
+/// The all-reduce of given messages as a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllReduce<C> {
+pub struct AllReduceMessages<C> {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// The ranks that take part.
@@ -79,7 +95,7 @@ pub struct AllReduce<C> {
     pub sends: Sends,
 }
 
-impl<C: Combine> AllReduce<C> {
+impl<C: Combine> AllReduceMessages<C> {
     /// A rank's input; empty if it is not in the group.
     fn input<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
         let place = self.group.place_of(endpoint.rank());
@@ -96,12 +112,12 @@ impl<C: Combine> AllReduce<C> {
     }
 }
 
-impl<C: Combine> Program for AllReduce<C> {
+impl<C: Combine> Program for AllReduceMessages<C> {
     /// The result; an empty message at a rank that is not in the group.
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let AllReduce { algorithm, group, operator, sends, .. } = self;
+        let AllReduceMessages { algorithm, group, operator, sends, .. } = self;
         let context = AllReduceContext { group, operator, sends: *sends };
         let mut message = self.input(endpoint)?;
         algorithm.all_reduce(endpoint, &context, &mut message).await?;

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Message, Needs, Result};
 use quantities::Bytes;
 
 use super::Links;
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use super::lambda_tree::reaches;
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Parameter, Stretch, halvings};
@@ -134,8 +134,8 @@ impl BroadcastAlgorithm for Segmented {
         }
     }
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        segmented(endpoint, call.group, &self.pipe, self.segment, call.size, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, size: Bytes, message: &mut Message) -> Result<()> {
+        segmented(endpoint, group, &self.pipe, self.segment, size, message).await
     }
 
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {
@@ -152,7 +152,7 @@ impl BroadcastAlgorithm for Segmented {
         Cost { messages: n * m, bytes: n * bytes.0 as f64, to_next_rank, chain: vec![stretch] }
     }
 
-    fn cuts(&self) -> bool {
+    fn needs_sizes(&self) -> bool {
         true
     }
 }

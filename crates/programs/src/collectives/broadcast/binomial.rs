@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Needs, Program, Result};
 use quantities::{Bytes, Rank};
 
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
@@ -88,8 +88,8 @@ impl BroadcastAlgorithm for Binomial {
         make: |_| Ok(Binomial.into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        binomial_among(endpoint, call.group, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, _: Bytes, message: &mut Message) -> Result<()> {
+        binomial_among(endpoint, group, message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::Bytes;
 
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
@@ -62,8 +62,8 @@ impl BroadcastAlgorithm for Recursive {
         make: |_| Ok(Recursive.into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        recursive(endpoint, call.group, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, _: Bytes, message: &mut Message) -> Result<()> {
+        recursive(endpoint, group, message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {

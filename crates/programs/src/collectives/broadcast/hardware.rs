@@ -3,7 +3,8 @@
 use endpoint::{Endpoint, Message, Needs, Program, Result, check_partner};
 use quantities::{Bytes, Rank};
 
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
+use crate::Group;
 use crate::catalogue::{Cost, Entry};
 use crate::postal::Lambda;
 
@@ -61,8 +62,8 @@ impl BroadcastAlgorithm for Hardware {
         make: |_| Ok(Hardware.into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        hardware(endpoint, call.group.source(), message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, _: Bytes, message: &mut Message) -> Result<()> {
+        hardware(endpoint, group.source(), message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, _: Bytes) -> Cost {

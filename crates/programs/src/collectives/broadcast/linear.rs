@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::Bytes;
 
-use super::algorithm::{Algorithm, BroadcastAlgorithm, Call};
+use super::algorithm::{Algorithm, BroadcastAlgorithm};
 use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
@@ -49,8 +49,8 @@ impl BroadcastAlgorithm for Linear {
         make: |_| Ok(Linear.into()),
     }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()> {
-        linear(endpoint, call.group, message).await
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, _: Bytes, message: &mut Message) -> Result<()> {
+        linear(endpoint, group, message).await
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {

@@ -5,6 +5,8 @@ use quantities::Bytes;
 
 use crate::Group;
 use crate::catalogue::{Cost, Entry, catalogue};
+use crate::collectives::all_reduce::Combine;
+use crate::collectives::{Blocks, Call, Performs};
 use crate::postal::Lambda;
 
 /// A broadcast algorithm: its catalogue entries, and how it runs.
@@ -17,29 +19,21 @@ pub(super) trait BroadcastAlgorithm {
         &Self::ENTRIES[0]
     }
 
-    /// Broadcasts the source's `message`; that of the others is overwritten.
-    async fn run<E: Endpoint>(&self, endpoint: &E, call: &Call<'_>, message: &mut Message) -> Result<()>;
+    /// Broadcasts the `message` of the source of `group`, which is of `size`; that of the others is overwritten.
+    async fn run<E: Endpoint>(&self, endpoint: &E, group: &Group, size: Bytes, message: &mut Message) -> Result<()>;
 
     /// As [`Catalogue::cost`](crate::catalogue::Catalogue::cost).
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost;
 
-    /// As [`Algorithm::messages`].
+    /// As [`Performs::messages`].
     fn messages(&self, _ranks: u32) -> Option<u64> {
         None
     }
 
-    /// As [`Algorithm::cuts`].
-    fn cuts(&self) -> bool {
+    /// As [`Performs::needs_sizes`].
+    fn needs_sizes(&self) -> bool {
         false
     }
-}
-
-/// What all ranks of a broadcast agree on.
-pub(super) struct Call<'a> {
-    /// The ranks that take part, in order, the source first.
-    pub(super) group: &'a Group,
-    /// The size of the message.
-    pub(super) size: Bytes,
 }
 
 catalogue! {
@@ -56,16 +50,6 @@ catalogue! {
 }
 
 impl Algorithm {
-    /// How many messages it sends among `ranks` ranks, if that depends on nothing else.
-    pub fn messages(&self, ranks: u32) -> Option<u64> {
-        each!(self, it => it.messages(ranks))
-    }
-
-    /// Whether it cuts the message into parts, so that every rank must know its size.
-    pub fn cuts(&self) -> bool {
-        each!(self, it => it.cuts())
-    }
-
     /// Broadcasts the source's `message`, of `size`; that of the others is overwritten.
     ///
     /// # Errors
@@ -77,15 +61,36 @@ impl Algorithm {
         size: Bytes,
         message: &mut Message,
     ) -> Result<()> {
-        let call = Call { group, size };
-        each!(self, it => it.run(endpoint, &call, message).await)
+        each!(self, it => it.run(endpoint, group, size, message).await)
     }
 }
 
-/// A broadcast as a program. For one in hardware use [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
+impl Performs for Algorithm {
+    async fn perform<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
+        let group = Group::from_source(call.root, endpoint.size())?;
+        let mut message = if endpoint.rank() == call.root { blocks.take([0])? } else { Message::default() };
+        self.broadcast(endpoint, &group, blocks.size_of(0), &mut message).await?;
+        blocks.put([0], &message)
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        each!(self, it => BroadcastAlgorithm::messages(it, ranks))
+    }
+
+    fn needs_sizes(&self) -> bool {
+        each!(self, it => BroadcastAlgorithm::needs_sizes(it))
+    }
+}
+
+/// The broadcast of a given message as a program. For one in hardware use [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
 /// with [`endpoint::Error::Undeclared`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broadcast {
+pub struct BroadcastMessage {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// The ranks that take part, in order, the source first.
@@ -94,12 +99,12 @@ pub struct Broadcast {
     pub message: Message,
 }
 
-impl Program for Broadcast {
+impl Program for BroadcastMessage {
     /// The message as this rank has it at the end; an empty one at a rank that is not in the group.
     type Output = Message;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Message> {
-        let Broadcast { algorithm, group, message: own } = self;
+        let BroadcastMessage { algorithm, group, message: own } = self;
         let mut message = if endpoint.rank() == group.source() { own.clone() } else { Message::default() };
         algorithm.broadcast(endpoint, group, own.size(), &mut message).await?;
         Ok(message)
