@@ -5,7 +5,7 @@ mod distances;
 mod flow;
 mod zero_load;
 
-pub use bisection::Bisection;
+pub use bisection::{Bisection, bits_per_second_across, halvings};
 pub use zero_load::zero_load;
 
 use quantities::{Bytes, Duration};

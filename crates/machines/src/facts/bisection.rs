@@ -39,11 +39,8 @@ pub struct Bisection {
     pub exact: bool,
 }
 
-/// Works out the bisection; none for networks too large.
-pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
-    if network.channels.len() > MOST_CHANNELS {
-        return None;
-    }
+/// Ways of halving the nodes of a network: the name of each, and all nodes in an order of which the first half is one half.
+pub fn halvings(network: &FlitNetwork) -> Vec<(&'static str, Vec<usize>)> {
     let place = |node: &usize| match network.channels[network.injection[*node].0 as usize].to {
         Place::Router(home) => network.routers[home.0 as usize].position,
         Place::Node(_) => (0.0, 0.0),
@@ -71,6 +68,27 @@ pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
         orders.push(("by columns", by(|place| place.0, |place| place.1)));
         orders.push(("by rows", by(|place| place.1, |place| place.0)));
     }
+    orders
+}
+
+/// What the channels from some nodes to all others carry together, at most, and those the other way: the larger of the two. [bit/s]
+pub fn bits_per_second_across(network: &FlitNetwork, nodes: &[usize]) -> u64 {
+    let others: Vec<usize> = {
+        let mut is_one = vec![false; network.injection.len()];
+        nodes.iter().for_each(|&node| is_one[node] = true);
+        (0..is_one.len()).filter(|&node| !is_one[node]).collect()
+    };
+    // Each rounded up, so that a bound that follows from it is one.
+    let across = |half: &[usize]| cut(network, half, |channel| bits_per_second(network, channel) + 1);
+    across(nodes).max(across(&others))
+}
+
+/// Works out the bisection; none for networks too large.
+pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
+    if network.channels.len() > MOST_CHANNELS {
+        return None;
+    }
+    let orders = halvings(network);
     let exact = !network.sides.is_empty() || matches!(network.routing, Routing::Stages(_));
     let cuts = orders.into_iter().map(|(halved, order)| {
         let first_half = &order[..order.len() / 2];

@@ -4,16 +4,20 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
 
+use machines::facts::{bits_per_second_across, halvings};
 use machines::model::{
     Channel, ChannelId, Ethernet, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Protocol, SendMode,
 };
-use programs::schedule::Pattern;
-use quantities::{Bytes, Duration, Rate};
+use programs::schedule::{Pattern, Transfer};
+use quantities::{Bytes, Duration, Rank, Rate};
 
 use super::Question;
+use crate::benchmark::Site;
 
 /// A frame without payload, as it is on the wire: padded to 64 bytes, plus 8 bytes before it. [B]
 const SHORTEST_FRAME: u64 = 72;
+/// The most channels of a network whose cuts are worked out for a plan.
+const MOST_CHANNELS: usize = 1 << 16;
 
 /// A lower bound, and its reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +53,13 @@ pub enum Reason {
         /// How much that is. [B]
         bytes: Bytes,
     },
+    /// What one half of the nodes needs of the other must go over the channels between them.
+    Bisection {
+        /// How much that is. [B]
+        bytes: Bytes,
+        /// How the nodes were halved.
+        halved: &'static str,
+    },
     /// The machine broadcasts in hardware.
     Hardware,
 }
@@ -62,12 +73,75 @@ impl fmt::Display for Reason {
             Reason::Processors => write!(out, "processor time of the busiest rank for its messages"),
             Reason::Channel { bytes } => write!(out, "{bytes} through the channel of the busiest rank"),
             Reason::Wire { bytes } => write!(out, "{bytes} over the wire of a node"),
+            Reason::Bisection { bytes, halved } => {
+                write!(out, "{bytes} between the halves of the machine, halved {halved}")
+            }
             Reason::Hardware => write!(out, "broadcast in hardware"),
         }
     }
 }
 
-/// The largest of the bounds known for `question`.
+/// The largest of the bounds known for `question` on the nodes of `site`.
+pub(super) fn on(question: &Question, site: &Site<'_>) -> Bound {
+    let bound = of(question, site.machine);
+    // What the machine does in hardware goes over no channel.
+    if site.machine.control_network.is_some() && uses_hardware(question) {
+        return bound;
+    }
+    across(question, site).into_iter().fold(bound, larger)
+}
+
+/// The bounds from what must go from one half of the nodes to the other, for several ways of halving them: whatever goes between two sets of
+/// nodes goes through the narrowest cut between them.
+fn across(question: &Question, site: &Site<'_>) -> Vec<Bound> {
+    let Interconnect::Flits(network) = &site.machine.interconnect else { return Vec::new() };
+    if network.channels.len() > MOST_CHANNELS {
+        return Vec::new();
+    }
+    let ranks = question.ranks();
+    let bound = |(halved, order): (&'static str, Vec<usize>)| {
+        let half = &order[..order.len() / 2];
+        let mut is_beside = vec![false; order.len()];
+        half.iter().for_each(|&node| is_beside[node] = true);
+        let is_beside = |rank: u32| is_beside[site.node_of(Rank(rank)).0 as usize];
+        let bytes = Bytes(bytes_between(question, &is_beside));
+        let rate = Rate::from_bits_per_second(bits_per_second_across(network, half));
+        (bytes.0 > 0 && ranks > 1)
+            .then(|| Bound { time: rate.time_of(bytes), reason: Reason::Bisection { bytes, halved } })
+    };
+    halvings(network).into_iter().filter_map(bound).collect()
+}
+
+/// The least that must go between the ranks beside and the others, in the direction in which it is more. [B]
+fn bytes_between(question: &Question, is_beside: &dyn Fn(u32) -> bool) -> u64 {
+    let ranks = question.ranks();
+    let beside = (0..ranks).filter(|&rank| is_beside(rank)).count() as u32;
+    match question {
+        Question::Listed { collective, bytes, .. } => {
+            collective.shape().least_between(beside, ranks).saturating_mul(bytes.0)
+        }
+        Question::Complete { bytes, .. } => {
+            u64::from(beside).saturating_mul(u64::from(ranks - beside)).saturating_mul(bytes.0)
+        }
+        Question::Irregular(pattern) => {
+            let each_way = |way: bool| {
+                let crosses = |message: &&Transfer| is_beside(message.from.0) == way && is_beside(message.to.0) != way;
+                pattern.messages().iter().filter(crosses).map(|message| message.bytes.0).sum::<u64>()
+            };
+            each_way(true).max(each_way(false))
+        }
+    }
+}
+
+/// Whether the machine's own broadcast can do it.
+fn uses_hardware(question: &Question) -> bool {
+    match question {
+        Question::Listed { collective, .. } => collective.summaries().iter().any(|it| it.needs.multicast()),
+        Question::Complete { .. } | Question::Irregular(_) => false,
+    }
+}
+
+/// The largest of the bounds known for `question` wherever its ranks are.
 pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let least = Least::of(machine);
     let ranks = question.ranks();
@@ -104,11 +178,7 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
         Question::Complete { .. } => ranks,
     };
     let bound = bounds.into_iter().fold(least.dissemination(informed), larger);
-    let uses_hardware = match question {
-        Question::Listed { collective, .. } => collective.summaries().iter().any(|it| it.needs.multicast()),
-        Question::Complete { .. } | Question::Irregular(_) => false,
-    };
-    match by_hardware(machine, question.bytes()).filter(|_| uses_hardware) {
+    match by_hardware(machine, question.bytes()).filter(|_| uses_hardware(question)) {
         Some(time) if time < bound.time => Bound { time, reason: Reason::Hardware },
         _ => bound,
     }

@@ -143,7 +143,7 @@ pub struct Effort<'a> {
 /// If the machine can't even do the small runs; [`endpoint::Error::Stopped`] if somebody interrupts before everything is estimated.
 pub fn plan(question: &Question, site: &Site<'_>, effort: &Effort<'_>) -> Result<Plan> {
     let model = Model::measured(site.machine, question, effort.lambda)?;
-    let bound = bound::of(question, site.machine);
+    let bound = bound::on(question, site);
     let Candidates { all, mut left_out } = candidates::all(question, site, &model)?;
     let estimates = Estimates { question, site, model: &model, effort, bound: bound.time };
     let estimated = estimates.in_order(all, &mut left_out)?;
