@@ -39,6 +39,32 @@ algorithm = "recursive-doubling"
 above = "4 KiB"
 algorithm = "rabenseifner"
 
+[[gather]]
+algorithm = "binomial"
+
+[[scatter]]
+algorithm = "binomial"
+
+[[all_gather]]
+to = "4 KiB"
+algorithm = "bruck"
+
+[[all_gather]]
+above = "4 KiB"
+algorithm = "ring"
+
+[[reduce]]
+algorithm = "scatter-gather"
+
+[[reduce_scatter]]
+algorithm = "recursive-halving"
+
+[[scan]]
+algorithm = "recursive-doubling"
+
+[[exscan]]
+algorithm = "linear"
+
 [[all_to_all]]
 to = "1 KiB"
 algorithm = "bruck"
@@ -114,6 +140,14 @@ def test_a_plan_changes_no_received_data(every_collective: Path, tmp_path: Path,
         ("MPI_Bcast", "pipeline, segment 16 KiB"),
         ("MPI_Allreduce", "recursive-doubling"),
         ("MPI_Allreduce", "rabenseifner"),
+        ("MPI_Gather", "binomial"),
+        ("MPI_Scatter", "binomial"),
+        ("MPI_Allgather", "bruck"),
+        ("MPI_Allgather", "ring"),
+        ("MPI_Reduce", "scatter-gather"),
+        ("MPI_Reduce_scatter_block", "recursive-halving"),
+        ("MPI_Scan", "recursive-doubling"),
+        ("MPI_Exscan", "linear"),
         ("MPI_Alltoall", "bruck"),
         ("MPI_Alltoall", "all-at-once"),
         ("MPI_Alltoallv", by),

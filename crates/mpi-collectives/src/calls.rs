@@ -3,9 +3,11 @@
 use std::ffi::c_int;
 
 use mpi_abi::{MPI_Comm, MPI_SUCCESS};
-use mpi_preload::{Address, Count, function};
+use mpi_preload::{Address, Count, Handle, function};
 
-use crate::choice::{BufferBlocks, Call};
+use programs::collectives::Collective;
+
+use crate::choice::{Buffer, BufferBlocks, Call, CallBlocks, ListedCall};
 use crate::communicators::{Communicator, complain};
 use crate::session::Session;
 use crate::statistics::Reason;
@@ -41,44 +43,122 @@ macro_rules! collective {
         )+
 
         /// The functions that begin collectives.
-        pub(crate) const NONBLOCKING: [&str; 8] = [$(stringify!($begun), stringify!($large_begun)),+];
+        pub(crate) const NONBLOCKING: [&str; 22] = [$(stringify!($begun), stringify!($large_begun)),+];
     };
 }
 
 collective! {
     MPI_Bcast / MPI_Bcast_c, MPI_Ibcast / MPI_Ibcast_c
         (buffer: Address, count: Count, datatype: Handle, root: Int)
-        => Call::Broadcast { data: (buffer, count.count(), datatype), root };
+        => {
+            let data = CallBlocks::One((buffer, count.count(), datatype));
+            listed(const { Collective::of_mpi("MPI_Bcast") }, data, data, None, root)
+        };
+    MPI_Gather / MPI_Gather_c, MPI_Igather / MPI_Igather_c
+        (
+            sent: Address, send_count: Count, send_type: Handle,
+            received: Address, receive_count: Count, receive_type: Handle, root: Int
+        )
+        => listed(const { Collective::of_mpi("MPI_Gather") },
+            CallBlocks::One((sent, send_count.count(), send_type)),
+            CallBlocks::PerRank((received, receive_count.count(), receive_type)),
+            None,
+            root,
+        );
+    MPI_Scatter / MPI_Scatter_c, MPI_Iscatter / MPI_Iscatter_c
+        (
+            sent: Address, send_count: Count, send_type: Handle,
+            received: Address, receive_count: Count, receive_type: Handle, root: Int
+        )
+        => listed(const { Collective::of_mpi("MPI_Scatter") },
+            CallBlocks::PerRank((sent, send_count.count(), send_type)),
+            CallBlocks::One((received, receive_count.count(), receive_type)),
+            None,
+            root,
+        );
+    MPI_Allgather / MPI_Allgather_c, MPI_Iallgather / MPI_Iallgather_c
+        (
+            sent: Address, send_count: Count, send_type: Handle,
+            received: Address, receive_count: Count, receive_type: Handle
+        )
+        => listed(const { Collective::of_mpi("MPI_Allgather") },
+            CallBlocks::One((sent, send_count.count(), send_type)),
+            CallBlocks::PerRank((received, receive_count.count(), receive_type)),
+            None,
+            0,
+        );
+    MPI_Reduce / MPI_Reduce_c, MPI_Ireduce / MPI_Ireduce_c
+        (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle, root: Int)
+        => reducing(const { Collective::of_mpi("MPI_Reduce") }, CallBlocks::One, (sent, received), (count.count(), datatype), operator, root);
     MPI_Allreduce / MPI_Allreduce_c, MPI_Iallreduce / MPI_Iallreduce_c
         (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle)
-        => Call::AllReduce { sent, received: (received, count.count(), datatype), operator };
+        => reducing(const { Collective::of_mpi("MPI_Allreduce") }, CallBlocks::One, (sent, received), (count.count(), datatype), operator, 0);
+    MPI_Reduce_scatter_block / MPI_Reduce_scatter_block_c, MPI_Ireduce_scatter_block / MPI_Ireduce_scatter_block_c
+        (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle)
+        => reducing(const { Collective::of_mpi("MPI_Reduce_scatter_block") },
+            CallBlocks::PerRank,
+            (sent, received),
+            (count.count(), datatype),
+            operator,
+            0,
+        );
+    MPI_Scan / MPI_Scan_c, MPI_Iscan / MPI_Iscan_c
+        (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle)
+        => reducing(const { Collective::of_mpi("MPI_Scan") }, CallBlocks::One, (sent, received), (count.count(), datatype), operator, 0);
+    MPI_Exscan / MPI_Exscan_c, MPI_Iexscan / MPI_Iexscan_c
+        (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle)
+        => reducing(const { Collective::of_mpi("MPI_Exscan") }, CallBlocks::One, (sent, received), (count.count(), datatype), operator, 0);
     MPI_Alltoall / MPI_Alltoall_c, MPI_Ialltoall / MPI_Ialltoall_c
         (sent: Address, send_count: Count, send_type: Handle, received: Address, receive_count: Count, receive_type: Handle)
-        => Call::AllToAll {
+        => Some(Call::AllToAll {
             sent: (sent, send_count.count(), send_type),
             received: (received, receive_count.count(), receive_type),
-        };
+        });
     MPI_Alltoallv / MPI_Alltoallv_c, MPI_Ialltoallv / MPI_Ialltoallv_c
         (
             sent: Address, send_counts: Counts, send_places: Counts, send_type: Handle,
             received: Address, receive_counts: Counts, receive_places: Counts, receive_type: Handle
         )
-        => Call::AllToAllv {
+        => Some(Call::AllToAllv {
             sent: BufferBlocks {
                 address: sent, counts: send_counts.into(), displacements: send_places.into(), datatype: send_type,
             },
             received: BufferBlocks {
                 address: received, counts: receive_counts.into(), displacements: receive_places.into(), datatype: receive_type,
             },
-        };
+        });
+}
+
+/// A call of a collective of the list; of none, if the list does not have that function of MPI, which is then left to the library.
+fn listed(
+    collective: Option<Collective>,
+    brought: CallBlocks,
+    taken: CallBlocks,
+    operator: Option<Handle>,
+    root: c_int,
+) -> Option<Call> {
+    collective.map(|collective| Call::Listed(ListedCall { collective, brought, taken, operator, root }))
+}
+
+/// The same for one that reduces: blocks sent and received, each of so many elements of a datatype.
+fn reducing(
+    collective: Option<Collective>,
+    sent_blocks: fn(Buffer) -> CallBlocks,
+    (sent, received): (Address, Address),
+    (count, datatype): (u64, Handle),
+    operator: Handle,
+    root: c_int,
+) -> Option<Call> {
+    let taken = CallBlocks::One((received, count, datatype));
+    listed(collective, sent_blocks((sent, count, datatype)), taken, Some(operator), root)
 }
 
 /// Does a collective, as planned or with the library.
 ///
 /// # Safety
 /// The arguments are those that MPI requires.
-unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_int) -> c_int {
-    let Some(session) = Session::current() else { return library() };
+unsafe fn wait(call: Option<Call>, communicator: MPI_Comm, library: impl FnOnce() -> c_int) -> c_int {
+    let (Some(session), Some(call)) = (Session::current(), call) else { return library() };
     let collective = call.collective();
     let chosen = call.entry(&session.plan).and_then(|entry| {
         let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;
@@ -105,8 +185,13 @@ unsafe fn wait(call: Call, communicator: MPI_Comm, library: impl FnOnce() -> c_i
 ///
 /// # Safety
 /// See [`wait`]; there is room for a request.
-unsafe fn begin(call: Call, communicator: MPI_Comm, request: Address, library: impl FnOnce() -> c_int) -> c_int {
-    let Some(session) = Session::current() else { return library() };
+unsafe fn begin(
+    call: Option<Call>,
+    communicator: MPI_Comm,
+    request: Address,
+    library: impl FnOnce() -> c_int,
+) -> c_int {
+    let (Some(session), Some(call)) = (Session::current(), call) else { return library() };
     let collective = call.collective();
     let chosen = session.for_nonblocking().and_then(|()| call.entry(&session.plan)).and_then(|entry| {
         let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;

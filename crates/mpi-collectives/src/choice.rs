@@ -6,12 +6,12 @@ use std::sync::Arc;
 use mpi_abi::*;
 use mpi_preload::{Address, Count, Handle};
 use plan_format::{Entry, Exchange, MatrixExchange, Plan, place_for};
-use programs::collectives::{all_reduce, broadcast};
+use programs::collectives::{AnyAlgorithm, Collective as ListedCollective, Holders};
 use quantities::{Bytes, Rank};
 
 use crate::communicators::Communicator;
 use crate::data::{Elements, Layout};
-use crate::job::{Blocks, Job};
+use crate::job::{Blocks, Job, Listed};
 use crate::reduction::Reduction;
 use crate::session::Session;
 use crate::statistics::{Collective, Reason};
@@ -66,11 +66,111 @@ impl Numbers {
     }
 }
 
+/// The blocks of a call of a collective of the list: one, or one for each rank, each of so many elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CallBlocks {
+    One(Buffer),
+    PerRank(Buffer),
+}
+
+impl CallBlocks {
+    const fn buffer(self) -> Buffer {
+        match self {
+            CallBlocks::One(buffer) | CallBlocks::PerRank(buffer) => buffer,
+        }
+    }
+
+    fn is_in_place(self) -> bool {
+        is_in_place(self.buffer().0)
+    }
+
+    /// A block.
+    fn block(self, number: u32) -> Result<Elements, Reason> {
+        match self {
+            CallBlocks::One(buffer) => elements(buffer),
+            CallBlocks::PerRank(buffer) => {
+                let first = elements(buffer)?;
+                Ok(first.at(i64::from(number).wrapping_mul(first.count as i64), first.count))
+            }
+        }
+    }
+}
+
+/// A call of a collective of the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListedCall {
+    pub(crate) collective: ListedCollective,
+    /// What this rank brings, where it brings anything.
+    pub(crate) brought: CallBlocks,
+    /// Where what it takes goes, where it takes anything.
+    pub(crate) taken: CallBlocks,
+    /// The operator, where it reduces.
+    pub(crate) operator: Option<Handle>,
+    /// The root, where it has one.
+    pub(crate) root: c_int,
+}
+
+impl ListedCall {
+    /// Elements as many as a block has: those of the rank that are there in any case.
+    fn of_a_block(&self) -> Buffer {
+        let shape = self.collective.shape();
+        // Every rank has a block of its own: it is what it takes, or what it brings; a root may have its own in place.
+        let prefers_taken = shape.before == Holders::Root || shape.after != Holders::Root;
+        match (prefers_taken, self.taken.is_in_place(), self.brought.is_in_place()) {
+            (true, false, _) | (false, _, true) => self.taken.buffer(),
+            (true, true, _) | (false, _, false) => self.brought.buffer(),
+        }
+    }
+
+    /// The call by an algorithm of the plan.
+    fn job(&self, communicator: &Communicator, entry: &'static Entry<AnyAlgorithm>) -> Result<Job, Reason> {
+        let (shape, me, ranks) = (self.collective.shape(), communicator.rank, communicator.ranks);
+        let root = u32::try_from(self.root).ok().filter(|&root| root < ranks).ok_or(Reason::Arguments)?;
+        let block = elements(self.of_a_block())?;
+        let reduction = self.operator.map(|operator| reduction(MPI_Op(operator), &block)).transpose()?;
+        let (brings, takes) = (shape.brings(me, root, ranks), shape.takes(me, root, ranks));
+        let from_result = self.brought.is_in_place();
+        // Blocks that are in place are where the rank's own part of the result goes.
+        let brought: Result<Vec<Elements>, Reason> = match (from_result, self.taken) {
+            (false, _) => brings.map(|block| self.brought.block(block)).collect(),
+            (true, CallBlocks::One(buffer)) => {
+                let all =
+                    if shape.brings(me, root, ranks).len() > 1 { CallBlocks::PerRank(buffer) } else { self.taken };
+                brings.map(|block| all.block(block)).collect()
+            }
+            (true, taken) => brings.map(|block| taken.block(block)).collect(),
+        };
+        // The root of a broadcast has its own block where the others take it.
+        let has_it = self.taken.buffer().0 == self.brought.buffer().0 && shape.brings(me, root, ranks).len() > 0;
+        let taken: Result<Vec<Elements>, Reason> = match self.taken.is_in_place() || has_it {
+            true => Ok(Vec::new()),
+            false => takes.map(|block| self.taken.block(block)).collect(),
+        };
+        Ok(Job::Listed(Listed {
+            algorithm: &entry.algorithm,
+            root: Rank(root),
+            reduction,
+            block: Bytes(block.bytes()),
+            brought: brought?,
+            is_in_place: from_result,
+            taken: taken?,
+        }))
+    }
+}
+
+/// An operator that every rank can apply in any order to plain elements.
+fn reduction(operator: MPI_Op, block: &Elements) -> Result<Reduction, Reason> {
+    if !block.layout.is_plain {
+        return Err(Reason::Datatype);
+    }
+    let reduction = Reduction::new(operator, block.layout);
+    if reduction.is_commutative() { Ok(reduction) } else { Err(Reason::Operator) }
+}
+
 /// A collective that the program calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
-    Broadcast { data: Buffer, root: c_int },
-    AllReduce { sent: Address, received: Buffer, operator: Handle },
+    Listed(ListedCall),
     AllToAll { sent: Buffer, received: Buffer },
     AllToAllv { sent: BufferBlocks, received: BufferBlocks },
 }
@@ -87,8 +187,7 @@ type Choice = Result<PlannedCall, Reason>;
 impl Call {
     pub(crate) const fn collective(&self) -> Collective {
         match self {
-            Call::Broadcast { .. } => Collective::Broadcast,
-            Call::AllReduce { .. } => Collective::AllReduce,
+            Call::Listed(call) => Collective::Listed(call.collective),
             Call::AllToAll { .. } => Collective::AllToAll,
             Call::AllToAllv { .. } => Collective::AllToAllv,
         }
@@ -102,8 +201,10 @@ impl Call {
             None => Err(Reason::Arguments),
         };
         match *self {
-            Call::Broadcast { data, .. } => place_of(&plan.broadcast, || bytes(data)),
-            Call::AllReduce { received, .. } => place_of(&plan.all_reduce, || bytes(received)),
+            Call::Listed(call) => {
+                let entries = plan.listed.get(&call.collective).map_or(&[][..], Vec::as_slice);
+                place_of(entries, || bytes(call.of_a_block()))
+            }
             Call::AllToAll { received, .. } => place_of(&plan.all_to_all, || bytes(received)),
             Call::AllToAllv { .. } => plan.all_to_allv.as_ref().map(|_| 0).ok_or(Reason::NotPlanned),
         }
@@ -121,9 +222,10 @@ impl Call {
             return Err(Reason::Ranks);
         }
         let job = match *self {
-            Call::Broadcast { data, root } => broadcast(data, root, communicator, &session.plan.broadcast[entry]),
-            Call::AllReduce { sent, received, operator } => {
-                all_reduce(sent, received, MPI_Op(operator), &session.plan.all_reduce[entry])
+            Call::Listed(call) => {
+                let entries = session.plan.listed.get(&call.collective);
+                let entry = entries.and_then(|entries| entries.get(entry)).ok_or(Reason::NotPlanned)?;
+                call.job(communicator, entry)
             }
             Call::AllToAll { sent, received } => {
                 all_to_all(sent, received, communicator, &session.plan.all_to_all[entry])
@@ -146,35 +248,6 @@ fn elements((address, count, datatype): Buffer) -> Result<Elements, Reason> {
 
 fn is_in_place(address: Address) -> bool {
     address.addr() == IN_PLACE
-}
-
-fn broadcast(
-    data: Buffer,
-    root: c_int,
-    communicator: &Communicator,
-    entry: &'static Entry<broadcast::Algorithm>,
-) -> Result<Job, Reason> {
-    let data = elements(data)?;
-    let root = u32::try_from(root).ok().filter(|&root| root < communicator.ranks).ok_or(Reason::Arguments)?;
-    Ok(Job::Broadcast { algorithm: &entry.algorithm, root: Rank(root), data })
-}
-
-fn all_reduce(
-    sent: Address,
-    received: Buffer,
-    operator: MPI_Op,
-    entry: &'static Entry<all_reduce::Algorithm>,
-) -> Result<Job, Reason> {
-    let received = elements(received)?;
-    if !received.layout.is_plain {
-        return Err(Reason::Datatype);
-    }
-    let reduction = Reduction::new(operator, received.layout);
-    if !reduction.is_commutative() {
-        return Err(Reason::Operator);
-    }
-    let sent = if is_in_place(sent) { received } else { Elements { address: sent, ..received } };
-    Ok(Job::AllReduce { algorithm: &entry.algorithm, reduction, sent, received })
 }
 
 fn all_to_all(
@@ -233,7 +306,7 @@ impl PlannedCall {
     /// it.
     pub(crate) fn retained(mut self) -> Result<(PlannedCall, Vec<Layout>), Reason> {
         let mut kept: Vec<(Layout, Layout)> = Vec::new();
-        let mut keep = |elements: &mut Elements| {
+        let keep = |elements: &mut Elements| {
             let given = elements.layout;
             if let Some((_, own)) = kept.iter().find(|(other, _)| other.datatype() == given.datatype()) {
                 elements.layout = *own;
@@ -244,9 +317,11 @@ impl PlannedCall {
             Some(())
         };
         let all = match &mut self.job {
-            Job::Broadcast { data, .. } => keep(data),
-            Job::AllReduce { reduction, .. } if !reduction.is_predefined() => return Err(Reason::Operator),
-            Job::AllReduce { .. } => Some(()),
+            Job::Listed(listed) => match &listed.reduction {
+                Some(reduction) if !reduction.is_predefined() => return Err(Reason::Operator),
+                Some(_) => Some(()),
+                None => listed.brought.iter_mut().chain(&mut listed.taken).try_for_each(keep),
+            },
             Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => {
                 blocks.sent.iter_mut().flatten().chain(&mut blocks.received).try_for_each(keep)
             }

@@ -28,6 +28,8 @@ pub(crate) struct Communicator {
     /// How many preceded it.
     number: usize,
     pub(crate) handle: MPI_Comm,
+    /// The program's own rank in it.
+    pub(crate) rank: u32,
     pub(crate) ranks: u32,
     pub(crate) is_inter: bool,
     guest: Mutex<Option<Guest>>,
@@ -53,17 +55,22 @@ impl Communicator {
         if let Some(communicator) = known.get(&handle.0) {
             return Some(Arc::clone(communicator));
         }
-        let (mut size, mut is_inter) = (0, 0);
+        let (mut rank, mut size, mut is_inter) = (0, 0, 0);
         // SAFETY: the program has passed a communicator; the library itself rejects an invalid one.
         let codes = unsafe {
-            [functions::comm_size(handle, &raw mut size), functions::comm_test_inter(handle, &raw mut is_inter)]
+            [
+                functions::comm_rank(handle, &raw mut rank),
+                functions::comm_size(handle, &raw mut size),
+                functions::comm_test_inter(handle, &raw mut is_inter),
+            ]
         };
-        if codes != [MPI_SUCCESS; 2] {
+        if codes != [MPI_SUCCESS; 3] {
             return None;
         }
         let communicator = Arc::new(Communicator {
             number: COUNT.fetch_add(1, Ordering::Relaxed),
             handle,
+            rank: u32::try_from(rank).unwrap_or(0),
             ranks: u32::try_from(size).unwrap_or(0),
             is_inter: is_inter != 0,
             guest: Mutex::new(None),

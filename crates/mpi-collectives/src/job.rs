@@ -7,11 +7,10 @@ use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
 use mpi::Place;
 use mpi_abi::MPI_SUCCESS;
 use plan_format::{Exchange, MatrixExchange};
-use programs::Group;
 use programs::all_to_all::{CompleteExchange, Irregular, posted};
 use programs::collectives::all_gather::all_gather;
-use programs::collectives::all_reduce::{self, AllReduceContext, Sends};
-use programs::collectives::broadcast;
+use programs::collectives::all_reduce::{Operator, Sends};
+use programs::collectives::{AnyAlgorithm, Call, Sizes};
 use programs::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
 use quantities::{Bytes, Duration, Rank};
 
@@ -23,14 +22,58 @@ use crate::reduction::Reduction;
 /// The program leaves the data that it lends alone until the collective is complete: MPI requires this.
 #[derive(Debug)]
 pub(crate) enum Job {
-    Broadcast { algorithm: &'static broadcast::Algorithm, root: Rank, data: Elements },
-    AllReduce { algorithm: &'static all_reduce::Algorithm, reduction: Reduction, sent: Elements, received: Elements },
+    Listed(Listed),
     AllToAll { exchange: Exchange, blocks: Blocks },
     AllToAllv { exchange: MatrixExchange, blocks: Blocks, schedules: Arc<Schedules> },
 }
 
 // SAFETY: it points to memory that the program leaves alone until the collective is complete, whichever thread does it.
 unsafe impl Send for Job {}
+
+/// A collective of the list at this rank.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) algorithm: &'static AnyAlgorithm,
+    pub(crate) root: Rank,
+    /// Where the collective reduces.
+    pub(crate) reduction: Option<Reduction>,
+    /// The size of each block. [B]
+    pub(crate) block: Bytes,
+    /// The blocks that this rank brings.
+    pub(crate) brought: Vec<Elements>,
+    /// Whether those are where the result goes.
+    pub(crate) is_in_place: bool,
+    /// Where the blocks go that this rank takes; nowhere, if it has its own already.
+    pub(crate) taken: Vec<Elements>,
+}
+
+impl Listed {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        // The result goes where the program has its own data, which may still be in use for sends to others.
+        // SAFETY: the program leaves its data alone, see [`Job`].
+        let message =
+            |block: &Elements| unsafe { if self.is_in_place { block.copy_message() } else { block.as_message() } };
+        let brought: Vec<Message> = self.brought.iter().map(message).collect();
+        let sizes = Sizes::Same(self.block);
+        // A long message waits for its receiver.
+        let (root, sends) = (self.root, Sends::Synchronous);
+        let ended = match &self.reduction {
+            Some(reduction) => {
+                let call = Call { root, operator: reduction, sends };
+                let ended = self.algorithm.run(endpoint, &call, &sizes, &brought).await?;
+                if reduction.code() != MPI_SUCCESS {
+                    return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));
+                }
+                ended
+            }
+            None => {
+                let call = Call { root, operator: &Operator::Xor, sends };
+                self.algorithm.run(endpoint, &call, &sizes, &brought).await?
+            }
+        };
+        self.taken.iter().zip(&ended).try_for_each(|(place, message)| copy_into(place, message))
+    }
+}
 
 /// The data of an exchange for each rank, and where the data from each rank go.
 #[derive(Debug)]
@@ -47,21 +90,7 @@ impl Program for Job {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         match self {
-            Job::Broadcast { algorithm, root, data } => broadcast_from(endpoint, algorithm, *root, data).await,
-            Job::AllReduce { algorithm, reduction, sent, received } => {
-                let group = Group::from_source(Rank(0), endpoint.size())?;
-                // A long message waits for its receiver.
-                let context = AllReduceContext { group: &group, operator: reduction, sends: Sends::Synchronous };
-                // The result goes where the program has its own data, which may still be in use for sends to others.
-                let is_in_place = sent.address == received.address;
-                // SAFETY: the program leaves its data alone, see [`Job`].
-                let mut message = unsafe { if is_in_place { sent.copy_message() } else { sent.as_message() } };
-                algorithm.all_reduce(endpoint, &context, &mut message).await?;
-                if reduction.code() != MPI_SUCCESS {
-                    return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));
-                }
-                copy_into(received, &message)
-            }
+            Job::Listed(listed) => listed.run(endpoint).await,
             Job::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
             Job::AllToAllv { exchange, blocks, schedules } => blocks.exchange(endpoint, *exchange, schedules).await,
         }
@@ -74,7 +103,7 @@ impl Job {
         let blocks = match self {
             Job::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => return Vec::new(),
             Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => blocks,
-            Job::Broadcast { .. } | Job::AllReduce { .. } => return Vec::new(),
+            Job::Listed(_) => return Vec::new(),
         };
         // SAFETY: the program leaves its data alone, see [`Job`]; what is sent from there, if it is in place, is copied before.
         let place = |block: &Elements| unsafe { block.place() };
@@ -85,19 +114,6 @@ impl Job {
             .filter_map(|(from, block)| Some((from, place(block)?)))
             .collect()
     }
-}
-
-async fn broadcast_from<E: Endpoint>(
-    endpoint: &E,
-    algorithm: &broadcast::Algorithm,
-    root: Rank,
-    data: &Elements,
-) -> Result<()> {
-    let (group, is_root) = (Group::from_source(root, endpoint.size())?, endpoint.rank() == root);
-    // SAFETY: the program leaves its data alone, see [`Job`].
-    let mut message = if is_root { unsafe { data.as_message() } } else { Message::default() };
-    algorithm.broadcast(endpoint, &group, Bytes(data.bytes()), &mut message).await?;
-    if is_root { Ok(()) } else { copy_into(data, &message) }
 }
 
 /// Copies a message to its place.

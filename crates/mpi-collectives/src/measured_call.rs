@@ -1,12 +1,16 @@
 //! A call of a collective whose time is measured, and its data.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 use mpi_abi::*;
-use mpi_preload::Address;
+use mpi_preload::{Address, Handle};
 use plan_format::measured::MeasuredCall;
+use programs::collectives::Collective;
 
-use crate::calls::{MPI_Allreduce_c, MPI_Alltoall_c, MPI_Alltoallv_c, MPI_Bcast_c};
+use crate::calls::{
+    MPI_Allgather_c, MPI_Allreduce_c, MPI_Alltoall_c, MPI_Alltoallv_c, MPI_Bcast_c, MPI_Exscan_c, MPI_Gather_c,
+    MPI_Reduce_c, MPI_Reduce_scatter_block_c, MPI_Scan_c, MPI_Scatter_c,
+};
 
 /// The size of a floating-point number that is summed. [B]
 const NUMBER: u64 = size_of::<f32>() as u64;
@@ -20,10 +24,57 @@ pub(crate) struct Buffers {
 
 /// What is passed to the function besides the data.
 enum Arguments {
-    Broadcast { bytes: i64 },
-    AllReduce { count: i64, datatype: MPI_Datatype, operator: MPI_Op },
-    AllToAll { bytes: i64 },
-    AllToAllv { sent: Blocks, received: Blocks },
+    /// Calls a function with data sent and received, and with the number of elements of a block and what they are.
+    Listed {
+        function: Function,
+        count: i64,
+        elements: MPI_Datatype,
+        operator: MPI_Op,
+    },
+    AllToAll {
+        bytes: i64,
+    },
+    AllToAllv {
+        sent: Blocks,
+        received: Blocks,
+    },
+}
+
+/// A function of a collective: from data sent, data received, and so many elements of a datatype in each block, with an operator.
+type Function = unsafe fn(Address, Address, i64, Handle, Handle) -> c_int;
+
+/// How this function of MPI is called among all ranks, with root 0.
+fn called(function: &str) -> Option<Function> {
+    const WORLD: Handle = MPI_COMM_WORLD.0;
+    // SAFETY, for each: guaranteed by who calls it.
+    let known: [(&str, Function); 9] = [
+        ("MPI_Bcast", |sent, _, count, of, _| unsafe { MPI_Bcast_c(sent, count, of, 0, WORLD) }),
+        ("MPI_Gather", |sent, received, count, of, _| unsafe {
+            MPI_Gather_c(sent, count, of, received, count, of, 0, WORLD)
+        }),
+        ("MPI_Scatter", |sent, received, count, of, _| unsafe {
+            MPI_Scatter_c(sent, count, of, received, count, of, 0, WORLD)
+        }),
+        ("MPI_Allgather", |sent, received, count, of, _| unsafe {
+            MPI_Allgather_c(sent, count, of, received, count, of, WORLD)
+        }),
+        ("MPI_Reduce", |sent, received, count, of, operator| unsafe {
+            MPI_Reduce_c(sent, received, count, of, operator, 0, WORLD)
+        }),
+        ("MPI_Allreduce", |sent, received, count, of, operator| unsafe {
+            MPI_Allreduce_c(sent, received, count, of, operator, WORLD)
+        }),
+        ("MPI_Reduce_scatter_block", |sent, received, count, of, operator| unsafe {
+            MPI_Reduce_scatter_block_c(sent, received, count, of, operator, WORLD)
+        }),
+        ("MPI_Scan", |sent, received, count, of, operator| unsafe {
+            MPI_Scan_c(sent, received, count, of, operator, WORLD)
+        }),
+        ("MPI_Exscan", |sent, received, count, of, operator| unsafe {
+            MPI_Exscan_c(sent, received, count, of, operator, WORLD)
+        }),
+    ];
+    known.into_iter().find(|(name, _)| *name == function).map(|(_, function)| function)
 }
 
 /// What goes to, or comes from, each rank.
@@ -55,14 +106,15 @@ impl Buffers {
     /// There is not so much memory; the matrix is not one for so many ranks.
     pub(crate) fn new(call: &MeasuredCall, rank: usize, ranks: usize) -> Result<Buffers, String> {
         let (arguments, sent, received) = match call {
-            &MeasuredCall::Broadcast(bytes) => (Arguments::Broadcast { bytes: signed(bytes)? }, bytes, 0),
-            &MeasuredCall::AllReduce(bytes) if bytes % NUMBER == 0 => {
-                let count = signed(bytes / NUMBER)?;
-                (Arguments::AllReduce { count, datatype: MPI_FLOAT, operator: MPI_SUM }, bytes, bytes)
-            }
-            &MeasuredCall::AllReduce(bytes) => {
-                let count = signed(bytes)?;
-                (Arguments::AllReduce { count, datatype: MPI_BYTE, operator: MPI_BOR }, bytes, bytes)
+            MeasuredCall::Listed(name, bytes) => {
+                let unknown = || format!("found the collective {name}, which this library does not know");
+                let collective = Collective::named(name).ok_or_else(unknown)?;
+                let function = collective.mpi().iter().find_map(|function| called(function)).ok_or_else(unknown)?;
+                let are_numbers = collective.shape().reduction.is_some() && bytes % NUMBER == 0;
+                let (size, elements, operator) =
+                    if are_numbers { (NUMBER, MPI_FLOAT, MPI_SUM) } else { (1, MPI_BYTE, MPI_BOR) };
+                let all = bytes.saturating_mul(ranks as u64);
+                (Arguments::Listed { function, count: signed(bytes / size)?, elements, operator }, all, all)
             }
             &MeasuredCall::AllToAll(bytes) => {
                 let all = bytes.saturating_mul(ranks as u64);
@@ -93,9 +145,8 @@ impl Buffers {
         // SAFETY: MPI has begun; the data are as long as the arguments say, and nothing else uses them.
         let code = unsafe {
             match &self.arguments {
-                Arguments::Broadcast { bytes: count } => MPI_Bcast_c(sent, *count, bytes, 0, world),
-                Arguments::AllReduce { count, datatype, operator } => {
-                    MPI_Allreduce_c(sent, received, *count, datatype.0, operator.0, world)
+                Arguments::Listed { function, count, elements, operator } => {
+                    function(sent, received, *count, elements.0, operator.0)
                 }
                 Arguments::AllToAll { bytes: count } => {
                     MPI_Alltoall_c(sent, *count, bytes, received, *count, bytes, world)

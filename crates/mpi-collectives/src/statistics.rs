@@ -3,26 +3,37 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plan_format::{Entry, Plan};
+use programs::collectives::Collective as ListedCollective;
 use serde::Serialize;
 
 /// A collective that a plan can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
-    Broadcast,
-    AllReduce,
+    Listed(ListedCollective),
     AllToAll,
     AllToAllv,
 }
 
 impl Collective {
-    pub(crate) const ALL: [Collective; 4] =
-        [Collective::Broadcast, Collective::AllReduce, Collective::AllToAll, Collective::AllToAllv];
+    /// All of them, in the order of their places.
+    fn all() -> impl Iterator<Item = Collective> {
+        let listed = ListedCollective::ALL.iter().map(|&collective| Collective::Listed(collective));
+        listed.chain([Collective::AllToAll, Collective::AllToAllv])
+    }
+
+    /// Its place among all.
+    const fn place(self) -> usize {
+        match self {
+            Collective::Listed(collective) => collective as usize,
+            Collective::AllToAll => ListedCollective::ALL.len(),
+            Collective::AllToAllv => ListedCollective::ALL.len() + 1,
+        }
+    }
 
     /// The name of the MPI function.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            Collective::Broadcast => "MPI_Bcast",
-            Collective::AllReduce => "MPI_Allreduce",
+            Collective::Listed(collective) => collective.mpi().first().copied().unwrap_or_default(),
             Collective::AllToAll => "MPI_Alltoall",
             Collective::AllToAllv => "MPI_Alltoallv",
         }
@@ -34,8 +45,7 @@ impl Collective {
             entries.iter().map(Entry::name).collect()
         }
         match self {
-            Collective::Broadcast => names(&plan.broadcast),
-            Collective::AllReduce => names(&plan.all_reduce),
+            Collective::Listed(collective) => plan.listed.get(&collective).map(|it| names(it)).unwrap_or_default(),
             Collective::AllToAll => names(&plan.all_to_all),
             Collective::AllToAllv => names(plan.all_to_allv.as_slice()),
         }
@@ -95,7 +105,7 @@ pub(crate) struct Statistics {
     lines: Vec<Line>,
     counts: Vec<AtomicU64>,
     /// The first line of each collective.
-    begins: [usize; 4],
+    begins: Vec<usize>,
 }
 
 /// A line of the report.
@@ -112,10 +122,10 @@ pub(crate) struct Line {
 
 impl Statistics {
     pub(crate) fn new(plan: &Plan) -> Statistics {
-        let (mut lines, mut begins) = (Vec::new(), [0; 4]);
-        for collective in Collective::ALL {
+        let (mut lines, mut begins) = (Vec::new(), Vec::new());
+        for collective in Collective::all() {
             let line = |planned, by| Line { function: collective.name(), planned, by, calls: 0 };
-            begins[collective as usize] = lines.len();
+            begins.push(lines.len());
             lines.extend(Reason::ALL.map(|reason| line(false, reason.description().to_owned())));
             lines.extend(collective.entries(plan).into_iter().map(|by| line(true, by)));
         }
@@ -125,12 +135,12 @@ impl Statistics {
 
     /// Counts a call that uses this entry of the plan.
     pub(crate) fn planned(&self, collective: Collective, entry: usize) {
-        self.add(self.begins[collective as usize] + Reason::ALL.len() + entry);
+        self.add(self.begins[collective.place()] + Reason::ALL.len() + entry);
     }
 
     /// Counts a call that goes to the library.
     pub(crate) fn count_passed_on(&self, collective: Collective, reason: Reason) {
-        self.add(self.begins[collective as usize] + reason as usize);
+        self.add(self.begins[collective.place()] + reason as usize);
     }
 
     fn add(&self, line: usize) {

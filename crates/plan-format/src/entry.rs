@@ -1,8 +1,8 @@
 //! How an algorithm is written in a plan, and how it is constructed from that.
 
 use programs::all_to_all;
-use programs::catalogue::{Catalogue, Parameter, Parameters};
-use programs::collectives::{all_reduce, broadcast};
+use programs::catalogue::{Parameter, Parameters};
+use programs::collectives::{AnyAlgorithm, Collective};
 use programs::postal::{Alpha, Lambda};
 use programs::schedule::Pacing;
 use quantities::{Bytes, Duration};
@@ -105,53 +105,42 @@ impl AlgorithmSpec {
     }
 }
 
-/// An algorithm that a plan can name.
-pub(crate) trait PlannableAlgorithm: Sized {
-    /// Constructs it from what is written in `field`, for this many ranks.
-    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError>;
-}
+/// What reads an algorithm from what is written in a field.
+pub(crate) type Reader<'a, A> = &'a dyn Fn(&AlgorithmSpec, Place<'_>, &str) -> Result<A, PlanError>;
 
-impl PlannableAlgorithm for broadcast::Algorithm {
-    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
-        catalogued(spec, ranks, place, field)
-    }
-}
-
-impl PlannableAlgorithm for all_reduce::Algorithm {
-    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
-        catalogued(spec, ranks, place, field)
-    }
-}
-
-/// An algorithm of a catalogue; parameters that it does not use must not be given.
-fn catalogued<A: Catalogue>(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<A, PlanError> {
-    let AlgorithmSpec { algorithm: name, segment, lambda, t0, alpha, .. } = spec;
-    let (span, of_name) = (name.span(), format!("{field}.algorithm"));
-    // No message-passing library has those that the machine's own network does.
-    let known: Vec<&str> =
-        A::entries().iter().filter(|entry| !entry.needs.multicast()).map(|entry| entry.name).collect();
-    let entry = A::by_name(name.get_ref()).filter(|entry| known.contains(&entry.name));
-    let Some(entry) = entry else { return Err(place.unknown(span, &of_name, name.get_ref(), &known)) };
-    let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
-    let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
-    if segment == Some(Bytes(0)) {
-        return Err(place.found(span, &format!("{field}.segment"), "0 B", "1 B or more"));
-    }
-    let made = (entry.make)(&mut parameters);
-    let algorithm = made.map_err(|missing| {
-        place.found(span.clone(), field, &format!("`{}`: {missing}", entry.name), "an algorithm with that parameter")
-    })?;
-    let given = [
-        (Parameter::Segment, segment.is_some()),
-        (Parameter::Lambda, lambda.is_some()),
-        (Parameter::T0, t0.is_some()),
-        (Parameter::Alpha, alpha.is_some()),
-    ];
-    let idle = given.into_iter().find(|&(parameter, given)| given && !parameters.has_used(parameter));
-    let idle = idle.map(|(parameter, _)| parameter.name()).or(spec.pacing.map(|_| "pacing"));
-    match idle {
-        Some(idle) => Err(without_effect(place, span, field, idle, entry.name)),
-        None => Ok(algorithm),
+/// An algorithm of a collective of the list among so many ranks; parameters that it does not use must not be given.
+pub(crate) fn listed(
+    collective: Collective,
+    ranks: u32,
+) -> impl Fn(&AlgorithmSpec, Place<'_>, &str) -> Result<AnyAlgorithm, PlanError> {
+    move |spec, place, field| {
+        let AlgorithmSpec { algorithm: name, segment, lambda, t0, alpha, .. } = spec;
+        let (span, of_name, name) = (name.span(), format!("{field}.algorithm"), name.get_ref().as_str());
+        // No message-passing library has those that the machine's own network does.
+        let possible = collective.summaries().into_iter().filter(|entry| !entry.needs.multicast());
+        let known: Vec<&str> = possible.map(|entry| entry.name).collect();
+        let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
+        let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
+        let made = collective.algorithm(name, &mut parameters).filter(|_| known.contains(&name));
+        let Some(made) = made else { return Err(place.unknown(span, &of_name, name, &known)) };
+        if segment == Some(Bytes(0)) {
+            return Err(place.found(span, &format!("{field}.segment"), "0 B", "1 B or more"));
+        }
+        let algorithm = made.map_err(|missing| {
+            place.found(span.clone(), field, &format!("`{name}`: {missing}"), "an algorithm with that parameter")
+        })?;
+        let given = [
+            (Parameter::Segment, segment.is_some()),
+            (Parameter::Lambda, lambda.is_some()),
+            (Parameter::T0, t0.is_some()),
+            (Parameter::Alpha, alpha.is_some()),
+        ];
+        let idle = given.into_iter().find(|&(parameter, given)| given && !parameters.has_used(parameter));
+        let idle = idle.map(|(parameter, _)| parameter.name()).or(spec.pacing.map(|_| "pacing"));
+        match idle {
+            Some(idle) => Err(without_effect(place, span, field, idle, name)),
+            None => Ok(algorithm),
+        }
     }
 }
 
@@ -174,8 +163,9 @@ fn only_pacing(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<()
     }
 }
 
-impl PlannableAlgorithm for Exchange {
-    fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+impl Exchange {
+    /// What is written in `field`, for this many ranks.
+    pub(crate) fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Exchange, PlanError> {
         only_pacing(spec, place, field)?;
         let (name, span, of_name) = (spec.algorithm.get_ref(), spec.algorithm.span(), format!("{field}.algorithm"));
         let complete = all_to_all::Complete::all();
@@ -203,8 +193,9 @@ impl PlannableAlgorithm for Exchange {
     }
 }
 
-impl PlannableAlgorithm for MatrixExchange {
-    fn of(spec: &AlgorithmSpec, _: u32, place: Place<'_>, field: &str) -> Result<Self, PlanError> {
+impl MatrixExchange {
+    /// What is written in `field`.
+    pub(crate) fn of(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<MatrixExchange, PlanError> {
         only_pacing(spec, place, field)?;
         let (name, span) = (spec.algorithm.get_ref(), spec.algorithm.span());
         if let Some(size) = spec.above.or(spec.to) {
@@ -228,12 +219,12 @@ impl PlannableAlgorithm for MatrixExchange {
 }
 
 /// Constructs an entry from what is written in `field`.
-pub(crate) fn entry<A: PlannableAlgorithm>(
+pub(crate) fn entry<A>(
     spec: AlgorithmSpec,
-    ranks: u32,
+    reader: Reader<'_, A>,
     place: Place<'_>,
     field: &str,
 ) -> Result<Entry<A>, PlanError> {
-    let algorithm = A::of(&spec, ranks, place, field)?;
+    let algorithm = reader(&spec, place, field)?;
     Ok(Entry { sizes: Sizes { above: spec.above, to: spec.to }, algorithm, spec })
 }

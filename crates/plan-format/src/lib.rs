@@ -23,7 +23,8 @@
 //! [end]                         # the last line, so that a truncated plan is not taken for a shorter one
 //! ```
 //!
-//! Sizes are per rank: for a broadcast and an all-reduce the whole message, for an all-to-all what goes from one rank to another. An
+//! Any collective of the list that has data can stand there, as `[[all_gather]]`. Sizes are those of blocks: for a broadcast and a reduction the
+//! whole message, for a gather what a rank brings, for an all-to-all what goes from one rank to another. An
 //! exchange by a matrix, `all_to_allv`, has no size, since no rank knows those of the others. A call for which a plan has no entry is left
 //! to the library.
 
@@ -32,11 +33,11 @@ mod error;
 mod file;
 pub mod measured;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use programs::all_to_all::{Complete, Irregular};
-use programs::collectives::all_reduce;
-use programs::collectives::broadcast;
+use programs::collectives::{AnyAlgorithm, Collective, Division};
 use programs::schedule::Pacing;
 use quantities::{Bytes, read_at_most};
 
@@ -45,12 +46,18 @@ pub use programs::all_to_all::ALL_AT_ONCE;
 pub use entry::{AlgorithmSpec, Sizes};
 pub use error::PlanError;
 
-/// The collectives of the list for which a plan has entries.
-pub const PLANNED: [&str; 2] = ["broadcast", "all-reduce"];
 /// The version of the format that is written and read.
 pub const VERSION: u32 = 1;
 /// The longest file accepted. [B]
 const LONGEST: Bytes = Bytes(1 << 20);
+
+/// What there is for each collective of the list.
+pub type Listed<T> = BTreeMap<Collective, Vec<T>>;
+
+/// The collectives of the list for which a plan can have entries: those that have data.
+pub fn planned() -> impl Iterator<Item = Collective> {
+    Collective::ALL.iter().copied().filter(|collective| collective.shape().blocks != Division::Nothing)
+}
 
 /// Which algorithm to use for each collective.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,10 +72,8 @@ pub struct Plan {
     pub ranks: u32,
     /// Whether nonblocking collectives are left to the library.
     pub only_blocking: bool,
-    /// For broadcasts, by the size of the message.
-    pub broadcast: Vec<Entry<broadcast::Algorithm>>,
-    /// For all-reduces, by the size of a rank's data.
-    pub all_reduce: Vec<Entry<all_reduce::Algorithm>>,
+    /// For each collective of the list that has any, by the size of a block.
+    pub listed: Listed<Entry<AnyAlgorithm>>,
     /// For complete exchanges, by what goes from one rank to another.
     pub all_to_all: Vec<Entry<Exchange>>,
     /// For exchanges by a matrix.
@@ -93,10 +98,8 @@ pub struct MadeFor {
 pub struct PlanEntries {
     /// Whether nonblocking collectives are left to the library.
     pub only_blocking: bool,
-    /// For broadcasts, by the size of the message.
-    pub broadcast: Vec<AlgorithmSpec>,
-    /// For all-reduces, by the size of a rank's data.
-    pub all_reduce: Vec<AlgorithmSpec>,
+    /// For each collective of the list that has any, by the size of a block.
+    pub listed: Listed<AlgorithmSpec>,
     /// For complete exchanges, by what goes from one rank to another.
     pub all_to_all: Vec<AlgorithmSpec>,
     /// For exchanges by a matrix.

@@ -25,10 +25,9 @@ pub enum Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeasuredCall {
-    /// `MPI_Bcast` of so many bytes. [B]
-    Broadcast(u64),
-    /// `MPI_Allreduce` of so many bytes: sums of floating-point numbers, if they are divisible by the size of one. [B]
-    AllReduce(u64),
+    /// The MPI function of a collective of the list, by its name, with blocks of so many bytes: of sums of floating-point numbers, if they
+    /// are divisible by the size of one. [B]
+    Listed(String, u64),
     /// `MPI_Alltoall` of so many bytes for each rank. [B]
     AllToAll(u64),
     /// `MPI_Alltoallv` by a matrix: what each rank has for each other, row by row. [B]

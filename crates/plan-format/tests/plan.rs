@@ -2,6 +2,7 @@
 
 use maquette_plan_format::{Exchange, MatrixExchange, Plan, place_for};
 use programs::all_to_all::{Complete, Irregular};
+use programs::collectives::Collective;
 use programs::schedule::Pacing;
 use quantities::Bytes;
 
@@ -49,7 +50,7 @@ fn a_plan_is_read_as_it_was_written() {
     assert_eq!(plan.to_toml(), WHOLE);
     assert_eq!(Plan::parse(&plan.to_toml(), "again.toml").unwrap(), plan);
     assert_eq!((plan.machine.as_str(), plan.ranks), ("delta", 8));
-    assert_eq!(plan.broadcast[1].name(), "pipeline, segment 4 KiB");
+    assert_eq!(plan.listed[&Collective::Broadcast][1].name(), "pipeline, segment 4 KiB");
     assert_eq!(plan.all_to_all[0].algorithm, Exchange::Complete(Complete::Recursive));
     assert_eq!(plan.all_to_all[1].algorithm, Exchange::Scheduled(Irregular::EdgeColouring, Pacing::Barrier));
     assert_eq!(plan.all_to_allv.unwrap().algorithm, MatrixExchange::Posted);
@@ -67,10 +68,10 @@ fn a_plan_may_leave_nonblocking_collectives_to_the_library() {
 #[test]
 fn an_entry_is_for_sizes_above_one_bound_and_up_to_another() {
     let plan = Plan::parse(WHOLE, "plan.toml").unwrap();
-    let place = |bytes| place_for(&plan.broadcast, Bytes(bytes));
+    let place = |bytes| place_for(&plan.listed[&Collective::Broadcast], Bytes(bytes));
     assert_eq!([0, 8 << 10, (8 << 10) + 1, 1 << 20].map(place), [Some(0), Some(0), Some(1), Some(1)]);
     assert_eq!(place((1 << 20) + 1), None);
-    assert_eq!(place_for(&plan.all_reduce, Bytes(u64::MAX)), Some(0));
+    assert_eq!(place_for(&plan.listed[&Collective::AllReduce], Bytes(u64::MAX)), Some(0));
 }
 
 #[test]

@@ -129,6 +129,62 @@ static void alltoallv(MPI_Comm comm, int me, int size, int bytes, unsigned perce
     free(matrix); free(a); free(b);
 }
 
+/* From and to one rank or all of them, in place as well, with a vector on one side. */
+static void gathers(MPI_Comm comm, int me, int size, int bytes) {
+    int root = (int)random_below((unsigned)size), n = bytes / 4;
+    size_t all = (size_t)n * (size_t)size;
+    int *own = calloc((size_t)(2 * n) + 1, 4), *whole = calloc(all + 1, 4);
+    MPI_Datatype vector;
+    MPI_Type_vector(n, 1, 2, MPI_INT, &vector);
+    MPI_Type_commit(&vector);
+    for (int i = 0; i < 2 * n; i++) own[i] = me * 1000 + i;
+    /* What is received matters only at the root, and what is sent does not where it is in place. */
+    MPI_Datatype there = me == root ? MPI_INT : MPI_DATATYPE_NULL;
+    DO(MPI_Gather(own, 1, vector, me == root ? whole : NULL, me == root ? n : -1, there, root, comm),
+       MPI_Igather(own, 1, vector, me == root ? whole : NULL, me == root ? n : -1, there, root, comm, &request));
+    note(whole, all * 4);
+    if (me == root) DO(MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, n, MPI_INT, root, comm), MPI_Igather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, n, MPI_INT, root, comm, &request));
+    else DO(MPI_Gather(own, n, MPI_INT, NULL, 0, MPI_INT, root, comm), MPI_Igather(own, n, MPI_INT, NULL, 0, MPI_INT, root, comm, &request));
+    note(whole, all * 4);
+    if (me == root) DO(MPI_Scatter(whole, n, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, comm), MPI_Iscatter(whole, n, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, comm, &request));
+    else DO(MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, own, 1, vector, root, comm), MPI_Iscatter(NULL, 0, MPI_DATATYPE_NULL, own, 1, vector, root, comm, &request));
+    note(own, (size_t)(2 * n) * 4);
+    DO(MPI_Scatter(whole, n, MPI_INT, own, n, MPI_INT, root, comm), MPI_Iscatter(whole, n, MPI_INT, own, n, MPI_INT, root, comm, &request));
+    note(own, (size_t)n * 4);
+    for (int i = 0; i < n; i++) own[i] = me * 77 + i;
+    DO(MPI_Allgather(own, n, MPI_INT, whole, n, MPI_INT, comm), MPI_Iallgather(own, n, MPI_INT, whole, n, MPI_INT, comm, &request));
+    note(whole, all * 4);
+    for (size_t i = 0; i < all; i++) whole[i] = i / (size_t)(n ? n : 1) == (size_t)me ? me + (int)i : -1;
+    DO(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, n, MPI_INT, comm), MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, n, MPI_INT, comm, &request));
+    note(whole, all * 4);
+    MPI_Type_free(&vector);
+    free(own); free(whole);
+}
+
+static void reductions(MPI_Comm comm, int me, int size, int bytes) {
+    int root = (int)random_below((unsigned)size), n = bytes / 4;
+    size_t all = (size_t)n * (size_t)size;
+    int *a = malloc((all + 1) * 4), *b = calloc(all + 1, 4);
+    for (size_t i = 0; i < all; i++) a[i] = (int)i * 3 + me;
+    DO(MPI_Reduce(a, b, n, MPI_INT, MPI_SUM, root, comm), MPI_Ireduce(a, b, n, MPI_INT, MPI_SUM, root, comm, &request));
+    note(b, (size_t)n * 4);
+    if (me == root) DO(MPI_Reduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_BXOR, root, comm), MPI_Ireduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_BXOR, root, comm, &request));
+    else DO(MPI_Reduce(a, NULL, n, MPI_INT, MPI_BXOR, root, comm), MPI_Ireduce(a, NULL, n, MPI_INT, MPI_BXOR, root, comm, &request));
+    note(b, (size_t)n * 4);
+    DO(MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, comm), MPI_Ireduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, comm, &request));
+    note(b, (size_t)n * 4);
+    DO(MPI_Scan(a, b, n, MPI_INT, MPI_SUM, comm), MPI_Iscan(a, b, n, MPI_INT, MPI_SUM, comm, &request));
+    note(b, (size_t)n * 4);
+    DO(MPI_Scan(MPI_IN_PLACE, b, n, MPI_INT, MPI_MAX, comm), MPI_Iscan(MPI_IN_PLACE, b, n, MPI_INT, MPI_MAX, comm, &request));
+    note(b, (size_t)n * 4);
+    /* What the first rank ends with is undefined, and what it had stays. */
+    DO(MPI_Exscan(a, b, n, MPI_INT, MPI_SUM, comm), MPI_Iexscan(a, b, n, MPI_INT, MPI_SUM, comm, &request));
+    if (me > 0) note(b, (size_t)n * 4);
+    DO(MPI_Reduce_scatter_block(MPI_IN_PLACE, a, n, MPI_INT, MPI_SUM, comm), MPI_Ireduce_scatter_block(MPI_IN_PLACE, a, n, MPI_INT, MPI_SUM, comm, &request));
+    note(a, (size_t)n * 4);
+    free(a); free(b);
+}
+
 static void all(MPI_Comm comm, unsigned seed) {
     static const int sizes[] = {0, 1, 8, 100, 4000, 8192, 8200, 70000};
     int me, size;
@@ -141,6 +197,8 @@ static void all(MPI_Comm comm, unsigned seed) {
         alltoall(comm, me, size, sizes[k]);
         alltoallv(comm, me, size, sizes[k], 10);
         alltoallv(comm, me, size, sizes[k], 80);
+        gathers(comm, me, size, sizes[k]);
+        reductions(comm, me, size, sizes[k]);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ::machines::model::Machine;
 use clap::Args;
+use programs::collectives::Collective;
 use quantities::Bytes;
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ const MEASURED: [Bytes; 8] = [
 /// The size of a message that a matrix marks without a size.
 pub(super) const DEFAULT_ENTRY: Bytes = Bytes(1);
 
-/// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, and exchanges by a matrix.
+/// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, or those named, and exchanges by a matrix.
 ///
 /// The file that is written is what `maquette collectives` follows. A size that was looked at stands for those near it, up to half way to
 /// the next one, in powers; what is larger than the last is left to the MPI library.
@@ -56,6 +57,10 @@ pub(super) const DEFAULT_ENTRY: Bytes = Bytes(1);
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
+    /// The collectives besides all-to-all, separated by commas: broadcast, all-reduce, gather, scatter, all-gather, reduce, reduce-scatter, scan,
+    /// exscan.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "broadcast,all-reduce", value_parser = planned)]
+    collectives: Vec<Collective>,
     /// Sizes of messages: powers of two in a range such as `64..1MiB`, or a list such as `64,4KiB`. Of a broadcast and an all-reduce it is
     /// what a rank has, of an all-to-all what it has for each other. [default: 64,512,4KiB,32KiB,256KiB,1MiB; with --measure
     /// 64,256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB]
@@ -74,6 +79,12 @@ pub(super) struct Arguments {
     /// With --measure, the MPI library, with the standard ABI; if left out, the one next to that mpiexec, or one that the loader finds.
     #[arg(long, value_name = "PATH", requires = "measure")]
     mpi_library: Option<PathBuf>,
+}
+
+/// A collective that a plan can have, by its name.
+fn planned(name: &str) -> Result<Collective, String> {
+    let all: Vec<Collective> = plan_format::planned().collect();
+    quantities::by_name(name, &all, |collective| collective.name())
 }
 
 /// The question whose plan is being made.
@@ -105,8 +116,8 @@ impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         if self.measure {
             let sizes = self.sizes.map_or_else(|| MEASURED.to_vec(), |Sizes(sizes)| sizes);
-            let (traffic, write, library) = (self.traffic, self.write, self.mpi_library);
-            return Measurement { sizes, traffic, write, library }.execute(as_json);
+            let (collectives, traffic, write, library) = (self.collectives, self.traffic, self.write, self.mpi_library);
+            return Measurement { collectives, sizes, traffic, write, library }.execute(as_json);
         }
         let traffic = self.traffic.as_ref().map(|path| traffic_matrix::read(path, DEFAULT_ENTRY));
         let (matrix, file) = traffic.transpose()?.unzip();
@@ -135,7 +146,7 @@ impl Arguments {
             threads: self.place.threads(),
         };
         let matrix = matrix.map(|matrix| matrix.pattern);
-        let request = PlanRequest { ranks, sizes, matrix, nodes };
+        let request = PlanRequest { collectives: self.collectives.clone(), ranks, sizes, matrix, nodes };
         if let Some(pattern) = &request.matrix {
             Question::Irregular(pattern.clone()).check_on(&machine)?;
         }

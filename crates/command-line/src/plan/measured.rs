@@ -8,6 +8,7 @@ use formats::output::WholeFile;
 use formats::traffic_matrix;
 use launch::all_gather;
 use plan_format::measured::{Answer, FUNCTION, Measured, Request, Times};
+use programs::collectives::Collective;
 use programs::schedule::Pattern;
 use quantities::{Bytes, Duration, Rank};
 use real_worlds::{Companion, MpiStartError, MpiWorld};
@@ -24,6 +25,7 @@ use crate::progress::Bar;
 
 /// What is measured, and where the plan goes.
 pub(super) struct Measurement {
+    pub(super) collectives: Vec<Collective>,
     pub(super) sizes: Vec<Bytes>,
     pub(super) traffic: Option<PathBuf>,
     pub(super) write: Option<PathBuf>,
@@ -95,7 +97,7 @@ impl Measurement {
         let companion = Companion::open(&LIBRARY.find()?, FUNCTION).map_err(unusable)?;
         let path = self.write.as_deref().filter(|_| rank == Rank(0));
         let file = path.map(WholeFile::create).transpose()?;
-        Ok(Ready { trials: trials(ranks, &sizes, matrix.as_ref()), companion, provenance, file })
+        Ok(Ready { trials: trials(&self.collectives, ranks, &sizes, matrix.as_ref()), companion, provenance, file })
     }
 }
 

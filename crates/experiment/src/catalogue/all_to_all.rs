@@ -124,7 +124,10 @@ impl Entry for AllToAll {
     const EXAMPLES: &'static str = "Examples:\n  maquette run all-to-all --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
          maquette run all-to-all --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
          maquette run all-to-all --machine loggp --nodes 4096 --bytes 8";
-    const IN_POSTAL_MODEL: bool = true;
+
+    fn is_in_postal_model() -> bool {
+        true
+    }
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let bytes = self.bytes.map_or(DEFAULT_SIZE, |Size(bytes)| bytes);

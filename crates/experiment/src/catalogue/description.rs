@@ -84,7 +84,7 @@ impl Description {
             name: E::NAME,
             about: about.to_owned(),
             examples: E::EXAMPLES,
-            in_postal_model: E::IN_POSTAL_MODEL,
+            in_postal_model: E::is_in_postal_model(),
             any_ranks: E::ANY_RANKS,
             default_machine: E::DEFAULT_MACHINE,
             parameters,

@@ -1,18 +1,20 @@
-//! The collectives of the list, as programs of the catalogue: a line each.
+//! The collectives of the list, as programs of the catalogue: what each can be told follows from its row.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use programs::Group;
 use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
 use programs::collectives::all_reduce::{Number, Operation, Operator, Sends};
 use programs::collectives::{
-    self, AnyAlgorithm, Collective, CollectiveProgram, Data, Division, Holders, MulticastProgram, Performs, Row, Sizes,
+    AnyAlgorithm, Collective, CollectiveProgram, Data, Division, Holders, MulticastProgram, Performs, Row, Sizes,
 };
 use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::rounded;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -92,104 +94,18 @@ impl<A: Catalogue> JsonSchema for Named<A> {
     }
 }
 
-/// The parameters of a collective besides its algorithm. A collective that has no use for one of them has no such parameter.
-#[derive(Clone, Debug, Deserialize)]
+/// The parameters of any collective. One that has no use for one of them has no such parameter: see [`Fields`].
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct Given {
+    /// Size of a block.
     bytes: Size,
-    pub(super) root: Rank,
+    /// The algorithm; if left out, one that suits the number of nodes and the size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<String>,
+    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     pub(super) operator: Operator,
-    pub(super) order: RankOrder,
-    lambda: Option<Lambda>,
-    t0: Option<Duration>,
-    alpha: Option<Alpha>,
-    segment: Option<Size>,
-    pub(super) group: Option<RankList>,
-}
-
-const DEFAULT: Given = Given {
-    bytes: Size(Bytes(1024)),
-    root: Rank(0),
-    operator: Operator::Of(Operation::Sum, Number::F64),
-    order: RankOrder::Cyclic,
-    lambda: None,
-    t0: None,
-    alpha: None,
-    segment: None,
-    group: None,
-};
-
-impl Default for Given {
-    fn default() -> Given {
-        DEFAULT
-    }
-}
-
-/// Makes the entry of a collective of the list: whether it runs in the postal model, examples, and its parameters around the algorithm, of
-/// which the order of the ranks and the group are the last.
-macro_rules! entry {
-    (
-        $entry:ident, $file:ident, in_postal_model: $postal:literal, $examples:literal,
-        { $($(#[$before:meta])* $field_before:ident: $type_before:ty,)* },
-        algorithm: $algorithm:literal,
-        { $($(#[$about:meta])* $field:ident: $type:ty,)* }
-    ) => {
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
-        #[schemars(description = collectives::$file::$entry::ABOUT)]
-        #[doc = concat!("The parameters of [`collectives::", stringify!($file), "`].")]
-        pub struct $entry {
-            $($(#[$before])* $field_before: $type_before,)*
-            #[doc = $algorithm]
-            #[serde(skip_serializing_if = "Option::is_none")]
-            algorithm: Option<Named<collectives::$file::Algorithm>>,
-            $($(#[$about])* $field: $type,)*
-            /// The order of the ranks.
-            #[schemars(extend("x-value" = "ORDER"))]
-            order: RankOrder,
-            /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out. A root that is not named
-            /// is 0, if it is one of them, otherwise the first.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            group: Option<RankList>,
-        }
-
-        impl Default for $entry {
-            fn default() -> $entry {
-                $entry {
-                    $($field_before: DEFAULT.$field_before,)*
-                    algorithm: None,
-                    $($field: DEFAULT.$field,)*
-                    order: DEFAULT.order,
-                    group: None,
-                }
-            }
-        }
-
-        impl Entry for $entry {
-            const NAME: &'static str = collectives::$file::$entry::NAME;
-            const EXAMPLES: &'static str = $examples;
-            const IN_POSTAL_MODEL: bool = $postal;
-
-            fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
-                let mut given = DEFAULT;
-                given.order = self.order;
-                given.group = self.group.clone();
-                $(given.$field_before = self.$field_before;)*
-                $(given.$field = self.$field;)*
-                let stated = [$(stringify!($field_before),)* $(stringify!($field),)*];
-                let name = self.algorithm.map(|Named(entry)| entry.name);
-                prepared(Collective::$entry, name, given, &stated, site)
-            }
-        }
-    };
-}
-
-entry!(Broadcast, broadcast, in_postal_model: true, "Examples:\n  maquette run broadcast --machine delta --nodes 64 --bytes 512 --algorithm lambda-tree --alpha 0.58\n  \
-         maquette run broadcast --lambda 1.8 --nodes 64", {
-    /// Size of the message.
-    bytes: Size,
-}, algorithm: "The tree; if left out, lambda-tree where a lambda or an alpha is given, otherwise binomial.", {
-    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which a tree on
+    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which an algorithm on
     /// a machine is built. None on a machine, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<Lambda>,
@@ -200,76 +116,210 @@ entry!(Broadcast, broadcast, in_postal_model: true, "Examples:\n  maquette run b
     /// look-up table for lambda.
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<Alpha>,
-    /// Size of a segment, for pipeline and segmented-tree; 4 KiB, if left out.
+    /// Size of a segment, for an algorithm that cuts messages; 4 KiB, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     segment: Option<Size>,
-    /// The root: the source of the broadcast.
-    root: Rank,
-});
-entry!(AllReduce, all_reduce, in_postal_model: true, "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
-         maquette run all-reduce --lambda 2.5 --nodes 100 --operator max-i64", {
-    /// Size of each node's data.
-    bytes: Size,
-}, algorithm: "The algorithm; if left out, census where a lambda is given, otherwise recursive-doubling.", {
-    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
-    operator: Operator,
-    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which an algorithm on
-    /// a machine is built. None on a machine, if left out.
+    /// How long it takes to copy a byte into a message that is forwarded, or out of one; no time, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lambda: Option<Lambda>,
-    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    t0: Option<Duration>,
-    /// In a tree by splitting, the share of its nodes that a root keeps for itself, from 0.5 to under 1; if left out, from the
-    /// look-up table for lambda.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alpha: Option<Alpha>,
+    reshuffle: Option<Duration>,
     /// The root.
-    root: Rank,
-});
-entry!(Barrier, barrier, in_postal_model: false, "Example:\n  maquette run barrier --machine parsytec-cc-16 --algorithm binomial", {}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(Gather, gather, in_postal_model: false, "Example:\n  maquette run gather --machine parsytec-cc-16 --bytes 4KiB --root 3", {
-    /// Size of each node's data.
-    bytes: Size,
-    /// The root, which ends with all data.
-    root: Rank,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(Scatter, scatter, in_postal_model: false, "Example:\n  maquette run scatter --machine parsytec-cc-16 --bytes 4KiB --algorithm linear", {
-    /// Size of the block for each node.
-    bytes: Size,
-    /// The root, which begins with all data.
-    root: Rank,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(AllGather, all_gather, in_postal_model: false, "Example:\n  maquette run all-gather --machine infiniband-128 --bytes 64KiB --algorithm ring", {
-    /// Size of each node's data.
-    bytes: Size,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(Reduce, reduce, in_postal_model: false, "Example:\n  maquette run reduce --machine parsytec-cc-16 --bytes 4KiB --operator max-i64", {
-    /// Size of each node's data.
-    bytes: Size,
-    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
-    operator: Operator,
-    /// The root, which ends with the result.
-    root: Rank,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(ReduceScatter, reduce_scatter, in_postal_model: false, "Example:\n  maquette run reduce-scatter --machine infiniband-128 --bytes 64KiB", {
-    /// Size of each node's block of the result.
-    bytes: Size,
-    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
-    operator: Operator,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(Scan, scan, in_postal_model: false, "Example:\n  maquette run scan --machine parsytec-cc-16 --operator sum-u64 --bytes 8", {
-    /// Size of each node's data.
-    bytes: Size,
-    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
-    operator: Operator,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
-entry!(Exscan, exscan, in_postal_model: false, "Example:\n  maquette run exscan --machine parsytec-cc-16 --operator sum-u64 --bytes 8", {
-    /// Size of each node's data.
-    bytes: Size,
-    /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
-    operator: Operator,
-}, algorithm: "The algorithm; if left out, one that suits the number of nodes and the size.", {});
+    pub(super) root: Rank,
+    /// The order of the ranks.
+    #[schemars(extend("x-value" = "ORDER"))]
+    pub(super) order: RankOrder,
+    /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out. A root that is not named is 0, if it
+    /// is one of them, otherwise the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<RankList>,
+}
+
+const DEFAULT_ROOT: Rank = Rank(0);
+
+impl Default for Given {
+    fn default() -> Given {
+        Given {
+            bytes: Size(Bytes(1024)),
+            algorithm: None,
+            operator: Operator::Of(Operation::Sum, Number::F64),
+            lambda: None,
+            t0: None,
+            alpha: None,
+            segment: None,
+            reshuffle: None,
+            root: DEFAULT_ROOT,
+            order: RankOrder::Cyclic,
+            group: None,
+        }
+    }
+}
+
+/// The names of the parameters that a collective has use for, by its shape and by what its algorithms ask for.
+struct Fields(Vec<&'static str>);
+
+impl Fields {
+    fn of(collective: Collective) -> Fields {
+        let (shape, entries) = (collective.shape(), collective.summaries());
+        let asks = |parameter: Parameter| entries.iter().any(|entry| entry.parameters.contains(&parameter));
+        let all = [
+            ("bytes", shape.blocks != Division::Nothing),
+            ("algorithm", true),
+            ("operator", shape.reduction.is_some()),
+            (Parameter::Lambda.name(), asks(Parameter::Lambda)),
+            (Parameter::T0.name(), asks(Parameter::T0) || asks(Parameter::Lambda)),
+            (Parameter::Alpha.name(), asks(Parameter::Alpha)),
+            (Parameter::Segment.name(), asks(Parameter::Segment)),
+            (Parameter::Reshuffle.name(), asks(Parameter::Reshuffle)),
+            // A tree has a root, even where all ranks end with the same.
+            ("root", shape.has_root() || asks(Parameter::Alpha)),
+            ("order", true),
+            ("group", true),
+        ];
+        Fields(all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect())
+    }
+
+    /// What a parameter is for, where that depends on the collective.
+    fn about(collective: Collective, field: &str) -> Option<&'static str> {
+        let shape = collective.shape();
+        match field {
+            "bytes" => Some(match (shape.blocks, shape.before) {
+                (Division::Whole, Holders::Root) => "Size of the message.",
+                (Division::PerRank, Holders::Root) => "Size of the block for each node.",
+                (Division::PerRank, Holders::Everyone) => "Size of each node's block of the result.",
+                (Division::Nothing | Division::Whole | Division::PerRank, _) => "Size of each node's data.",
+            }),
+            "root" => match (shape.before, shape.after) {
+                (Holders::Root, _) => Some("The root, which begins with all data."),
+                (_, Holders::Root) if shape.reduction.is_some() => Some("The root, which ends with the result."),
+                (_, Holders::Root) => Some("The root, which ends with all data."),
+                _ => Some("The root of a tree."),
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A collective of the list as a program of the catalogue.
+pub struct Listed<R>(Given, PhantomData<fn() -> R>);
+
+impl<R: Row> Listed<R> {
+    fn collective() -> Collective {
+        R::COLLECTIVE
+    }
+}
+
+impl<R> Clone for Listed<R> {
+    fn clone(&self) -> Listed<R> {
+        Listed(self.0.clone(), PhantomData)
+    }
+}
+
+impl<R> fmt::Debug for Listed<R> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl<R> Default for Listed<R> {
+    fn default() -> Listed<R> {
+        Listed(Given::default(), PhantomData)
+    }
+}
+
+impl<R: Row> Serialize for Listed<R> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let written = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
+        let fields = Fields::of(Self::collective()).0;
+        let written = fields.into_iter().filter_map(|name| Some((name, written.get(name)?)));
+        to.collect_map(written)
+    }
+}
+
+impl<'de, R: Row> Deserialize<'de> for Listed<R> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Listed<R>, D::Error> {
+        from.deserialize_map(ListedVisitor(PhantomData::<fn() -> R>))
+    }
+}
+
+struct ListedVisitor<R>(PhantomData<fn() -> R>);
+
+impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
+    type Value = Listed<R>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the parameters of {}", R::NAME)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed<R>, A::Error> {
+        let (fields, mut given) = (Fields::of(R::COLLECTIVE).0, Given::default());
+        while let Some(name) = map.next_key::<String>()? {
+            match name.as_str() {
+                name if !fields.contains(&name) => {
+                    let known: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+                    let known = format!("expected one of {}", known.join(", "));
+                    return Err(A::Error::custom(format!("unknown field `{name}`, {known}")));
+                }
+                "bytes" => given.bytes = map.next_value()?,
+                "operator" => given.operator = map.next_value()?,
+                "lambda" => given.lambda = map.next_value()?,
+                "t0" => given.t0 = map.next_value()?,
+                "alpha" => given.alpha = map.next_value()?,
+                "segment" => given.segment = map.next_value()?,
+                "reshuffle" => given.reshuffle = map.next_value()?,
+                "root" => given.root = map.next_value()?,
+                "order" => given.order = map.next_value()?,
+                "group" => given.group = map.next_value()?,
+                // The only one left.
+                _algorithm => {
+                    let named: Option<Named<R::Algorithm>> = map.next_value()?;
+                    given.algorithm = named.map(|Named(entry)| entry.name.to_owned());
+                }
+            }
+        }
+        Ok(Listed(given, PhantomData))
+    }
+}
+
+impl<R: Row> JsonSchema for Listed<R> {
+    fn schema_name() -> Cow<'static, str> {
+        R::NAME.into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut of_any = Given::json_schema(generator);
+        let algorithm = generator.subschema_for::<Option<Named<R::Algorithm>>>();
+        let fields = Fields::of(R::COLLECTIVE).0;
+        let mut properties = Map::new();
+        for name in fields {
+            let Some(mut schema) = of_any.get("properties").and_then(|all| all.get(name)).cloned() else { continue };
+            if let (true, Some(parts)) = (name == "algorithm", schema.as_object_mut()) {
+                parts.remove("type");
+                parts.extend(algorithm.as_object().cloned().unwrap_or_default());
+            }
+            if let Some(about) = Fields::about(R::COLLECTIVE, name) {
+                schema["description"] = about.into();
+            }
+            properties.insert(name.to_owned(), schema);
+        }
+        of_any.insert("properties".to_owned(), Value::Object(properties));
+        of_any.insert("description".to_owned(), R::ABOUT.into());
+        of_any.insert("additionalProperties".to_owned(), false.into());
+        of_any
+    }
+}
+
+impl<R: Row> Entry for Listed<R> {
+    const NAME: &'static str = R::NAME;
+    const EXAMPLES: &'static str = R::EXAMPLES;
+
+    /// Where an algorithm can be made for the latency of the model.
+    fn is_in_postal_model() -> bool {
+        Fields::of(R::COLLECTIVE).0.contains(&Parameter::Lambda.name())
+    }
+
+    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        prepared(R::COLLECTIVE, self.0.clone(), site)
+    }
+}
 
 /// A collective whose algorithm has still to be made from its parameters.
 #[derive(Debug)]
@@ -306,7 +356,7 @@ impl Setup {
                 return Err(Error::parameter("order", "permuted", "none beside a group, which has an order"));
             }
             if group.place_of(given.root).is_none() {
-                if given.root != DEFAULT.root {
+                if given.root != DEFAULT_ROOT {
                     return Err(Error::parameter("root", given.root, format!("a rank of the group {list}")));
                 }
                 given.root = group.source();
@@ -319,6 +369,7 @@ impl Setup {
             t0: given.t0.or(model_t0),
             alpha: given.alpha,
             segment: given.segment.map(|Size(bytes)| bytes),
+            reshuffle: given.reshuffle,
             ..Parameters::of(members)
         };
         Ok(Setup { collective, given, ranks, inputs, is_postal: site.postal.is_some() })
@@ -381,9 +432,9 @@ impl Setup {
         Ok(())
     }
 
-    /// What the result repeats: the parameters that are `stated`, and those that the algorithm has used.
-    fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters), stated: &[&str]) -> Map<String, Value> {
-        let given = &self.given;
+    /// What the result repeats: the parameters that the collective has, and those that the algorithm has used.
+    fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters)) -> Map<String, Value> {
+        let (given, Fields(stated)) = (&self.given, Fields::of(self.collective));
         let used = |parameter: Parameter, value: Value| (parameter.name(), value, inputs.has_used(parameter));
         let all = [
             ("bytes", json!(given.bytes.0.0), stated.contains(&"bytes")),
@@ -395,6 +446,7 @@ impl Setup {
             used(Parameter::Lambda, json!(inputs.lambda.map(|lambda| lambda.to_string()))),
             used(Parameter::T0, json!(inputs.t0.map(|t0| t0.to_string()))),
             used(Parameter::Segment, json!(inputs.segment.map(|segment| segment.0))),
+            used(Parameter::Reshuffle, json!(inputs.reshuffle.map(|time| time.to_string()))),
             ("algorithm", json!(algorithm.name()), true),
         ];
         all.into_iter().filter(|all| all.2).map(|(name, value, _)| (name.to_owned(), value)).collect()
@@ -414,18 +466,12 @@ impl Setup {
     }
 }
 
-/// The program for `site`: a collective by the algorithm called `name`, or its usual one, with the parameters that are `stated`.
-fn prepared(
-    collective: Collective,
-    name: Option<&'static str>,
-    given: Given,
-    stated: &[&str],
-    site: &Site,
-) -> Result<Box<dyn Ready>, Error> {
+/// The program for `site`: a collective by the algorithm that is named, or by its usual one.
+fn prepared(collective: Collective, given: Given, site: &Site) -> Result<Box<dyn Ready>, Error> {
     let setup = Setup::new(collective, given, site)?;
     let Given { bytes: Size(bytes), root, operator, order, .. } = setup.given;
-    let made = setup.algorithm(name, bytes)?;
-    let parameters = Value::Object(setup.parameters(&made, stated));
+    let made = setup.algorithm(setup.given.algorithm.as_deref(), bytes)?;
+    let parameters = Value::Object(setup.parameters(&made));
     let (algorithm, _) = made;
     let ranks = setup.inputs.ranks;
     // A permuted group begins with its root.

@@ -31,12 +31,15 @@ pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     const NAME: &'static str;
     /// What more there is to say of it, and command lines that run it.
     const EXAMPLES: &'static str;
-    /// Whether it can run in the postal model in place of a machine.
-    const IN_POSTAL_MODEL: bool = false;
     /// Whether it runs on any number of ranks, and does not say itself how many it has.
     const ANY_RANKS: bool = true;
     /// The machine, where it has a usual one.
     const DEFAULT_MACHINE: Option<&'static str> = None;
+
+    /// Whether it can run in the postal model in place of a machine.
+    fn is_in_postal_model() -> bool {
+        false
+    }
 
     /// Makes it for `site`.
     ///
@@ -46,7 +49,10 @@ pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
 }
 
 macro_rules! catalogue {
-    ($($(#[$about:meta])* $entry:ident = $path:path),+ $(,)?) => {
+    ($($entry:ident = $program:path,)+ ; $($file:ident::$row:ident,)+) => {
+        catalogue! { @ $($entry = $program,)+ $($row = listed::Listed<programs::collectives::$file::$row>,)+ }
+    };
+    (@ $($entry:ident = $path:ty,)+) => {
         /// A program of the catalogue, with its parameters.
         #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -143,7 +149,8 @@ mod ping_pong;
 mod schedule;
 mod trace;
 
-catalogue! {
+programs::every_collective! {
+    catalogue!
     PingPong = ping_pong::PingPong,
     AllPairs = all_pairs::AllPairs,
     EqualDist = pairs::EqualDist,
@@ -152,17 +159,7 @@ catalogue! {
     Fft = applications::Fft,
     ConjugateGradient = applications::ConjugateGradient,
     Euler = applications::Euler,
-    Broadcast = listed::Broadcast,
     Cast = cast::Cast,
-    AllReduce = listed::AllReduce,
-    Barrier = listed::Barrier,
-    Gather = listed::Gather,
-    Scatter = listed::Scatter,
-    AllGather = listed::AllGather,
-    Reduce = listed::Reduce,
-    ReduceScatter = listed::ReduceScatter,
-    Scan = listed::Scan,
-    Exscan = listed::Exscan,
     LinearHash = linear_hash::LinearHash,
     LinearHashGrowth = linear_hash::LinearHashGrowth,
     Schedule = schedule::Schedule,

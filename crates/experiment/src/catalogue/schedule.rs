@@ -42,8 +42,11 @@ impl Entry for Schedule {
     const NAME: &'static str = "schedule";
     const EXAMPLES: &'static str = "Example:\n  maquette schedule --random 16,50 --algorithm edge-colouring --write exchange.json\n  \
          maquette run schedule exchange.json --machine parsytec-cc-16 --pacing receiver-confirmed";
-    const IN_POSTAL_MODEL: bool = true;
     const ANY_RANKS: bool = false;
+
+    fn is_in_postal_model() -> bool {
+        true
+    }
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let (schedule, input) = read_schedule(&self.file)?;

@@ -52,7 +52,7 @@ impl<C> Clone for Call<'_, C> {
 impl<C> Copy for Call<'_, C> {}
 
 /// The row of a collective.
-pub trait Row {
+pub trait Row: 'static {
     /// Its name.
     const NAME: &'static str;
     /// MPI's functions for it: the usual one, and then those with sizes for each rank.
@@ -61,6 +61,10 @@ pub trait Row {
     const ABOUT: &'static str;
     /// What it does, as data.
     const SHAPE: Shape;
+    /// Command lines that run it.
+    const EXAMPLES: &'static str;
+    /// It in the list.
+    const COLLECTIVE: Collective;
     /// Its algorithms.
     type Algorithm: Catalogue + Performs;
 
@@ -147,9 +151,9 @@ pub(crate) trait BlockAlgorithm {
 
 /// Makes the row of a collective in its own folder: its name, MPI's functions, what it does in a line and as data, and its usual algorithm.
 macro_rules! row {
-    ($row:ident: $name:literal = $mpi:expr, $about:literal, $shape:expr, usual: $usual:expr $(,)?) => {
+    ($row:ident: $name:literal = $mpi:expr, $about:literal, $shape:expr, examples: $examples:expr, usual: $usual:expr $(,)?) => {
         $crate::collectives::row! {
-            $row: $name = $mpi, $about, $shape, usual: $usual,
+            $row: $name = $mpi, $about, $shape, examples: $examples, usual: $usual,
             usual_in_mpi: |ranks, bytes| <$row as $crate::collectives::Row>::usual(&$crate::catalogue::Parameters::of(ranks), bytes),
         }
     };
@@ -157,6 +161,7 @@ macro_rules! row {
         $row:ident: $name:literal = $mpi:expr,
         $about:literal,
         $shape:expr,
+        examples: $examples:expr,
         usual: $usual:expr,
         usual_in_mpi: $usual_in_mpi:expr $(,)?
     ) => {
@@ -169,6 +174,8 @@ macro_rules! row {
             const MPI: &'static [&'static str] = &$mpi;
             const ABOUT: &'static str = $about;
             const SHAPE: $crate::collectives::Shape = $shape;
+            const EXAMPLES: &'static str = $examples;
+            const COLLECTIVE: $crate::collectives::Collective = $crate::collectives::Collective::$row;
             type Algorithm = Algorithm;
 
             fn usual(known: &$crate::catalogue::Parameters, bytes: quantities::Bytes) -> &'static str {
@@ -192,6 +199,7 @@ macro_rules! collective {
         $row:ident: $name:literal = $mpi:expr,
         $about:literal,
         $shape:expr,
+        examples: $examples:expr,
         usual: $usual:expr,
         $($file:ident::$algorithm:ident,)+
     ) => {
@@ -223,14 +231,34 @@ macro_rules! collective {
         }
         pub use algorithm::*;
 
-        $crate::collectives::row! { $row: $name = $mpi, $about, $shape, usual: $usual }
+        $crate::collectives::row! { $row: $name = $mpi, $about, $shape, examples: $examples, usual: $usual }
     };
 }
 pub(crate) use collective;
 
-/// Makes the list of all collectives.
+/// The list of all collectives: calls the macro that is named with what is given to it, and with them.
+#[macro_export]
+macro_rules! every_collective {
+    ($call:ident! $($given:tt)*) => {
+        $call! {
+            $($given)* ;
+            broadcast::Broadcast,
+            all_reduce::AllReduce,
+            barrier::Barrier,
+            gather::Gather,
+            scatter::Scatter,
+            all_gather::AllGather,
+            reduce::Reduce,
+            reduce_scatter::ReduceScatter,
+            scan::Scan,
+            exscan::Exscan,
+        }
+    };
+}
+
+/// Makes what there is of all collectives together.
 macro_rules! collectives {
-    ($($file:ident::$row:ident,)+) => {
+    (; $($file:ident::$row:ident,)+) => {
         /// A collective, by its row.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Collective {
@@ -361,18 +389,7 @@ macro_rules! collectives {
     };
 }
 
-collectives! {
-    broadcast::Broadcast,
-    all_reduce::AllReduce,
-    barrier::Barrier,
-    gather::Gather,
-    scatter::Scatter,
-    all_gather::AllGather,
-    reduce::Reduce,
-    reduce_scatter::ReduceScatter,
-    scan::Scan,
-    exscan::Exscan,
-}
+every_collective! { collectives! }
 
 impl Collective {
     /// The collective of that name.
@@ -381,7 +398,28 @@ impl Collective {
     }
 
     /// The collective that this function of MPI is.
-    pub fn of_mpi(function: &str) -> Option<Collective> {
-        Collective::ALL.iter().copied().find(|collective| collective.mpi().contains(&function))
+    pub const fn of_mpi(function: &str) -> Option<Collective> {
+        let mut place = 0;
+        while place < Collective::ALL.len() {
+            let (collective, mut name) = (Collective::ALL[place], 0);
+            while name < collective.mpi().len() {
+                if is_same(collective.mpi()[name], function) {
+                    return Some(collective);
+                }
+                name += 1;
+            }
+            place += 1;
+        }
+        None
     }
+}
+
+/// Whether two names are the same, as is known when the program is built.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut place = 0;
+    while place < one.len() && place < other.len() && one[place] == other[place] {
+        place += 1;
+    }
+    place == one.len() && place == other.len()
 }

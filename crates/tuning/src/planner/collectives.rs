@@ -2,7 +2,7 @@
 
 use endpoint::Result;
 use machines::model::{Machine, NodeId};
-use plan_format::{ALL_AT_ONCE, AlgorithmSpec, PLANNED, PlanError, Sizes};
+use plan_format::{ALL_AT_ONCE, AlgorithmSpec, PlanError, Sizes};
 use programs::collectives::Collective;
 use programs::schedule::Pattern;
 use quantities::Bytes;
@@ -13,6 +13,8 @@ use crate::benchmark::Site;
 /// The collectives to plan for.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
+    /// The collectives of the list.
+    pub collectives: Vec<Collective>,
     /// How many ranks take part.
     pub ranks: u32,
     /// The sizes examined, in increasing order. [B]
@@ -45,8 +47,7 @@ pub fn picks(
 ) -> Result<Vec<Pick>> {
     let ranks = request.ranks;
     let by_size = request.sizes.iter().flat_map(|&bytes| {
-        let listed = PLANNED.iter().filter_map(|name| Collective::named(name));
-        let listed = listed.map(move |collective| Question::Listed { collective, ranks, bytes });
+        let listed = request.collectives.iter().map(move |&collective| Question::Listed { collective, ranks, bytes });
         listed.chain([Question::Complete { ranks, bytes }])
     });
     let mut questions: Vec<Question> = by_size.chain(request.matrix.clone().map(Question::Irregular)).collect();
@@ -84,8 +85,7 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
         },
         plan_format::PlanEntries {
             only_blocking: false,
-            broadcast: of("broadcast"),
-            all_reduce: of("all-reduce"),
+            listed: plan_format::planned().map(|collective| (collective, of(collective.name()))).collect(),
             all_to_all: of("all-to-all"),
             all_to_allv: Some(matrix),
         },

@@ -7,8 +7,8 @@
 use plan_format::measured::{Compared, Measured, MeasuredCall};
 use plan_format::{ALL_AT_ONCE, AlgorithmSpec, MadeFor, PlanEntries, PlanError, Sizes};
 use programs::all_to_all::{Complete, Irregular};
-use programs::catalogue::{Catalogue, Parameter, Parameters};
-use programs::collectives::{all_reduce, broadcast};
+use programs::catalogue::{Parameter, Parameters};
+use programs::collectives::Collective;
 use programs::postal::Lambda;
 use programs::schedule::{Pacing, Pattern};
 use quantities::Bytes;
@@ -38,32 +38,23 @@ pub struct Trial {
 /// What an entry of a plan is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    Broadcast(Bytes),
-    AllReduce(Bytes),
+    Listed(Collective, Bytes),
     AllToAll(Bytes),
     AllToAllv,
 }
 
 /// All calls to measure on `ranks` ranks, for these sizes in ascending order; by the matrix, if there is one. Without one, exchanges of which nothing
 /// is known in advance are tried with messages of each size, among all and among neighbours.
-pub fn trials(ranks: u32, sizes: &[Bytes], matrix: Option<&Pattern>) -> Vec<Trial> {
+pub fn trials(collectives: &[Collective], ranks: u32, sizes: &[Bytes], matrix: Option<&Pattern>) -> Vec<Trial> {
     let trial = |name, place, call, specs| Trial { call, specs, name, place };
+    let of_listed = |collective: Collective, bytes: Bytes| {
+        let call = MeasuredCall::Listed(collective.name().to_owned(), bytes.0);
+        trial(collective.name(), Place::Listed(collective, bytes), call, listed(collective, ranks, bytes))
+    };
     let of_size = |&bytes: &Bytes| {
-        [
-            trial(
-                "broadcast",
-                Place::Broadcast(bytes),
-                MeasuredCall::Broadcast(bytes.0),
-                catalogued::<broadcast::Algorithm>(ranks, bytes),
-            ),
-            trial(
-                "all-reduce",
-                Place::AllReduce(bytes),
-                MeasuredCall::AllReduce(bytes.0),
-                catalogued::<all_reduce::Algorithm>(ranks, bytes),
-            ),
-            trial("all-to-all", Place::AllToAll(bytes), MeasuredCall::AllToAll(bytes.0), complete(ranks)),
-        ]
+        let exchange = trial("all-to-all", Place::AllToAll(bytes), MeasuredCall::AllToAll(bytes.0), complete(ranks));
+        let listed: Vec<Trial> = collectives.iter().map(|&collective| of_listed(collective, bytes)).collect();
+        listed.into_iter().chain([exchange])
     };
     let of_matrix =
         |name, matrix: Vec<u64>, specs| trial(name, Place::AllToAllv, MeasuredCall::AllToAllv(matrix), specs);
@@ -85,10 +76,10 @@ pub fn trials(ranks: u32, sizes: &[Bytes], matrix: Option<&Pattern>) -> Vec<Tria
     all
 }
 
-/// The algorithms of a catalogue, without those that the machine's own network does, and those that need the length of a step.
-fn catalogued<A: Catalogue>(ranks: u32, bytes: Bytes) -> Vec<AlgorithmSpec> {
+/// The algorithms of a collective, without those that the machine's own network does, and those that need the length of a step.
+fn listed(collective: Collective, ranks: u32, bytes: Bytes) -> Vec<AlgorithmSpec> {
     let mut specs = Vec::new();
-    for entry in A::entries() {
+    for entry in collective.summaries() {
         let takes = |parameter| entry.parameters.contains(&parameter);
         if entry.needs.multicast() || takes(Parameter::T0) {
             continue;
@@ -105,7 +96,8 @@ fn catalogued<A: Catalogue>(ranks: u32, bytes: Bytes) -> Vec<AlgorithmSpec> {
         for (&segment, &lambda) in segments.iter().flat_map(|segment| lambdas.iter().map(move |it| (segment, it))) {
             let mut parameters = Parameters { segment, lambda, ..Parameters::of(ranks) };
             // A name that stands for a choice among others adds none of its own.
-            if (entry.make)(&mut parameters).is_ok_and(|algorithm| algorithm.name() == entry.name) {
+            let made = collective.algorithm(entry.name, &mut parameters);
+            if made.is_some_and(|made| made.is_ok_and(|algorithm| algorithm.name() == entry.name)) {
                 specs.push(AlgorithmSpec::used(entry.name, &parameters));
             }
         }
@@ -157,9 +149,7 @@ impl Trial {
     /// The size of its messages: of those of a matrix, the largest.
     pub fn bytes(&self) -> Bytes {
         match &self.call {
-            MeasuredCall::Broadcast(bytes) | MeasuredCall::AllReduce(bytes) | MeasuredCall::AllToAll(bytes) => {
-                Bytes(*bytes)
-            }
+            MeasuredCall::Listed(_, bytes) | MeasuredCall::AllToAll(bytes) => Bytes(*bytes),
             MeasuredCall::AllToAllv(matrix) => Bytes(matrix.iter().copied().max().unwrap_or(0)),
         }
     }
@@ -172,8 +162,7 @@ impl Trial {
         let plan = |spec: &AlgorithmSpec| {
             let (mut entries, spec) = (PlanEntries { only_blocking: true, ..PlanEntries::default() }, spec.clone());
             match self.place {
-                Place::Broadcast(_) => entries.broadcast.push(spec),
-                Place::AllReduce(_) => entries.all_reduce.push(spec),
+                Place::Listed(collective, _) => entries.listed.entry(collective).or_default().push(spec),
                 Place::AllToAll(_) => entries.all_to_all.push(spec),
                 Place::AllToAllv => entries.all_to_allv = Some(spec),
             }
@@ -199,16 +188,21 @@ pub fn is_faster(compared: &Compared) -> bool {
 /// # Errors
 /// If no plan is for so many ranks.
 pub fn plan_of(measured: &[(Trial, Measured)], machine: String, ranks: u32) -> Result<plan_format::Plan, PlanError> {
-    let of = |size: fn(Place) -> Option<Bytes>| {
+    let of = |size: &dyn Fn(Place) -> Option<Bytes>| {
         entries(measured.iter().filter_map(|(trial, times)| Some((size(trial.place)?, trial, times))).collect())
+    };
+    let of_listed = |wanted: Collective| {
+        of(&|place| match place {
+            Place::Listed(collective, bytes) if collective == wanted => Some(bytes),
+            Place::Listed(..) | Place::AllToAll(_) | Place::AllToAllv => None,
+        })
     };
     let by_matrix: Vec<&(Trial, Measured)> =
         measured.iter().filter(|(trial, _)| trial.place == Place::AllToAllv).collect();
     let entries = PlanEntries {
         only_blocking: true,
-        broadcast: of(|place| if let Place::Broadcast(bytes) = place { Some(bytes) } else { None }),
-        all_reduce: of(|place| if let Place::AllReduce(bytes) = place { Some(bytes) } else { None }),
-        all_to_all: of(|place| if let Place::AllToAll(bytes) = place { Some(bytes) } else { None }),
+        listed: plan_format::planned().map(|collective| (collective, of_listed(collective))).collect(),
+        all_to_all: of(&|place| if let Place::AllToAll(bytes) = place { Some(bytes) } else { None }),
         all_to_allv: for_any_matrix(&by_matrix),
     };
     plan_format::Plan::of(made_for(machine, ranks), entries)
@@ -282,10 +276,10 @@ mod tests {
             plans: ratios.map(|ratio| ratio.map(compared)).to_vec(),
         };
         let trial = |bytes| Trial {
-            call: MeasuredCall::Broadcast(bytes),
+            call: MeasuredCall::Listed("broadcast".to_owned(), bytes),
             specs: vec![AlgorithmSpec::name(ONE), AlgorithmSpec::name(OTHER)],
             name: "broadcast",
-            place: Place::Broadcast(Bytes(bytes)),
+            place: Place::Listed(Collective::Broadcast, Bytes(bytes)),
         };
         let all: Vec<(Trial, Measured)> =
             measured.iter().map(|&(bytes, ratios)| (trial(bytes), times(ratios))).collect();
@@ -295,10 +289,10 @@ mod tests {
     /// The entries of a plan's broadcasts: above, up to, and by what.
     fn entries_of(plan: &plan_format::Plan) -> Vec<(u64, u64, String)> {
         let bound = |bytes: Option<Bytes>| bytes.map_or(0, |Bytes(bytes)| bytes);
-        let entry = |entry: &plan_format::Entry<broadcast::Algorithm>| {
+        let entry = |entry: &plan_format::Entry<programs::collectives::AnyAlgorithm>| {
             (bound(entry.sizes.above), bound(entry.sizes.to), entry.name())
         };
-        plan.broadcast.iter().map(entry).collect()
+        plan.listed.get(&Collective::Broadcast).into_iter().flatten().map(entry).collect()
     }
 
     #[test]
@@ -330,7 +324,7 @@ mod tests {
 
     #[test]
     fn exchanges_by_any_matrix_are_done_as_planned_if_that_is_faster_with_each() {
-        let trials = trials(4, &[Bytes(64), Bytes(1024)], None);
+        let trials = trials(&[Collective::Broadcast, Collective::AllReduce], 4, &[Bytes(64), Bytes(1024)], None);
         let by_matrix: Vec<Trial> = trials.into_iter().filter(|trial| trial.place == Place::AllToAllv).collect();
         let of = |ratios: [f64; 4]| {
             let times = |ratio| Measured {
@@ -349,7 +343,7 @@ mod tests {
         for ranks in [2, 3, 4, 7, 16] {
             let pattern = Pattern::complete(ranks, Bytes(64)).unwrap();
             for matrix in [None, Some(&pattern)] {
-                for trial in trials(ranks, &[Bytes(1), Bytes(64 << 10)], matrix) {
+                for trial in trials(Collective::ALL, ranks, &[Bytes(1), Bytes(64 << 10)], matrix) {
                     assert_eq!(trial.plans(ranks).map(|plans| plans.len()), Ok(trial.specs.len()), "{trial:?}");
                     assert!(!trial.specs.is_empty());
                 }

@@ -24,6 +24,8 @@ collective! {
     AllGather: "all-gather" = ["MPI_Allgather", "MPI_Allgatherv"],
     "Bring the data of all nodes to all of them.",
     Shape { blocks: Division::PerRank, before: Holders::Owner, after: Holders::Everyone, reduction: None },
+    examples: "Examples:\n  maquette run all-gather --machine infiniband-128 --bytes 64KiB --algorithm ring\n  \
+         maquette run all-gather --machine infiniband-128 --group 5,1,3,7",
     usual: |known, bytes| match bytes.0.saturating_mul(known.ranks.into()) {
         all if known.ranks.is_power_of_two() && all < FEW_STEPS_OF_POWER.0 => "recursive-doubling",
         all if all <= FEW_STEPS.0 => "bruck",

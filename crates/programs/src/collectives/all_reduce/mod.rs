@@ -46,6 +46,8 @@ row! {
         after: Holders::Everyone,
         reduction: Some(Reduction::All),
     },
+    examples: "Examples:\n  maquette run all-reduce --machine parsytec-cc-16 --bytes 4KiB --algorithm ring\n  \
+         maquette run all-reduce --lambda 2.5 --nodes 100 --operator max-i64",
     usual: |known, _| if known.lambda.is_some() { "census" } else { "recursive-doubling" },
     usual_in_mpi: |_, bytes| if bytes <= SHORT { "recursive-doubling" } else { "rabenseifner" },
 }

@@ -14,6 +14,7 @@ collective! {
     Barrier: "barrier" = ["MPI_Barrier"],
     "Wait until all nodes have come.",
     Shape { blocks: Division::Nothing, before: Holders::Everyone, after: Holders::Everyone, reduction: None },
+    examples: "Example:\n  maquette run barrier --machine parsytec-cc-16 --algorithm binomial",
     usual: |_, _| "dissemination",
     dissemination::ByDissemination,
     binomial::Binomial,

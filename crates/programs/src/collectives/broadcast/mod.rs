@@ -38,6 +38,8 @@ row! {
     Broadcast: "broadcast" = ["MPI_Bcast"],
     "Broadcast a message from one node to all others.",
     Shape { blocks: Division::Whole, before: Holders::Root, after: Holders::Everyone, reduction: None },
+    examples: "Examples:\n  maquette run broadcast --machine delta --nodes 64 --bytes 512 --algorithm lambda-tree --alpha 0.58\n  \
+         maquette run broadcast --lambda 1.8 --nodes 64",
     usual: |known, _| if known.lambda.is_some() || known.alpha.is_some() { "lambda-tree" } else { "binomial" },
     usual_in_mpi: |ranks, bytes| if bytes >= LONG && ranks >= MANY { "scatter-gather" } else { "binomial" },
 }

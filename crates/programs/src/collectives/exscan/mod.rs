@@ -13,6 +13,7 @@ collective! {
         after: Holders::Everyone,
         reduction: Some(Reduction::PrefixBefore),
     },
+    examples: "Example:\n  maquette run exscan --machine parsytec-cc-16 --operator sum-u64 --bytes 8",
     usual: |_, _| "recursive-doubling",
     recursive_doubling::RecursiveDoublingBefore,
     linear::LinearBefore,

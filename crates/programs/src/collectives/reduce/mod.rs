@@ -18,6 +18,7 @@ collective! {
         after: Holders::Root,
         reduction: Some(Reduction::All),
     },
+    examples: "Example:\n  maquette run reduce --machine parsytec-cc-16 --bytes 4KiB --operator max-i64",
     usual: |_, _| "binomial",
     binomial::Binomial,
     linear::Linear,

@@ -25,6 +25,7 @@ collective! {
         after: Holders::Owner,
         reduction: Some(Reduction::All),
     },
+    examples: "Example:\n  maquette run reduce-scatter --machine infiniband-128 --bytes 64KiB",
     usual: |known, bytes| match bytes.0.saturating_mul(known.ranks.into()) < FEW_STEPS.0 {
         true => "recursive-halving",
         false => "pairwise",

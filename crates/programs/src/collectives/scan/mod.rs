@@ -15,6 +15,7 @@ collective! {
         after: Holders::Everyone,
         reduction: Some(Reduction::Prefix),
     },
+    examples: "Example:\n  maquette run scan --machine parsytec-cc-16 --operator sum-u64 --bytes 8",
     usual: |_, _| "recursive-doubling",
     recursive_doubling::RecursiveDoubling,
     linear::Linear,

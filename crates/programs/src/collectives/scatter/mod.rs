@@ -10,6 +10,7 @@ collective! {
     Scatter: "scatter" = ["MPI_Scatter", "MPI_Scatterv"],
     "Bring a block of one node's data to each node.",
     Shape { blocks: Division::PerRank, before: Holders::Root, after: Holders::Owner, reduction: None },
+    examples: "Example:\n  maquette run scatter --machine parsytec-cc-16 --bytes 4KiB --algorithm linear",
     usual: |_, _| "binomial",
     binomial::Binomial,
     linear::Linear,
