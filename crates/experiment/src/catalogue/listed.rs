@@ -9,12 +9,13 @@ use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
 use programs::collectives::all_reduce::{Number, Operation, Operator, Sends};
 use programs::collectives::{
     AnyAlgorithm, Collective, CollectiveProgram, Data, Division, Holders, MulticastProgram, Performs, Row, Sizes,
+    Summary,
 };
 use programs::postal::{Alpha, Lambda, Steps, broadcast_time};
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::rounded;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -180,7 +181,12 @@ impl Fields {
     /// What a parameter is for, where that depends on the collective.
     fn about(collective: Collective, field: &str) -> Option<&'static str> {
         let shape = collective.shape();
+        let is_for_latency = |it: &Summary| it.parameters.contains(&Parameter::Lambda);
         match field {
+            "algorithm" if collective.summaries().iter().any(is_for_latency) => Some(
+                "The algorithm; if left out, one made for the lambda or the alpha, where one is given, otherwise one that suits the number of \
+                 nodes and the size.",
+            ),
             "bytes" => Some(match (shape.blocks, shape.before) {
                 (Division::Whole, Holders::Root) => "Size of the message.",
                 (Division::PerRank, Holders::Root) => "Size of the block for each node.",
@@ -200,12 +206,6 @@ impl Fields {
 
 /// A collective of the list as a program of the catalogue.
 pub struct Listed<R>(Given, PhantomData<fn() -> R>);
-
-impl<R: Row> Listed<R> {
-    fn collective() -> Collective {
-        R::COLLECTIVE
-    }
-}
 
 impl<R> Clone for Listed<R> {
     fn clone(&self) -> Listed<R> {
@@ -228,7 +228,7 @@ impl<R> Default for Listed<R> {
 impl<R: Row> Serialize for Listed<R> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let written = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
-        let fields = Fields::of(Self::collective()).0;
+        let fields = Fields::of(R::COLLECTIVE).0;
         let written = fields.into_iter().filter_map(|name| Some((name, written.get(name)?)));
         to.collect_map(written)
     }
@@ -251,14 +251,13 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed<R>, A::Error> {
         let (fields, mut given) = (Fields::of(R::COLLECTIVE).0, Given::default());
-        while let Some(name) = map.next_key::<String>()? {
+        while let Some(name) = map.next_key_seed(FieldName(&fields))? {
             match name.as_str() {
-                name if !fields.contains(&name) => {
-                    let known: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
-                    let known = format!("expected one of {}", known.join(", "));
-                    return Err(A::Error::custom(format!("unknown field `{name}`, {known}")));
-                }
                 "bytes" => given.bytes = map.next_value()?,
+                "algorithm" => {
+                    let named: Option<Named<R::Algorithm>> = map.next_value()?;
+                    given.algorithm = named.map(|Named(entry)| entry.name.to_owned());
+                }
                 "operator" => given.operator = map.next_value()?,
                 "lambda" => given.lambda = map.next_value()?,
                 "t0" => given.t0 = map.next_value()?,
@@ -268,15 +267,40 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
                 "root" => given.root = map.next_value()?,
                 "order" => given.order = map.next_value()?,
                 "group" => given.group = map.next_value()?,
-                // The only one left.
-                _algorithm => {
-                    let named: Option<Named<R::Algorithm>> = map.next_value()?;
-                    given.algorithm = named.map(|Named(entry)| entry.name.to_owned());
-                }
+                name => return Err(unknown(name, &fields)),
             }
         }
         Ok(Listed(given, PhantomData))
     }
+}
+
+/// Reads the name of a parameter, one of these: an error is then where the name is.
+struct FieldName<'a>(&'a [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for FieldName<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for FieldName<'_> {
+    type Value = String;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "field identifier")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<String, E> {
+        if self.0.contains(&name) { Ok(name.to_owned()) } else { Err(unknown(name, self.0)) }
+    }
+}
+
+/// The error of a parameter that there is not.
+fn unknown<E: serde::de::Error>(found: &str, fields: &[&str]) -> E {
+    let known: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+    E::custom(format!("unknown field `{found}`, expected one of {}", known.join(", ")))
 }
 
 impl<R: Row> JsonSchema for Listed<R> {

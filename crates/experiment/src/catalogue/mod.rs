@@ -50,7 +50,7 @@ pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
 
 macro_rules! catalogue {
     ($($entry:ident = $program:path,)+ ; $($file:ident::$row:ident,)+) => {
-        catalogue! { @ $($entry = $program,)+ $($row = listed::Listed<programs::collectives::$file::$row>,)+ }
+        catalogue! { @ $($row = listed::Listed<programs::collectives::$file::$row>,)+ $($entry = $program,)+ }
     };
     (@ $($entry:ident = $path:ty,)+) => {
         /// A program of the catalogue, with its parameters.
@@ -151,11 +151,11 @@ mod trace;
 
 programs::every_collective! {
     catalogue!
+    AllToAll = all_to_all::AllToAll,
     PingPong = ping_pong::PingPong,
     AllPairs = all_pairs::AllPairs,
     EqualDist = pairs::EqualDist,
     UnequalDist = pairs::UnequalDist,
-    AllToAll = all_to_all::AllToAll,
     Fft = applications::Fft,
     ConjugateGradient = applications::ConjugateGradient,
     Euler = applications::Euler,
