@@ -7,9 +7,9 @@ use std::rc::Rc;
 use programs::linear_hash::FETCHED_AT_ONCE;
 
 use crate::bucket::Bucket;
-use crate::commands::{Flag, find};
+use crate::commands::{Flag, Invocation};
 use crate::contents::Watched;
-use crate::host::Host;
+use crate::host::{Call, Host};
 use crate::large::Pieces;
 use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
@@ -18,7 +18,7 @@ use crate::resp::{Arguments, Limits, OwnedArguments, Reply, Requests};
 use crate::slot::c_of;
 use under_way::UnderWay;
 
-/// A client whose unsent replies take more than this must read some before more of its requests are carried out. [B]
+/// A client whose unsent replies take more than this must read some before more of its requests are executed. [B]
 const MOST_UNSENT: usize = 1 << 20;
 /// After this many requests it is the turn of other clients.
 const MOST_IN_TURN: usize = 1_024;
@@ -112,7 +112,7 @@ impl Session {
         }
     }
 
-    /// Ends its transaction without carrying it out.
+    /// Ends its transaction without executing it.
     pub fn leave_transaction(&mut self) -> Option<Transaction> {
         self.client.queued.set(None);
         self.transaction.take()
@@ -120,15 +120,14 @@ impl Session {
 
     /// The hash of the only key of a request, which may be under way along with others of this client; none, if it has no key or several, or
     /// concerns the connection itself.
-    fn only_key(&self, arguments: Arguments<'_>) -> Option<u64> {
+    fn only_key(&self, invocation: Invocation<'_>) -> Option<u64> {
         if !self.is_authenticated || self.transaction.is_some() || self.replies != Replies::On {
             return None;
         }
-        let command = find(arguments.get(0))?.with_subcommand(arguments).ok()?;
-        if !command.arity.allows(arguments.len()) || command.has(Flag::NotQueued) {
+        if invocation.admit(self).is_err() || invocation.has(Flag::NotQueued) {
             return None;
         }
-        let mut keys = command.keys_of(arguments);
+        let mut keys = invocation.keys();
         let first = keys.next()?;
         keys.next().is_none().then(|| c_of(first))
     }
@@ -146,7 +145,7 @@ impl Session {
     }
 }
 
-/// Why no more requests of a client are carried out for now.
+/// Why no more requests of a client are executed for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// It has to send more.
@@ -190,7 +189,7 @@ impl Connection {
         }
     }
 
-    /// Carries out requests that were received, up to the limit of one turn.
+    /// Executes requests that were received, up to the limit of one turn.
     pub fn turn(&mut self, host: &mut Host) -> Pause {
         if self.speaks_http {
             return Pause::Refuse;
@@ -217,18 +216,20 @@ impl Connection {
                     return Pause::Refuse;
                 }
                 Ok(Some(arguments)) => {
+                    let invocation = Invocation::of(arguments);
                     let (is_next, was_known) = (self.under_way.is_empty(), self.session.is_authenticated);
                     let is_held_back =
-                        !is_next && (host.is_busy() || !self.under_way.admits(self.session.only_key(arguments)));
+                        !is_next && (host.is_busy() || !self.under_way.admits(self.session.only_key(invocation)));
                     if is_held_back {
                         self.requests.hold_back();
                         return Pause::Answer;
                     }
-                    if was_known && host.copies_first(self.session.transaction.as_ref(), arguments) {
+                    if was_known && host.copies_first(self.session.transaction.as_ref(), invocation) {
                         self.requests.hold_back();
                         return Pause::Turn;
                     }
-                    carry_out(host, &mut self.session, &mut self.reply, &mut self.under_way, arguments);
+                    let call = Call { invocation, session: &mut self.session, reply: &mut self.reply };
+                    execute(host, &mut self.under_way, call);
                     if was_known != self.session.is_authenticated {
                         limits = self.limits(host);
                     }
@@ -356,23 +357,16 @@ fn is_of_http(arguments: Arguments<'_>) -> bool {
     name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
 }
 
-/// Has a request carried out; it waits if it has to. If requests before it wait, so does its reply.
+/// Has the host execute a request, which waits if it has to. If requests before it wait, so does its reply.
 #[inline]
-fn carry_out(
-    host: &mut Host,
-    session: &mut Session,
-    reply: &mut Reply,
-    under_way: &mut UnderWay,
-    arguments: Arguments<'_>,
-) {
-    let mut early = None;
-    if !under_way.is_empty() {
-        early = Some(Reply::of(reply.version));
-    }
-    match (host.carry_out(session, early.as_mut().unwrap_or(reply), arguments), early) {
+fn execute(host: &mut Host, under_way: &mut UnderWay, call: Call<'_>) {
+    let mut early = (!under_way.is_empty()).then(|| Reply::of(call.reply.version));
+    let Call { invocation, session, reply } = call;
+    let waiting = host.execute(&mut Call { invocation, session, reply: early.as_mut().unwrap_or(reply) });
+    match (waiting, early) {
         (Some(waiting), _) => {
-            let (c, now) = (session.only_key(arguments), host.node().borrow().now);
-            under_way.begin(c, arguments.size(), waiting, now);
+            let (c, now) = (session.only_key(invocation), host.node().borrow().now);
+            under_way.begin(c, invocation.arguments.size(), waiting, now);
         }
         (None, Some(early)) => under_way.hold(early.into_pieces()),
         (None, None) => {}

@@ -10,7 +10,7 @@ use quantities::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bucket::Bucket;
-use crate::commands::{Context, Flag, carry_out, find, lacks_room};
+use crate::commands::{Context, Flag, Invocation, apply, lacks_room};
 use crate::connection::Session;
 use crate::host::keys_of;
 use crate::large::encoding::serialize_pieces;
@@ -23,15 +23,15 @@ use crate::slot::{SLOT_BITS, c_of};
 /// What a member asks of the server that has the keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// To carry out a request, in the version of RESP that its client speaks.
+    /// To execute a request, in the version of RESP that its client speaks.
     Request(Version, OwnedArguments),
-    /// To carry out these requests as one transaction.
+    /// To execute these requests as one transaction.
     Transaction(Version, Vec<OwnedArguments>),
     /// To remove all its records, and to say its level.
     Clear,
     /// To issue stamps of these keys, which a client watches.
     Watch(OwnedArguments),
-    /// To carry out these requests as one transaction, if no watched key has changed.
+    /// To execute these requests as one transaction, if no watched key has changed.
     Guarded(Version, Vec<Watched>, Vec<OwnedArguments>),
 }
 
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-/// What a bucket needs to carry out requests of other members: the node that it is on, and a session that belongs to no client.
+/// What a bucket needs to execute requests of other members: the node that it is on, and a session that belongs to no client.
 pub struct Guest {
     node: Rc<RefCell<Node>>,
     session: Session,
@@ -146,7 +146,7 @@ impl Bucket {
         Some(if is_same_slot { "TRYAGAIN Multiple keys request during rehashing of slot" } else { CROSS_SLOT })
     }
 
-    fn carry_out(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
+    fn execute(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
         let mut reply = Reply::of(version);
         let Some(mut guest) = self.guest.take() else { return Outcome::default() };
         {
@@ -159,7 +159,7 @@ impl Bucket {
                     if is_transaction {
                         context.reply.array(requests.len());
                     }
-                    requests.iter().for_each(|request| carry_out(&mut context, request));
+                    requests.iter().for_each(|request| apply(&mut context, request));
                 }
             }
         }
@@ -268,13 +268,11 @@ impl Contents for Bucket {
         if let Some(refusal) = self.refuses(c, requests.iter().flat_map(keys_of)) {
             return Some(error(refusal));
         }
-        Some(self.carry_out(version, &requests, is_transaction))
+        Some(self.execute(version, &requests, is_transaction))
     }
 
     fn stores(operation: &Operation) -> bool {
-        let stores = |request: &OwnedArguments| {
-            find(request.borrowed().get(0)).is_some_and(|command| command.has(Flag::NeedsRoom))
-        };
+        let stores = |request: &OwnedArguments| Invocation::of(request.borrowed()).has(Flag::NeedsRoom);
         match operation {
             Operation::Request(_, request) => stores(request),
             Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests.iter().any(stores),
@@ -284,8 +282,7 @@ impl Contents for Bucket {
 
     // A value that was read may be large.
     fn may_repeat(operation: &Operation) -> bool {
-        let reads =
-            |request: &OwnedArguments| find(request.borrowed().get(0)).is_none_or(|command| !command.has(Flag::Write));
+        let reads = |request: &OwnedArguments| !Invocation::of(request.borrowed()).has(Flag::Write);
         match operation {
             Operation::Request(_, request) => reads(request),
             Operation::Transaction(_, requests) => requests.iter().all(reads),

@@ -116,7 +116,7 @@ impl Pool {
         Ok(self.execute(&[b"DEL", key])?.integer() == Some(1))
     }
 
-    /// Carries out a command, given by its name and its arguments. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH` may have keys of several members.
+    /// Executes a command, given by its name and its arguments. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH` may have keys of several members.
     ///
     /// # Errors
     /// [`Error`]
@@ -139,7 +139,7 @@ impl Pool {
         clock().duration_since(self.began)
     }
 
-    fn carry_out(&mut self, batch: Batch) -> Result<Vec<Result<Value, Error>>, Error> {
+    fn execute_batch(&mut self, batch: Batch) -> Result<Vec<Result<Value, Error>>, Error> {
         if self.now() >= self.used.saturating_add(IDLE) {
             // A connection that a member has closed meanwhile is opened anew, before a request is lost on it.
             self.wait(Duration::ZERO)?;
@@ -323,7 +323,7 @@ impl Pipeline<'_> {
     /// # Errors
     /// [`Error`], if nothing could be asked at all.
     pub fn execute(&mut self) -> Result<Vec<Result<Value, Error>>, Error> {
-        self.pool.carry_out(std::mem::take(&mut self.batch))
+        self.pool.execute_batch(std::mem::take(&mut self.batch))
     }
 }
 

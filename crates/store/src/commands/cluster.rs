@@ -1,6 +1,6 @@
 //! Commands of clients that follow slots.
 
-use super::{Context, Failure, Outcome, integer, is};
+use super::{Context, Failure, Outcome, integer};
 use crate::cluster::SlotRange;
 use crate::resp::Arguments;
 use crate::slot::{SLOT_BITS, slot_of};
@@ -100,26 +100,14 @@ pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 }
 
 /// The slot that an argument names.
-fn slot(argument: &[u8]) -> Result<u16, Failure> {
+pub(crate) fn slot(argument: &[u8]) -> Result<u16, Failure> {
     let slot = u16::try_from(integer(argument)?).ok().filter(|slot| *slot < 1 << SLOT_BITS);
     slot.ok_or_else(|| Failure::Message("ERR Invalid or out of range slot".to_owned()))
 }
 
 /// The most keys that GETKEYSINSLOT is to return.
-fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
+pub(crate) fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
     usize::try_from(integer(argument)?).map_err(|_| Failure::Message("ERR Invalid number of keys".to_owned()))
-}
-
-/// The slot of which a request wants to know the number of keys, or the keys, and the most of them in that case; none for any other request.
-pub(crate) fn slot_asked_for(arguments: Arguments<'_>) -> Option<(u16, Option<usize>)> {
-    match arguments.len() {
-        _ if !is(arguments.get(0), "cluster") => None,
-        3 if is(arguments.get(1), "countkeysinslot") => Some((slot(arguments.get(2)).ok()?, None)),
-        4 if is(arguments.get(1), "getkeysinslot") => {
-            Some((slot(arguments.get(2)).ok()?, Some(most_keys(arguments.get(3)).ok()?)))
-        }
-        _ => None,
-    }
 }
 
 pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
@@ -138,7 +126,7 @@ pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     Ok(())
 }
 
-/// Refuses the command: the host, which has the member, carries out all valid ones.
+/// Refuses the command: the host, which has the member, executes all valid ones.
 pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Err(Failure::Message("ERR allowed is a number of servers up to 4294967295, outside of transactions".to_owned()))
 }

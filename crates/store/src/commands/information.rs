@@ -43,9 +43,9 @@ fn asks_for(arguments: Arguments<'_>, name: &str) -> bool {
     arguments.len() == 1 || arguments.from(1).any(|asked| is(asked, name) || ALL.iter().any(|all| is(asked, all)))
 }
 
-/// Whether a request is an INFO that says how many keys there are.
-pub(crate) fn counts_keys(arguments: Arguments<'_>) -> bool {
-    is(arguments.get(0), "info") && asks_for(arguments, KEYSPACE)
+/// Whether an INFO says how many keys there are.
+pub(crate) fn asks_for_keyspace(arguments: Arguments<'_>) -> bool {
+    asks_for(arguments, KEYSPACE)
 }
 
 pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {

@@ -23,7 +23,7 @@ fn begin(context: &mut Context<'_>, text: &str) -> Outcome {
     Ok(())
 }
 
-/// Says why no snapshot is made: otherwise the host carries SAVE out, and the client waits for the snapshot.
+/// Says why no snapshot is made: otherwise the host executes SAVE, and the client waits for the snapshot.
 pub(super) fn save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     let refusal = refuses_snapshot(context.node);
     Err(refusal.map_or(Failure::InTransaction, |refusal| Failure::Message(refusal.to_owned())))

@@ -1,6 +1,6 @@
-//! Transactions: several requests carried out as one.
+//! Transactions: several requests executed as one.
 
-use super::{Context, Failure, Flag, Outcome, carry_out, find, make_room};
+use super::{Context, Failure, Flag, Invocation, Outcome, apply, make_room};
 use crate::connection::Transaction;
 use crate::resp::{Arguments, OwnedArguments};
 
@@ -48,8 +48,7 @@ pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 
 /// Why a transaction is not even begun: one of its requests needs room, and there is none.
 pub(crate) fn lacks_room(context: &mut Context<'_>, requests: &[OwnedArguments]) -> Outcome {
-    let needs_room =
-        |request: &OwnedArguments| find(request.borrowed().get(0)).is_some_and(|command| command.has(Flag::NeedsRoom));
+    let needs_room = |request: &OwnedArguments| Invocation::of(request.borrowed()).has(Flag::NeedsRoom);
     if !requests.iter().any(needs_room) {
         return Ok(());
     }
@@ -76,7 +75,7 @@ pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
         return Ok(());
     }
     context.reply.array(transaction.requests.len());
-    transaction.requests.iter().for_each(|request| carry_out(context, request));
+    transaction.requests.iter().for_each(|request| apply(context, request));
     Ok(())
 }
 

@@ -5,12 +5,7 @@ use std::collections::BTreeSet;
 use super::{Host, time};
 use crate::member::{Departure, Identity, Peer, Role, Stage};
 use crate::node::GroupState;
-use crate::resp::{Arguments, Reply};
-
-/// Whether a request is CLUSTER DRAIN.
-pub(super) fn is_asked_for(arguments: Arguments<'_>) -> bool {
-    arguments.len() == 2 && arguments.get(1).eq_ignore_ascii_case(b"drain")
-}
+use crate::resp::Reply;
 
 impl Host {
     /// Whether the member is leaving already.
@@ -19,7 +14,7 @@ impl Host {
     }
 
     /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked for their levels.
-    pub(super) fn drain(&mut self, reply: &mut Reply) {
+    pub(super) fn leave_pool(&mut self, reply: &mut Reply) {
         if !self.leaves() {
             if let Some(refusal) = self.refuses_to_leave() {
                 return reply.error(&refusal);

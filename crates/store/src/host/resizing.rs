@@ -7,37 +7,29 @@ use crate::resp::{Arguments, Reply, number};
 
 /// A command to resize the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Resize {
+pub enum Resize {
+    /// To so many more servers.
     Grow(u32),
+    /// To so many fewer.
     Shrink(u32),
 }
 
 impl Resize {
-    fn read(arguments: Arguments<'_>) -> Option<Resize> {
+    /// By how many servers a request wants to resize the file.
+    pub(super) fn by(arguments: Arguments<'_>) -> Option<u32> {
         let by = match arguments.len() {
             2 => Some(1),
             3 => number::integer(arguments.get(2)),
             _ => None,
         };
-        let by = u32::try_from(by?).ok()?;
-        match arguments.get(1) {
-            name if name.eq_ignore_ascii_case(b"grow") => Some(Resize::Grow(by)),
-            name if name.eq_ignore_ascii_case(b"shrink") => Some(Resize::Shrink(by)),
-            _ => None,
-        }
+        u32::try_from(by?).ok()
     }
-}
-
-/// Whether a request is one of these commands.
-pub(super) fn is_asked_for(arguments: Arguments<'_>) -> bool {
-    Resize::read(arguments).is_some()
 }
 
 impl Host {
     /// Has the file, which has `records` records, grow or shrink, and replies how many servers there will be. All servers were just asked for their
     /// levels.
-    pub(super) fn resize(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
-        let Some(resize) = Resize::read(arguments) else { return };
+    pub(super) fn resize(&mut self, resize: Resize, records: u64, reply: &mut Reply) {
         match self.bounds_for(resize, records) {
             Ok((servers, bounds)) => {
                 let now = time(&self.node.borrow());

@@ -510,7 +510,7 @@ impl Server {
             if outputs.is_empty() {
                 break;
             }
-            outputs.into_iter().for_each(|output| self.carry_out(output));
+            outputs.into_iter().for_each(|output| self.deliver(output));
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.commit(now).map_err(Error::Kept)?;
@@ -602,7 +602,7 @@ impl Server {
     }
 
     /// Sends a message of the member, or passes on an answer.
-    fn carry_out(&mut self, output: Output<Bucket>) {
+    fn deliver(&mut self, output: Output<Bucket>) {
         match output {
             // That member has gone.
             Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}
