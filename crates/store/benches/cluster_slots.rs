@@ -49,7 +49,7 @@ fn member_of(servers: u32) -> Host {
     let mut host = Host::new(Node::new(Settings::default(), 6379, [1, 2, 3], 50), own, policy, false);
     host.with_member(|member, now, outputs| {
         let welcome = Message::Welcome((0..servers - 1).map(peer).collect(), placement, Vec::new());
-        member.take(now, first.identity, welcome, outputs);
+        member.receive(now, first.identity, welcome, outputs);
     });
     // It asks for a key, and hears how far the file has grown.
     let mut connection = connect(&host);
@@ -63,7 +63,7 @@ fn member_of(servers: u32) -> Host {
     let Split { from, level, .. } = Extent::of(servers).last_split().expect("there are several servers");
     let message = ToClient::Adjust { server: from, level };
     host.with_member(|member, now, outputs| {
-        member.take(now, first.identity, Message::ToClient { server: None, client, message }, outputs);
+        member.receive(now, first.identity, Message::ToClient { server: None, client, message }, outputs);
     });
     host
 }

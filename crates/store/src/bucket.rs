@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{Span, Table};
 
-use crate::contents::Guest;
-use crate::journal::{Effect, Pen};
+use crate::contents::RemoteSession;
+use crate::journal::{Effect, JournalWriter};
 use crate::large::MaybeShared;
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
@@ -56,9 +56,9 @@ pub struct Bucket {
     /// Whether its server is in the file.
     pub(crate) is_open: bool,
     /// What it needs to carry out requests of other members.
-    pub(crate) guest: Option<Box<Guest>>,
+    pub(crate) remote: Option<Box<RemoteSession>>,
     /// Writes changes of records to the journal, if there is one.
-    pen: Option<Pen>,
+    journal: Option<JournalWriter>,
     /// The expiry time and the C of each record that expires.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
@@ -79,8 +79,8 @@ impl Default for Bucket {
         Bucket {
             table: Table::new(0),
             is_open: true,
-            guest: None,
-            pen: None,
+            remote: None,
+            journal: None,
             due: BTreeSet::new(),
             watched: BTreeMap::new(),
             stamps: Stamps::default(),
@@ -98,9 +98,9 @@ const fn seconds(now: Milliseconds) -> u32 {
 }
 
 impl Bucket {
-    /// A bucket without a table, which carries out requests of other members as a guest of a node.
-    pub fn of_server(guest: Guest) -> Bucket {
-        Bucket { is_open: false, guest: Some(Box::new(guest)), ..Bucket::default() }
+    /// A bucket without a table, which carries out requests of other members as a remote of a node.
+    pub fn of_server(remote: RemoteSession) -> Bucket {
+        Bucket { is_open: false, remote: Some(Box::new(remote)), ..Bucket::default() }
     }
 
     /// A bucket without a table, which belongs to no node.
@@ -108,15 +108,15 @@ impl Bucket {
         Bucket { is_open: false, ..Bucket::default() }
     }
 
-    /// The same bucket, which writes changes of its records with this pen.
-    pub fn kept_by(self, pen: Option<Pen>) -> Bucket {
-        Bucket { pen, ..self }
+    /// The same bucket, which writes changes of its records with this writer.
+    pub fn with_journal(self, journal: Option<JournalWriter>) -> Bucket {
+        Bucket { journal, ..self }
     }
 
     #[inline]
     fn write(&self, effect: Effect<'_>) {
-        if let Some(pen) = &self.pen {
-            pen.write(effect);
+        if let Some(journal) = &self.journal {
+            journal.write(effect);
         }
     }
 
@@ -216,7 +216,7 @@ impl Bucket {
         now: Milliseconds,
     ) {
         let value = value.into();
-        if self.pen.is_some() {
+        if self.journal.is_some() {
             self.write(Effect::Set { key, value: value.clone(), expiry });
         }
         self.store(key, value, expiry, now);

@@ -112,24 +112,24 @@ impl<'de> Deserialize<'de> for Outcome {
 }
 
 /// What a bucket needs to execute requests of other members: the node that it is on, and a session that belongs to no client.
-pub struct Guest {
+pub struct RemoteSession {
     node: Rc<RefCell<Node>>,
     session: Session,
 }
 
-impl Guest {
-    /// A guest of this node.
-    pub fn of(node: &Rc<RefCell<Node>>) -> Guest {
+impl RemoteSession {
+    /// A remote of this node.
+    pub fn of(node: &Rc<RefCell<Node>>) -> RemoteSession {
         let mut session = Session::new(Rc::new(Client::default()), &node.borrow());
         // The client has authenticated with its own member.
         session.is_authenticated = true;
-        Guest { node: Rc::clone(node), session }
+        RemoteSession { node: Rc::clone(node), session }
     }
 }
 
-impl fmt::Debug for Guest {
+impl fmt::Debug for RemoteSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Guest")
+        formatter.write_str("RemoteSession")
     }
 }
 
@@ -148,11 +148,11 @@ impl Bucket {
 
     fn execute(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
         let mut reply = Reply::of(version);
-        let Some(mut guest) = self.guest.take() else { return Outcome::default() };
+        let Some(mut remote) = self.remote.take() else { return Outcome::default() };
         {
-            let node = &mut *guest.node.borrow_mut();
+            let node = &mut *remote.node.borrow_mut();
             let now = node.now;
-            let mut context = Context { bucket: self, node, session: &mut guest.session, reply: &mut reply, now };
+            let mut context = Context { bucket: self, node, session: &mut remote.session, reply: &mut reply, now };
             match if is_transaction { lacks_room(&mut context, requests) } else { Ok(()) } {
                 Err(failure) => context.reply.error(&failure.to_string()),
                 Ok(()) => {
@@ -163,7 +163,7 @@ impl Bucket {
                 }
             }
         }
-        self.guest = Some(guest);
+        self.remote = Some(remote);
         reply.into()
     }
 
@@ -172,7 +172,7 @@ impl Bucket {
         if let Some(refusal) = self.refuses(c, keys.borrowed().from(0)) {
             return error(refusal);
         }
-        let Some(node) = self.guest.as_ref().map(|guest| Rc::clone(&guest.node)) else { return Outcome::default() };
+        let Some(node) = self.remote.as_ref().map(|remote| Rc::clone(&remote.node)) else { return Outcome::default() };
         let node = &mut *node.borrow_mut();
         let (now, mut outcome) = (node.now, STAMPS.to_vec());
         for key in keys.borrowed().from(0) {
@@ -182,7 +182,7 @@ impl Bucket {
     }
 
     fn are_as_stamped(&mut self, watched: &[Watched]) -> bool {
-        let now = self.guest.as_ref().map_or(0, |guest| guest.node.borrow().now);
+        let now = self.remote.as_ref().map_or(0, |remote| remote.node.borrow().now);
         watched.iter().all(|(key, stamp)| self.is_as_stamped(key, *stamp, now))
     }
 }
@@ -305,7 +305,7 @@ impl Contents for Bucket {
     }
 
     fn found(&self, record: &Record) -> Option<Vec<u8>> {
-        let now = self.guest.as_ref().map_or(0, |guest| guest.node.borrow().now);
+        let now = self.remote.as_ref().map_or(0, |remote| remote.node.borrow().now);
         (!record.is_over(now)).then(|| record.key().to_vec())
     }
 }

@@ -217,15 +217,15 @@ impl Arguments {
             server.speak_tls(acceptor);
             interrupt::reread_at_hangup();
             let tls = self.tls;
-            server.read_again_by(Box::new(move || {
+            server.reload_certificates_by(Box::new(move || {
                 interrupt::takes_reread().then(|| tls.secured().map_err(|failure| failure.to_string()))
             }));
         }
         if let Some(found) = server.found() {
             report_losses(found);
         }
-        server.show_pages(&pages, Observability::assets())?;
-        server.write_down(self.observability.log());
+        server.serve_pages(&pages, Observability::assets())?;
+        server.log_to(self.observability.log());
         if as_json {
             let (clients, pages) = (server.addresses(), server.page_addresses());
             let (members, slots) = (server.own().address, server.own().clients);

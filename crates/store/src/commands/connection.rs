@@ -120,7 +120,7 @@ pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
         context.session.client.name.replace(name.to_vec());
     }
     speak(context, version);
-    greet(context);
+    reply_to_hello(context);
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn not_in_hello(option: &[u8]) -> Failure {
     Failure::Message(format!("ERR Syntax error in HELLO option '{}'", super::lossy(option)))
 }
 
-fn greet(context: &mut Context<'_>) {
+fn reply_to_hello(context: &mut Context<'_>) {
     let (id, mode, reply) = (context.session.client.id, mode(context.session), &mut *context.reply);
     reply.map(7);
     for (name, value) in [("server", "redis"), ("version", REDIS_VERSION)] {

@@ -117,22 +117,22 @@ fn memory(context: &Context<'_>) -> Vec<(String, String)> {
 
 /// The data on disk. The store's logs correspond to Redis's append-only file, and its snapshots to Redis's dump.
 fn persistence(context: &Context<'_>) -> Vec<(String, String)> {
-    let kept = context.node.kept.as_ref();
-    let number = |of: fn(&State) -> u64| kept.map_or(0, of).to_string();
-    let status = if kept.is_some_and(|kept| kept.has_failed) { "err" } else { "ok" };
+    let disk = context.node.disk.as_ref();
+    let number = |of: fn(&State) -> u64| disk.map_or(0, of).to_string();
+    let status = if disk.is_some_and(|disk| disk.has_failed) { "err" } else { "ok" };
     vec![
         line("loading", 0),
         line("async_loading", 0),
-        line("rdb_bgsave_in_progress", number(|kept| u64::from(kept.is_saving))),
-        line("rdb_last_save_time", number(|kept| kept.saved.unwrap_or(0) / 1000)),
+        line("rdb_bgsave_in_progress", number(|disk| u64::from(disk.is_saving))),
+        line("rdb_last_save_time", number(|disk| disk.saved.unwrap_or(0) / 1000)),
         line("rdb_last_bgsave_status", status),
-        line("aof_enabled", u8::from(kept.is_some())),
-        line("aof_rewrite_in_progress", number(|kept| u64::from(kept.is_saving))),
+        line("aof_enabled", u8::from(disk.is_some())),
+        line("aof_rewrite_in_progress", number(|disk| u64::from(disk.is_saving))),
         line("aof_last_bgrewrite_status", status),
         // A member that can't write exits.
         line("aof_last_write_status", "ok"),
-        line("aof_current_size", number(|kept| kept.snapshot + kept.logs)),
-        line("aof_base_size", number(|kept| kept.snapshot)),
+        line("aof_current_size", number(|disk| disk.snapshot + disk.logs)),
+        line("aof_base_size", number(|disk| disk.snapshot)),
     ]
 }
 

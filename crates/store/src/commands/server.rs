@@ -75,12 +75,12 @@ pub(super) fn function_list(context: &mut Context<'_>, _: Arguments<'_>) -> Outc
 /// All settings by their names in Redis, with their values; settings that can't be changed have their fixed value.
 fn settings(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let Settings { password, most_clients, most_memory, eviction, limits, most_idle, .. } = &context.node.settings;
-    let kept = context.node.kept.as_ref();
+    let disk = context.node.disk.as_ref();
     vec![
-        ("appendfsync", kept.map_or(Fsync::default(), |kept| kept.fsync).name().to_owned()),
-        ("appendonly", if kept.is_some() { "yes" } else { "no" }.to_owned()),
+        ("appendfsync", disk.map_or(Fsync::default(), |disk| disk.fsync).name().to_owned()),
+        ("appendonly", if disk.is_some() { "yes" } else { "no" }.to_owned()),
         ("databases", "1".to_owned()),
-        ("dir", kept.map_or_else(String::new, |kept| kept.directory.display().to_string())),
+        ("dir", disk.map_or_else(String::new, |disk| disk.directory.display().to_string())),
         ("maxclients", most_clients.to_string()),
         ("maxmemory", most_memory.unwrap_or(0).to_string()),
         ("maxmemory-policy", eviction.name().to_owned()),

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Context, Failure, Outcome, bit_fields, bits, client, cluster, connection, counters, documentation, expiry,
-    information, keeping, keys, scan,
+    information, keys, persistence, scan,
 };
 use super::{lossy, server, strings, subsequence, transactions};
 use crate::host::{Call, Host, Waiting};
@@ -325,10 +325,10 @@ static CONNECTION: [Command; 7] = rows! { Connection:
 };
 
 static SERVER: [Command; 5] = rows! { Server:
-    "bgrewriteaof" 1 NONE [Admin] "1.0.0" keeping::rewrite_in_background, "Makes a snapshot in the background, which replaces the logs";
-    "bgsave" -1 NONE [Admin] "1.0.0" keeping::save_in_background, "Makes a snapshot in the background, which replaces the logs";
-    "lastsave" 1 NONE [Fast] "1.0.0" keeping::last_save, "Returns when the last snapshot was made, as a Unix time in seconds";
-    "save" 1 NONE [Admin NoTransaction] "1.0.0" keeping::save => Route::Host(Host::save), "Makes a snapshot and waits until it is made";
+    "bgrewriteaof" 1 NONE [Admin] "1.0.0" persistence::rewrite_in_background, "Makes a snapshot in the background, which replaces the logs";
+    "bgsave" -1 NONE [Admin] "1.0.0" persistence::save_in_background, "Makes a snapshot in the background, which replaces the logs";
+    "lastsave" 1 NONE [Fast] "1.0.0" persistence::last_save, "Returns when the last snapshot was made, as a Unix time in seconds";
+    "save" 1 NONE [Admin NoTransaction] "1.0.0" persistence::save => Route::Host(Host::save), "Makes a snapshot and waits until it is made";
     "info" -1 NONE [] "1.0.0" information::info => Route::Host(Host::inform), "Returns information about the node";
 };
 

@@ -23,14 +23,14 @@ impl Host {
             self.member.leave(now, &mut self.outputs);
         }
         if let Some(departure) = self.member.departure() {
-            self.say_how_far(departure, reply);
+            self.reply_with_progress(departure, reply);
         }
     }
 
     /// Replies with the stage, the number of servers still here, the servers that have moved with their hosts, and the members it waits for.
-    fn say_how_far(&self, departure: &Departure, reply: &mut Reply) {
+    fn reply_with_progress(&self, departure: &Departure, reply: &mut Reply) {
         // Its disk may still be needed to rebuild others of its group.
-        let (keeper, is_given) = match &self.node.borrow().group {
+        let (parity_member, is_given) = match &self.node.borrow().group {
             Some(GroupState::Data { covered_by, .. }) => (covered_by.clone(), false),
             Some(GroupState::Spare { is_given }) => (None, *is_given),
             Some(GroupState::Parity(_)) | None => (None, false),
@@ -38,7 +38,7 @@ impl Host {
         let stage: &[u8] = match departure.stage {
             Stage::Moving => b"moving",
             Stage::Over => b"leaving",
-            Stage::Gone if keeper.is_some() || is_given => b"leaving",
+            Stage::Gone if parity_member.is_some() || is_given => b"leaving",
             Stage::Gone => b"left",
         };
         reply.array(4);
@@ -50,8 +50,9 @@ impl Host {
             reply.integer(i64::from(*server));
             reply.bulk(self.address_of(*host).as_bytes());
         }
-        let is_keeper = |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == keeper;
-        let waits = self.member.not_heard().chain(self.member.peers().filter(is_keeper));
+        let is_parity_member =
+            |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == parity_member;
+        let waits = self.member.uninformed().chain(self.member.peers().filter(is_parity_member));
         // A member without `--data` that was started again has the address of the one that it was.
         let waits: BTreeSet<String> = waits.map(|peer| peer.clients.to_string()).collect();
         reply.array(waits.len());

@@ -30,8 +30,8 @@ use crate::bucket::Bucket;
 use crate::cluster::slots_of;
 use crate::commands::{self, Command, Context, Flag, Gather, Invocation, Keys, Route};
 use crate::connection::Session;
-use crate::contents::{CROSS_SLOT, Guest, Operation, Outcome};
-use crate::journal::{Journal, Pen};
+use crate::contents::{CROSS_SLOT, Operation, Outcome, RemoteSession};
+use crate::journal::{Journal, JournalWriter};
 use crate::large::LARGE;
 use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Sequenced, Ticket};
 use crate::node::Node;
@@ -97,7 +97,7 @@ impl Host {
     /// A host whose member founds a pool, or has yet to join one. Times of the policy are in those of the member's clock: a microsecond for a
     /// millisecond.
     pub fn new(node: Node, own: Peer, policy: Policy, founds: bool) -> Host {
-        let mut host = Host::kept_by(node, own, policy, None);
+        let mut host = Host::with_journal(node, own, policy, None);
         if founds {
             host.member.found();
         }
@@ -105,13 +105,13 @@ impl Host {
     }
 
     /// A host whose member has no server yet, and whose servers write changes of their records to this journal.
-    pub fn kept_by(node: Node, own: Peer, policy: Policy, journal: Option<Journal>) -> Host {
+    pub fn with_journal(node: Node, own: Peer, policy: Policy, journal: Option<Journal>) -> Host {
         let node = Rc::new(RefCell::new(node));
         let of_server = {
             let (node, journal) = (Rc::clone(&node), journal.clone());
             move |server| {
-                let pen = journal.as_ref().map(|journal| Pen::new(Rc::clone(journal), server));
-                Bucket::of_server(Guest::of(&node)).kept_by(pen)
+                let journal = journal.as_ref().map(|journal| JournalWriter::new(Rc::clone(journal), server));
+                Bucket::of_server(RemoteSession::of(&node)).with_journal(journal)
             }
         };
         let member = Member::joining(own, policy, of_server);
@@ -183,7 +183,7 @@ impl Host {
 
     /// Writes the next part of an arriving large value to the journal, if it will be stored on this member. Writing it all at once would take long.
     /// Returns false if the value has arrived, but more of it has to be written before its request is carried out.
-    pub fn keep_arriving(&mut self, requests: &mut Requests) -> bool {
+    pub fn journal_arriving(&mut self, requests: &mut Requests) -> bool {
         let Some(journal) = &self.journal else { return true };
         let Some((arguments, arriving)) = requests.arriving() else { return true };
         let stores = Invocation::of(arguments).has(Flag::NeedsRoom);

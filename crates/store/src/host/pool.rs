@@ -134,7 +134,7 @@ impl Host {
         Some(Waiting::Snapshot)
     }
 
-    /// Whether others have keys, and can be asked now for a client: a member that has not been let in yet knows nobody to ask.
+    /// Whether others have keys, and can be asked now for a client: a member that has not been admitted yet knows nobody to ask.
     fn can_ask_others(&mut self, call: &Call<'_>) -> bool {
         self.member.holder_of_all().is_none() && self.member.is_welcome() && call.session.transaction.is_none()
     }

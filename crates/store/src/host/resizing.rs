@@ -98,8 +98,8 @@ mod tests {
         for other in [2, 3] {
             host.with_member(|member, now, outputs| {
                 let joins = Message::Join(peer(other), member.settings());
-                member.take(now, Identity(other), joins, outputs);
-                member.meet(peer(other), outputs);
+                member.receive(now, Identity(other), joins, outputs);
+                member.connect(peer(other), outputs);
             });
         }
         let refusal = |host: &Host| host.bounds_for(Resize::Grow(9), 0).unwrap_err();
@@ -107,7 +107,7 @@ mod tests {
             refusal(&host),
             "ERR no room for 10 servers: 3 members host at most 6 together; more members have to join"
         );
-        host.with_member(|member, _, outputs| member.loses(Identity(3), outputs));
+        host.with_member(|member, _, outputs| member.disconnect(Identity(3), outputs));
         assert_eq!(
             refusal(&host),
             "ERR no room for 10 servers: 3 members, 1 of them not connected, host at most 4 together; more members have to join"

@@ -162,15 +162,15 @@ impl Batch {
 
 /// Writes changes of a server's records to the journal.
 #[derive(Debug)]
-pub struct Pen {
+pub struct JournalWriter {
     journal: Journal,
     server: u32,
 }
 
-impl Pen {
-    /// A pen for the server with this number.
-    pub const fn new(journal: Journal, server: u32) -> Pen {
-        Pen { journal, server }
+impl JournalWriter {
+    /// A writer for the server with this number.
+    pub const fn new(journal: Journal, server: u32) -> JournalWriter {
+        JournalWriter { journal, server }
     }
 
     /// Writes a change of a record.

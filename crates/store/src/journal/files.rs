@@ -69,8 +69,8 @@ pub enum Error {
     /// A file is missing.
     #[error("`{}` is missing, though there is a later file; nothing was changed", .0.display())]
     Missing(PathBuf),
-    /// The member was never let in by another one, and no member is named that it could ask.
-    #[error("the store in `{}` was never let into its pool; name a member of the pool with --join", .0.display())]
+    /// The member was never admitted by another one, and no member is named that it could ask.
+    #[error("the store in `{}` was never admitted to its pool; name a member of the pool with --join", .0.display())]
     NotWelcome(PathBuf),
     /// The member has left its pool.
     #[error("the store in `{}` has left its pool; use an empty directory to join a pool again", .0.display())]

@@ -28,7 +28,7 @@ mod replay;
 mod snapshot;
 mod start;
 
-pub use batch::{Batch, Journal, Pen, Ready};
+pub use batch::{Batch, Journal, JournalWriter, Ready};
 pub(crate) use entry::as_bytes;
 pub use entry::{Effect, Entry, Run};
 pub use replay::{Replay, Unreadable};

@@ -83,7 +83,7 @@ pub enum Error {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
     /// The other side has named the member that it is.
-    Met(Peer),
+    Identified(Peer),
     /// A message from it.
     Message(Vec<u8>),
 }
@@ -232,7 +232,7 @@ impl Link {
             Stage::Naming { incoming } => {
                 let peer = postcard::from_bytes(&message).map_err(|_| Error::Unnamed)?;
                 self.stage = Stage::Open { incoming };
-                Ok(Event::Met(peer))
+                Ok(Event::Identified(peer))
             }
             stage => {
                 self.stage = stage;

@@ -47,8 +47,8 @@ pub enum Event {
         /// Whether members use TLS.
         tls_for_members: bool,
     },
-    /// The member that it asked to let it in has not done so yet.
-    NotLetIn {
+    /// The member that it asked to admit it has not done so yet.
+    NotAdmitted {
         /// Its address.
         by: SocketAddr,
         /// Why, as far as known.
@@ -61,13 +61,13 @@ pub enum Event {
         /// The options that differ.
         differences: String,
     },
-    /// It was let in.
-    LetIn {
+    /// It was admitted.
+    Admitted {
         /// How many members there are, itself included.
         members: usize,
     },
     /// A connection with another member is open.
-    MemberMet {
+    MemberConnected {
         /// The member.
         member: String,
         /// Its address.
@@ -244,7 +244,7 @@ impl Event {
     pub const fn level(&self) -> Level {
         match self {
             Event::CertificatesRefused { .. } => Level::Error,
-            Event::NotLetIn { .. }
+            Event::NotAdmitted { .. }
             | Event::OtherSettings { .. }
             | Event::MemberLost { .. }
             | Event::SplitWaits { .. }
@@ -260,8 +260,8 @@ impl Event {
             | Event::OutOfMemory { .. }
             | Event::Slow { .. } => Level::Warning,
             Event::Listening { .. }
-            | Event::LetIn { .. }
-            | Event::MemberMet { .. }
+            | Event::Admitted { .. }
+            | Event::MemberConnected { .. }
             | Event::MemberLeft { .. }
             | Event::Covered { .. }
             | Event::MemberRebuilt { .. }
@@ -326,12 +326,12 @@ impl fmt::Display for Event {
                 let how = (*tls, *tls_for_members);
                 listening(out, clients, &format!("for members on {members}, for slots on {slots}"), http, how)
             }
-            Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
+            Event::NotAdmitted { by, why } => write!(out, "not admitted yet by {by}: {why}; calling again"),
             Event::OtherSettings { member, differences } => {
                 write!(out, "this member was restarted with other options than {member}: {differences}")
             }
-            Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),
-            Event::MemberMet { member, address } => write!(out, "connected with member {member} at {address}"),
+            Event::Admitted { members } => write!(out, "admitted: the pool has {}", counted(*members, "member")),
+            Event::MemberConnected { member, address } => write!(out, "connected with member {member} at {address}"),
             Event::MemberLost { member, address } => {
                 write!(out, "the connection with member {member} at {address} is lost")
             }

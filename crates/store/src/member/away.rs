@@ -11,7 +11,7 @@ use super::{Identity, Member, Output, Peer, Role};
 
 impl<C: Contents> Member<C> {
     /// The link to a member is gone.
-    pub fn loses(&mut self, identity: Identity, outputs: &mut Vec<Output<C>>) {
+    pub fn disconnect(&mut self, identity: Identity, outputs: &mut Vec<Output<C>>) {
         self.connected.remove(&identity);
         self.adapt_to_who_is_away(outputs);
     }
@@ -72,7 +72,7 @@ impl<C: Contents> Member<C> {
 
     /// Whether a member is known to host servers, or to have hosted some that may be there still.
     pub(super) fn may_have_servers(&self, identity: Identity) -> bool {
-        let mut known = self.placement.iter().chain(self.hints.iter()).chain(self.heard.iter());
+        let mut known = self.placement.iter().chain(self.hints.iter()).chain(self.confirmed.iter());
         known.any(|(_, host)| host == identity)
     }
 }

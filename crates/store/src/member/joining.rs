@@ -25,7 +25,7 @@ impl<C: Contents> Member<C> {
     }
 
     pub(super) fn welcome(&mut self, new: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
-        if !self.lets_in(&new) || self.departures.contains_key(&new.identity) {
+        if !self.admits(&new) || self.departures.contains_key(&new.identity) {
             return;
         }
         if let Some(waiting) = &mut self.waiting {
@@ -43,13 +43,13 @@ impl<C: Contents> Member<C> {
         self.learn_of(identity, new, outputs);
         self.relays.insert(identity);
         self.record_standing();
-        // It does not ask again once it is let in. If this member forgot it then, as the power fails, nobody might know it.
+        // It does not ask again once it is admitted. If this member forgot it then, as the power fails, nobody might know it.
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }
 
     /// Whether it lets a member in. While it leaves, it does so only if its own servers may move there: if it has let that one in before, which may not
     /// have heard of that, or if there is no other host.
-    fn lets_in(&self, new: &Peer) -> bool {
+    fn admits(&self, new: &Peer) -> bool {
         let Some(departure) = self.departure() else { return true };
         let is_moving = departure.stage == Stage::Moving;
         is_moving && (self.peers.contains_key(&new.identity) || self.hosts().next().is_none())
@@ -64,7 +64,7 @@ impl<C: Contents> Member<C> {
         outputs: &mut Vec<Output<C>>,
     ) {
         self.relays.insert(by);
-        let told: Vec<Identity> = self.departures.keys().copied().collect();
+        let departed: Vec<Identity> = self.departures.keys().copied().collect();
         for (who, departure) in departures {
             self.departures.entry(who).or_insert(departure);
         }
@@ -83,14 +83,14 @@ impl<C: Contents> Member<C> {
         self.record_standing();
         self.reconsider(outputs);
         // Those were waiting for this.
-        told.into_iter().for_each(|who| self.note(who, outputs));
+        departed.into_iter().for_each(|who| self.note(who, outputs));
         for (new, settings) in waiting.into_iter().flatten() {
             self.welcome(new, settings, outputs);
         }
     }
 
     /// A member is back, and is told which members have come meanwhile, and which have left.
-    pub(super) fn be_told_of(&mut self, back: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn receive_returning(&mut self, back: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
         let identity = back.identity;
         if settings != self.settings() {
             outputs.push(Output::Send(identity, Message::Differs(self.settings())));
@@ -119,7 +119,7 @@ impl<C: Contents> Member<C> {
         for &relay in self.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));
         }
-        // The member that let it in may not have known yet.
+        // The member that admit it may not have known yet.
         self.send_departures(new.identity, outputs);
         self.reconsider(outputs);
     }

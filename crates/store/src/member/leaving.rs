@@ -16,7 +16,7 @@
 //!   it may exit
 //! ```
 //!
-//! Each message carries the full state, and is sent again until it is answered. A member that was let in meanwhile is told by the one that let it
+//! Each message carries the full state, and is sent again until it is answered. A member that was admitted meanwhile is told by the one that let it
 //! in, and has to note the departure too. Parity members and spares are told as well, also by each of the others, but
 //! not waited for.
 
@@ -103,7 +103,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// The members for which it waits: they have not noted its latest progress.
-    pub fn not_heard(&self) -> impl Iterator<Item = &Peer> {
+    pub fn uninformed(&self) -> impl Iterator<Item = &Peer> {
         self.awaited().filter(|peer| !self.has_noted(peer.identity))
     }
 
@@ -165,7 +165,7 @@ impl<C: Contents> Member<C> {
     pub(super) fn go_on_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
         let departure = self.departure().filter(|departure| departure.stage != Stage::Gone && self.is_welcome());
         let Some(departure) = departure else { return };
-        let (stage, others_know) = (departure.stage, self.not_heard().next().is_none());
+        let (stage, others_know) = (departure.stage, self.uninformed().next().is_none());
         self.announce_leaving(outputs);
         match stage {
             Stage::Moving if self.servers.is_empty() && self.to_servers.is_empty() => {
@@ -244,22 +244,22 @@ impl<C: Contents> Member<C> {
     }
 
     /// Hears that another member is leaving, from that member or from a third one.
-    pub(super) fn receive_departure(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn receive_departure(&mut self, who: Identity, received: Departure, outputs: &mut Vec<Output<C>>) {
         if who == self.own.identity {
             return;
         }
         let before = self.departures.get(&who).cloned();
         let departure = self.departures.entry(who).or_default();
-        departure.stage = departure.stage.max(heard.stage.min(Stage::Over));
+        departure.stage = departure.stage.max(received.stage.min(Stage::Over));
         let is_over = departure.stage == Stage::Over;
         let news: Vec<(u32, Identity)> =
-            heard.moved.into_iter().filter(|(server, _)| !departure.moved.contains_key(server)).collect();
+            received.moved.into_iter().filter(|(server, _)| !departure.moved.contains_key(server)).collect();
         departure.moved.extend(news.iter().copied());
         for (server, host) in news {
             self.receive_move(server, who, host);
         }
         if is_over && before.as_ref().is_none_or(|before| before.stage < Stage::Over) {
-            self.forget_member(who, heard.relays);
+            self.forget_member(who, received.relays);
             let others = self.peers.values().filter(|peer| peer.role != Role::Data);
             others.for_each(|peer| self.send_departures(peer.identity, outputs));
         }
@@ -271,7 +271,7 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has let in.
+    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has admitted.
     pub(super) fn send_departures(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
         let over = self.departures.iter().filter(|(who, _)| self.has_gone(**who));
         let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();
@@ -307,10 +307,10 @@ impl<C: Contents> Member<C> {
         }
         self.placement.forget_all(who);
         self.hints.forget_all(who);
-        self.heard.forget_all(who);
+        self.confirmed.forget_all(who);
     }
 
-    /// Tells a leaving member what this one has noted. One that is not let in yet notes nothing: if only the leaving member can let it in, that must not
+    /// Tells a leaving member what this one has noted. One that is not admitted yet notes nothing: if only the leaving member can admit it, that must not
     /// leave before.
     pub(super) fn note(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
         let departure = self.departures.get(&who).filter(|_| self.is_welcome());

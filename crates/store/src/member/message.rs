@@ -82,7 +82,7 @@ pub(crate) enum Subject {
     deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
 ))]
 pub enum Message<C: Contents> {
-    /// The sender is new, and asks to be let in with these settings.
+    /// The sender is new, and asks to be admitted with these settings.
     Join(Peer, SharedSettings),
     /// The pool's members, the hosts of servers as far as known, and the departures.
     Welcome(Vec<Peer>, Placement, Vec<(Identity, Departure)>),
@@ -133,7 +133,7 @@ pub enum Message<C: Contents> {
     Leaving(Departure),
     /// What the sender has noted of the receiver's departure.
     Noted(Noted),
-    /// The sender's settings, which differ from the receiver's: it is not let in, if it has asked for that.
+    /// The sender's settings, which differ from the receiver's: it is not admitted, if it has asked for that.
     Differs(SharedSettings),
 }
 

@@ -98,7 +98,7 @@ pub struct Member<C: Contents> {
     /// The host of each server, for requests as a client: it may be out of date, and is corrected then.
     hints: Placement,
     /// The members that have answered as hosts of servers. The others are known by hearsay: a server may still be on its way to them.
-    heard: Placement,
+    confirmed: Placement,
     /// The number of servers that an operator has asked for.
     asked: Asked,
     /// The members that are leaving or have left, this one included, and where their servers went.
@@ -153,7 +153,7 @@ impl<C: Contents> Member<C> {
             servers: BTreeMap::new(),
             placement: Placement::default(),
             hints: Placement::default(),
-            heard: Placement::default(),
+            confirmed: Placement::default(),
             asked: Asked::default(),
             departures: BTreeMap::new(),
             announced: Announced::default(),
@@ -248,7 +248,7 @@ impl<C: Contents> Member<C> {
     pub fn sends_to(&self, c: u64) -> Option<(Identity, Span)> {
         let file = self.image().extent();
         let server = file.index(c);
-        let (nearest, host) = self.heard(server).filter(|(_, host)| *host != self.own.identity)?;
+        let (nearest, host) = self.nearest_confirmed(server).filter(|(_, host)| *host != self.own.identity)?;
         // It also takes the keys of all its descendants whose hosts have not spoken.
         let (mut level, first) = (file.level(server), nearest.checked_ilog2().map_or(0, |highest| highest + 1));
         while level > first && self.knows_no_other(nearest, level - 1, c) {
@@ -259,13 +259,13 @@ impl<C: Contents> Member<C> {
 
     /// Whether no other server is known to have keys that agree with C on a level.
     fn knows_no_other(&self, server: u32, level: u32, c: u64) -> bool {
-        let known = self.servers.keys().copied().chain(self.heard.iter().map(|(server, _)| server));
+        let known = self.servers.keys().copied().chain(self.confirmed.iter().map(|(server, _)| server));
         known.filter(|other| *other != server).all(|other| h(level, other.into()) != h(level, c))
     }
 
     /// The server itself or its nearest ancestor whose host has spoken as such.
-    fn heard(&self, server: u32) -> Option<(u32, Identity)> {
-        let hears = |server: u32| match self.heard.host(server) {
+    fn nearest_confirmed(&self, server: u32) -> Option<(u32, Identity)> {
+        let confirmed = |server: u32| match self.confirmed.host(server) {
             _ if self.servers.contains_key(&server) => Some(self.own.identity),
             Some(host) if self.hints.host(server) == Some(host) => Some(host),
             // A server that moves away from this member may not have arrived yet.
@@ -273,16 +273,16 @@ impl<C: Contents> Member<C> {
         };
         let mut nearest = server;
         loop {
-            match hears(nearest) {
+            match confirmed(nearest) {
                 None if nearest > 0 => nearest = parent(nearest),
-                heard => return heard.map(|host| (nearest, host)),
+                confirmed => return confirmed.map(|host| (nearest, host)),
             }
         }
     }
 
     /// The host of a server or of its nearest ancestor, from the most reliable source.
     pub fn host_of(&self, server: u32) -> Option<Identity> {
-        self.heard(server).or_else(|| self.nearest(server)).map(|(_, host)| host)
+        self.nearest_confirmed(server).or_else(|| self.nearest(server)).map(|(_, host)| host)
     }
 
     /// The server itself, or its nearest ancestor whose host this member knows. A host that was asked before the server had
@@ -334,7 +334,7 @@ impl<C: Contents> Member<C> {
 
     /// A member has spoken as the host of a server.
     fn receive_host(&mut self, server: u32, host: Identity) {
-        self.heard.learn(server, host);
+        self.confirmed.learn(server, host);
         self.hint(server, host);
     }
 
@@ -346,7 +346,7 @@ impl<C: Contents> Member<C> {
 
     fn forget_hint(&mut self, server: u32, host: Identity) {
         self.hints.forget(server, host);
-        self.heard.forget(server, host);
+        self.confirmed.forget(server, host);
     }
 
     fn growth(&self) -> Growth {

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asked, Departure, Identity, Member, Peer, Placement};
 
-/// Whether a member was let in, and which others are away. Where all were connected, this is written as it was before members could be away.
+/// Whether a member was admitted, and which others are away. Where all were connected, this is written as it was before members could be away.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Welcome {
-    /// It was not let in yet.
+    /// It was not admitted yet.
     #[default]
     Awaited,
-    /// It was let in, and all members that may host servers are connected.
+    /// It was admitted, and all members that may host servers are connected.
     Given,
-    /// It was let in, and these are not connected, which host so many servers.
+    /// It was admitted, and these are not connected, which host so many servers.
     Without(BTreeMap<Identity, u32>),
 }
 

@@ -161,7 +161,7 @@ impl<C: Contents> Member<C> {
 
     /// Another member is reached: it may have a new address, and is sent again what it has not acknowledged. One that was taken for lost and
     /// lives on is ignored.
-    pub fn meet(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
+    pub fn connect(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = peer.identity;
         self.requests.hurry();
         if self.has_gone(identity) && peer.role != Role::Spare {

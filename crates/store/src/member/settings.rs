@@ -1,4 +1,4 @@
-//! The settings that all members of a pool have in common: a member that asks to be let in is refused if its own differ.
+//! The settings that all members of a pool have in common: a member that asks to be admitted is refused if its own differ.
 //!
 //! | option | why it must be the same |
 //! |---|---|

@@ -86,7 +86,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Checks whether the file should shrink even without requests; to be called now and then.
-    pub fn poll(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
+    pub fn tick(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         self.adapt_to_who_is_away(outputs);
         self.of_each_server(outputs, Server::poll);
         self.announce_leaving_again(None, outputs);
@@ -117,7 +117,7 @@ impl<C: Contents> Member<C> {
     }
 
     /// Handles a message from another member.
-    pub fn take(&mut self, now: Time, from: Identity, message: Message<C>, outputs: &mut Vec<Output<C>>) {
+    pub fn receive(&mut self, now: Time, from: Identity, message: Message<C>, outputs: &mut Vec<Output<C>>) {
         match message {
             Message::Join(new, settings) if new.identity == from => self.welcome(new, settings, outputs),
             Message::Join(..) => {}
@@ -156,7 +156,7 @@ impl<C: Contents> Member<C> {
                     self.forget_hint(server, from);
                 }
             }
-            Message::Back(back, settings) => self.be_told_of(back, settings, outputs),
+            Message::Back(back, settings) => self.receive_returning(back, settings, outputs),
             Message::There(there, departures) => {
                 departures.into_iter().for_each(|(who, departure)| self.receive_departure(who, departure, outputs));
                 self.learn_of_all(from, there, outputs);
@@ -344,7 +344,7 @@ impl<C: Contents> Member<C> {
             let over = to | 1 << table.level();
             self.placement.end(over);
             self.hints.end(over);
-            self.heard.end(over);
+            self.confirmed.end(over);
         }
         if server.table().is_none() {
             // It was the file's last server, and has left it.
@@ -393,7 +393,7 @@ impl<C: Contents> Member<C> {
         if matches!(message, ToServer::Open { .. }) && from != to {
             let host = self.least_loaded(to);
             self.learn_host(to, host);
-            self.heard.end(to);
+            self.confirmed.end(to);
         }
         let receiver = match &message {
             _ if from == to => self.moves.get(&to).map(|host| (to, *host)),

@@ -5,7 +5,7 @@
 //! | `/` | the live page, with `/page.js` |
 //! | `/state.json` | the state of the pool, which the page requests each second |
 //! | `/metrics` | the state of this member, for Prometheus |
-//! | `/healthz` | 200 while it serves, 503 until it was let in |
+//! | `/healthz` | 200 while it serves, 503 until it was admitted |
 
 mod metrics;
 mod request;
@@ -21,7 +21,7 @@ use base64::prelude::BASE64_STANDARD;
 pub use metrics::{Readings, metrics};
 pub use request::{LONGEST_HEAD, Request};
 pub use response::{Response, Status};
-pub use state::{Heard, MemberState, PoolView, ServerLine};
+pub use state::{MemberState, MemberView, PoolView, ServerLine};
 pub use turns::Turns;
 
 use crate::node::Node;

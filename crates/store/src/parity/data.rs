@@ -15,7 +15,7 @@
 //! **The lease.** A parity member does not take a member for lost if it has heard from it within its patience. So an acknowledgment is a promise,
 //! for three quarters of the patience from when the acknowledged message was sent, that no other process is this member.
 //!
-//! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. Its disk is
+//! **A member that leaves its pool in order**, and that nobody needs any more, says hello once more, and changes nothing from then on. Its disk is
 //! needed to rebuild others until the parity member has taken its column out of the parity, see `departing`. Then it is told that it
 //! has left.
 //!
@@ -86,8 +86,8 @@ struct Sent {
 enum Stage {
     /// It has no link to a parity member.
     Apart,
-    /// It has greeted this parity member and awaits the answer.
-    Greeting(Identity),
+    /// It has said hello to this parity member and awaits the answer.
+    HelloSent(Identity),
     Open(Identity),
 }
 
@@ -118,8 +118,8 @@ pub struct DataMember {
     /// The time until which nobody takes it for lost.
     lease: Milliseconds,
     sent: Milliseconds,
-    /// When the parity member was last heard from, or greeted.
-    heard: Milliseconds,
+    /// When the parity member was last heard from, or said hello.
+    received_at: Milliseconds,
     /// Parity members with an open link.
     linked: BTreeSet<Identity>,
     /// Parity members that have no room for it.
@@ -156,7 +156,7 @@ impl DataMember {
             begun: None,
             lease: 0,
             sent: 0,
-            heard: 0,
+            received_at: 0,
             linked: BTreeSet::new(),
             full: BTreeSet::new(),
             views: facts.views,
@@ -215,8 +215,8 @@ impl DataMember {
             return;
         }
         self.leaves = true;
-        if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage {
-            self.greet(now, parity, output);
+        if let Stage::HelloSent(parity) | Stage::Open(parity) = self.stage {
+            self.send_hello(now, parity, output);
         }
     }
 
@@ -226,7 +226,7 @@ impl DataMember {
     }
 
     /// Whether others may be told what was done up to this position of its logs.
-    pub fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
+    pub fn may_acknowledge(&self, position: Position, now: Milliseconds) -> bool {
         !self.is_complete || self.leaves || (self.acknowledged >= position && now < self.lease)
     }
 
@@ -247,18 +247,18 @@ impl DataMember {
     }
 
     /// A link to a parity member has opened.
-    pub fn meets(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+    pub fn connect(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.linked.insert(parity);
         if self.is_lost || self.covered_by != Some(parity) && !self.wants(parity) {
             return;
         }
-        self.greet(now, parity, output);
+        self.send_hello(now, parity, output);
     }
 
-    fn greet(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+    fn send_hello(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.session += 1;
-        self.heard = now;
-        self.stage = Stage::Greeting(parity);
+        self.received_at = now;
+        self.stage = Stage::HelloSent(parity);
         self.forget_what_was_sent();
         let group = self.views.settled.map(|view| view.group);
         let wish = match self.covered_by {
@@ -270,11 +270,11 @@ impl DataMember {
     }
 
     /// The link to a member is gone.
-    pub fn loses(&mut self, parity: Identity) {
+    pub fn disconnect(&mut self, parity: Identity) {
         self.linked.remove(&parity);
         // When it is back it may have forgotten which members it turned away, and may have room.
         self.full.remove(&parity);
-        if let Stage::Greeting(other) | Stage::Open(other) = self.stage
+        if let Stage::HelloSent(other) | Stage::Open(other) = self.stage
             && other == parity
         {
             self.stage = Stage::Apart;
@@ -318,7 +318,7 @@ impl DataMember {
     ///
     /// # Errors
     /// The system's error.
-    pub fn take(
+    pub fn receive(
         &mut self,
         now: Milliseconds,
         from: Identity,
@@ -327,10 +327,12 @@ impl DataMember {
         output: &mut Output,
     ) -> io::Result<()> {
         if self.is_with(from) {
-            self.heard = now;
+            self.received_at = now;
         }
         match message {
-            Message::Stands { session, files: theirs, is_complete, leaves, view } if self.greets(from, session) => {
+            Message::Stands { session, files: theirs, is_complete, leaves, view }
+                if self.awaits_answer(from, session) =>
+            {
                 if let Some(view) = view {
                     self.views.learn(view);
                 }
@@ -338,7 +340,7 @@ impl DataMember {
                 self.leaves |= leaves;
                 self.stands(now, from, theirs, is_complete, files, output)?;
             }
-            Message::Full(session) if self.greets(from, session) => {
+            Message::Full(session) if self.awaits_answer(from, session) => {
                 self.stage = Stage::Apart;
                 self.full.insert(from);
                 self.asks_another(now, output);
@@ -352,10 +354,10 @@ impl DataMember {
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
             Message::Ask { .. } | Message::Record(_) => self.is_asked(now, from, &message, output),
             Message::Lost(life) => self.is_lost |= self.life < life,
-            Message::Readmitted { session, life } if self.greets(from, session) && self.life < life => {
+            Message::Readmitted { session, life } if self.awaits_answer(from, session) && self.life < life => {
                 (self.life, self.session, self.is_readmitted) = (life, session_in(life, session), true);
             }
-            Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
+            Message::Anew if self.covered_by == Some(from) => self.connect(now, from, output),
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
                 self.was_acknowledged(number, files)?;
                 if self.completed.take_if(|beat| *beat <= number).is_some() {
@@ -385,7 +387,7 @@ impl DataMember {
             self.views.learn(view);
             self.covered_by = Some(view.lead);
             if !self.is_with(view.lead) {
-                self.meets(now, view.lead, output);
+                self.connect(now, view.lead, output);
             }
         }
     }
@@ -394,14 +396,14 @@ impl DataMember {
     fn asks_another(&mut self, now: Milliseconds, output: &mut Output) {
         let next = self.linked.iter().copied().find(|parity| self.wants(*parity));
         if let Some(parity) = next.filter(|_| self.covered_by.is_none()) {
-            self.meets(now, parity, output);
+            self.connect(now, parity, output);
         }
     }
 
     fn is_invited(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.full.remove(&parity);
         if self.stage == Stage::Apart && self.covered_by.is_none() {
-            self.meets(now, parity, output);
+            self.connect(now, parity, output);
         }
     }
 
@@ -413,7 +415,7 @@ impl DataMember {
                 let granted = |view| Message::Granted { number, view, life, has_parity: false };
                 let awaits_its_answer = match self.stage {
                     Stage::Apart => true,
-                    Stage::Greeting(parity) => settled.has(parity),
+                    Stage::HelloSent(parity) => settled.has(parity),
                     Stage::Open(_) => false,
                 };
                 if awaits_its_answer && self.covered_by.is_none() && self.view().is_none() {
@@ -433,13 +435,13 @@ impl DataMember {
         output.send(from, answer.unwrap_or_else(|promised| Message::Refused { number, promised }));
     }
 
-    /// Whether it has greeted a parity member, in its session.
+    /// Whether it has said hello to a parity member, in its session.
     fn is_with(&self, parity: Identity) -> bool {
-        self.stage == Stage::Greeting(parity) || self.stage == Stage::Open(parity)
+        self.stage == Stage::HelloSent(parity) || self.stage == Stage::Open(parity)
     }
 
-    fn greets(&self, from: Identity, session: u64) -> bool {
-        self.session == session && self.stage == Stage::Greeting(from)
+    fn awaits_answer(&self, from: Identity, session: u64) -> bool {
+        self.session == session && self.stage == Stage::HelloSent(from)
     }
 
     /// It learns the state of its files in the parity.
@@ -552,16 +554,16 @@ impl DataMember {
         output.send(parity, Message::Beat { session: self.session, number, is_complete: self.is_complete });
     }
 
-    /// Sends a beat after a long time without sending; greets again after a long time without hearing anything, since messages may be lost.
-    pub fn poll(&mut self, now: Milliseconds, output: &mut Output) {
+    /// Sends a beat after a long time without sending; says hello again after a long time without hearing anything, since messages may be lost.
+    pub fn tick(&mut self, now: Milliseconds, output: &mut Output) {
         let is_over = |since: &mut Milliseconds| now.abs_diff(*since) >= PATIENCE_WITH_GROUPS * self.patience;
         if self.expected_since.take_if(is_over).is_some() {
             self.asks_another(now, output);
         }
-        if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage
-            && now.abs_diff(self.heard) >= 3 * self.patience
+        if let Stage::HelloSent(parity) | Stage::Open(parity) = self.stage
+            && now.abs_diff(self.received_at) >= 3 * self.patience
         {
-            return self.greet(now, parity, output);
+            return self.send_hello(now, parity, output);
         }
         if let Stage::Open(parity) = self.stage
             && now.abs_diff(self.sent) >= self.patience / 4

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Its servers have moved away before, as they do without parity: no move is announced before the parity holds it, and a member that is lost
-//! meanwhile is rebuilt and goes on leaving. So it sends this greeting to its group only when nobody needs any of its records any more.
+//! meanwhile is rebuilt and goes on leaving. So it sends this hello to its group only when nobody needs any of its records any more.
 //!
 //! **Until its column is empty the member stays**, so any member of the group may still be lost: with the leaving member, every block needed for
 //! a rebuild is there. If the leaving member itself is lost, its column counts as absent; it is computed and taken out all the same. Lost members
@@ -101,7 +101,7 @@ impl ParityMember {
             let may_be_free = is_empty && self.pair.knows_who_left();
             let Some(seat) = may_be_free.then(|| self.free(column)).flatten() else { continue };
             self.step(Step::Left { column }, output);
-            self.tell(seat.identity, Message::Left(seat.greeted), output);
+            self.send_when_shared(seat.identity, Message::Left(seat.hello), output);
             output.events.push(Event::LeftGroup { member: seat.identity.to_string() });
             for refused in std::mem::take(&mut self.refused) {
                 output.send(refused, Message::Room);

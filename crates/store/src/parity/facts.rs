@@ -17,7 +17,7 @@ pub struct Facts {
     pub life: u32,
     /// Of a parity member: the member in each column, and the last life that was given out for it.
     pub columns: [Option<(Identity, u32)>; COLUMNS],
-    /// Of a parity member: for each of these members, the last life in which it has greeted. Where an older version has written none, it is the last
+    /// Of a parity member: for each of these members, the last life in which it has said hello. Where an older version has written none, it is the last
     /// one that was given out.
     #[serde(default)]
     pub confirmed: [Option<u32>; COLUMNS],

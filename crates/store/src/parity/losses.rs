@@ -24,7 +24,7 @@ impl ParityMember {
             && let Some(spare) = spare
             && let Some(seat) = &mut self.seats[column]
         {
-            // Its further changes would be missing on the spare, so it has to greet first; then it is not lost.
+            // Its further changes would be missing on the spare, so it has to say hello first; then it is not lost.
             seat.session = None;
             let event = Event::MemberTakenForLost { member: seat.identity.to_string(), spare: spare.to_string() };
             output.events.push(event);
@@ -120,11 +120,15 @@ impl ParityMember {
         let view = self.pair.view();
         let Some(seat) = &mut self.seats[column] else { return };
         // Written to disk before the message is sent: from then on nothing of an earlier life is acknowledged.
-        (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
+        (seat.life, seat.session, seat.hello, seat.silent) = (seat.life + 1, None, 0, 0);
         let (identity, life, confirmed) = (seat.identity, seat.life, seat.confirmed);
         let files = self.stripes.column(column).files().collect();
         self.settling_step(column, Step::Seat { column, identity, life, confirmed }, output);
-        self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
+        self.send_when_shared(
+            spare,
+            Message::Become(Successor { rebuilding: number, identity, life, view, files }),
+            output,
+        );
         output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
         self.spares.remove(&spare);
         self.rebuilt += 1;

@@ -47,7 +47,7 @@ pub enum Message {
         /// How often the member counts as rebuilt from now on.
         life: u32,
     },
-    /// The sender has lost what it had of the receiver's files, and asks for a new greeting.
+    /// The sender has lost what it had of the receiver's files, and asks for a new hello.
     Anew,
     /// A file of the sender has changed.
     Change {
@@ -181,7 +181,7 @@ pub enum Message {
     Recorded(Number),
 }
 
-/// The wish of a data member that greets a parity member.
+/// The wish of a data member that says hello to a parity member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wish {
     /// To be taken into the group: it is in none.
@@ -199,7 +199,7 @@ pub struct Place {
     pub identity: Identity,
     /// The last life that was given out for it.
     pub life: u32,
-    /// The last life in which it has greeted.
+    /// The last life in which it has said hello.
     pub confirmed: u32,
     /// Whether it can be rebuilt.
     pub is_complete: bool,
@@ -223,7 +223,7 @@ pub enum Step {
         /// Newcomers that have lost their places.
         let_go: Vec<Identity>,
     },
-    /// A member has been given a place in the group, or a new life, or has greeted in it.
+    /// A member has been given a place in the group, or a new life, or has said hello in it.
     Seat {
         /// Its place.
         column: usize,
@@ -231,7 +231,7 @@ pub enum Step {
         identity: Identity,
         /// The last life that was given out for it.
         life: u32,
-        /// The last life in which it has greeted.
+        /// The last life in which it has said hello.
         confirmed: u32,
     },
     /// A member is about to leave the group: it is not rebuilt any more.

@@ -9,7 +9,7 @@
 //! | `code`, `column`, `stripes` | where each block of each journal lies, and the parity over the blocks |
 //! | `data`, `group`, `spare` | the roles of a data member, of a parity member, and of a spare |
 //! | `check` | bounds on the numbers in other members' messages |
-//! | `greeting` | how a parity member receives a member, also one that was taken for lost |
+//! | `hello` | how a parity member receives a member, also one that was taken for lost |
 //! | `losses`, `rebuilding` | which members are lost, and how they are rebuilt |
 //! | `departing` | how a member leaves its group in order |
 //! | `state` | a group's state as shown to the operator |
@@ -23,8 +23,8 @@ mod departing;
 pub mod facts;
 mod follower;
 mod following;
-mod greeting;
 pub mod group;
+mod hello;
 mod losses;
 pub mod message;
 mod pair;

@@ -162,7 +162,7 @@ impl Pair {
         Message::Follows { number, next, void }
     }
 
-    pub(super) fn loses(&mut self, member: Identity) {
+    pub(super) fn disconnect(&mut self, member: Identity) {
         self.links.remove(&member);
         self.parities.remove(&member);
         self.available.remove(&member);
@@ -193,7 +193,7 @@ impl ParityMember {
     }
 
     /// Sends a message as soon as the follower has all steps so far.
-    pub(super) fn tell(&mut self, to: Identity, message: Message, output: &mut Output) {
+    pub(super) fn send_when_shared(&mut self, to: Identity, message: Message, output: &mut Output) {
         match self.pair.follower_mut() {
             Some(follower) => follower.report_when_complete(to, message, output),
             None => output.send(to, message),
@@ -351,7 +351,7 @@ impl ParityMember {
         }
     }
 
-    /// Decides what the pair does next; `passed` is the time since the last look. [ms]
+    /// Decides what the pair does next; `passed` is the time since the last tick. [ms]
     pub(super) fn poll_pair(&mut self, passed: Milliseconds, output: &mut Output) {
         let (pair, patience) = (&mut self.pair, self.patience);
         (pair.silent, pair.since_told) = (pair.silent.saturating_add(passed), pair.since_told.saturating_add(passed));
@@ -415,10 +415,10 @@ impl ParityMember {
     fn found(&mut self, output: &mut Output) {
         self.pair.views.learn(first_view(self.own, self.pair.run));
         (self.pair.standing, self.pair.silent) = (Standing::Leads(None), 0);
-        self.say_that_it_leads(output);
+        self.announce_lead(output);
     }
 
-    pub(super) fn say_that_it_leads(&mut self, output: &mut Output) {
+    pub(super) fn announce_lead(&mut self, output: &mut Output) {
         let Some(view) = self.pair.view() else { return };
         for member in &self.pair.links {
             output.send(*member, Message::Leads(view));

@@ -76,7 +76,7 @@ impl Spare {
     }
 
     /// The link to a member is gone: the parts it gave are worthless.
-    pub fn loses(&mut self, member: Identity) {
+    pub fn disconnect(&mut self, member: Identity) {
         self.given.take_if(|given| given.by == member);
     }
 

@@ -148,6 +148,6 @@ impl ParityMember {
                 }
             }
         }
-        self.say_that_it_leads(output);
+        self.announce_lead(output);
     }
 }

@@ -38,7 +38,7 @@ enum Sent {
 
 /// Why a client's connection has ended, or is to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Gone {
+pub(super) enum Disconnection {
     /// The client has closed it, or the network has failed.
     Ended,
     /// The client speaks HTTP.
@@ -47,12 +47,12 @@ pub(super) enum Gone {
     NotUnderstood(String),
 }
 
-impl Gone {
+impl Disconnection {
     /// What a socket's error means.
-    pub(super) fn of<S>(error: &std::io::Error, stream: &Stream<S>) -> Gone {
+    pub(super) fn of<S>(error: &std::io::Error, stream: &Stream<S>) -> Disconnection {
         match (error.kind(), stream) {
-            (ErrorKind::InvalidData, Stream::Tls(_)) => Gone::NotUnderstood(error.to_string()),
-            _ => Gone::Ended,
+            (ErrorKind::InvalidData, Stream::Tls(_)) => Disconnection::NotUnderstood(error.to_string()),
+            _ => Disconnection::Ended,
         }
     }
 }
@@ -66,16 +66,16 @@ impl<S: Read + Write> Peer<S> {
     }
 
     /// Carries out its requests, as far as possible now.
-    pub(super) fn work(&mut self, host: &mut Host) -> Result<Pause, Gone> {
+    pub(super) fn work(&mut self, host: &mut Host) -> Result<Pause, Disconnection> {
         // What is left from the turn before.
         self.send(host)?;
-        if !host.keep_arriving(&mut self.connection.requests) {
+        if !host.journal_arriving(&mut self.connection.requests) {
             return Ok(Pause::Turn);
         }
         let mut pause = self.connection.turn(host);
         if pause == Pause::Receive && self.has_more && !self.ends_too_early() {
             self.receive(host)?;
-            if !host.keep_arriving(&mut self.connection.requests) {
+            if !host.journal_arriving(&mut self.connection.requests) {
                 return Ok(Pause::Turn);
             }
             pause = self.connection.turn(host);
@@ -90,15 +90,15 @@ impl<S: Read + Write> Peer<S> {
     }
 
     /// Sends its replies. Returns whether it is to have another turn even if its socket reports nothing new.
-    pub(super) fn tell(&mut self, pause: Pause, host: &Host) -> Result<bool, Gone> {
+    pub(super) fn send_replies(&mut self, pause: Pause, host: &Host) -> Result<bool, Disconnection> {
         if pause == Pause::Refuse {
-            return Err(Gone::SpeaksHttp);
+            return Err(Disconnection::SpeaksHttp);
         }
         let sent = self.send(host)?;
         let all_sent = sent == Sent::All;
         match pause {
             _ if sent == Sent::Enough => Ok(true),
-            Pause::Leave if all_sent => Err(Gone::Ended),
+            Pause::Leave if all_sent => Err(Disconnection::Ended),
             Pause::Leave | Pause::Refuse => Ok(false),
             Pause::Turn => Ok(true),
             // Sending may have made room for more.
@@ -116,7 +116,7 @@ impl<S: Read + Write> Peer<S> {
     }
 
     /// Reads as much as there is room for.
-    fn receive(&mut self, host: &Host) -> Result<(), Gone> {
+    fn receive(&mut self, host: &Host) -> Result<(), Disconnection> {
         let room = self.connection.requests.room();
         let asked = room.len();
         match self.stream.fill(room) {
@@ -124,7 +124,7 @@ impl<S: Read + Write> Peer<S> {
                 self.is_ending = true;
                 Ok(())
             }
-            Ok(0) => Err(Gone::Ended),
+            Ok(0) => Err(Disconnection::Ended),
             Ok(bytes) => {
                 self.connection.requests.received(bytes);
                 host.node().borrow_mut().counts.received += bytes as u64;
@@ -136,12 +136,12 @@ impl<S: Read + Write> Peer<S> {
                 Ok(())
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
-            Err(error) => Err(Gone::of(&error, &self.stream)),
+            Err(error) => Err(Disconnection::of(&error, &self.stream)),
         }
     }
 
     /// Sends as much as its socket accepts, up to the bound of one turn.
-    fn send(&mut self, host: &Host) -> Result<Sent, Gone> {
+    fn send(&mut self, host: &Host) -> Result<Sent, Disconnection> {
         let mut sent = 0;
         while sent < MOST_SENT {
             let unsent = self.connection.reply.unsent();
@@ -154,7 +154,7 @@ impl<S: Read + Write> Peer<S> {
             };
             match outcome {
                 Ok(None) => return Ok(Sent::All),
-                Ok(Some(0)) => return Err(Gone::Ended),
+                Ok(Some(0)) => return Err(Disconnection::Ended),
                 Ok(Some(bytes)) => {
                     sent += bytes;
                     self.connection.reply.was_sent(bytes);
@@ -162,7 +162,7 @@ impl<S: Read + Write> Peer<S> {
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Sent::Some),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(Gone::Ended),
+                Err(_) => return Err(Disconnection::Ended),
             }
         }
         Ok(Sent::Enough)

@@ -2,17 +2,17 @@
 
 mod clients;
 mod clock;
+mod deferred;
 mod group;
-mod keeping;
-mod operating;
+mod http;
+mod monitor;
+mod observability;
 mod outbox;
 mod pace;
 mod parity;
 mod peer_message;
 mod peers;
-mod preparing;
-mod visitors;
-mod watch;
+mod persistence;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, Write};
@@ -39,18 +39,18 @@ use crate::node::{Node, Settings};
 use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Stream};
-use clients::{Gone, Peer};
+use clients::{Disconnection, Peer};
 use clock::Clock;
+use deferred::{DeferredMessages, Prepared};
 pub use group::Promise;
-use keeping::Keeper;
-pub use operating::Reread;
+use http::HttpConnections;
+use monitor::Monitor;
+pub use observability::ReloadCertificates;
 use outbox::Outgoing;
-use peer_message::{Others, PeerMessage};
+use peer_message::{PeerMessage, PeerStates};
 pub use peers::Tls;
 use peers::{Arrival, Peers};
-use preparing::{Prepared, Preparing};
-use visitors::Visitors;
-use watch::Watch;
+use persistence::Persistence;
 
 /// The most ready sockets that one poll reports.
 const EVENTS: usize = 1_024;
@@ -67,9 +67,9 @@ const LONGEST_WAIT_FOR_MEMBER: Milliseconds = 10_000;
 /// How long it waits while a large message is arriving, which may be its reply. [ms]
 const LONGEST_WITH_LARGE: Milliseconds = 60_000;
 /// How often clients are checked for timeouts. [ms]
-const LOOK: Milliseconds = 1_000;
+const TICK: Milliseconds = 1_000;
 /// How many new clients are accepted before the present ones are served.
-const LET_IN: usize = 64;
+const MOST_ACCEPTED: usize = 64;
 
 /// Why a node can't be served.
 #[derive(Debug, thiserror::Error)]
@@ -93,8 +93,8 @@ pub enum Error {
         "this member was silent for too long, or had lost its data, and was rebuilt on another one: restart it in an empty directory"
     )]
     Replaced,
-    /// The pool that it asked to let it in has other settings.
-    #[error("not let in by {by}, since all members of a pool need the same options: {}", .pool.differences(.own))]
+    /// The pool that it asked to admit it has other settings.
+    #[error("not admitted by {by}, since all members of a pool need the same options: {}", .pool.differences(.own))]
     OtherSettings {
         /// The member that was asked.
         by: SocketAddr,
@@ -105,7 +105,7 @@ pub enum Error {
     },
     /// Clients' changes can't be stored on disk any more. None of those lost was acknowledged.
     #[error("the store exits because it can't keep what clients store: {0}")]
-    Kept(disk::Error),
+    Persistence(disk::Error),
 }
 
 /// How a node takes part in a pool.
@@ -117,7 +117,7 @@ pub struct Pool {
     pub followers: SocketAddr,
     /// The address that it announces, if that differs from the one on which it listens.
     pub announced: Option<std::net::IpAddr>,
-    /// Members that it asks to let it in; if there are none, it founds a pool.
+    /// Members that it asks to admit it; if there are none, it founds a pool.
     pub join: Vec<SocketAddr>,
     /// The secret that all members share.
     pub secret: Secret,
@@ -146,11 +146,11 @@ impl Pool {
 
 /// What kind of connection a listener accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Callers {
+enum ListenerKind {
     Clients,
     Followers,
     Members,
-    Visitors,
+    Http,
 }
 
 /// How long a member that has not been welcomed yet waits before it asks again. [ms]
@@ -163,18 +163,18 @@ pub struct Server {
     poll: Poll,
     /// Wakes the loop when the disk has done something.
     waker: Arc<Waker>,
-    listeners: Vec<(TcpListener, Callers)>,
+    listeners: Vec<(TcpListener, ListenerKind)>,
     peers: BTreeMap<usize, Peer<TcpStream>>,
-    /// Accepts TLS of clients and visitors, if they use it.
+    /// Accepts TLS of clients and browsers, if they use it.
     acceptor: Option<Acceptor>,
     /// Reads certificates again when the operator asks for that.
-    rereads: Option<Reread>,
+    reload: Option<ReloadCertificates>,
     /// The sockets that have their turn though they report nothing new.
     queue: VecDeque<usize>,
     next_token: usize,
     host: Host,
     /// Stores its data on disk, if it does.
-    keeper: Option<Keeper>,
+    persistence: Option<Persistence>,
     members: Peers,
     settings: Settings,
     pool: Pool,
@@ -184,18 +184,18 @@ pub struct Server {
     savers: Vec<usize>,
     arrivals: Vec<Arrival>,
     /// Messages of other members whose large values are being prepared.
-    preparing: Preparing,
-    looked: Milliseconds,
+    deferred: DeferredMessages,
+    ticked: Milliseconds,
     joined: Milliseconds,
     /// When it left its pool, if it has.
     left: Option<Milliseconds>,
-    visitors: Visitors,
+    http: HttpConnections,
     assets: Option<Assets>,
     /// The state of other members.
-    others: Others,
+    peer_states: PeerStates,
     clock: Clock,
     turns: Turns,
-    watch: Watch,
+    monitor: Monitor,
     log: Option<Log>,
 }
 
@@ -213,21 +213,21 @@ impl Server {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), DISK)?);
         let mut listeners = Vec::new();
-        let clients = addresses.iter().map(|address| (*address, Callers::Clients));
-        let all = clients.chain([(pool.followers, Callers::Followers), (pool.members, Callers::Members)]);
-        for (number, (address, callers)) in all.enumerate() {
-            listeners.push((bind(&poll, number, address)?, callers));
+        let clients = addresses.iter().map(|address| (*address, ListenerKind::Clients));
+        let all = clients.chain([(pool.followers, ListenerKind::Followers), (pool.members, ListenerKind::Members)]);
+        for (number, (address, kind)) in all.enumerate() {
+            listeners.push((bind(&poll, number, address)?, kind));
         }
-        let bound = |callers: Callers| {
-            let listener = listeners.iter().find(|(_, at)| *at == callers);
+        let bound = |kind: ListenerKind| {
+            let listener = listeners.iter().find(|(_, at)| *at == kind);
             listener.and_then(|(listener, _)| listener.local_addr().ok())
         };
-        let port = bound(Callers::Clients).map_or(0, |address| address.port());
+        let port = bound(ListenerKind::Clients).map_or(0, |address| address.port());
         let announced = |address: SocketAddr| SocketAddr::new(pool.announced.unwrap_or(address.ip()), address.port());
         let own = MemberPeer {
             identity: Identity(chance[1] as u32),
-            address: announced(bound(Callers::Members).unwrap_or(pool.members)),
-            clients: announced(bound(Callers::Followers).unwrap_or(pool.followers)),
+            address: announced(bound(ListenerKind::Members).unwrap_or(pool.members)),
+            clients: announced(bound(ListenerKind::Followers).unwrap_or(pool.followers)),
             role: pool.role,
             life: 0,
         };
@@ -237,11 +237,12 @@ impl Server {
         pool.join.retain(|address| *address != own.address);
         pool.policy.durability = pool.durability();
         let founds = pool.join.is_empty();
-        let (host, keeper) = match pool.data.clone() {
+        let (host, persistence) = match pool.data.clone() {
             None => (Host::new(node, own, pool.policy, founds), None),
             Some(data) => {
-                let (host, keeper) = Keeper::begin(data, &pool, node, own, founds, 0, &waker).map_err(Error::Data)?;
-                (host, Some(keeper))
+                let (host, persistence) =
+                    Persistence::begin(data, &pool, node, own, founds, 0, &waker).map_err(Error::Data)?;
+                (host, Some(persistence))
             }
         };
         Ok(Server {
@@ -251,37 +252,37 @@ impl Server {
             listeners,
             peers: BTreeMap::new(),
             acceptor: None,
-            rereads: None,
+            reload: None,
             queue: VecDeque::new(),
             members: Peers::new(host.member().own().clone(), pool.secret.clone(), pool.tls.clone()),
             host,
-            keeper,
+            persistence,
             settings,
             pool,
             tickets: BTreeMap::new(),
             savers: Vec::new(),
             arrivals: Vec::new(),
-            preparing: Preparing::default(),
-            looked: now,
+            deferred: DeferredMessages::default(),
+            ticked: now,
             joined: 0,
             left: None,
-            visitors: Visitors::default(),
+            http: HttpConnections::default(),
             assets: None,
-            others: Others::default(),
+            peer_states: PeerStates::default(),
             clock,
             turns: Turns::default(),
-            watch: Watch::default(),
+            monitor: Monitor::default(),
             log: None,
         })
     }
 
     /// Where it listens for clients.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.addresses_for(Callers::Clients)
+        self.addresses_for(ListenerKind::Clients)
     }
 
-    fn addresses_for(&self, callers: Callers) -> Vec<SocketAddr> {
-        let listeners = self.listeners.iter().filter(|(_, of)| *of == callers);
+    fn addresses_for(&self, kind: ListenerKind) -> Vec<SocketAddr> {
+        let listeners = self.listeners.iter().filter(|(_, of)| *of == kind);
         listeners.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
     }
 
@@ -292,13 +293,13 @@ impl Server {
 
     /// What it found on disk when it started, if it stores anything there.
     pub fn found(&self) -> Option<&Found> {
-        self.keeper.as_ref().map(|keeper| &keeper.found)
+        self.persistence.as_ref().map(|persistence| &persistence.found)
     }
 
     /// Serves until it is to end.
     ///
     /// # Errors
-    /// [`Error::Wait`], [`Error::Kept`]
+    /// [`Error::Wait`], [`Error::Persistence`]
     pub fn serve(&mut self, ends: impl Fn() -> bool) -> Result<(), Error> {
         let mut events = Events::with_capacity(EVENTS);
         let mut is_swept = true;
@@ -306,7 +307,7 @@ impl Server {
         while !ends() && !self.has_left_for_long() {
             let has_more = self.members.has_more() || self.host.member().goes_on();
             let idle = self.queue.is_empty() && is_swept && !has_more;
-            let longest = self.preparing.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
+            let longest = self.deferred.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
             let wait = if idle { longest } else { Duration::ZERO };
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -315,8 +316,8 @@ impl Server {
             let begun = clock::instant();
             let now = self.clock.at(begun);
             self.host.node().borrow_mut().now = now;
-            if let Some(keeper) = &mut self.keeper {
-                keeper.at = self.clock.since_start(begun);
+            if let Some(persistence) = &mut self.persistence {
+                persistence.at = self.clock.since_start(begun);
             }
             is_swept = true;
             for bucket in self.host.buckets() {
@@ -328,7 +329,7 @@ impl Server {
             for event in events.iter().filter(|event| event.token() != DISK) {
                 let token = event.token().0;
                 if token < self.listeners.len() {
-                    self.let_in(token, now);
+                    self.accept(token, now);
                 } else if self.members.has(token) {
                     unread.remove(&token);
                     self.members.turn(token, &mut self.arrivals);
@@ -345,20 +346,20 @@ impl Server {
                 }
             }
             self.disconnect_killed();
-            if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
-                self.poll(now)?;
+            if now.saturating_sub(self.ticked) >= TICK || now < self.ticked {
+                self.tick(now)?;
             }
             self.work_of_member(now, begun)?;
             self.has_turned(begun);
             self.become_another(now)?;
         }
         self.end_of_service();
-        self.keeper.as_mut().map_or(Ok(()), Keeper::end).map_err(Error::Kept)
+        self.persistence.as_mut().map_or(Ok(()), Persistence::end).map_err(Error::Persistence)
     }
 
-    /// A client's or a visitor's socket has something to read, which may be its end, or room to send.
+    /// A client's or a browser's socket has something to read, which may be its end, or room to send.
     fn wake(&mut self, token: usize, is_readable: bool, is_ending: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return self.visit(token) };
+        let Some(peer) = self.peers.get_mut(&token) else { return self.serve_http(token) };
         peer.is_ending |= is_ending;
         self.mark(token, is_readable || is_ending);
     }
@@ -374,22 +375,22 @@ impl Server {
     }
 
     /// Accepts connections. A client for which there is no room is told so.
-    fn let_in(&mut self, listener: usize, now: Milliseconds) {
-        for _ in 0..LET_IN {
-            // No connection waits, or there is no room for another socket: then `look` tries again.
-            let (from, callers) = &self.listeners[listener];
-            let callers = *callers;
+    fn accept(&mut self, listener: usize, now: Milliseconds) {
+        for _ in 0..MOST_ACCEPTED {
+            // No connection waits, or there is no room for another socket: then `tick` tries again.
+            let (from, kind) = &self.listeners[listener];
+            let kind = *kind;
             let Ok((stream, address)) = from.accept() else { return };
-            match callers {
-                Callers::Members => self.let_member_in(stream, now),
-                Callers::Visitors => self.let_visitor_in(stream, address, now),
-                Callers::Clients | Callers::Followers => self.let_client_in(stream, address, callers, now),
+            match kind {
+                ListenerKind::Members => self.accept_member(stream, now),
+                ListenerKind::Http => self.accept_http(stream, address, now),
+                ListenerKind::Clients | ListenerKind::Followers => self.accept_client(stream, address, kind, now),
             }
         }
         self.queue.push_back(listener);
     }
 
-    fn let_client_in(&mut self, mut stream: TcpStream, address: SocketAddr, callers: Callers, now: Milliseconds) {
+    fn accept_client(&mut self, mut stream: TcpStream, address: SocketAddr, kind: ListenerKind, now: Milliseconds) {
         let node = &mut *self.host.node().borrow_mut();
         if self.peers.len() >= node.settings.most_clients {
             node.counts.rejected += 1;
@@ -406,14 +407,14 @@ impl Server {
         let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
         if let Ok(stream) = ready.and_then(|()| Stream::accepted(stream, self.acceptor.as_ref())) {
             let client = node.connect(address.to_string(), local, now);
-            self.peers.insert(token, Peer::new(stream, client, node, callers == Callers::Followers));
+            self.peers.insert(token, Peer::new(stream, client, node, kind == ListenerKind::Followers));
         }
     }
 
     /// A client's turn: its requests are read, carried out and answered.
     fn turn(&mut self, token: usize, now: Milliseconds) {
         if token < self.listeners.len() {
-            return self.let_in(token, now);
+            return self.accept(token, now);
         }
         let Some(peer) = self.peers.get_mut(&token) else { return };
         peer.is_queued = false;
@@ -426,26 +427,26 @@ impl Server {
         if peer.connection.waits_for_snapshot() {
             self.savers.push(token);
         }
-        if let (Ok(pause), Some(keeper)) = (&outcome, &mut self.keeper) {
+        if let (Ok(pause), Some(persistence)) = (&outcome, &mut self.persistence) {
             peer.held += 1;
-            return keeper.turn.clients.push((token, *pause));
+            return persistence.turn.clients.push((token, *pause));
         }
-        let outcome = outcome.and_then(|pause| peer.tell(pause, &self.host));
+        let outcome = outcome.and_then(|pause| peer.send_replies(pause, &self.host));
         self.finish_turn(token, outcome);
     }
 
     /// Queues a client again that is to have another turn, and ends one that has gone.
-    fn finish_turn(&mut self, token: usize, outcome: Result<bool, Gone>) {
+    fn finish_turn(&mut self, token: usize, outcome: Result<bool, Disconnection>) {
         match outcome {
             Ok(true) => self.mark(token, false),
             Ok(false) => {}
-            Err(gone) => {
+            Err(disconnection) => {
                 let peer = self.peers.get(&token);
                 let client = peer.map_or(String::new(), |peer| peer.connection.session.client.address.clone());
-                match gone {
-                    Gone::Ended => {}
-                    Gone::SpeaksHttp => self.tell(&Event::HttpRefused { client }),
-                    Gone::NotUnderstood(why) => self.tls_failed(client, why),
+                match disconnection {
+                    Disconnection::Ended => {}
+                    Disconnection::SpeaksHttp => self.report(&Event::HttpRefused { client }),
+                    Disconnection::NotUnderstood(why) => self.tls_failed(client, why),
                 }
                 self.end(token);
             }
@@ -454,27 +455,27 @@ impl Server {
 
     /// Sends the replies and messages that were held back until their effects were stored.
     fn send_held(&mut self) {
-        while let Some(clients) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
+        while let Some(clients) = self.persistence.as_mut().and_then(Persistence::next_to_reply) {
             for (token, pause) in clients {
                 let Some(peer) = self.peers.get_mut(&token) else { continue };
                 peer.held -= 1;
                 if peer.held == 0 {
-                    let outcome = peer.tell(pause, &self.host);
+                    let outcome = peer.send_replies(pause, &self.host);
                     self.finish_turn(token, outcome);
                 }
             }
         }
-        while let Some((to, message)) = self.keeper.as_mut().and_then(Keeper::next_to_send) {
+        while let Some((to, message)) = self.persistence.as_mut().and_then(Persistence::next_to_send) {
             self.members.send(to, message);
         }
     }
 
-    fn let_member_in(&mut self, stream: TcpStream, now: Milliseconds) {
-        // Without random numbers no member can be let in; the caller tries again.
+    fn accept_member(&mut self, stream: TcpStream, now: Milliseconds) {
+        // Without random numbers no member can be admitted; the caller tries again.
         let Ok(nonce) = (self.pool.random)() else { return };
         let token = self.next_token;
         self.next_token += 1;
-        self.members.let_in(self.poll.registry(), token, stream, nonce, now);
+        self.members.accept(self.poll.registry(), token, stream, nonce, now);
     }
 
     fn call(&mut self, address: SocketAddr, now: Milliseconds) {
@@ -495,13 +496,13 @@ impl Server {
         for arrival in std::mem::take(&mut self.arrivals) {
             self.arrive(arrival, begun)?;
         }
-        let mut batch = self.keeper.as_ref().map(Keeper::batch);
-        let prepared = self.preparing.prepare(&mut self.host, batch.as_deref_mut(), begun);
+        let mut batch = self.persistence.as_ref().map(Persistence::batch);
+        let prepared = self.deferred.prepare(&mut self.host, batch.as_deref_mut(), begun);
         drop(batch);
         if let Some(Prepared { from, message, journaled }) = prepared {
             self.take_message(from, message);
-            if let Some(keeper) = &self.keeper {
-                journaled.iter().for_each(|one| keeper.batch().give_up(one));
+            if let Some(persistence) = &self.persistence {
+                journaled.iter().for_each(|one| persistence.batch().give_up(one));
             }
         }
         self.report_differing_members()?;
@@ -512,14 +513,14 @@ impl Server {
             }
             outputs.into_iter().for_each(|output| self.deliver(output));
         }
-        if let Some(keeper) = &mut self.keeper {
-            keeper.commit(now).map_err(Error::Kept)?;
+        if let Some(persistence) = &mut self.persistence {
+            persistence.commit(now).map_err(Error::Persistence)?;
             self.work_of_snapshot()?;
             self.work_of_group()?;
             self.send_held();
         }
         self.members.flush();
-        self.preparing.pace.end(&self.host, clock::instant);
+        self.deferred.pace.end(&self.host, clock::instant);
         if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
             self.joined = now;
             self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
@@ -535,48 +536,48 @@ impl Server {
 
     fn arrive(&mut self, arrival: Arrival, begun: Instant) -> Result<(), Error> {
         match arrival {
-            Arrival::Met(peer) => {
-                if let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper {
-                    group.meets(*at, &peer);
+            Arrival::Identified(peer) => {
+                if let Some(Persistence { at, group: Some(group), .. }) = &mut self.persistence {
+                    group.connect(*at, &peer);
                 }
                 self.host.with_member(|member, _, outputs| {
                     if !member.is_welcome() {
                         member.join(peer.identity, outputs);
                     }
-                    member.meet(peer, outputs);
+                    member.connect(peer, outputs);
                 });
             }
-            Arrival::Reached(peer) => {
-                self.tell(&Event::MemberMet { member: peer.identity.to_string(), address: peer.address });
+            Arrival::Connected(peer) => {
+                self.report(&Event::MemberConnected { member: peer.identity.to_string(), address: peer.address });
             }
-            Arrival::Lost(peer) => {
-                self.group().into_iter().for_each(|group| group.loses(peer.identity));
-                self.host.with_member(|member, _, outputs| member.loses(peer.identity, outputs));
+            Arrival::Disconnected(peer) => {
+                self.group().into_iter().for_each(|group| group.disconnect(peer.identity));
+                self.host.with_member(|member, _, outputs| member.disconnect(peer.identity, outputs));
                 let (member, address) = (peer.identity.to_string(), peer.address);
                 if self.host.member().has_gone(peer.identity) {
                     self.members.forget(peer.identity);
-                    self.tell(&Event::MemberLeft { member, address });
+                    self.report(&Event::MemberLeft { member, address });
                 } else {
-                    self.tell(&Event::MemberLost { member, address });
+                    self.report(&Event::MemberLost { member, address });
                 }
             }
             Arrival::Message(from, message) => match PeerMessage::read(message) {
                 Ok(PeerMessage::Message(message))
                     if self.host.takes_long(&message)
-                        || self.preparing.holds_back(from, &message, &self.host, begun) =>
+                        || self.deferred.holds_back(from, &message, &self.host, begun) =>
                 {
-                    self.preparing.push(from, message);
+                    self.deferred.push(from, message);
                 }
                 Ok(PeerMessage::Message(message)) => self.take_message(from, message),
                 Ok(PeerMessage::Group(message)) => {
-                    if let Some(keeper) = &mut self.keeper {
-                        keeper.hear(from, message).map_err(Error::Kept)?;
+                    if let Some(persistence) = &mut self.persistence {
+                        persistence.receive(from, message).map_err(Error::Persistence)?;
                     }
                 }
-                Ok(PeerMessage::Ask) => self.say_how_it_stands(from),
-                Ok(PeerMessage::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
+                Ok(PeerMessage::Ask) => self.send_state(from),
+                Ok(PeerMessage::State(state)) => self.peer_states.receive(from, *state, self.host.node().borrow().now),
                 // The sender asks again.
-                Err(error) => self.tell(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
+                Err(error) => self.report(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
         }
         Ok(())
@@ -591,14 +592,14 @@ impl Server {
             if !self.host.member().is_welcome() {
                 return Err(Error::OtherSettings { by, own, pool: settings });
             }
-            self.tell(&Event::OtherSettings { member: by, differences: settings.differences(&own) });
+            self.report(&Event::OtherSettings { member: by, differences: settings.differences(&own) });
         }
         Ok(())
     }
 
     fn take_message(&mut self, from: Identity, message: Message<Bucket>) {
-        self.preparing.pace.begin(&message, clock::instant);
-        self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
+        self.deferred.pace.begin(&message, clock::instant);
+        self.host.with_member(|member, now, outputs| member.receive(now, from, message, outputs));
     }
 
     /// Sends a message of the member, or passes on an answer.
@@ -612,8 +613,8 @@ impl Server {
                 let Ok(pieces) = encode(&PeerMessage::Message(message), Pieces::default()) else { return };
                 let subject = subject.filter(|_| pieces.len() >= LARGE);
                 let message = Outgoing { pieces, may_be_lost, subject };
-                match &mut self.keeper {
-                    Some(keeper) => keeper.turn.messages.push((to, message)),
+                match &mut self.persistence {
+                    Some(persistence) => persistence.turn.messages.push((to, message)),
                     None => self.members.send(to, message),
                 }
             }
@@ -628,9 +629,9 @@ impl Server {
         let Some((token, peer)) = token.and_then(|token| Some((token, self.peers.get_mut(&token)?))) else { return };
         peer.connection.answered(&mut self.host, ticket, answer);
         self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
-        if let Some(keeper) = &mut self.keeper {
+        if let Some(persistence) = &mut self.persistence {
             peer.held += 1;
-            return keeper.turn.clients.push((token, Pause::Turn));
+            return persistence.turn.clients.push((token, Pause::Turn));
         }
         self.mark(token, false);
     }
@@ -644,14 +645,14 @@ impl Server {
     }
 
     /// Periodic work: ends clients that have timed out, and measures the memory of the process.
-    fn poll(&mut self, now: Milliseconds) -> Result<(), Error> {
-        self.looked = now;
+    fn tick(&mut self, now: Milliseconds) -> Result<(), Error> {
+        self.ticked = now;
         self.clock.set_again();
         let node = Rc::clone(self.host.node());
         let over = self.peers.iter().filter(|(_, peer)| peer.is_over(&node.borrow(), now)).map(|(&token, _)| token);
         let over: Vec<usize> = over.collect();
         over.into_iter().for_each(|token| self.end_as_overdue(token));
-        (0..self.listeners.len()).for_each(|listener| self.let_in(listener, now));
+        (0..self.listeners.len()).for_each(|listener| self.accept(listener, now));
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
         drop(node);
@@ -670,12 +671,12 @@ impl Server {
         }
         given_up.into_iter().for_each(|token| self.mark(token, false));
         self.end_clients_that_wait_for_parity();
-        self.members.poll(now, &mut self.arrivals);
+        self.members.tick(now, &mut self.arrivals);
         self.host.member().behind().for_each(|member| self.members.expect(member));
         // Operators are told which members are silent, so all others are connected.
         self.host.member().silent().for_each(|peer| self.members.expect(peer.identity));
-        self.host.with_member(|member, at, outputs| member.poll(at, outputs));
-        self.visitors.poll(now);
+        self.host.with_member(|member, at, outputs| member.tick(at, outputs));
+        self.http.tick(now);
         self.check_certificates();
         self.report_events(now);
         Ok(())

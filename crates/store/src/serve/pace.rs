@@ -84,7 +84,7 @@ mod tests {
     use programs::linear_hash::{Extent, Growth};
 
     use super::super::clock::instant;
-    use super::super::preparing::tests::sequenced;
+    use super::super::deferred::tests::sequenced;
     use super::*;
     use crate::connection::Connection;
     use crate::member::{Durability, Identity, Peer, Policy, Role};

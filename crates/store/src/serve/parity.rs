@@ -1,10 +1,10 @@
 //! The turns of a member that is part of a group: no reply leaves before the parity holds its change; and a spare becomes a lost member.
 
 use super::group::Group;
-use super::keeping::Keeper;
+use super::monitor::Monitor;
 use super::peer_message::PeerMessage;
 use super::peers::Peers;
-use super::watch::Watch;
+use super::persistence::Persistence;
 use super::{Error, Server};
 use crate::log::Event;
 use crate::member::Peer;
@@ -17,12 +17,12 @@ const LONGEST_WAIT: Milliseconds = 10_000;
 
 impl Server {
     pub(super) fn group(&mut self) -> Option<&mut Group> {
-        self.keeper.as_mut()?.group.as_mut()
+        self.persistence.as_mut()?.group.as_mut()
     }
 
     /// Sends the group's messages, and does what is due by time.
     pub(super) fn work_of_group(&mut self) -> Result<(), Error> {
-        let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper else { return Ok(()) };
+        let Some(Persistence { at, group: Some(group), .. }) = &mut self.persistence else { return Ok(()) };
         if group.is_replaced() {
             return Err(Error::Replaced);
         }
@@ -30,15 +30,15 @@ impl Server {
         if member.departure().is_some() {
             group.leave(member.has_left(), *at);
         }
-        group.poll(*at);
+        group.tick(*at);
         self.host.node().borrow_mut().group = Some(group.state());
         let wanted = group.wants(self.host.member().peers());
-        let output = group.take_output().map_err(Error::Kept)?;
+        let output = group.take_output().map_err(Error::Persistence)?;
         let life = group.take_new_life();
         for (to, message) in output.sends {
             self.send_to_member(to, &PeerMessage::Group(message), false);
         }
-        output.events.iter().for_each(|event| self.tell(event));
+        output.events.iter().for_each(|event| self.report(event));
         wanted.into_iter().for_each(|member| self.members.expect(member));
         if let Some(life) = life {
             self.host.with_member(|member, _, outputs| member.begin_life(life, outputs));
@@ -49,8 +49,8 @@ impl Server {
 
     /// Without its parity member nothing can be acknowledged: a client that waits for too long is disconnected.
     pub(super) fn end_clients_that_wait_for_parity(&mut self) {
-        let Some(keeper) = &self.keeper else { return };
-        let late = keeper.waiting().filter(|turn| keeper.at.saturating_sub(turn.since()) > LONGEST_WAIT);
+        let Some(persistence) = &self.persistence else { return };
+        let late = persistence.waiting().filter(|turn| persistence.at.saturating_sub(turn.since()) > LONGEST_WAIT);
         let late: Vec<usize> = late.flat_map(|turn| turn.clients.iter().map(|(token, _)| *token)).collect();
         late.into_iter().for_each(|token| self.end(token));
     }
@@ -61,17 +61,18 @@ impl Server {
         let Some(data) = self.pool.data.clone() else { return Ok(()) };
         let clients: Vec<usize> = self.peers.keys().copied().collect();
         clients.into_iter().for_each(|token| self.end(token));
-        (self.queue, self.arrivals, self.preparing) = Default::default();
+        (self.queue, self.arrivals, self.deferred) = Default::default();
         let chance = std::array::from_fn(|_| self.host.node().borrow_mut().draw());
         let node = Node::new(self.settings.clone(), self.host.node().borrow().port, chance, now);
         let own = Peer { identity: successor.identity, ..self.own().clone() };
-        // The former keeper holds the lock on the directory, and is dropped here.
-        let at = self.keeper.take().map_or(0, |keeper| keeper.at);
-        let (host, keeper) = Keeper::begin(data, &self.pool, node, own, false, at, &self.waker).map_err(Error::Data)?;
+        // The former persistence holds the lock on the directory, and is dropped here.
+        let at = self.persistence.take().map_or(0, |persistence| persistence.at);
+        let (host, persistence) =
+            Persistence::begin(data, &self.pool, node, own, false, at, &self.waker).map_err(Error::Data)?;
         self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone(), self.pool.tls.clone());
-        (self.host, self.keeper) = (host, Some(keeper));
-        self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
-        self.tell(&Event::Becomes { member: successor.identity.to_string() });
+        (self.host, self.persistence) = (host, Some(persistence));
+        self.monitor = Monitor::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
+        self.report(&Event::Becomes { member: successor.identity.to_string() });
         Ok(())
     }
 }

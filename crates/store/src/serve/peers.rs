@@ -46,13 +46,13 @@ struct Socket {
 #[derive(Debug)]
 pub enum Arrival {
     /// A link to a member has opened, whichever side has called.
-    Met(Peer),
+    Identified(Peer),
     /// A member is connected that was not before.
-    Reached(Peer),
+    Connected(Peer),
     /// A message from a member.
     Message(Identity, Vec<u8>),
     /// The last socket to a member has closed.
-    Lost(Peer),
+    Disconnected(Peer),
 }
 
 /// What members need to speak TLS with each other.
@@ -140,7 +140,7 @@ impl Peers {
     }
 
     /// Accepts a connection.
-    pub fn let_in(&mut self, registry: &Registry, token: usize, stream: TcpStream, nonce: Nonce, now: Milliseconds) {
+    pub fn accept(&mut self, registry: &Registry, token: usize, stream: TcpStream, nonce: Nonce, now: Milliseconds) {
         if self.sockets.values().filter(|socket| !socket.link.is_open()).count() < MOST_STRANGERS {
             // One that can't be registered is closed.
             let _ = self.add(registry, token, stream, None, nonce, now);
@@ -318,23 +318,23 @@ impl Peers {
         for event in events {
             match event {
                 // It has called the address of a former member, at which it listens itself now.
-                Event::Met(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
+                Event::Identified(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
                     return self.end(token, &io::Error::other("this is the store that calls"), arrivals);
                 }
-                Event::Met(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
+                Event::Identified(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
                     self.report_lost(token, self.lives[&peer.identity]);
                 }
-                Event::Met(peer) => {
+                Event::Identified(peer) => {
                     self.lives.insert(peer.identity, peer.life);
                     let is_former = |it: &Peer| it.identity == peer.identity && it.life < peer.life;
                     let former = self.sockets.iter().filter(|(_, socket)| socket.peer.as_ref().is_some_and(is_former));
                     let former: Vec<usize> = former.map(|(token, _)| *token).collect();
                     former.into_iter().for_each(|token| self.report_lost(token, peer.life));
                     if !self.tokens.contains_key(&peer.identity) {
-                        arrivals.push(Arrival::Reached(peer.clone()));
+                        arrivals.push(Arrival::Connected(peer.clone()));
                     }
-                    self.meet(token, &peer);
-                    arrivals.push(Arrival::Met(peer));
+                    self.identify(token, &peer);
+                    arrivals.push(Arrival::Identified(peer));
                 }
                 Event::Message(message) => {
                     arrivals.extend(self.identity(token).map(|it| Arrival::Message(it, message)))
@@ -372,7 +372,7 @@ impl Peers {
     }
 
     /// Notes which member is at the other end of a socket.
-    fn meet(&mut self, token: usize, peer: &Peer) {
+    fn identify(&mut self, token: usize, peer: &Peer) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = Some(peer.clone());
         if let Some(address) = socket.called {
@@ -408,13 +408,13 @@ impl Peers {
                 if self.outboxes.get(&peer.identity).is_some_and(|outbox| !outbox.is_empty()) {
                     self.unreached.insert(peer.identity);
                 }
-                arrivals.push(Arrival::Lost(peer));
+                arrivals.push(Arrival::Disconnected(peer));
             }
         }
     }
 
     /// Closes links that were not opened in time.
-    pub fn poll(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
+    pub fn tick(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
         let late = |socket: &Socket| !socket.link.is_open() && now.saturating_sub(socket.since) > TIME_TO_OPEN;
         let late: Vec<usize> =
             self.sockets.iter().filter(|(_, socket)| late(socket)).map(|(token, _)| *token).collect();

@@ -100,7 +100,7 @@ impl World {
         }
         let all: Vec<Peer> = self.hosts.iter().map(|host| host.member().own().clone()).collect();
         for (one, other) in (0..number).flat_map(|other| [(number, other), (other, number)]) {
-            self.hosts[one].with_member(|member, _, outputs| member.meet(all[other].clone(), outputs));
+            self.hosts[one].with_member(|member, _, outputs| member.connect(all[other].clone(), outputs));
         }
     }
 
@@ -173,7 +173,7 @@ impl World {
             let (from, to) = busy[self.draws.below(busy.len() as u64) as usize];
             let message = self.links.get_mut(&(from, to)).and_then(VecDeque::pop_front).unwrap();
             let identity = Identity(100 + from as u32);
-            self.hosts[to].with_member(|member, now, outputs| member.take(now, identity, message, outputs));
+            self.hosts[to].with_member(|member, now, outputs| member.receive(now, identity, message, outputs));
         }
         for client in 0..self.clients.len() {
             self.exchange(client);
@@ -193,7 +193,7 @@ impl World {
                 if member.deadline().is_some_and(|deadline| deadline <= at) {
                     member.wake(at, outputs);
                 }
-                member.poll(at, outputs);
+                member.tick(at, outputs);
             });
         }
         self.clients.iter_mut().for_each(|client| client.routes.wake(now));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::keeping::World;
+use crate::persistence::World;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 

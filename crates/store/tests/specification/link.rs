@@ -37,8 +37,8 @@ fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error
 fn opened() -> [Link; 2] {
     let [mut caller, mut called] = pair([b"secret"; 2]);
     assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![]));
-    assert_eq!(carry(&mut called, &mut caller, 7), Ok(vec![Event::Met(peer(2))]));
-    assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![Event::Met(peer(1))]));
+    assert_eq!(carry(&mut called, &mut caller, 7), Ok(vec![Event::Identified(peer(2))]));
+    assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![Event::Identified(peer(1))]));
     assert!(caller.is_open() && called.is_open());
     [caller, called]
 }

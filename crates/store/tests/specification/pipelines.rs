@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::keeping::World;
+use crate::persistence::World;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 
@@ -107,7 +107,7 @@ impl Pipe {
         if self.due.is_empty() {
             return;
         }
-        let Some(replies) = world.told(self.at) else {
+        let Some(replies) = world.acknowledged(self.at) else {
             // The values of its keys are unknown now.
             self.script = Script { number: self.script.number + 1, numbers: BTreeMap::new() };
             return self.due.clear();

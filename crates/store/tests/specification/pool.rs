@@ -122,15 +122,15 @@ impl Pool {
         member.join(at, &mut outputs);
         self.members.push(member);
         self.carry(number, outputs);
-        (0..number).for_each(|other| self.meet(number, other));
+        (0..number).for_each(|other| self.connect(number, other));
     }
 
     /// Two members are connected, if both are up.
-    fn meet(&mut self, one: usize, other: usize) {
+    fn connect(&mut self, one: usize, other: usize) {
         for (number, met) in [(one, other), (other, one)] {
             if !self.down.contains(&one) && !self.down.contains(&other) {
                 let (met, mut outputs) = (self.members[met].own().clone(), Vec::new());
-                self.members[number].meet(met, &mut outputs);
+                self.members[number].connect(met, &mut outputs);
                 self.carry(number, outputs);
             }
         }
@@ -140,17 +140,17 @@ impl Pool {
     fn set_down(&mut self, gone: usize, is_down: bool) {
         if !is_down {
             self.down.remove(&gone);
-            return (0..self.members.len()).filter(|other| *other != gone).for_each(|other| self.meet(gone, other));
+            return (0..self.members.len()).filter(|other| *other != gone).for_each(|other| self.connect(gone, other));
         }
         self.down.insert(gone);
         for number in (0..self.members.len()).filter(|number| *number != gone) {
             let mut outputs = Vec::new();
-            self.members[number].loses(Pool::identity(gone), &mut outputs);
+            self.members[number].disconnect(Pool::identity(gone), &mut outputs);
             self.carry(number, outputs);
         }
     }
 
-    /// Members that were not let in yet ask another one: the one asked before may have left.
+    /// Members that were not admitted yet ask another one: the one asked before may have left.
     fn join_again(&mut self) {
         for number in 0..self.members.len() {
             let (at, mut outputs) = (self.some_member(), Vec::new());
@@ -222,7 +222,7 @@ impl Pool {
             (Some(at), woken) if woken.is_none_or(|(deadline, _)| time(at) <= deadline) => {
                 let Some((_, (from, to, message))) = self.links.pop_first() else { return false };
                 self.now = at;
-                self.members[to].take(time(at), Pool::identity(from), message, &mut outputs);
+                self.members[to].receive(time(at), Pool::identity(from), message, &mut outputs);
                 self.carry(to, outputs);
             }
             (_, Some((deadline, number))) => {
@@ -313,7 +313,7 @@ impl Pool {
             self.until_nothing_is_under_way();
             for number in 0..self.members.len() {
                 let mut outputs = Vec::new();
-                self.members[number].poll(time(self.now), &mut outputs);
+                self.members[number].tick(time(self.now), &mut outputs);
                 self.carry(number, outputs);
             }
         }
@@ -482,7 +482,7 @@ fn a_large_request_is_sent_again_later_than_others_unless_a_link_was_renewed() {
     let large = member.ask_patiently(time(0), c_of(1), operation.clone(), extra, &mut outputs);
     assert_eq!(member.deadline(), Some(again + extra));
     outputs.clear();
-    member.meet(founder, &mut outputs);
+    member.connect(founder, &mut outputs);
     assert_eq!(member.deadline(), Some(again));
     member.wake(again, &mut outputs);
     assert!(matches!(&outputs[..], [Output::Send(_, Message::Request(..))]), "{outputs:?}");
@@ -573,7 +573,7 @@ fn a_member_leaves_although_one_that_stood_by_is_gone_for_good() {
         pool.run(100, true);
         pool.leave(0);
         pool.run(100, true);
-        assert!(pool.members[0].has_left(), "it waits for {:?}", pool.members[0].not_heard().collect::<Vec<_>>());
+        assert!(pool.members[0].has_left(), "it waits for {:?}", pool.members[0].uninformed().collect::<Vec<_>>());
         pool.check();
         // If the one that stood by does come back, it hears who has left.
         pool.set_down(3, false);
@@ -632,7 +632,7 @@ fn a_member_that_leaves_waits_for_one_that_has_servers_and_is_not_connected() {
     for _ in 0..2_000 {
         pool.step();
     }
-    let awaited: Vec<Identity> = pool.members[0].not_heard().map(|peer| peer.identity).collect();
+    let awaited: Vec<Identity> = pool.members[0].uninformed().map(|peer| peer.identity).collect();
     assert!(!pool.members[0].has_left());
     assert_eq!(awaited, [Pool::identity(absent)]);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use maquette_store::bucket::Bucket;
 use maquette_store::member::Member;
 
-use crate::keeping::KEYS;
+use crate::persistence::KEYS;
 
 /// Checks that every server is in one place and at rest, that one has the token, and that every key is where it belongs, once.
 /// Returns the number of servers, and the values.

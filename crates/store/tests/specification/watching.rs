@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::keeping::World;
+use crate::persistence::World;
 use crate::seeds::of_each_seed;
 
 /// How many numbers are counted up.
@@ -64,7 +64,7 @@ impl Counting {
         if counter.step == Step::Nothing {
             return true;
         }
-        let Some(replies) = world.told(number) else {
+        let Some(replies) = world.acknowledged(number) else {
             *self.unknown.entry(counter.key).or_default() += u64::from(matches!(counter.step, Step::Stores(_)));
             *counter = Counter::default();
             return true;

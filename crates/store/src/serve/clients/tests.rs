@@ -84,17 +84,17 @@ impl World {
         World { host: Host::alone(node), peer, client, wire, unsent: Vec::new(), replies: Vec::new() }
     }
 
-    fn turns(&mut self) -> Result<(), Gone> {
+    fn turns(&mut self) -> Result<(), Disconnection> {
         loop {
             let pause = self.peer.work(&mut self.host)?;
-            if !self.peer.tell(pause, &self.host)? {
+            if !self.peer.send_replies(pause, &self.host)? {
                 return Ok(());
             }
         }
     }
 
     /// Has `arrives` more bytes arrive at the server, which has room to send `room` bytes.
-    fn step(&mut self, arrives: usize, room: usize) -> Result<(), Gone> {
+    fn step(&mut self, arrives: usize, room: usize) -> Result<(), Disconnection> {
         let to = Rc::clone(&self.wire.writes);
         let arrives = arrives.min(to.borrow().bytes.len() - to.borrow().arrived);
         to.borrow_mut().arrived += arrives;
@@ -129,7 +129,7 @@ impl World {
         requests: &[u8],
         due: usize,
         cuts: impl Iterator<Item = (usize, usize)>,
-    ) -> Result<Vec<u8>, Gone> {
+    ) -> Result<Vec<u8>, Disconnection> {
         self.unsent.extend(requests);
         for (arrives, room) in cuts {
             self.use_client();
@@ -142,7 +142,7 @@ impl World {
     }
 
     /// The same, with no bound on what gets through.
-    fn ask(&mut self, request: &[u8], due: usize) -> Result<Vec<u8>, Gone> {
+    fn ask(&mut self, request: &[u8], due: usize) -> Result<Vec<u8>, Disconnection> {
         self.say(request, due, std::iter::repeat_n((usize::MAX, usize::MAX), 100))
     }
 }
@@ -204,7 +204,7 @@ proptest! {
 fn a_plain_client_gets_no_reply_from_a_server_with_tls() {
     let mut world = World::new(Some(&Authority::new().acceptor()), None, Settings::default());
     let outcome = world.ask(b"*1\r\n$4\r\nPING\r\n", usize::MAX);
-    assert_eq!(outcome, Err(Gone::NotUnderstood("what came is not TLS".to_owned())));
+    assert_eq!(outcome, Err(Disconnection::NotUnderstood("what came is not TLS".to_owned())));
 }
 
 #[test]
@@ -235,7 +235,11 @@ fn a_handshake_that_is_cut_off_ends_the_connection() {
         drop(to);
         world.peer.is_ending = true;
         world.peer.has_more = true;
-        assert_eq!(world.step(usize::MAX, usize::MAX).and_then(|()| world.turns()), Err(Gone::Ended), "{bytes}");
+        assert_eq!(
+            world.step(usize::MAX, usize::MAX).and_then(|()| world.turns()),
+            Err(Disconnection::Ended),
+            "{bytes}"
+        );
     }
 }
 
@@ -247,7 +251,7 @@ fn a_client_that_closes_tls_has_gone_though_its_socket_is_open() {
     world.use_client();
     world.client.close();
     // Its request is answered first.
-    assert_eq!(world.step(usize::MAX, usize::MAX), Err(Gone::Ended));
+    assert_eq!(world.step(usize::MAX, usize::MAX), Err(Disconnection::Ended));
     world.use_client();
     assert_eq!(world.replies, PONG);
 }
@@ -261,7 +265,7 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
         // The end of file arrives with the request, and is not reported again.
         world.wire.writes.borrow_mut().is_closed = true;
         world.peer.is_ending = true;
-        assert_eq!(world.step(usize::MAX, usize::MAX), Err(Gone::Ended));
+        assert_eq!(world.step(usize::MAX, usize::MAX), Err(Disconnection::Ended));
         world.use_client();
         assert_eq!(world.replies, PONG);
     }
@@ -270,7 +274,7 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
 #[test]
 fn tls_is_closed_properly_for_a_client_that_quits() {
     let mut world = secured(Settings::default());
-    assert_eq!(world.ask(b"QUIT\r\n", usize::MAX), Err(Gone::Ended));
+    assert_eq!(world.ask(b"QUIT\r\n", usize::MAX), Err(Disconnection::Ended));
     world.peer.stream.close();
     world.use_client();
     assert_eq!(world.replies, b"+OK\r\n");
@@ -289,8 +293,8 @@ fn a_client_without_a_required_certificate_is_refused() {
     };
     assert_eq!(outcome(Some(&own)), Ok(PONG.to_vec()));
     let due = "no certificate was shown, but one is required".to_owned();
-    assert_eq!(outcome(None), Err(Gone::NotUnderstood(due)));
-    assert!(matches!(outcome(Some(&others)), Err(Gone::NotUnderstood(why)) if why.contains("certificate")));
+    assert_eq!(outcome(None), Err(Disconnection::NotUnderstood(due)));
+    assert!(matches!(outcome(Some(&others)), Err(Disconnection::NotUnderstood(why)) if why.contains("certificate")));
 }
 
 #[test]
@@ -303,6 +307,6 @@ fn a_client_trusts_only_its_authority_and_the_name_that_it_expects() {
     assert_eq!(outcome(&own, None), Ok(PONG.to_vec()));
     assert_eq!(outcome(&own, Some(NAME)), Ok(PONG.to_vec()));
     for refused in [outcome(&others, None), outcome(&own, Some("another.test"))] {
-        assert!(matches!(refused, Err(Gone::NotUnderstood(why)) if why.contains("alert")));
+        assert!(matches!(refused, Err(Disconnection::NotUnderstood(why)) if why.contains("alert")));
     }
 }

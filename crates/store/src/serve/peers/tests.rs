@@ -32,7 +32,7 @@ fn connected(poll: &mut Poll, own: SocketAddr, other: &TcpListener, at: SocketAd
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
     for _ in 0..MOST_LOOKS {
         if let Ok((stream, _)) = other.accept() {
-            called.let_in(poll.registry(), CALLED, stream, [2; 32], 0);
+            called.accept(poll.registry(), CALLED, stream, [2; 32], 0);
         }
         caller.turn(CALLER, &mut arrivals);
         called.turn(CALLED, &mut arrivals);
@@ -124,7 +124,7 @@ fn a_member_that_calls_itself_meets_no_member() {
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
     for _ in 0..MOST_LOOKS {
         if let Ok((stream, _)) = listener.accept() {
-            own.let_in(poll.registry(), CALLED, stream, [2; 32], 0);
+            own.accept(poll.registry(), CALLED, stream, [2; 32], 0);
         }
         [CALLER, CALLED].into_iter().for_each(|token| own.turn(token, &mut arrivals));
         if own.failure(at).is_some() {

@@ -29,7 +29,7 @@ impl Machine {
     pub(super) fn how_it_leaves(&self) -> String {
         let member = self.host.member();
         let Some(departure) = member.departure() else { return String::new() };
-        let awaited: Vec<Identity> = member.not_heard().map(|peer| peer.identity).collect();
+        let awaited: Vec<Identity> = member.uninformed().map(|peer| peer.identity).collect();
         format!(", leaves ({:?}), waits for {awaited:?}", departure.stage)
     }
 
@@ -229,14 +229,14 @@ fn a_member_that_had_no_room_in_a_group_asks_again_when_it_meets_the_parity_memb
     let mut member = DataMember::new(&Facts::default(), PATIENCE, 0);
     let meets = |member: &mut DataMember| {
         let mut output = Output::default();
-        member.meets(0, parity, &mut output);
+        member.connect(0, parity, &mut output);
         output.sends
     };
     let asks = |session| (parity, Message::Hello { session, life: 0, wish: Wish::Join });
     assert_eq!(meets(&mut member), [asks(1)]);
-    member.take(0, parity, Message::Full(1), &disk, &mut Output::default()).unwrap();
+    member.receive(0, parity, Message::Full(1), &disk, &mut Output::default()).unwrap();
     assert_eq!(meets(&mut member), []);
-    member.loses(parity);
+    member.disconnect(parity);
     assert_eq!(meets(&mut member), [asks(2)], "it may have been started again, and forgotten whom to tell of room");
 }
 
@@ -248,13 +248,13 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     let elsewhere = View { group: Number(1, other), number: Number(1, other), lead: other, follower: None };
     let member = || {
         let mut member = DataMember::new(&Facts::default(), PATIENCE, 0);
-        member.meets(0, lead, &mut Output::default());
-        member.loses(lead);
+        member.connect(0, lead, &mut Output::default());
+        member.disconnect(lead);
         member
     };
     let takes = |member: &mut DataMember, from, message| {
         let mut output = Output::default();
-        member.take(0, from, message, &disk, &mut output).unwrap();
+        member.receive(0, from, message, &disk, &mut output).unwrap();
         output.sends
     };
     let joins = |to: Identity, sends: &[(Identity, Message)]| {
@@ -268,16 +268,16 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     assert_eq!(takes(&mut is_asked, follower, Message::Ask { settled: view, number }), [(follower, granted.clone())]);
     // The lead has given it a place, and can't say so before its follower, which is lost, has confirmed that.
     let mut awaits_the_answer = DataMember::new(&Facts::default(), PATIENCE, 0);
-    awaits_the_answer.meets(0, lead, &mut Output::default());
+    awaits_the_answer.connect(0, lead, &mut Output::default());
     assert_eq!(takes(&mut awaits_the_answer, lead, Message::Ask { settled: view, number }), [(lead, granted)]);
     assert!(!joins(other, &takes(&mut is_asked, other, Message::Leads(elsewhere))));
     assert!(joins(follower, &takes(&mut is_asked, follower, Message::Leads(of_follower))));
     let (mut waits_in_vain, mut output) = (member(), Output::default());
     takes(&mut waits_in_vain, follower, Message::Ask { settled: view, number });
-    waits_in_vain.meets(0, other, &mut output);
-    waits_in_vain.poll(5 * PATIENCE, &mut output);
+    waits_in_vain.connect(0, other, &mut output);
+    waits_in_vain.tick(5 * PATIENCE, &mut output);
     assert_eq!(output.sends, []);
-    waits_in_vain.poll(6 * PATIENCE, &mut output);
+    waits_in_vain.tick(6 * PATIENCE, &mut output);
     assert!(joins(other, &output.sends));
 }
 
@@ -285,19 +285,19 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
 fn a_member_is_covered_once_its_group_has_confirmed_that() {
     let (lead, disk) = (Identity(1), Disk::default());
     let (mut member, mut output) = (DataMember::new(&Facts::default(), PATIENCE, 0), Output::default());
-    member.meets(0, lead, &mut output);
+    member.connect(0, lead, &mut output);
     let stands = Message::Stands { session: 1, files: Vec::new(), is_complete: false, leaves: false, view: None };
-    member.take(0, lead, stands, &disk, &mut output).unwrap();
+    member.receive(0, lead, stands, &disk, &mut output).unwrap();
     let completes = output.sends.iter().find_map(|(_, message)| match message {
         Message::Beat { number, is_complete: true, .. } => Some(*number),
         _ => None,
     });
     let number = completes.expect("there is nothing to send");
-    assert!(!member.may_tell((1, 40), 0), "it holds back what the parity may not hold, in case it is rebuilt");
+    assert!(!member.may_acknowledge((1, 40), 0), "it holds back what the parity may not hold, in case it is rebuilt");
     assert!(!member.is_covered(), "the beat may be lost together with the member");
-    member.take(0, lead, Message::Acknowledged { session: 1, number: number - 1 }, &disk, &mut output).unwrap();
+    member.receive(0, lead, Message::Acknowledged { session: 1, number: number - 1 }, &disk, &mut output).unwrap();
     assert!(!member.is_covered());
-    member.take(0, lead, Message::Acknowledged { session: 1, number }, &disk, &mut output).unwrap();
+    member.receive(0, lead, Message::Acknowledged { session: 1, number }, &disk, &mut output).unwrap();
     assert!(member.is_covered());
 }
 
@@ -311,14 +311,14 @@ fn a_member_leaves_once_the_parity_knows_of_its_run() {
         let (mut member, mut output) = (DataMember::new(&facts, PATIENCE, 0), Output::default());
         member.has_written((1, 40));
         member.leave(0, &mut output);
-        assert!(!member.may_tell((1, 40), 0), "another process could begin a run with the same number");
-        member.meets(0, lead, &mut output);
+        assert!(!member.may_acknowledge((1, 40), 0), "another process could begin a run with the same number");
+        member.connect(0, lead, &mut output);
         let files = vec![(FileName::log(1), Extent { length: parity_has, is_whole: false })];
         let stands = Message::Stands { session: 1, files, is_complete: true, leaves: false, view: None };
-        member.take(0, lead, stands, &disk, &mut output).unwrap();
+        member.receive(0, lead, stands, &disk, &mut output).unwrap();
         member.leave(0, &mut output);
         let is_told = |(_, message): &(Identity, Message)| matches!(message, Message::Hello { wish: Wish::Leave, .. });
-        (member.may_tell((1, 40), 0), output.sends.iter().any(is_told))
+        (member.may_acknowledge((1, 40), 0), output.sends.iter().any(is_told))
     };
     assert_eq!(leaves(0), (false, false));
     assert_eq!(leaves(40), (true, true));

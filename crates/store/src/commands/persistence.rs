@@ -6,9 +6,9 @@ use crate::resp::Arguments;
 
 /// Why no snapshot can be requested now; none if one can.
 pub(crate) fn refuses_snapshot(node: &Node) -> Option<&'static str> {
-    match &node.kept {
+    match &node.disk {
         None => Some("ERR nothing is kept on disk: the store has no --data"),
-        Some(kept) if kept.is_saving || node.wants_snapshot => Some("ERR Background save already in progress"),
+        Some(disk) if disk.is_saving || node.wants_snapshot => Some("ERR Background save already in progress"),
         Some(_) => None,
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn rewrite_in_background(context: &mut Context<'_>, _: Arguments<'_>)
 }
 
 pub(super) fn last_save(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
-    let saved = context.node.kept.as_ref().and_then(|kept| kept.saved);
+    let saved = context.node.disk.as_ref().and_then(|disk| disk.saved);
     context.reply.count(saved.unwrap_or(context.node.since) / 1000);
     Ok(())
 }

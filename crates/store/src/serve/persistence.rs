@@ -25,7 +25,7 @@ use super::{Pool, Server};
 
 /// The state of a node that keeps its data on disk.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct Persistence {
     journal: Journal,
     disk: Disk,
     /// What was found on disk at the start.
@@ -40,8 +40,8 @@ pub(super) struct Keeper {
     turns: Turns,
 }
 
-impl Keeper {
-    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be let in. The loop is woken when the
+impl Persistence {
+    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be admitted. The loop is woken when the
     /// disk has done something.
     pub(super) fn begin(
         data: Data,
@@ -51,10 +51,10 @@ impl Keeper {
         founds: bool,
         at: Milliseconds,
         waker: &Arc<Waker>,
-    ) -> Result<(Host, Keeper), Error> {
+    ) -> Result<(Host, Persistence), Error> {
         let (policy, parity) = (pool.policy, pool.parity);
         let (journal, directory, now) = (Journal::default(), data.directory.clone(), node.now);
-        let mut host = Host::kept_by(node, own.clone(), policy, Some(Rc::clone(&journal)));
+        let mut host = Host::with_journal(node, own.clone(), policy, Some(Rc::clone(&journal)));
         let waker = Arc::clone(waker);
         // If it can't be woken, the loop looks again in a tenth of a second.
         let (disk, found) = Disk::open(data, host.member_mut(), move || drop(waker.wake()))?;
@@ -76,12 +76,12 @@ impl Keeper {
         let run = found.run.as_ref().map_or(1, |run| run.number + 1);
         let group = parity.map(|promise| Group::new(host.member().own(), &disk, facts, run, promise, at));
         let (turn, turns) = (Turn::default(), Turns::default());
-        let mut keeper = Keeper { journal, disk, found, at, group, turn, turns };
-        keeper.commit(now)?;
-        host.node().borrow_mut().kept = Some(keeper.disk.state());
+        let mut persistence = Persistence { journal, disk, found, at, group, turn, turns };
+        persistence.commit(now)?;
+        host.node().borrow_mut().disk = Some(persistence.disk.state());
         // Its run number must not be used again, whatever `--fsync` promises about the rest.
-        keeper.disk.keep()?;
-        Ok((host, keeper))
+        persistence.disk.keep()?;
+        Ok((host, persistence))
     }
 
     /// Writes the changes of this turn to disk. If that fails, nobody may be told of them.
@@ -116,9 +116,9 @@ impl Keeper {
     }
 
     /// The clients of the next turn whose replies may leave, and how each goes on.
-    pub(super) fn next_to_tell(&mut self) -> Option<Vec<(usize, Pause)>> {
+    pub(super) fn next_to_reply(&mut self) -> Option<Vec<(usize, Pause)>> {
         let (group, at) = (self.group.as_ref(), self.at);
-        self.turns.pop(|position| group.is_none_or(|group| group.may_tell(position, at)))
+        self.turns.pop(|position| group.is_none_or(|group| group.may_acknowledge(position, at)))
     }
 
     /// The next message to another member that may leave.
@@ -138,12 +138,12 @@ impl Keeper {
     }
 
     /// Handles another member's message about the group.
-    pub(super) fn hear(&mut self, from: Identity, message: GroupMessage) -> Result<(), Error> {
-        self.group.as_mut().map_or(Ok(()), |group| group.take(self.at, from, message, &self.disk))
+    pub(super) fn receive(&mut self, from: Identity, message: GroupMessage) -> Result<(), Error> {
+        self.group.as_mut().map_or(Ok(()), |group| group.receive(self.at, from, message, &self.disk))
     }
 
     /// Begins a snapshot, if a client has asked for one, and returns the state of the disk to show to clients.
-    pub(super) fn poll(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
+    pub(super) fn update_snapshot(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
         if is_asked {
             // A value and its parts must be in one log.
             self.write(now)?;
@@ -163,10 +163,10 @@ impl Keeper {
 impl Server {
     /// Begins a snapshot, if one was asked for, and updates the state that clients see.
     pub(super) fn check_snapshot(&mut self) -> Result<(), super::Error> {
-        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let Some(persistence) = &mut self.persistence else { return Ok(()) };
         let node = &mut *self.host.node().borrow_mut();
         let is_asked = std::mem::take(&mut node.wants_snapshot);
-        node.kept = Some(keeper.poll(is_asked, node.now).map_err(super::Error::Kept)?);
+        node.disk = Some(persistence.update_snapshot(is_asked, node.now).map_err(super::Error::Persistence)?);
         Ok(())
     }
 
@@ -176,13 +176,13 @@ impl Server {
             return Ok(());
         }
         self.check_snapshot()?;
-        let state = self.host.node().borrow().kept.as_ref().map(|kept| (kept.is_saving, kept.has_failed));
-        let (Some((false, has_failed)), Some(keeper)) = (state, &mut self.keeper) else { return Ok(()) };
+        let state = self.host.node().borrow().disk.as_ref().map(|disk| (disk.is_saving, disk.has_failed));
+        let (Some((false, has_failed)), Some(persistence)) = (state, &mut self.persistence) else { return Ok(()) };
         for token in std::mem::take(&mut self.savers) {
             let Some(peer) = self.peers.get_mut(&token) else { continue };
             peer.connection.was_saved(has_failed);
             peer.held += 1;
-            keeper.turn.clients.push((token, Pause::Turn));
+            persistence.turn.clients.push((token, Pause::Turn));
         }
         Ok(())
     }

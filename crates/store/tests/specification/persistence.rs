@@ -109,7 +109,7 @@ impl Machine {
         // No two runs draw the same numbers.
         let chance = [(number as u64) << 32 | u64::from(runs), 2, 3];
         let node = Node::new(Settings::default(), 6379, chance, now);
-        let mut host = Host::kept_by(node, own.clone(), policy(), Some(Rc::clone(&journal)));
+        let mut host = Host::with_journal(node, own.clone(), policy(), Some(Rc::clone(&journal)));
         let (run, whole) = recover(&disk, &mut host);
         assert!(!was_kept(&disk[whole..], whole as u64), "member {number}: what is torn is no damage");
         let disk = disk[..whole].to_vec();
@@ -173,7 +173,7 @@ impl World {
         for number in 1..4 {
             world.machines.push(Machine::start(number, Vec::new(), false, world.now, 1));
             world.begin(number);
-            world.meet_all(number);
+            world.connect_all(number);
         }
         world
     }
@@ -219,7 +219,7 @@ impl World {
         machine.waiting.extend(sends.into_iter().map(|(to, message)| (urgent, to.0 as usize - 100, message)));
         self.begin_sync(number);
         self.send_waiting(number);
-        self.hear(number);
+        self.receive(number);
     }
 
     /// A machine's disk begins to make durable what messages wait for, unless it is making something durable already.
@@ -251,7 +251,7 @@ impl World {
     }
 
     /// The clients of a machine receive their replies.
-    fn hear(&mut self, number: usize) {
+    fn receive(&mut self, number: usize) {
         for (connection, asked) in &mut self.machines[number].clients.each {
             let replies = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
             if replies.is_empty() {
@@ -303,7 +303,7 @@ impl World {
         }
         self.machines[number] = Machine::start(number, disk, false, self.now, runs);
         self.begin(number);
-        self.meet_all(number);
+        self.connect_all(number);
         if self.leaving.contains(&number) && self.machines[number].host.member().departure().is_none() {
             // It was asked, but its log had not been made durable: it is asked again.
             self.ask_to_leave(number, 0);
@@ -322,23 +322,23 @@ impl World {
         }
         for (number, lost) in [(one, other), (other, one)] {
             let lost = Identity(lost as u32 + 100);
-            self.machines[number].host.with_member(|member, _, outputs| member.loses(lost, outputs));
+            self.machines[number].host.with_member(|member, _, outputs| member.disconnect(lost, outputs));
         }
     }
 
-    fn meet_all(&mut self, number: usize) {
-        (0..self.machines.len()).filter(|other| *other != number).for_each(|other| self.meet(number, other));
+    fn connect_all(&mut self, number: usize) {
+        (0..self.machines.len()).filter(|other| *other != number).for_each(|other| self.connect(number, other));
     }
 
     /// Two machines reach each other again.
-    fn meet(&mut self, one: usize, other: usize) {
+    fn connect(&mut self, one: usize, other: usize) {
         for (number, met) in [(one, other), (other, one)] {
             let met = self.machines[met].host.member().own().clone();
             self.machines[number].host.with_member(|member, _, outputs| {
                 if !member.is_welcome() {
                     member.join(met.identity, outputs);
                 }
-                member.meet(met, outputs);
+                member.connect(met, outputs);
             });
             self.commit(number, 0);
         }
@@ -363,7 +363,7 @@ impl World {
                 self.set_time(at);
                 let message: Message<Bucket> = postcard::from_bytes(&message).unwrap();
                 let from = Identity(from as u32 + 100);
-                self.machines[to].host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
+                self.machines[to].host.with_member(|member, now, outputs| member.receive(now, from, message, outputs));
                 to
             }
             (_, Some((deadline, number))) => {
@@ -461,12 +461,12 @@ impl World {
 
     /// A machine's talker sends lines, perhaps while it waits for replies.
     pub fn talk(&mut self, number: usize, lines: &str, dies: u64) {
-        let replies = self.told(number).unwrap_or_default();
+        let replies = self.acknowledged(number).unwrap_or_default();
         self.send((number, TALKER), Asked::Talk(replies), lines, dies);
     }
 
     /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent something.
-    pub fn told(&mut self, number: usize) -> Option<String> {
+    pub fn acknowledged(&mut self, number: usize) -> Option<String> {
         match &mut self.machines[number].clients.each[TALKER].1 {
             Some(Asked::Talk(replies)) => Some(std::mem::take(replies)),
             _ => None,
@@ -513,7 +513,7 @@ impl World {
                 }
             } else if one != other && self.draws.below(100) < 2 {
                 self.break_link(one, other);
-                self.meet(one, other);
+                self.connect(one, other);
             }
         }
         self.until_nothing_is_under_way();
@@ -522,7 +522,7 @@ impl World {
     /// A machine dies between two batches: the restored member equals the one that died.
     fn compare_and_crash(&mut self, number: usize) {
         let machine = &self.machines[number];
-        let mut again = Host::kept_by(node(self.now), peer(number, 0), policy(), None);
+        let mut again = Host::with_journal(node(self.now), peer(number, 0), policy(), None);
         recover(&machine.disk, &mut again);
         assert_eq!(digest(again.member()), digest(machine.host.member()), "member {number} is brought back otherwise");
         self.crashes[0] += 1;
@@ -558,7 +558,7 @@ impl World {
     pub fn shrink(&mut self) {
         for _ in 0..100 {
             for number in 0..self.machines.len() {
-                self.machines[number].host.with_member(|member, now, outputs| member.poll(now, outputs));
+                self.machines[number].host.with_member(|member, now, outputs| member.tick(now, outputs));
                 self.commit(number, 20);
             }
             self.until_nothing_is_under_way();
@@ -577,7 +577,7 @@ impl World {
 
 /// A log as the snapshot that takes its place.
 fn snapshot_of(disk: &[u8], now: u64) -> Vec<u8> {
-    let mut host = Host::kept_by(node(now), peer(0, 0), policy(), None);
+    let mut host = Host::with_journal(node(now), peer(0, 0), policy(), None);
     let (Some(run), _) = recover(disk, &mut host) else { return disk.to_vec() };
     let mut bytes = Vec::new();
     write_snapshot(host.member(), &run, &mut bytes).unwrap();
@@ -631,7 +631,7 @@ fn members_without_power_lose_the_end_of_their_logs_and_still_agree() {
 
 #[test]
 fn a_member_that_loses_its_power_after_it_let_others_in_knows_them() {
-    of_each_seed("let_in_without_power", 300, |seed| {
+    of_each_seed("admitted_without_power", 300, |seed| {
         let mut world = World::new(seed, true);
         for _ in 0..world.draws.below(20) {
             world.step(0);
@@ -731,7 +731,7 @@ fn a_log_that_is_cut_anywhere_holds_a_whole_number_of_batches() {
     for seed in 0..8 {
         let (log, states) = written(seed);
         for cut in 0..=log.len() {
-            let mut host = Host::kept_by(node(BEGIN), peer(0, 0), policy(), None);
+            let mut host = Host::with_journal(node(BEGIN), peer(0, 0), policy(), None);
             let (_, whole) = recover(&log[..cut], &mut host);
             let due = states.iter().rfind(|(length, _)| *length == whole).map(|(_, state)| state);
             assert!(whole <= cut && states.iter().all(|(length, _)| *length > cut || *length <= whole));

@@ -94,13 +94,13 @@ fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): 
 
 /// Messages that wait until their large values are prepared, or until clients have had their share, in the order in which they came.
 #[derive(Debug, Default)]
-pub(super) struct Preparing {
+pub(super) struct DeferredMessages {
     waiting: VecDeque<Waiting>,
     /// When the next step of a transfer may be taken.
     pub(super) pace: Pace,
 }
 
-impl Preparing {
+impl DeferredMessages {
     /// How long nothing can be done for the first one; none if nothing waits.
     pub(super) fn pause(&self, host: &Host, now: Instant) -> Option<Duration> {
         self.waiting.front().map(|first| self.pause_before(&first.message, host, now))
@@ -200,13 +200,13 @@ pub(super) mod tests {
             (Operation::Transaction(Version::Two, requests.to_vec()), 10),
             (Operation::Guarded(Version::Two, Vec::new(), requests.to_vec()), 10),
         ] {
-            let (mut host, mut preparing) = (host(), Preparing::default());
+            let (mut host, mut deferred) = (host(), DeferredMessages::default());
             let message = message(1, operation);
             assert!(host.takes_long(&message));
-            preparing.push(Identity(2), message);
-            let waits = (0..100).take_while(|_| preparing.prepare(&mut host, None, instant()).is_none()).count();
+            deferred.push(Identity(2), message);
+            let waits = (0..100).take_while(|_| deferred.prepare(&mut host, None, instant()).is_none()).count();
             assert_eq!(waits, parts - 1, "each turn copies a mebibyte, and the message is taken in the last one");
-            assert!(preparing.pause(&host, instant()).is_none());
+            assert!(deferred.pause(&host, instant()).is_none());
         }
     }
 
@@ -218,24 +218,24 @@ pub(super) mod tests {
 
     #[test]
     fn a_large_value_that_moves_is_written_in_parts_and_later_messages_of_its_member_wait() {
-        let (mut host, mut preparing, mut batch) = (host(), Preparing::default(), Batch::default());
+        let (mut host, mut deferred, mut batch) = (host(), DeferredMessages::default(), Batch::default());
         let record = Record::new(b"a", &vec![1; 3 << 20][..], None, 0);
         let chunk = ToServer::Chunk { buckets: vec![vec![record]], applied: Vec::new(), last: true };
         let [from, other] = [Identity(2), Identity(3)];
         let token = |number| sequenced(number, &ToServer::Token(Extent::of(2)));
-        preparing.push(from, sequenced(1, &chunk));
+        deferred.push(from, sequenced(1, &chunk));
         let now = instant();
-        assert!(preparing.holds_back(from, &token(2), &host, now));
-        assert!(!preparing.holds_back(other, &token(2), &host, now));
+        assert!(deferred.holds_back(from, &token(2), &host, now));
+        assert!(!deferred.holds_back(other, &token(2), &host, now));
         let asked = message(1, Operation::Request(Version::Two, request("GET a")));
-        assert!(!preparing.holds_back(from, &asked, &host, now));
-        preparing.push(from, token(2));
+        assert!(!deferred.holds_back(from, &asked, &host, now));
+        deferred.push(from, token(2));
         // The link has broken, and all messages come again.
-        preparing.push(from, sequenced(1, &chunk));
-        preparing.push(from, token(2));
+        deferred.push(from, sequenced(1, &chunk));
+        deferred.push(from, token(2));
         let mut prepared = Vec::new();
         for _ in 0..100 {
-            prepared.extend(preparing.prepare(&mut host, Some(&mut batch), now));
+            prepared.extend(deferred.prepare(&mut host, Some(&mut batch), now));
             assert!(batch.close(0, 0).unwrap().frame.len() < (1 << 20) + 100);
             batch.begin();
         }

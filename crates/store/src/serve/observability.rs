@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 
-use super::clients::Gone;
+use super::clients::Disconnection;
 use super::clock::instant;
-use super::keeping::Keeper;
+use super::monitor::Monitor;
 use super::outbox::Outgoing;
 use super::peer_message::PeerMessage;
-use super::watch::Watch;
-use super::{Callers, Error, Server, TIME_TO_SAY_SO, Tls, bind};
+use super::persistence::Persistence;
+use super::{Error, ListenerKind, Server, TIME_TO_SAY_SO, Tls, bind};
 use crate::log::{Event, Log};
 use crate::member::Identity;
 use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Status, metrics, route};
@@ -23,11 +23,11 @@ use crate::tls::Acceptor;
 const SLOW: Duration = Duration::from_millis(100);
 
 /// The TLS settings for clients and for members, if they were read again; or why they could not be.
-pub type Reread = Box<dyn FnMut() -> Option<Result<(Option<Acceptor>, Option<Tls>), String>>>;
+pub type ReloadCertificates = Box<dyn FnMut() -> Option<Result<(Option<Acceptor>, Option<Tls>), String>>>;
 
 impl Server {
     /// Logs events from now on.
-    pub fn write_down(&mut self, log: Log) {
+    pub fn log_to(&mut self, log: Log) {
         self.log = Some(log);
     }
 
@@ -35,10 +35,10 @@ impl Server {
     ///
     /// # Errors
     /// [`Error::Listen`]
-    pub fn show_pages(&mut self, addresses: &[SocketAddr], assets: Assets) -> Result<(), Error> {
+    pub fn serve_pages(&mut self, addresses: &[SocketAddr], assets: Assets) -> Result<(), Error> {
         for &address in addresses {
             let listener = bind(&self.poll, self.listeners.len(), address)?;
-            self.listeners.push((listener, Callers::Visitors));
+            self.listeners.push((listener, ListenerKind::Http));
         }
         self.next_token = self.listeners.len();
         self.assets = Some(assets);
@@ -47,15 +47,15 @@ impl Server {
 
     /// The addresses of the pages.
     pub fn page_addresses(&self) -> Vec<SocketAddr> {
-        self.addresses_for(Callers::Visitors)
+        self.addresses_for(ListenerKind::Http)
     }
 
     /// Service begins.
     pub(super) fn begin(&mut self) {
         let now = self.host.node().borrow().now;
-        self.watch = Watch::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
+        self.monitor = Monitor::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
         let own = self.own().clone();
-        self.tell(&Event::Listening {
+        self.report(&Event::Listening {
             clients: self.addresses(),
             members: own.address,
             slots: own.clients,
@@ -65,12 +65,15 @@ impl Server {
         });
     }
 
-    /// Whether it left its pool so long ago that clients waiting for that have been told.
+    /// Whether it left its pool so long ago that clients waiting for that have been message.
     pub(super) fn has_left_for_long(&mut self) -> bool {
-        let is_in_group =
-            self.keeper.as_ref().and_then(|keeper| keeper.group.as_ref()).is_some_and(|group| !group.has_left());
+        let is_in_group = self
+            .persistence
+            .as_ref()
+            .and_then(|persistence| persistence.group.as_ref())
+            .is_some_and(|group| !group.has_left());
         // The last messages, which say that it has left, may still wait for the disk.
-        let waits_for_disk = self.keeper.as_ref().is_some_and(Keeper::waits_for_disk);
+        let waits_for_disk = self.persistence.as_ref().is_some_and(Persistence::waits_for_disk);
         if !self.host.member().has_left() || is_in_group || waits_for_disk {
             return false;
         }
@@ -78,7 +81,7 @@ impl Server {
         if self.left.is_none() {
             self.left = Some(now);
             let servers = self.host.member().departure().map_or(0, |departure| departure.moved.len());
-            self.tell(&Event::Left { servers });
+            self.report(&Event::Left { servers });
         }
         self.left.is_some_and(|left| now.saturating_sub(left) >= TIME_TO_SAY_SO || now < left)
     }
@@ -94,13 +97,13 @@ impl Server {
         let node = self.host.node().borrow();
         let (requests, seconds) = (node.counts.commands, node.now.saturating_sub(node.since) / 1000);
         drop(node);
-        self.tell(&Event::Ending { requests, seconds });
+        self.report(&Event::Ending { requests, seconds });
     }
 
-    pub(super) fn tell(&mut self, event: &Event) {
+    pub(super) fn report(&mut self, event: &Event) {
         let now = self.host.node().borrow().now;
         if let Some(log) = &mut self.log {
-            log.tell(now, event);
+            log.write(now, event);
         }
     }
 
@@ -116,33 +119,33 @@ impl Server {
         let commands: BTreeSet<&'static str> = asked.map(|client| client.command.get()).collect();
         drop(node);
         let (milliseconds, commands) = (took.as_millis() as u64, commands.into_iter().collect());
-        self.tell(&Event::Slow { milliseconds, commands });
+        self.report(&Event::Slow { milliseconds, commands });
     }
 
     pub(super) fn report_events(&mut self, now: Milliseconds) {
         let servers = MemberState::of(&self.host).servers;
-        let mut events = self.watch.servers(&servers);
+        let mut events = self.monitor.servers(&servers);
         let node = self.host.node().borrow();
-        events.extend(self.watch.counts(node.counts, self.members.dropped(), &node.settings));
+        events.extend(self.monitor.counts(node.counts, self.members.dropped(), &node.settings));
         drop(node);
         let member = self.host.member();
         let members = member.is_welcome().then(|| 1 + member.peers().count());
         let asked = self.pool.join.iter().map(|&address| (address, self.members.failure(address)));
-        events.extend(self.watch.joining(now, members, asked));
+        events.extend(self.monitor.joining(now, members, asked));
         let away = member.hosts_away().map(|host| host.address);
-        events.extend(self.watch.splitting(member.waits_for_hosts(), away));
-        events.iter().for_each(|event| self.tell(event));
+        events.extend(self.monitor.splitting(member.waits_for_hosts(), away));
+        events.iter().for_each(|event| self.report(event));
     }
 
     /// Sends a message to another member.
-    pub(super) fn send_to_member(&mut self, to: Identity, told: &PeerMessage, may_be_lost: bool) {
+    pub(super) fn send_to_member(&mut self, to: Identity, message: &PeerMessage, may_be_lost: bool) {
         // Every message can be encoded.
-        if let Ok(bytes) = postcard::to_stdvec(told) {
+        if let Ok(bytes) = postcard::to_stdvec(message) {
             self.members.send(to, Outgoing::new(bytes.into(), may_be_lost));
         }
     }
 
-    pub(super) fn say_how_it_stands(&mut self, to: Identity) {
+    pub(super) fn send_state(&mut self, to: Identity) {
         let state = MemberState::of(&self.host);
         self.send_to_member(to, &PeerMessage::State(Box::new(state)), true);
     }
@@ -153,27 +156,27 @@ impl Server {
     }
 
     /// Calls this now and then for certificates and keys that were read again: new connections use them from then on.
-    pub fn read_again_by(&mut self, rereads: Reread) {
-        self.rereads = Some(rereads);
+    pub fn reload_certificates_by(&mut self, reload: ReloadCertificates) {
+        self.reload = Some(reload);
     }
 
     pub(super) fn check_certificates(&mut self) {
-        match self.rereads.as_mut().and_then(|rereads| rereads()) {
+        match self.reload.as_mut().and_then(|reload| reload()) {
             None => {}
             Some(Ok((acceptor, with_members))) => {
                 self.acceptor = acceptor;
                 self.members.speak_tls(with_members.clone());
                 self.pool.tls = with_members;
-                self.tell(&Event::CertificatesRead);
+                self.report(&Event::CertificatesRead);
             }
-            Some(Err(why)) => self.tell(&Event::CertificatesRefused { why }),
+            Some(Err(why)) => self.report(&Event::CertificatesRefused { why }),
         }
     }
 
     /// A TLS handshake with a client has failed.
     pub(super) fn tls_failed(&mut self, client: String, why: String) {
         self.host.node().borrow_mut().counts.tls_failures += 1;
-        self.tell(&Event::TlsFailed { client, why });
+        self.report(&Event::TlsFailed { client, why });
     }
 
     /// Has clients disconnected that others have killed, once they have read what they were sent.
@@ -195,18 +198,18 @@ impl Server {
         self.end(token);
     }
 
-    pub(super) fn let_visitor_in(&mut self, stream: TcpStream, address: SocketAddr, now: Milliseconds) {
+    pub(super) fn accept_http(&mut self, stream: TcpStream, address: SocketAddr, now: Milliseconds) {
         let token = self.next_token;
         self.next_token += 1;
-        self.visitors.let_in(self.poll.registry(), token, (stream, address), self.acceptor.as_ref(), now);
+        self.http.accept(self.poll.registry(), token, (stream, address), self.acceptor.as_ref(), now);
     }
 
-    /// Takes a page visitor's turn, if the token is one's.
-    pub(super) fn visit(&mut self, token: usize) {
-        let mut visitors = std::mem::take(&mut self.visitors);
-        let gone = visitors.turn(token, |request, at| self.respond(request, at));
-        self.visitors = visitors;
-        if let Some((address, Gone::NotUnderstood(why))) = gone {
+    /// Takes a browser's turn, if the token is one's.
+    pub(super) fn serve_http(&mut self, token: usize) {
+        let mut http = std::mem::take(&mut self.http);
+        let disconnection = http.turn(token, |request, at| self.respond(request, at));
+        self.http = http;
+        if let Some((address, Disconnection::NotUnderstood(why))) = disconnection {
             self.tls_failed(address.to_string(), why);
         }
     }
@@ -242,12 +245,12 @@ impl Server {
             }
             (Route::State, _) => {
                 let now = self.host.node().borrow().now;
-                if self.others.are_due(now) {
+                if self.peer_states.are_due(now) {
                     let others: Vec<Identity> = member.peers().map(|peer| peer.identity).collect();
                     others.into_iter().for_each(|other| self.send_to_member(other, &PeerMessage::Ask, true));
                 }
                 // It holds only numbers, texts and addresses, so this can't fail.
-                let json = serde_json::to_string(&self.others.view(&self.host, now)).unwrap_or_default();
+                let json = serde_json::to_string(&self.peer_states.view(&self.host, now)).unwrap_or_default();
                 Response::ok("application/json", json)
             }
         }
