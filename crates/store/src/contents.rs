@@ -74,9 +74,9 @@ pub type Watched = (Box<[u8]>, u64);
 
 /// The reply of the server, as it goes to the client. Members encode it as a whole, and not byte by byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome(Pieces);
+pub struct EncodedReply(Pieces);
 
-impl Deref for Outcome {
+impl Deref for EncodedReply {
     type Target = Pieces;
 
     fn deref(&self) -> &Pieces {
@@ -84,28 +84,28 @@ impl Deref for Outcome {
     }
 }
 
-impl From<Vec<u8>> for Outcome {
-    fn from(bytes: Vec<u8>) -> Outcome {
-        Outcome(bytes.into())
+impl From<Vec<u8>> for EncodedReply {
+    fn from(bytes: Vec<u8>) -> EncodedReply {
+        EncodedReply(bytes.into())
     }
 }
 
-impl From<Reply> for Outcome {
-    fn from(reply: Reply) -> Outcome {
-        Outcome(reply.into_pieces())
+impl From<Reply> for EncodedReply {
+    fn from(reply: Reply) -> EncodedReply {
+        EncodedReply(reply.into_pieces())
     }
 }
 
-impl Serialize for Outcome {
+impl Serialize for EncodedReply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serialize_pieces(&self.0, serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Outcome {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+impl<'de> Deserialize<'de> for EncodedReply {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<EncodedReply, D::Error> {
         MaybeShared::deserialize(deserializer).map(|bytes| match bytes {
-            MaybeShared::Shared(value) => Outcome(value.into()),
+            MaybeShared::Shared(value) => EncodedReply(value.into()),
             MaybeShared::Borrowed(bytes) => bytes.to_vec().into(),
         })
     }
@@ -146,9 +146,9 @@ impl Bucket {
         Some(if is_same_slot { "TRYAGAIN Multiple keys request during rehashing of slot" } else { CROSS_SLOT })
     }
 
-    fn execute(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
+    fn execute(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> EncodedReply {
         let mut reply = Reply::of(version);
-        let Some(mut remote) = self.remote.take() else { return Outcome::default() };
+        let Some(mut remote) = self.remote.take() else { return EncodedReply::default() };
         {
             let node = &mut *remote.node.borrow_mut();
             let now = node.now;
@@ -168,11 +168,13 @@ impl Bucket {
     }
 
     /// Stamps of keys, as [`read_stamps`] reads them, if all keys are on this server.
-    fn give_stamps(&mut self, c: u64, keys: &OwnedArguments) -> Outcome {
+    fn give_stamps(&mut self, c: u64, keys: &OwnedArguments) -> EncodedReply {
         if let Some(refusal) = self.refuses(c, keys.borrowed().from(0)) {
             return error(refusal);
         }
-        let Some(node) = self.remote.as_ref().map(|remote| Rc::clone(&remote.node)) else { return Outcome::default() };
+        let Some(node) = self.remote.as_ref().map(|remote| Rc::clone(&remote.node)) else {
+            return EncodedReply::default();
+        };
         let node = &mut *node.borrow_mut();
         let (now, mut outcome) = (node.now, STAMPS.to_vec());
         for key in keys.borrowed().from(0) {
@@ -196,7 +198,7 @@ pub(crate) fn read_stamps(outcome: &[u8]) -> Option<impl Iterator<Item = u64>> {
     Some(stamps.iter().map(|stamp| u64::from_le_bytes(*stamp)))
 }
 
-fn error(text: &str) -> Outcome {
+fn error(text: &str) -> EncodedReply {
     let mut reply = Reply::default();
     reply.error(text);
     reply.into()
@@ -208,7 +210,7 @@ pub(crate) const CROSS_SLOT: &str = "CROSSSLOT Keys in request don't hash to the
 impl Contents for Bucket {
     type Entry = Record;
     type Operation = Operation;
-    type Outcome = Outcome;
+    type Outcome = EncodedReply;
     type Found = Vec<u8>;
 
     fn table(&self) -> Option<&Table<Record>> {
@@ -241,7 +243,7 @@ impl Contents for Bucket {
         self.table.arrive(records);
     }
 
-    fn apply(&mut self, c: u64, operation: Operation) -> Option<Outcome> {
+    fn apply(&mut self, c: u64, operation: Operation) -> Option<EncodedReply> {
         let (version, requests, is_transaction) = match operation {
             Operation::Request(version, request) => (version, vec![request], false),
             Operation::Transaction(version, requests) => (version, requests, true),

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
-use ::store::journal::disk::{Data, Found, Fsync};
+use ::store::journal::disk::{Data, Fsync, Recovered};
 use ::store::link::Secret;
 use ::store::member::{Durability, MOST_SERVERS, Policy, Role};
 use ::store::node::{Eviction, Settings};
@@ -370,7 +370,7 @@ impl Arguments {
 }
 
 /// Reports what was being written when the process or the machine ended: none of it had been acknowledged.
-fn report_losses(found: &Found) {
+fn report_losses(found: &Recovered) {
     if let Some(torn) = &found.torn {
         let (path, at, bytes) = (quantities::shown_path(&torn.path), torn.at, torn.bytes);
         warn(&format!("`{path}` is incomplete: its last {bytes} bytes, from byte {at} on, are ignored"));

@@ -1,7 +1,7 @@
 //! BITFIELD: integers of any width up to 64 bits at any place of a value.
 
 use super::bits::offset;
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::record::Record;
 use crate::resp::Arguments;
 
@@ -189,13 +189,13 @@ fn execute_fields(context: &mut Context<'_>, key: &[u8], fields: &[Field]) {
     }
 }
 
-pub(super) fn bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let fields = fields(context, arguments)?;
     execute_fields(context, arguments.get(1), &fields);
     Ok(())
 }
 
-pub(super) fn read_bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn read_bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let fields = fields(context, arguments)?;
     if fields.iter().any(|field| field.action != Action::Get) {
         return Err(Failure::Message("ERR BITFIELD_RO only supports the GET subcommand".to_owned()));

@@ -1,11 +1,11 @@
 //! Commands of clients that follow slots.
 
-use super::{Context, Failure, Outcome, integer};
+use super::{CommandResult, Context, Failure, integer};
 use crate::cluster::SlotRange;
 use crate::resp::Arguments;
 use crate::slot::{SLOT_BITS, slot_of};
 
-pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let map = &context.node.slots;
     let (members, with_slots) = (map.members, map.by_member().len());
     let text = format!(
@@ -19,7 +19,7 @@ pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let (map, reply) = (&context.node.slots, &mut *context.reply);
     reply.array(map.ranges.len());
     for range in &map.ranges {
@@ -35,7 +35,7 @@ pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let (map, reply) = (&context.node.slots, &mut *context.reply);
     let members = map.by_member();
     reply.array(members.len());
@@ -67,7 +67,7 @@ pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) fn nodes(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn nodes(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let map = &context.node.slots;
     let line = |ranges: &Vec<&SlotRange>| {
         let range = ranges.first()?;
@@ -88,13 +88,13 @@ fn written(range: &SlotRange) -> String {
     }
 }
 
-pub(super) fn my_id(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn my_id(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let own = context.node.slots.own.clone();
     context.reply.bulk(own.as_bytes());
     Ok(())
 }
 
-pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     context.reply.integer(slot_of(arguments.get(2)).into());
     Ok(())
 }
@@ -110,14 +110,14 @@ pub(crate) fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
     usize::try_from(integer(argument)?).map_err(|_| Failure::Message("ERR Invalid number of keys".to_owned()))
 }
 
-pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let slot = slot(arguments.get(2))?;
     let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
     context.reply.count(in_slot.count() as u64);
     Ok(())
 }
 
-pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (slot, most) = (slot(arguments.get(2))?, most_keys(arguments.get(3))?);
     let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
     let keys: Vec<&[u8]> = in_slot.map(|record| record.key()).take(most).collect();
@@ -127,17 +127,17 @@ pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
 }
 
 /// Refuses the command: the host, which has the member, executes all valid ones.
-pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Message("ERR allowed is a number of servers up to 4294967295, outside of transactions".to_owned()))
 }
 
 /// Refuses the command, as [`resize`].
-pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Message("ERR not allowed in a transaction".to_owned()))
 }
 
 /// ASKING, READONLY and READWRITE have no effect: every member answers for its own keys in any mode.
-pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.ok();
     Ok(())
 }

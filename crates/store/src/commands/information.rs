@@ -1,6 +1,6 @@
 //! The INFO command.
 
-use super::{Context, Outcome, is};
+use super::{CommandResult, Context, is};
 use crate::cluster::{PoolState, ServerState};
 use crate::connection::Session;
 use crate::journal::disk::State;
@@ -48,7 +48,7 @@ pub(crate) fn asks_for_keyspace(arguments: Arguments<'_>) -> bool {
     asks_for(arguments, KEYSPACE)
 }
 
-pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let mut text = String::new();
     let is_there = |name: &str| name != PARITY || context.node.group.is_some();
     for (name, lines) in SECTIONS.iter().filter(|(name, _)| asks_for(arguments, name) && is_there(name)) {

@@ -97,7 +97,7 @@ pub enum Failure {
 }
 
 /// How a command went. If it succeeded, it has replied; otherwise it has not.
-pub type Outcome = Result<(), Failure>;
+pub type CommandResult = Result<(), Failure>;
 
 /// A request and the command that it names, if there is one.
 #[derive(Clone, Copy, Debug)]
@@ -162,7 +162,7 @@ pub(crate) fn apply(context: &mut Context<'_>, request: &OwnedArguments) {
 
 /// Replaces what was replied from `end` on if the request has failed.
 #[inline]
-fn reply_to_failure(context: &mut Context<'_>, end: usize, outcome: Outcome) {
+fn reply_to_failure(context: &mut Context<'_>, end: usize, outcome: CommandResult) {
     if let Err(failure) = outcome {
         context.node.counts.errors += 1;
         context.reply.take_back(end);
@@ -170,7 +170,7 @@ fn reply_to_failure(context: &mut Context<'_>, end: usize, outcome: Outcome) {
     }
 }
 
-fn execute_or_queue(context: &mut Context<'_>, invocation: Invocation<'_>) -> Outcome {
+fn execute_or_queue(context: &mut Context<'_>, invocation: Invocation<'_>) -> CommandResult {
     let prepared = prepare(context, invocation);
     if let Some(transaction) = &mut context.session.transaction {
         let command = prepared.inspect_err(|_| transaction.is_broken = true)?;
@@ -195,7 +195,7 @@ fn prepare(context: &mut Context<'_>, invocation: Invocation<'_>) -> Result<&'st
     Ok(command)
 }
 
-fn run(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) -> Outcome {
+fn run(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) -> CommandResult {
     context.node.counts.commands += 1;
     context.session.client.command.set(command.name);
     (command.run)(context, arguments)
@@ -226,7 +226,7 @@ const SAMPLE: u32 = 5;
 const MOST_EVICTED: usize = 64;
 
 /// Makes sure that the records take no more memory than they may.
-fn make_room(context: &mut Context<'_>) -> Outcome {
+fn make_room(context: &mut Context<'_>) -> CommandResult {
     let Context { bucket, node, now, .. } = context;
     let Some(most) = node.settings.most_memory else { return Ok(()) };
     for _ in 0..MOST_EVICTED {

@@ -3,12 +3,12 @@
 use programs::linear_hash::Span;
 
 use super::pattern::matches;
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::record::Record;
 use crate::resp::Arguments;
 use crate::slot::SLOT_BITS;
 
-pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let pattern = arguments.get(1);
     let found: Vec<&[u8]> =
         context.bucket.records(context.now).map(Record::key).filter(|key| matches(pattern, key)).collect();
@@ -89,7 +89,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let wanted = Wanted::read(arguments)?;
     let mut found: Vec<Box<[u8]>> = Vec::new();
     let next = wanted.rest().and_then(|rest| {

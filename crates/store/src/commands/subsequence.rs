@@ -1,6 +1,6 @@
 //! LCS: the longest common subsequence of two values.
 
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::large::MaybeShared;
 use crate::record::Record;
 use crate::resp::Arguments;
@@ -99,7 +99,7 @@ fn longest_common(a: &[u8], b: &[u8], wants_matches: bool) -> Common {
     common
 }
 
-pub(super) fn longest_common_subsequence(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn longest_common_subsequence(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let options = Options::read(arguments)?;
     let now = context.now;
     let a = context.bucket.get(arguments.get(1), now).map(Record::value).map(MaybeShared::into_shared);

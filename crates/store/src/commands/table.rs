@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Context, Failure, Outcome, bit_fields, bits, client, cluster, connection, counters, documentation, expiry,
+    CommandResult, Context, Failure, bit_fields, bits, client, cluster, connection, counters, documentation, expiry,
     information, keys, persistence, scan,
 };
 use super::{lossy, server, strings, subsequence, transactions};
@@ -173,7 +173,7 @@ pub struct Command {
     /// What it does.
     pub summary: &'static str,
     /// Executes it on one server's records.
-    pub run: fn(&mut Context<'_>, Arguments<'_>) -> Outcome,
+    pub run: fn(&mut Context<'_>, Arguments<'_>) -> CommandResult,
     /// Where in the pool it is executed.
     pub route: Route,
     /// What it is parted into.
@@ -214,7 +214,7 @@ impl Command {
     }
 }
 
-type Run = fn(&mut Context<'_>, Arguments<'_>) -> Outcome;
+type Run = fn(&mut Context<'_>, Arguments<'_>) -> CommandResult;
 
 /// A row of the table: its name, arity, keys, flags, since when Redis has it, the function that executes it, if need be its route, and a summary.
 macro_rules! rows {

@@ -30,7 +30,7 @@ use crate::bucket::Bucket;
 use crate::cluster::slots_of;
 use crate::commands::{self, Command, Context, Flag, Gather, Invocation, Keys, Route};
 use crate::connection::Session;
-use crate::contents::{CROSS_SLOT, Operation, Outcome, RemoteSession};
+use crate::contents::{CROSS_SLOT, EncodedReply, Operation, RemoteSession};
 use crate::journal::{Journal, JournalWriter};
 use crate::large::LARGE;
 use crate::member::{Durability, Identity, Member, Message, Output, Peer, Policy, Role, Sequenced, Ticket};
@@ -322,7 +322,7 @@ impl Host {
     }
 
     fn ask_parts(&mut self, gather: Gather, parts: Vec<(u64, OwnedArguments)>, reply: &Reply) -> Waiting {
-        let replies = vec![Outcome::default(); parts.len()];
+        let replies = vec![EncodedReply::default(); parts.len()];
         let mut tickets = BTreeMap::new();
         for (part, (c, request)) in parts.into_iter().enumerate() {
             tickets.insert(self.ask(c, Operation::Request(reply.version, request)), part);
@@ -376,7 +376,7 @@ pub(crate) fn parts(invocation: Invocation<'_>) -> Option<(Gather, Vec<(u64, Own
 /// Whether a message between servers brings records with large values, or large replies that had such a value.
 pub(crate) fn brings_large_values(sequenced: &Sequenced<Bucket>) -> bool {
     let ToServer::Chunk { buckets, applied, .. } = sequenced.message.get() else { return false };
-    let is_large = |reply: &Outcome| reply.len() >= LARGE;
+    let is_large = |reply: &EncodedReply| reply.len() >= LARGE;
     buckets.iter().flatten().any(|record| record.number_of_large().is_some())
         || applied.iter().any(|(_, applied)| applied.outcome.as_ref().is_some_and(is_large))
 }

@@ -11,7 +11,7 @@ use super::{Call, Host, time};
 use crate::bucket::Bucket;
 use crate::commands::{Gather, Invocation};
 use crate::connection::Session;
-use crate::contents::Outcome;
+use crate::contents::EncodedReply;
 use crate::member::{Answer, Ticket};
 use crate::resp::{OwnedArguments, Reply};
 
@@ -29,7 +29,7 @@ pub enum Waiting {
         /// The part that each ticket is for.
         tickets: BTreeMap<Ticket, usize>,
         /// The replies so far.
-        replies: Vec<Outcome>,
+        replies: Vec<EncodedReply>,
     },
     /// All keys that match.
     Keys(Ticket, Matching),
@@ -169,7 +169,7 @@ impl Host {
     }
 }
 
-fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {
+fn put_together(gather: Gather, replies: &[EncodedReply], reply: &mut Reply) {
     if let Some(error) = replies.iter().find(|one| one.start().starts_with(b"-")) {
         return reply.replied(error);
     }
@@ -180,7 +180,7 @@ fn put_together(gather: Gather, replies: &[Outcome], reply: &mut Reply) {
             replies.iter().for_each(|one| reply.replied(one));
         }
         Gather::Sum => {
-            let number = |one: &Outcome| {
+            let number = |one: &EncodedReply| {
                 std::str::from_utf8(one.start()).ok()?.strip_prefix(':')?.trim_end().parse::<i64>().ok()
             };
             reply.integer(replies.iter().filter_map(number).sum());

@@ -5,7 +5,7 @@
 
 use super::{Call, Host, Waiting, execute_on, keys_of};
 use crate::connection::Session;
-use crate::contents::{Operation, Outcome, read_stamps};
+use crate::contents::{EncodedReply, Operation, read_stamps};
 use crate::resp::{OwnedArguments, Reply};
 use crate::slot::c_of;
 
@@ -120,7 +120,7 @@ fn all_keys(session: &Session) -> Vec<Box<[u8]>> {
 }
 
 /// Takes the stamps of some keys that their server has sent, or its refusal.
-pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &Outcome, reply: &mut Reply) {
+pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &EncodedReply, reply: &mut Reply) {
     let Some(stamps) = read_stamps(outcome.start()) else { return reply.replied(outcome) };
     for (key, stamp) in keys.borrowed().from(0).zip(stamps) {
         // For keys that are watched already the first stamp counts.

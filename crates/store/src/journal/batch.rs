@@ -9,9 +9,9 @@ use std::rc::Rc;
 use programs::linear_hash::{Applied, ToServerOf};
 
 use super::frame::{self, FRAME_HEADER};
-use super::{Effect, Entry};
+use super::{Effect, JournalEntry};
 use crate::bucket::Bucket;
-use crate::contents::Outcome;
+use crate::contents::EncodedReply;
 use crate::large::encoding::encode;
 use crate::large::{Journaled, MaybeShared, Pieces};
 use crate::member::{Begun, Identity, Recorder, Standing, Taken};
@@ -64,7 +64,7 @@ impl Default for Batch {
 impl Batch {
     /// Adds an entry.
     #[inline]
-    pub fn write(&mut self, entry: &Entry<'_>) {
+    pub fn write(&mut self, entry: &JournalEntry<'_>) {
         match encode(entry, std::mem::take(&mut self.pieces)) {
             Ok(pieces) => self.pieces = pieces,
             Err(_) => self.is_broken = true,
@@ -75,7 +75,7 @@ impl Batch {
     /// written in parts: the current log has all of these bytes, or other logs have begun too often meanwhile.
     pub(crate) fn write_part(&mut self, bytes: &[u8], journaled: &mut Journaled) -> bool {
         if let Some((number, part)) = self.next_part(bytes.len(), journaled) {
-            self.write(&Entry::Part(number, &bytes[part]));
+            self.write(&JournalEntry::Part(number, &bytes[part]));
         }
         self.is_done_with(bytes.len(), journaled)
     }
@@ -84,7 +84,7 @@ impl Batch {
     pub(crate) fn write_part_of_message(&mut self, message: &Pieces, journaled: &mut Journaled) -> bool {
         if let Some((number, part)) = self.next_part(message.len(), journaled) {
             let pieces = message.part(part).filter(|piece| !piece.is_empty());
-            pieces.for_each(|piece| self.write(&Entry::Part(number, piece)));
+            pieces.for_each(|piece| self.write(&JournalEntry::Part(number, piece)));
         }
         self.is_done_with(message.len(), journaled)
     }
@@ -180,9 +180,9 @@ impl JournalWriter {
         if let Effect::Set { key, value: MaybeShared::Shared(value), expiry } = &effect
             && let Some(number) = value.journaled().filter(|number| batch.arriving.remove(number))
         {
-            return batch.write(&Entry::Arrived(self.server, key, number, *expiry));
+            return batch.write(&JournalEntry::Arrived(self.server, key, number, *expiry));
         }
-        batch.write(&Entry::Effect(self.server, effect));
+        batch.write(&JournalEntry::Effect(self.server, effect));
     }
 }
 
@@ -194,7 +194,7 @@ impl Recorder<Bucket> for OfMember {
     fn stands(&mut self, standing: Standing) {
         let mut batch = self.0.borrow_mut();
         if batch.standing.as_ref() != Some(&standing) {
-            batch.write(&Entry::Standing(Cow::Borrowed(&standing)));
+            batch.write(&JournalEntry::Standing(Cow::Borrowed(&standing)));
             batch.standing = Some(standing);
         }
     }
@@ -204,17 +204,17 @@ impl Recorder<Bucket> for OfMember {
         batch.is_urgent |= taken.sequenced.is_some();
         let journaled = message.and_then(|(_, journaled)| journaled);
         match journaled.filter(|number| batch.arriving.remove(number)) {
-            Some(number) => batch.write(&Entry::TakingArrived(taken, number)),
-            None => batch.write(&Entry::Taking(taken, message.map(|(message, _)| Cow::Borrowed(message)))),
+            Some(number) => batch.write(&JournalEntry::TakingArrived(taken, number)),
+            None => batch.write(&JournalEntry::Taking(taken, message.map(|(message, _)| Cow::Borrowed(message)))),
         }
     }
 
     fn begins(&mut self, begun: Begun) {
-        self.0.borrow_mut().write(&Entry::Beginning(begun));
+        self.0.borrow_mut().write(&JournalEntry::Beginning(begun));
     }
 
-    fn answers(&mut self, server: u32, client: u64, applied: &Applied<Outcome>) {
-        self.0.borrow_mut().write(&Entry::Answer(server, client, Cow::Borrowed(applied)));
+    fn answers(&mut self, server: u32, client: u64, applied: &Applied<EncodedReply>) {
+        self.0.borrow_mut().write(&JournalEntry::Answer(server, client, Cow::Borrowed(applied)));
     }
 
     fn sends_sequenced(&mut self) {
@@ -222,6 +222,6 @@ impl Recorder<Bucket> for OfMember {
     }
 
     fn is_acknowledged(&mut self, by: Identity, number: u64) {
-        self.0.borrow_mut().write(&Entry::Acknowledged(by, number));
+        self.0.borrow_mut().write(&JournalEntry::Acknowledged(by, number));
     }
 }

@@ -14,7 +14,7 @@ use quantities::Duration;
 
 use super::background::{Kept, Task, begin, work};
 use super::directory::take_over;
-pub use super::files::{Error, Found, Torn};
+pub use super::files::{Error, Recovered, Torn};
 use super::files::{
     cut, keep_names, lock, log, next_log, numbers, recover, remove, remove_next, snapshot, system, unfinished,
 };
@@ -140,7 +140,7 @@ impl Disk {
         data: Data,
         member: &mut Member<Bucket>,
         wake: impl Fn() + Send + 'static,
-    ) -> Result<(Disk, Found), Error> {
+    ) -> Result<(Disk, Recovered), Error> {
         let lock = lock(&data.directory)?;
         take_over(&data.directory)?;
         let found = recover(&data.directory, None, member)?;

@@ -6,7 +6,7 @@ use programs::linear_hash::{Applied, Control, Growth, Shape, ToServerOf};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::bucket::Bucket;
-use crate::contents::Outcome;
+use crate::contents::EncodedReply;
 use crate::large::MaybeShared;
 use crate::member::{Begun, Identity, Peer, Sequenced, Standing, Taken};
 use crate::record::{Milliseconds, Record};
@@ -83,7 +83,7 @@ pub struct Run {
 
 /// An entry of a log or of a snapshot.
 #[derive(Serialize, Deserialize)]
-pub enum Entry<'a> {
+pub enum JournalEntry<'a> {
     /// A run begins.
     Run(Cow<'a, Run>),
     /// The member founds a pool.
@@ -93,7 +93,7 @@ pub enum Entry<'a> {
     /// A change of a record of a server.
     Effect(u32, #[serde(borrow)] Effect<'a>),
     /// A server has answered a client's request.
-    Answer(u32, u64, Cow<'a, Applied<Outcome>>),
+    Answer(u32, u64, Cow<'a, Applied<EncodedReply>>),
     /// A server takes a message.
     Taking(Taken, Option<Cow<'a, ToServerOf<Bucket>>>),
     /// A server has begun something by itself.
@@ -101,7 +101,7 @@ pub enum Entry<'a> {
     /// Another member has acknowledged all messages up to this one.
     Acknowledged(Identity, u64),
     /// Of a snapshot: a server.
-    Server(u32, Control<Outcome>, Option<Shape>),
+    Server(u32, Control<EncodedReply>, Option<Shape>),
     /// Of a snapshot: a record of a server.
     Record(u32, Cow<'a, Record>),
     /// Of a snapshot: how many sequenced messages were sent to another member, and received from it.

@@ -98,7 +98,7 @@ pub struct Torn {
 
 /// What was found in a directory.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Recovered {
     /// The last run; none, if there was none.
     pub run: Option<Run>,
     /// The number of the last log.
@@ -165,11 +165,11 @@ pub(super) fn numbers(directory: &Path, kind: &str) -> Result<Vec<u64>, Error> {
 }
 
 /// Brings a member back from the last snapshot and the logs after it; if `end` is given, only from logs before `log.end`, which must be whole.
-pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Found, Error> {
+pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Recovered, Error> {
     let first = numbers(directory, "snapshot")?.last().copied();
     let logs: Vec<u64> = numbers(directory, "log")?.into_iter().filter(|log| *log >= first.unwrap_or(0)).collect();
     let last = end.map_or_else(|| logs.last().copied(), |end| end.checked_sub(1));
-    let (mut replay, mut found) = (Replay::new(member), Found::default());
+    let (mut replay, mut found) = (Replay::new(member), Recovered::default());
     if let Some(first) = first {
         let path = snapshot(directory, first);
         let read = read(&path, first, &mut replay)?;

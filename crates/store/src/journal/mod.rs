@@ -30,7 +30,7 @@ mod start;
 
 pub use batch::{Batch, Journal, JournalWriter, Ready};
 pub(crate) use entry::as_bytes;
-pub use entry::{Effect, Entry, Run};
+pub use entry::{Effect, JournalEntry, Run};
 pub use replay::{Replay, Unreadable};
 pub use snapshot::write_snapshot;
 pub use start::start;

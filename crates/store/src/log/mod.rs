@@ -51,7 +51,7 @@ struct Kind {
 
 /// A line of JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct JsonLine<'a> {
     time: String,
     level: Level,
     #[serde(flatten)]
@@ -108,7 +108,7 @@ impl Log {
                 format!("{time} {} {event}{more}\n", level.name().to_uppercase())
             }
             Format::Json => {
-                let line = Line { time, level, event, left_out, message: event.to_string() };
+                let line = JsonLine { time, level, event, left_out, message: event.to_string() };
                 // An event holds only numbers, texts and addresses, which can all be serialized.
                 serde_json::to_string(&line).map_or(String::new(), |line| line + "\n")
             }

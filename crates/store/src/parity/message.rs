@@ -194,7 +194,7 @@ pub enum Wish {
 
 /// A member of a group, as a lead describes it to its follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SeatRecord {
     /// Its identity.
     pub identity: Identity,
     /// The last life that was given out for it.
@@ -217,7 +217,7 @@ pub enum Step {
         /// The number of the follower's parity.
         parity: usize,
         /// The members of the group.
-        seats: [Option<Place>; COLUMNS],
+        seats: [Option<SeatRecord>; COLUMNS],
         /// The layouts of their files.
         layouts: [Layout; COLUMNS],
         /// Newcomers that have lost their places.

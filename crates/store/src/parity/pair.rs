@@ -28,7 +28,7 @@ use super::Output;
 use super::facts::Facts;
 use super::follower::Follower;
 use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
-use super::message::{Message, Place, Step};
+use super::message::{Message, SeatRecord, Step};
 use super::views::{Acceptor, Candidacy, Number, View};
 use crate::log::Event;
 use crate::member::{Identity, Role};
@@ -204,7 +204,7 @@ impl ParityMember {
     pub(super) fn all(&self) -> Step {
         let seats = self.seats.each_ref().map(|seat| {
             let Seat { identity, life, confirmed, is_complete, is_new, leaves, .. } = *seat.as_ref()?;
-            Some(Place { identity, life, confirmed, is_complete, is_new, leaves })
+            Some(SeatRecord { identity, life, confirmed, is_complete, is_new, leaves })
         });
         let (parity, layouts) = (self.k - 1 - self.stripes.number(), self.stripes.layouts());
         Step::Anew { parity, seats, layouts, let_go: self.let_go.iter().copied().collect() }

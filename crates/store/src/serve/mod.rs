@@ -27,7 +27,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use crate::bucket::Bucket;
 use crate::connection::Pause;
 use crate::host::Host;
-use crate::journal::disk::{self, Data, Found};
+use crate::journal::disk::{self, Data, Recovered};
 use crate::large::encoding::encode;
 use crate::large::{LARGE, Pieces};
 use crate::link::{Nonce, Secret};
@@ -292,7 +292,7 @@ impl Server {
     }
 
     /// What it found on disk when it started, if it stores anything there.
-    pub fn found(&self) -> Option<&Found> {
+    pub fn found(&self) -> Option<&Recovered> {
         self.persistence.as_ref().map(|persistence| &persistence.found)
     }
 

@@ -11,7 +11,7 @@ use mio::Waker;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
-use crate::journal::disk::{Data, Disk, Error, Found, State};
+use crate::journal::disk::{Data, Disk, Error, Recovered, State};
 use crate::journal::{Batch, Journal, start};
 use crate::member::{Identity, Peer};
 use crate::node::Node;
@@ -29,7 +29,7 @@ pub(super) struct Persistence {
     journal: Journal,
     disk: Disk,
     /// What was found on disk at the start.
-    pub found: Found,
+    pub found: Recovered,
     /// When this turn of the loop began, by a monotonic clock: leases depend on it. [ms since the process was started]
     pub at: Milliseconds,
     /// Its role in a group, if it has one.
