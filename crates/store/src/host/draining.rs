@@ -10,7 +10,7 @@ use crate::resp::Reply;
 impl Host {
     /// Whether the member is leaving already.
     pub(super) fn leaves(&self) -> bool {
-        self.member.departure().is_some()
+        self.member.membership().departure().is_some()
     }
 
     /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked for their levels.
@@ -22,7 +22,7 @@ impl Host {
             let now = time(&self.node.borrow());
             self.member.leave(now, &mut self.outputs);
         }
-        if let Some(departure) = self.member.departure() {
+        if let Some(departure) = self.member.membership().departure() {
             self.reply_with_progress(departure, reply);
         }
     }
@@ -52,7 +52,7 @@ impl Host {
         }
         let is_parity_member =
             |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == parity_member;
-        let waits = self.member.uninformed().chain(self.member.peers().filter(is_parity_member));
+        let waits = self.member.uninformed().chain(self.member.membership().peers().filter(is_parity_member));
         // A member without `--data` that was started again has the address of the one that it was.
         let waits: BTreeSet<String> = waits.map(|peer| peer.clients.to_string()).collect();
         reply.array(waits.len());
@@ -60,14 +60,15 @@ impl Host {
     }
 
     fn address_of(&self, member: Identity) -> String {
-        self.member.peer(member).map_or_else(|| member.to_string(), |peer| peer.clients.to_string())
+        self.member.membership().peer(member).map_or_else(|| member.to_string(), |peer| peer.clients.to_string())
     }
 
     fn refuses_to_leave(&self) -> Option<String> {
         let (member, servers) = (&self.member, self.member.image().extent().buckets());
         let is_other_host = |peer: &&Peer| peer.role == Role::Data;
-        let (others, most) = (member.peers().filter(is_other_host).count(), member.most_servers_of_others());
-        if let Some(other) = member.who_leaves() {
+        let (others, most) =
+            (member.membership().peers().filter(is_other_host).count(), member.most_servers_of_others());
+        if let Some(other) = member.membership().who_leaves() {
             return Some(format!("ERR the member at {} is leaving: try again when it has left", other.clients));
         }
         match &self.node.borrow().group {

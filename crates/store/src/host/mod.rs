@@ -343,7 +343,7 @@ impl Host {
             return true;
         }
         let Some((host, keys)) = self.member.sends_to(c) else { return false };
-        let Some(peer) = self.member.peer(host) else { return false };
+        let Some(peer) = self.member.membership().peer(host) else { return false };
         let moved = format!("MOVED {slot} {}", peer.clients);
         if call.session.takes_ranges {
             let (first, last) = slots_of(keys);

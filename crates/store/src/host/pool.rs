@@ -136,7 +136,9 @@ impl Host {
 
     /// Whether others have keys, and can be asked now for a client: a member that has not been admitted yet knows nobody to ask.
     fn can_ask_others(&mut self, call: &Call<'_>) -> bool {
-        self.member.holder_of_all().is_none() && self.member.is_welcome() && call.session.transaction.is_none()
+        self.member.holder_of_all().is_none()
+            && self.member.membership().is_welcome()
+            && call.session.transaction.is_none()
     }
 
     /// Asks all servers.

@@ -48,7 +48,8 @@ impl Host {
             Resize::Grow(by) => {
                 let (most, least) = (self.member.most_servers(), servers.saturating_add(by));
                 if least > most {
-                    let (members, away) = (self.member.hosts().count(), self.member.hosts_away().count());
+                    let (members, away) =
+                        (self.member.membership().hosts().count(), self.member.membership().hosts_away().count());
                     let gone = if away == 0 { String::new() } else { format!(", {away} of them not connected,") };
                     return Err(format!(
                         "ERR no room for {least} servers: {members} members{gone} host at most {most} together; more members have to join"

@@ -93,7 +93,7 @@ impl Host {
 
     /// The keys for which this member answers to a client.
     pub(super) fn spans_of(&self, session: &Session) -> Vec<Span> {
-        if session.asks_each_member() { self.member.own_spans() } else { vec![Span::ALL] }
+        if session.asks_each_member() { self.member.hosted().own_spans() } else { vec![Span::ALL] }
     }
 
     /// The servers that a client has cleared, each with its assumed level: what has split off from them is cleared, too.

@@ -89,21 +89,13 @@ impl<C: Contents> Member<C> {
     /// What it knows of the pool.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
-            peers: self.peers.clone(),
-            relays: self.relays.clone(),
-            welcome: self.welcome_to_record(),
-            placement: self.placement.clone(),
+            peers: self.membership.peers.clone(),
+            relays: self.membership.relays.clone(),
+            welcome: self.membership.welcome_to_record(),
+            placement: self.locations.placement.clone(),
             asked: self.asked,
-            departures: self.departures.clone(),
-            moves: self.moves.clone(),
-        }
-    }
-
-    fn welcome_to_record(&self) -> Welcome {
-        match (self.is_welcome(), self.away.is_empty()) {
-            (false, _) => Welcome::Awaited,
-            (true, true) => Welcome::Given,
-            (true, false) => Welcome::Without(self.away.clone()),
+            departures: self.membership.departures.clone(),
+            moves: self.hosted.moves.clone(),
         }
     }
 
@@ -124,7 +116,7 @@ impl<C: Contents> Member<C> {
         message: Option<(&ToServerOf<C>, Option<u64>)>,
     ) {
         self.record_standing();
-        let pace = self.servers.get(&to).map(Server::pace);
+        let pace = self.hosted.servers.get(&to).map(Server::pace);
         if let Some(recorder) = &mut self.recorder {
             recorder.takes(Taken { sequenced, origin, from, to, pace }, message);
         }

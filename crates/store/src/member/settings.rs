@@ -69,6 +69,6 @@ impl<C: Contents> Member<C> {
 
     /// Takes the members that have turned out to have other settings, each with its settings.
     pub fn take_differing(&mut self) -> Vec<(Identity, SharedSettings)> {
-        std::mem::take(&mut self.differing)
+        std::mem::take(&mut self.membership.differing)
     }
 }

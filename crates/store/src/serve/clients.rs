@@ -1,16 +1,158 @@
-//! A client's socket: its requests are read, carried out and answered, turn by turn.
+//! Clients' sockets: their requests are read, executed and answered, turn by turn.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
 use std::rc::Rc;
 
+use mio::net::TcpStream;
+
+use super::group::Turn;
+use super::listeners::Listeners;
+use crate::bucket::Bucket;
 use crate::connection::{Connection, Pause};
 use crate::host::Host;
+use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
 use crate::record::Milliseconds;
 use crate::tls::Stream;
 
+/// All clients that are connected, by their tokens.
+#[derive(Default)]
+pub(super) struct Clients {
+    pub sockets: BTreeMap<usize, ClientSocket<TcpStream>>,
+    /// The sockets that have their turn though they report nothing new, listeners included.
+    pub queue: VecDeque<usize>,
+    /// The client that waits for each ticket.
+    tickets: BTreeMap<Ticket, usize>,
+    /// The clients that wait for a snapshot.
+    pub savers: Vec<usize>,
+}
+
+impl Clients {
+    /// Accepts a client. One for which there is no room is told so.
+    pub(super) fn accept(
+        &mut self,
+        listeners: &mut Listeners,
+        (mut stream, address): (TcpStream, SocketAddr),
+        follows_slots: bool,
+        node: &mut Node,
+        now: Milliseconds,
+    ) {
+        if self.sockets.len() >= node.settings.most_clients {
+            node.counts.rejected += 1;
+            if listeners.acceptor.is_none() {
+                let _ = stream.write(b"-ERR max number of clients reached\r\n");
+            }
+            return;
+        }
+        let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
+        let ready = stream.set_nodelay(true).and_then(|()| listeners.register(stream));
+        if let Ok((token, stream)) = ready {
+            let client = node.connect(address.to_string(), local, now);
+            self.sockets.insert(token, ClientSocket::new(stream, client, node, follows_slots));
+        }
+    }
+
+    /// A client's socket has something to read, which may be its end, or room to send. Returns whether there is such a client.
+    pub(super) fn wake(&mut self, token: usize, is_readable: bool, is_ending: bool) -> bool {
+        let Some(socket) = self.sockets.get_mut(&token) else { return false };
+        socket.is_ending |= is_ending;
+        self.mark(token, is_readable || is_ending);
+        true
+    }
+
+    /// Queues a client for its turn.
+    pub(super) fn mark(&mut self, token: usize, has_more: bool) {
+        let Some(socket) = self.sockets.get_mut(&token) else { return };
+        socket.has_more |= has_more;
+        if !socket.is_queued {
+            socket.is_queued = true;
+            self.queue.push_back(token);
+        }
+    }
+
+    /// A client's turn: executes its requests. None, if it goes on once it has its outstanding replies.
+    pub(super) fn work(&mut self, token: usize, host: &mut Host) -> Option<Result<Pause, Disconnection>> {
+        let socket = self.sockets.get_mut(&token)?;
+        socket.is_queued = false;
+        if socket.held > 0 {
+            return None;
+        }
+        let outcome = socket.work(host);
+        if socket.connection.waits_for_snapshot() {
+            self.savers.push(token);
+        }
+        self.note_tickets(token);
+        Some(outcome)
+    }
+
+    fn note_tickets(&mut self, token: usize) {
+        let Some(socket) = self.sockets.get_mut(&token) else { return };
+        self.tickets.extend(socket.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
+    }
+
+    /// Holds a client's replies back until their effects are stored.
+    pub(super) fn hold(&mut self, token: usize, pause: Pause, turn: &mut Turn) {
+        if let Some(socket) = self.sockets.get_mut(&token) {
+            socket.held += 1;
+            turn.clients.push((token, pause));
+        }
+    }
+
+    /// The effects behind replies that were held back are stored. Returns whether none of this client's are held back any more.
+    pub(super) fn release(&mut self, token: usize) -> bool {
+        let Some(socket) = self.sockets.get_mut(&token) else { return false };
+        socket.held -= 1;
+        socket.held == 0
+    }
+
+    /// Passes an answer on to the client that waits for it, and returns its token, if it is still connected.
+    pub(super) fn answer(&mut self, ticket: Ticket, answer: Answer<Bucket>, host: &mut Host) -> Option<usize> {
+        let goes_on = matches!(answer, Answer::Found(_));
+        let token = if goes_on { *self.tickets.get(&ticket)? } else { self.tickets.remove(&ticket)? };
+        self.sockets.get_mut(&token)?.connection.answered(host, ticket, answer);
+        self.note_tickets(token);
+        Some(token)
+    }
+
+    /// Gives up requests that have waited for others for longer than this.
+    pub(super) fn give_up(&mut self, host: &mut Host, longest: Milliseconds) {
+        for token in self.tokens(|_| true) {
+            let Some(socket) = self.sockets.get_mut(&token) else { continue };
+            let tickets = socket.connection.gives_up(host, longest);
+            if !tickets.is_empty() {
+                self.mark(token, false);
+            }
+            for ticket in tickets {
+                self.tickets.remove(&ticket);
+            }
+        }
+    }
+
+    /// The tokens of clients for which something holds.
+    pub(super) fn tokens(&self, holds: impl Fn(&ClientSocket<TcpStream>) -> bool) -> Vec<usize> {
+        self.sockets.iter().filter(|(_, socket)| holds(socket)).map(|(token, _)| *token).collect()
+    }
+
+    /// The address that a client is connected from.
+    pub(super) fn address(&self, token: usize) -> String {
+        let socket = self.sockets.get(&token);
+        socket.map_or_else(String::new, |socket| socket.connection.session.client.address.clone())
+    }
+
+    /// Disconnects a client.
+    pub(super) fn end(&mut self, token: usize, host: &mut Host) {
+        let Some(mut socket) = self.sockets.remove(&token) else { return };
+        socket.stream.close();
+        for ticket in socket.connection.end(host) {
+            self.tickets.remove(&ticket);
+        }
+    }
+}
+
 /// A client's socket.
-pub(super) struct Peer<S> {
+pub(super) struct ClientSocket<S> {
     pub stream: Stream<S>,
     pub connection: Connection,
     /// Whether the socket may have more to read.
@@ -57,15 +199,15 @@ impl Disconnection {
     }
 }
 
-impl<S: Read + Write> Peer<S> {
+impl<S: Read + Write> ClientSocket<S> {
     /// A client that has just connected.
-    pub(super) fn new(stream: Stream<S>, client: Rc<Client>, node: &Node, follows_slots: bool) -> Peer<S> {
+    pub(super) fn new(stream: Stream<S>, client: Rc<Client>, node: &Node, follows_slots: bool) -> ClientSocket<S> {
         let mut connection = Connection::new(client, node);
         connection.session.follows_slots = follows_slots;
-        Peer { stream, connection, has_more: false, is_ending: false, is_queued: false, held: 0 }
+        ClientSocket { stream, connection, has_more: false, is_ending: false, is_queued: false, held: 0 }
     }
 
-    /// Carries out its requests, as far as possible now.
+    /// Executes its requests, as far as possible now.
     pub(super) fn work(&mut self, host: &mut Host) -> Result<Pause, Disconnection> {
         // What is left from the turn before.
         self.send(host)?;

@@ -5,12 +5,12 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 
 use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
 
 use super::clients::Disconnection;
+use super::listeners::Listeners;
 use crate::pages::{LONGEST_HEAD, Request, Response, Status};
 use crate::record::Milliseconds;
-use crate::tls::{Acceptor, Stream};
+use crate::tls::Stream;
 
 /// The most connections at a time.
 const MOST: usize = 64;
@@ -35,27 +35,25 @@ impl HttpConnections {
     /// Accepts a connection. One for which there is no room is told so.
     pub(super) fn accept(
         &mut self,
-        registry: &Registry,
-        token: usize,
+        listeners: &mut Listeners,
         (mut stream, address): (TcpStream, SocketAddr),
-        acceptor: Option<&Acceptor>,
         now: Milliseconds,
     ) {
         if self.0.len() >= MOST {
-            if acceptor.is_none() {
-                // If this fails, the connection is turned away all the same.
+            if listeners.acceptor.is_none() {
+                // If this fails, the connection is closed all the same.
                 let _ = stream.write(&Response::refusal(Status::Unavailable).bytes(false));
             }
             return;
         }
         // One that can't be registered is closed.
-        let ready = registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE);
-        if let Ok(stream) = ready.and_then(|()| Stream::accepted(stream, acceptor)) {
+        if let Ok((token, stream)) = listeners.register(stream) {
             self.0.insert(token, HttpConnection { stream, address, since: now, received: Vec::new(), response: None });
         }
     }
 
-    /// Handles a socket that has something to read, or room to send; one that is no connection's is ignored. Returns the connection that has gone, and why.
+    /// Handles a socket that has something to read, or room to send; any other is ignored. Returns the address of
+    /// a browser that has gone, and why.
     pub(super) fn turn(
         &mut self,
         token: usize,

@@ -5,6 +5,7 @@ mod clock;
 mod deferred;
 mod group;
 mod http;
+mod listeners;
 mod monitor;
 mod observability;
 mod outbox;
@@ -14,15 +15,13 @@ mod peer_message;
 mod peers;
 mod persistence;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::Events;
+use mio::net::TcpStream;
 
 use crate::bucket::Bucket;
 use crate::connection::Pause;
@@ -31,31 +30,25 @@ use crate::journal::disk::{self, Data, Recovered};
 use crate::large::encoding::encode;
 use crate::large::{LARGE, Pieces};
 use crate::link::{Nonce, Secret};
-use crate::log::{Event, Log};
-use crate::member::{
-    Answer, Durability, Identity, Message, Output, Peer as MemberPeer, Policy, Role, SharedSettings, Ticket,
-};
+use crate::log::Event;
+use crate::member::{Answer, Durability, Identity, Message, Output, Peer, Policy, Role, SharedSettings, Ticket};
 use crate::node::{Node, Settings};
-use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
-use crate::tls::{Acceptor, Stream};
-use clients::{Disconnection, Peer};
+use clients::{Clients, Disconnection};
 use clock::Clock;
 use deferred::{DeferredMessages, Prepared};
 pub use group::Promise;
-use http::HttpConnections;
-use monitor::Monitor;
+use listeners::{DISK, ListenerKind, Listeners};
+use observability::Observability;
 pub use observability::ReloadCertificates;
 use outbox::Outgoing;
-use peer_message::{PeerMessage, PeerStates};
+use peer_message::PeerMessage;
 pub use peers::Tls;
 use peers::{Arrival, Peers};
 use persistence::Persistence;
 
 /// The most ready sockets that one poll reports.
 const EVENTS: usize = 1_024;
-/// The event that the disk has done something.
-const DISK: Token = Token(usize::MAX);
 /// The longest that the loop waits before it checks whether it is to end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// How many expired records are swept out before clients are served again: a few hundred microseconds' work.
@@ -144,59 +137,58 @@ impl Pool {
     }
 }
 
-/// What kind of connection a listener accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ListenerKind {
-    Clients,
-    Followers,
-    Members,
-    Http,
-}
-
 /// How long a member that has not been welcomed yet waits before it asks again. [ms]
 const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
 /// How long a member goes on serving after it has left, so that the operator can ask whether it has. [ms]
 const TIME_TO_SAY_SO: Milliseconds = 1_000;
 
-/// A node that listens.
-pub struct Server {
-    poll: Poll,
-    /// Wakes the loop when the disk has done something.
-    waker: Arc<Waker>,
-    listeners: Vec<(TcpListener, ListenerKind)>,
-    peers: BTreeMap<usize, Peer<TcpStream>>,
-    /// Accepts TLS of clients and browsers, if they use it.
-    acceptor: Option<Acceptor>,
-    /// Reads certificates again when the operator asks for that.
-    reload: Option<ReloadCertificates>,
-    /// The sockets that have their turn though they report nothing new.
-    queue: VecDeque<usize>,
-    next_token: usize,
-    host: Host,
-    /// Stores its data on disk, if it does.
-    persistence: Option<Persistence>,
-    members: Peers,
+/// How the node was started, as far as it has not changed since.
+struct Configuration {
     settings: Settings,
     pool: Pool,
-    /// The client that waits for each ticket.
-    tickets: BTreeMap<Ticket, usize>,
-    /// The clients that wait for a snapshot.
-    savers: Vec<usize>,
-    arrivals: Vec<Arrival>,
-    /// Messages of other members whose large values are being prepared.
-    deferred: DeferredMessages,
+    /// Reads certificates again when the operator asks for that.
+    reload: Option<ReloadCertificates>,
+}
+
+/// The clock, and when things were done that are done now and then.
+struct Timers {
+    clock: Clock,
     ticked: Milliseconds,
+    /// When it asked other members last to admit it.
     joined: Milliseconds,
     /// When it left its pool, if it has.
     left: Option<Milliseconds>,
-    http: HttpConnections,
-    assets: Option<Assets>,
-    /// The state of other members.
-    peer_states: PeerStates,
-    clock: Clock,
-    turns: Turns,
-    monitor: Monitor,
-    log: Option<Log>,
+}
+
+/// The links to other members, and what has arrived on them.
+struct MemberLinks {
+    sockets: Peers,
+    arrivals: Vec<Arrival>,
+    /// Messages that wait until their large values are prepared, or for clients.
+    deferred: DeferredMessages,
+}
+
+impl MemberLinks {
+    fn new(own: &Peer, pool: &Pool) -> MemberLinks {
+        MemberLinks {
+            sockets: Peers::new(own.clone(), pool.secret.clone(), pool.tls.clone()),
+            arrivals: Vec::new(),
+            deferred: DeferredMessages::default(),
+        }
+    }
+}
+
+/// A node that listens.
+pub struct Server {
+    listeners: Listeners,
+    clients: Clients,
+    links: MemberLinks,
+    host: Host,
+    /// Stores its data on disk, if it does.
+    persistence: Option<Persistence>,
+    configuration: Configuration,
+    timers: Timers,
+    observability: Observability,
 }
 
 impl Server {
@@ -210,21 +202,14 @@ impl Server {
         mut pool: Pool,
         chance: [u64; 3],
     ) -> Result<Server, Error> {
-        let poll = Poll::new()?;
-        let waker = Arc::new(Waker::new(poll.registry(), DISK)?);
-        let mut listeners = Vec::new();
-        let clients = addresses.iter().map(|address| (*address, ListenerKind::Clients));
-        let all = clients.chain([(pool.followers, ListenerKind::Followers), (pool.members, ListenerKind::Members)]);
-        for (number, (address, kind)) in all.enumerate() {
-            listeners.push((bind(&poll, number, address)?, kind));
-        }
-        let bound = |kind: ListenerKind| {
-            let listener = listeners.iter().find(|(_, at)| *at == kind);
-            listener.and_then(|(listener, _)| listener.local_addr().ok())
-        };
+        let mut listeners = Listeners::open()?;
+        addresses.iter().try_for_each(|address| listeners.listen(*address, ListenerKind::Clients))?;
+        listeners.listen(pool.followers, ListenerKind::Followers)?;
+        listeners.listen(pool.members, ListenerKind::Members)?;
+        let bound = |kind: ListenerKind| listeners.addresses(kind).first().copied();
         let port = bound(ListenerKind::Clients).map_or(0, |address| address.port());
         let announced = |address: SocketAddr| SocketAddr::new(pool.announced.unwrap_or(address.ip()), address.port());
-        let own = MemberPeer {
+        let own = Peer {
             identity: Identity(chance[1] as u32),
             address: announced(bound(ListenerKind::Members).unwrap_or(pool.members)),
             clients: announced(bound(ListenerKind::Followers).unwrap_or(pool.followers)),
@@ -241,53 +226,29 @@ impl Server {
             None => (Host::new(node, own, pool.policy, founds), None),
             Some(data) => {
                 let (host, persistence) =
-                    Persistence::begin(data, &pool, node, own, founds, 0, &waker).map_err(Error::Data)?;
+                    Persistence::begin(data, &pool, node, own, founds, 0, &listeners.waker).map_err(Error::Data)?;
                 (host, Some(persistence))
             }
         };
         Ok(Server {
-            poll,
-            waker,
-            next_token: listeners.len(),
             listeners,
-            peers: BTreeMap::new(),
-            acceptor: None,
-            reload: None,
-            queue: VecDeque::new(),
-            members: Peers::new(host.member().own().clone(), pool.secret.clone(), pool.tls.clone()),
+            clients: Clients::default(),
+            links: MemberLinks::new(host.member().own(), &pool),
             host,
             persistence,
-            settings,
-            pool,
-            tickets: BTreeMap::new(),
-            savers: Vec::new(),
-            arrivals: Vec::new(),
-            deferred: DeferredMessages::default(),
-            ticked: now,
-            joined: 0,
-            left: None,
-            http: HttpConnections::default(),
-            assets: None,
-            peer_states: PeerStates::default(),
-            clock,
-            turns: Turns::default(),
-            monitor: Monitor::default(),
-            log: None,
+            configuration: Configuration { settings, pool, reload: None },
+            timers: Timers { clock, ticked: now, joined: 0, left: None },
+            observability: Observability::default(),
         })
     }
 
     /// Where it listens for clients.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.addresses_for(ListenerKind::Clients)
-    }
-
-    fn addresses_for(&self, kind: ListenerKind) -> Vec<SocketAddr> {
-        let listeners = self.listeners.iter().filter(|(_, of)| *of == kind);
-        listeners.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+        self.listeners.addresses(ListenerKind::Clients)
     }
 
     /// Where other members, and clients that follow slots, reach it.
-    pub const fn own(&self) -> &MemberPeer {
+    pub const fn own(&self) -> &Peer {
         self.host.member().own()
     }
 
@@ -305,19 +266,18 @@ impl Server {
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let has_more = self.members.has_more() || self.host.member().goes_on();
-            let idle = self.queue.is_empty() && is_swept && !has_more;
-            let longest = self.deferred.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
+            let has_more = self.links.sockets.has_more() || self.host.member().goes_on();
+            let idle = self.clients.queue.is_empty() && is_swept && !has_more;
+            let longest = self.links.deferred.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
             let wait = if idle { longest } else { Duration::ZERO };
-            match self.poll.poll(&mut events, Some(wait)) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                outcome => outcome?,
+            if !self.listeners.wait(&mut events, wait)? {
+                continue;
             }
             let begun = clock::instant();
-            let now = self.clock.at(begun);
+            let now = self.timers.clock.at(begun);
             self.host.node().borrow_mut().now = now;
             if let Some(persistence) = &mut self.persistence {
-                persistence.at = self.clock.since_start(begun);
+                persistence.at = self.timers.clock.since_start(begun);
             }
             is_swept = true;
             for bucket in self.host.buckets() {
@@ -325,28 +285,26 @@ impl Server {
             }
             // One server after the other.
             is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
-            let mut unread = self.members.take_unread();
+            let mut unread = self.links.sockets.take_unread();
             for event in events.iter().filter(|event| event.token() != DISK) {
                 let token = event.token().0;
-                if token < self.listeners.len() {
+                if self.listeners.has(token) {
                     self.accept(token, now);
-                } else if self.members.has(token) {
+                } else if self.links.sockets.has(token) {
                     unread.remove(&token);
-                    self.members.turn(token, &mut self.arrivals);
+                    self.links.sockets.turn(token, &mut self.links.arrivals);
                 } else {
                     self.wake(token, event.is_readable(), event.is_read_closed() || event.is_error());
                 }
             }
             for token in unread {
-                self.members.turn(token, &mut self.arrivals);
+                self.links.sockets.turn(token, &mut self.links.arrivals);
             }
-            for _ in 0..self.queue.len() {
-                if let Some(token) = self.queue.pop_front() {
-                    self.turn(token, now);
-                }
+            for token in std::mem::take(&mut self.clients.queue) {
+                self.turn(token, now);
             }
             self.disconnect_killed();
-            if now.saturating_sub(self.ticked) >= TICK || now < self.ticked {
+            if now.saturating_sub(self.timers.ticked) >= TICK || now < self.timers.ticked {
                 self.tick(now)?;
             }
             self.work_of_member(now, begun)?;
@@ -359,18 +317,8 @@ impl Server {
 
     /// A client's or a browser's socket has something to read, which may be its end, or room to send.
     fn wake(&mut self, token: usize, is_readable: bool, is_ending: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return self.serve_http(token) };
-        peer.is_ending |= is_ending;
-        self.mark(token, is_readable || is_ending);
-    }
-
-    /// Queues a client for its turn.
-    fn mark(&mut self, token: usize, has_more: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return };
-        peer.has_more |= has_more;
-        if !peer.is_queued {
-            peer.is_queued = true;
-            self.queue.push_back(token);
+        if !self.clients.wake(token, is_readable, is_ending) {
+            self.serve_http(token);
         }
     }
 
@@ -378,71 +326,47 @@ impl Server {
     fn accept(&mut self, listener: usize, now: Milliseconds) {
         for _ in 0..MOST_ACCEPTED {
             // No connection waits, or there is no room for another socket: then `tick` tries again.
-            let (from, kind) = &self.listeners[listener];
-            let kind = *kind;
-            let Ok((stream, address)) = from.accept() else { return };
+            let Some((stream, address, kind)) = self.listeners.accept(listener) else { return };
             match kind {
                 ListenerKind::Members => self.accept_member(stream, now),
-                ListenerKind::Http => self.accept_http(stream, address, now),
-                ListenerKind::Clients | ListenerKind::Followers => self.accept_client(stream, address, kind, now),
+                ListenerKind::Http => {
+                    self.observability.http.accept(&mut self.listeners, (stream, address), now);
+                }
+                ListenerKind::Clients | ListenerKind::Followers => {
+                    let (node, follows) = (&mut self.host.node().borrow_mut(), kind == ListenerKind::Followers);
+                    self.clients.accept(&mut self.listeners, (stream, address), follows, node, now);
+                }
             }
         }
-        self.queue.push_back(listener);
-    }
-
-    fn accept_client(&mut self, mut stream: TcpStream, address: SocketAddr, kind: ListenerKind, now: Milliseconds) {
-        let node = &mut *self.host.node().borrow_mut();
-        if self.peers.len() >= node.settings.most_clients {
-            node.counts.rejected += 1;
-            if self.acceptor.is_none() {
-                let _ = stream.write(b"-ERR max number of clients reached\r\n");
-            }
-            return;
-        }
-        let token = self.next_token;
-        self.next_token += 1;
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let ready =
-            stream.set_nodelay(true).and_then(|()| self.poll.registry().register(&mut stream, Token(token), interest));
-        let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
-        if let Ok(stream) = ready.and_then(|()| Stream::accepted(stream, self.acceptor.as_ref())) {
-            let client = node.connect(address.to_string(), local, now);
-            self.peers.insert(token, Peer::new(stream, client, node, kind == ListenerKind::Followers));
-        }
+        self.clients.queue.push_back(listener);
     }
 
     /// A client's turn: its requests are read, carried out and answered.
     fn turn(&mut self, token: usize, now: Milliseconds) {
-        if token < self.listeners.len() {
+        if self.listeners.has(token) {
             return self.accept(token, now);
         }
-        let Some(peer) = self.peers.get_mut(&token) else { return };
-        peer.is_queued = false;
-        if peer.held > 0 {
-            // It goes on once it has its outstanding replies.
-            return;
-        }
-        let outcome = peer.work(&mut self.host);
-        self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
-        if peer.connection.waits_for_snapshot() {
-            self.savers.push(token);
-        }
+        let Some(outcome) = self.clients.work(token, &mut self.host) else { return };
         if let (Ok(pause), Some(persistence)) = (&outcome, &mut self.persistence) {
-            peer.held += 1;
-            return persistence.turn.clients.push((token, *pause));
+            return self.clients.hold(token, *pause, &mut persistence.turn);
         }
-        let outcome = outcome.and_then(|pause| peer.send_replies(pause, &self.host));
+        self.send_replies(token, outcome);
+    }
+
+    /// Sends a client's replies.
+    fn send_replies(&mut self, token: usize, outcome: Result<Pause, Disconnection>) {
+        let Some(socket) = self.clients.sockets.get_mut(&token) else { return };
+        let outcome = outcome.and_then(|pause| socket.send_replies(pause, &self.host));
         self.finish_turn(token, outcome);
     }
 
     /// Queues a client again that is to have another turn, and ends one that has gone.
     fn finish_turn(&mut self, token: usize, outcome: Result<bool, Disconnection>) {
         match outcome {
-            Ok(true) => self.mark(token, false),
+            Ok(true) => self.clients.mark(token, false),
             Ok(false) => {}
             Err(disconnection) => {
-                let peer = self.peers.get(&token);
-                let client = peer.map_or(String::new(), |peer| peer.connection.session.client.address.clone());
+                let client = self.clients.address(token);
                 match disconnection {
                     Disconnection::Ended => {}
                     Disconnection::SpeaksHttp => self.report(&Event::HttpRefused { client }),
@@ -457,33 +381,28 @@ impl Server {
     fn send_held(&mut self) {
         while let Some(clients) = self.persistence.as_mut().and_then(Persistence::next_to_reply) {
             for (token, pause) in clients {
-                let Some(peer) = self.peers.get_mut(&token) else { continue };
-                peer.held -= 1;
-                if peer.held == 0 {
-                    let outcome = peer.send_replies(pause, &self.host);
-                    self.finish_turn(token, outcome);
+                if self.clients.release(token) {
+                    self.send_replies(token, Ok(pause));
                 }
             }
         }
         while let Some((to, message)) = self.persistence.as_mut().and_then(Persistence::next_to_send) {
-            self.members.send(to, message);
+            self.links.sockets.send(to, message);
         }
     }
 
     fn accept_member(&mut self, stream: TcpStream, now: Milliseconds) {
         // Without random numbers no member can be admitted; the caller tries again.
-        let Ok(nonce) = (self.pool.random)() else { return };
-        let token = self.next_token;
-        self.next_token += 1;
-        self.members.accept(self.poll.registry(), token, stream, nonce, now);
+        let Ok(nonce) = (self.configuration.pool.random)() else { return };
+        let token = self.listeners.new_token();
+        self.links.sockets.accept(self.listeners.registry(), token, stream, nonce, now);
     }
 
     fn call(&mut self, address: SocketAddr, now: Milliseconds) {
-        let Ok(nonce) = (self.pool.random)() else { return };
-        let token = self.next_token;
-        self.next_token += 1;
+        let Ok(nonce) = (self.configuration.pool.random)() else { return };
+        let token = self.listeners.new_token();
         // A member that can't be reached is called again later.
-        let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
+        let _ = self.links.sockets.call(self.listeners.registry(), token, address, nonce, now);
     }
 
     /// Handles messages from other members, and sends this member's messages, in the turn that began at `begun`.
@@ -493,11 +412,11 @@ impl Server {
                 member.wake(at, outputs);
             }
         });
-        for arrival in std::mem::take(&mut self.arrivals) {
+        for arrival in std::mem::take(&mut self.links.arrivals) {
             self.arrive(arrival, begun)?;
         }
         let mut batch = self.persistence.as_ref().map(Persistence::batch);
-        let prepared = self.deferred.prepare(&mut self.host, batch.as_deref_mut(), begun);
+        let prepared = self.links.deferred.prepare(&mut self.host, batch.as_deref_mut(), begun);
         drop(batch);
         if let Some(Prepared { from, message, journaled }) = prepared {
             self.take_message(from, message);
@@ -519,17 +438,18 @@ impl Server {
             self.work_of_group()?;
             self.send_held();
         }
-        self.members.flush();
-        self.deferred.pace.end(&self.host, clock::instant);
-        if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
-            self.joined = now;
-            self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
+        self.links.sockets.flush();
+        self.links.deferred.pace.end(&self.host, clock::instant);
+        if !self.host.member().membership().is_welcome() && now.saturating_sub(self.timers.joined) >= TIME_TO_JOIN_AGAIN
+        {
+            self.timers.joined = now;
+            self.configuration.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
         }
         if self.host.member().own().role == Role::Data {
             // No server is opened at a member that is not connected.
-            self.host.member().hosts_away().for_each(|host| self.members.expect(host.identity));
+            self.host.member().membership().hosts_away().for_each(|host| self.links.sockets.expect(host.identity));
         }
-        let due = self.members.due_calls(|identity| self.host.member().peer(identity), now);
+        let due = self.links.sockets.due_calls(|identity| self.host.member().membership().peer(identity), now);
         due.into_iter().for_each(|address| self.call(address, now));
         Ok(())
     }
@@ -541,7 +461,7 @@ impl Server {
                     group.connect(*at, &peer);
                 }
                 self.host.with_member(|member, _, outputs| {
-                    if !member.is_welcome() {
+                    if !member.membership().is_welcome() {
                         member.join(peer.identity, outputs);
                     }
                     member.connect(peer, outputs);
@@ -554,8 +474,8 @@ impl Server {
                 self.group().into_iter().for_each(|group| group.disconnect(peer.identity));
                 self.host.with_member(|member, _, outputs| member.disconnect(peer.identity, outputs));
                 let (member, address) = (peer.identity.to_string(), peer.address);
-                if self.host.member().has_gone(peer.identity) {
-                    self.members.forget(peer.identity);
+                if self.host.member().membership().has_gone(peer.identity) {
+                    self.links.sockets.forget(peer.identity);
                     self.report(&Event::MemberLeft { member, address });
                 } else {
                     self.report(&Event::MemberLost { member, address });
@@ -564,9 +484,9 @@ impl Server {
             Arrival::Message(from, message) => match PeerMessage::read(message) {
                 Ok(PeerMessage::Message(message))
                     if self.host.takes_long(&message)
-                        || self.deferred.holds_back(from, &message, &self.host, begun) =>
+                        || self.links.deferred.holds_back(from, &message, &self.host, begun) =>
                 {
-                    self.deferred.push(from, message);
+                    self.links.deferred.push(from, message);
                 }
                 Ok(PeerMessage::Message(message)) => self.take_message(from, message),
                 Ok(PeerMessage::Group(message)) => {
@@ -575,7 +495,9 @@ impl Server {
                     }
                 }
                 Ok(PeerMessage::Ask) => self.send_state(from),
-                Ok(PeerMessage::State(state)) => self.peer_states.receive(from, *state, self.host.node().borrow().now),
+                Ok(PeerMessage::State(state)) => {
+                    self.observability.peer_states.receive(from, *state, self.host.node().borrow().now)
+                }
                 // The sender asks again.
                 Err(error) => self.report(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
@@ -588,8 +510,8 @@ impl Server {
         let (mut differing, own) = (Vec::new(), self.host.member().settings());
         self.host.with_member(|member, _, _| differing = member.take_differing());
         for (member, settings) in differing {
-            let Some(by) = self.members.address(member) else { continue };
-            if !self.host.member().is_welcome() {
+            let Some(by) = self.links.sockets.address(member) else { continue };
+            if !self.host.member().membership().is_welcome() {
                 return Err(Error::OtherSettings { by, own, pool: settings });
             }
             self.report(&Event::OtherSettings { member: by, differences: settings.differences(&own) });
@@ -598,7 +520,7 @@ impl Server {
     }
 
     fn take_message(&mut self, from: Identity, message: Message<Bucket>) {
-        self.deferred.pace.begin(&message, clock::instant);
+        self.links.deferred.pace.begin(&message, clock::instant);
         self.host.with_member(|member, now, outputs| member.receive(now, from, message, outputs));
     }
 
@@ -606,7 +528,7 @@ impl Server {
     fn deliver(&mut self, output: Output<Bucket>) {
         match output {
             // That member has gone.
-            Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}
+            Output::Send(to, _) if self.host.member().membership().has_gone(to) && !self.links.sockets.reaches(to) => {}
             Output::Send(to, message) => {
                 let (may_be_lost, subject) = (message.may_be_lost(), message.subject());
                 // Every message between members can be serialized.
@@ -615,7 +537,7 @@ impl Server {
                 let message = Outgoing { pieces, may_be_lost, subject };
                 match &mut self.persistence {
                     Some(persistence) => persistence.turn.messages.push((to, message)),
-                    None => self.members.send(to, message),
+                    None => self.links.sockets.send(to, message),
                 }
             }
             Output::Done(ticket, answer) => self.answer(ticket, answer),
@@ -624,72 +546,43 @@ impl Server {
 
     /// Passes an answer on to the client that waits for it, if it is still connected.
     fn answer(&mut self, ticket: Ticket, answer: Answer<Bucket>) {
-        let goes_on = matches!(answer, Answer::Found(_));
-        let token = if goes_on { self.tickets.get(&ticket).copied() } else { self.tickets.remove(&ticket) };
-        let Some((token, peer)) = token.and_then(|token| Some((token, self.peers.get_mut(&token)?))) else { return };
-        peer.connection.answered(&mut self.host, ticket, answer);
-        self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
-        if let Some(persistence) = &mut self.persistence {
-            peer.held += 1;
-            return persistence.turn.clients.push((token, Pause::Turn));
+        let Some(token) = self.clients.answer(ticket, answer, &mut self.host) else { return };
+        match &mut self.persistence {
+            Some(persistence) => self.clients.hold(token, Pause::Turn, &mut persistence.turn),
+            None => self.clients.mark(token, false),
         }
-        self.mark(token, false);
     }
 
     fn end(&mut self, token: usize) {
-        let Some(mut peer) = self.peers.remove(&token) else { return };
-        peer.stream.close();
-        for ticket in peer.connection.end(&mut self.host) {
-            self.tickets.remove(&ticket);
-        }
+        self.clients.end(token, &mut self.host);
     }
 
     /// Periodic work: ends clients that have timed out, and measures the memory of the process.
     fn tick(&mut self, now: Milliseconds) -> Result<(), Error> {
-        self.ticked = now;
-        self.clock.set_again();
+        self.timers.ticked = now;
+        self.timers.clock.set_again();
         let node = Rc::clone(self.host.node());
-        let over = self.peers.iter().filter(|(_, peer)| peer.is_over(&node.borrow(), now)).map(|(&token, _)| token);
-        let over: Vec<usize> = over.collect();
-        over.into_iter().for_each(|token| self.end_as_overdue(token));
-        (0..self.listeners.len()).for_each(|listener| self.accept(listener, now));
+        let overdue = self.clients.tokens(|socket| socket.is_over(&node.borrow(), now));
+        overdue.into_iter().for_each(|token| self.end_as_overdue(token));
+        self.listeners.tokens().for_each(|listener| self.accept(listener, now));
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
         drop(node);
         self.check_snapshot()?;
         self.host.forget_copies(now);
-        let mut given_up = Vec::new();
-        let longest = if self.members.receives_large() { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER };
-        for (&token, peer) in &mut self.peers {
-            let tickets = peer.connection.gives_up(&mut self.host, longest);
-            if !tickets.is_empty() {
-                given_up.push(token);
-            }
-            for ticket in tickets {
-                self.tickets.remove(&ticket);
-            }
-        }
-        given_up.into_iter().for_each(|token| self.mark(token, false));
+        let receives_large = self.links.sockets.receives_large();
+        self.clients.give_up(&mut self.host, if receives_large { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER });
         self.end_clients_that_wait_for_parity();
-        self.members.tick(now, &mut self.arrivals);
-        self.host.member().behind().for_each(|member| self.members.expect(member));
+        self.links.sockets.tick(now, &mut self.links.arrivals);
+        self.host.member().behind().for_each(|member| self.links.sockets.expect(member));
         // Operators are told which members are silent, so all others are connected.
-        self.host.member().silent().for_each(|peer| self.members.expect(peer.identity));
+        self.host.member().membership().silent().for_each(|peer| self.links.sockets.expect(peer.identity));
         self.host.with_member(|member, at, outputs| member.tick(at, outputs));
-        self.http.tick(now);
+        self.observability.http.tick(now);
         self.check_certificates();
         self.report_events(now);
         Ok(())
     }
-}
-
-/// Listens on an address; connections to it are reported under this token.
-fn bind(poll: &Poll, token: usize, address: SocketAddr) -> Result<TcpListener, Error> {
-    let listener = TcpListener::bind(address).and_then(|mut listener| {
-        poll.registry().register(&mut listener, Token(token), Interest::READABLE)?;
-        Ok(listener)
-    });
-    listener.map_err(|cause| Error::Listen { address, cause })
 }
 
 /// The process's resident memory and its peak, as Linux reports them. [B]

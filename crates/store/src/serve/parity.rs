@@ -3,9 +3,8 @@
 use super::group::Group;
 use super::monitor::Monitor;
 use super::peer_message::PeerMessage;
-use super::peers::Peers;
 use super::persistence::Persistence;
-use super::{Error, Server};
+use super::{Error, MemberLinks, Server};
 use crate::log::Event;
 use crate::member::Peer;
 use crate::node::Node;
@@ -27,22 +26,22 @@ impl Server {
             return Err(Error::Replaced);
         }
         let member = self.host.member();
-        if member.departure().is_some() {
-            group.leave(member.has_left(), *at);
+        if member.membership().departure().is_some() {
+            group.leave(member.membership().has_left(), *at);
         }
         group.tick(*at);
         self.host.node().borrow_mut().group = Some(group.state());
-        let wanted = group.wants(self.host.member().peers());
+        let wanted = group.wants(self.host.member().membership().peers());
         let output = group.take_output().map_err(Error::Persistence)?;
         let life = group.take_new_life();
         for (to, message) in output.sends {
             self.send_to_member(to, &PeerMessage::Group(message), false);
         }
         output.events.iter().for_each(|event| self.report(event));
-        wanted.into_iter().for_each(|member| self.members.expect(member));
+        wanted.into_iter().for_each(|member| self.links.sockets.expect(member));
         if let Some(life) = life {
             self.host.with_member(|member, _, outputs| member.begin_life(life, outputs));
-            self.members.begin_life(life, &mut self.arrivals);
+            self.links.sockets.begin_life(life, &mut self.links.arrivals);
         }
         Ok(())
     }
@@ -58,20 +57,21 @@ impl Server {
     /// A spare that has received all data of a lost member is that member from now on. Its clients and the other members have to connect again.
     pub(super) fn become_another(&mut self, now: Milliseconds) -> Result<(), Error> {
         let Some(successor) = self.group().and_then(|group| group.becomes.take()) else { return Ok(()) };
-        let Some(data) = self.pool.data.clone() else { return Ok(()) };
-        let clients: Vec<usize> = self.peers.keys().copied().collect();
-        clients.into_iter().for_each(|token| self.end(token));
-        (self.queue, self.arrivals, self.deferred) = Default::default();
+        let Some(data) = self.configuration.pool.data.clone() else { return Ok(()) };
+        self.clients.tokens(|_| true).into_iter().for_each(|token| self.end(token));
+        self.clients.queue.clear();
         let chance = std::array::from_fn(|_| self.host.node().borrow_mut().draw());
-        let node = Node::new(self.settings.clone(), self.host.node().borrow().port, chance, now);
+        let node = Node::new(self.configuration.settings.clone(), self.host.node().borrow().port, chance, now);
         let own = Peer { identity: successor.identity, ..self.own().clone() };
         // The former persistence holds the lock on the directory, and is dropped here.
         let at = self.persistence.take().map_or(0, |persistence| persistence.at);
         let (host, persistence) =
-            Persistence::begin(data, &self.pool, node, own, false, at, &self.waker).map_err(Error::Data)?;
-        self.members = Peers::new(host.member().own().clone(), self.pool.secret.clone(), self.pool.tls.clone());
+            Persistence::begin(data, &self.configuration.pool, node, own, false, at, &self.listeners.waker)
+                .map_err(Error::Data)?;
+        self.links = MemberLinks::new(host.member().own(), &self.configuration.pool);
         (self.host, self.persistence) = (host, Some(persistence));
-        self.monitor = Monitor::new(&MemberState::of(&self.host).servers, self.host.member().is_welcome(), now);
+        self.observability.monitor =
+            Monitor::new(&MemberState::of(&self.host).servers, self.host.member().membership().is_welcome(), now);
         self.report(&Event::Becomes { member: successor.identity.to_string() });
         Ok(())
     }

@@ -89,7 +89,7 @@ impl PeerStates {
     pub fn view(&self, host: &Host, now: Milliseconds) -> PoolView {
         let member = host.member();
         let own = MemberState::of(host);
-        let others = member.peers().map(|peer| {
+        let others = member.membership().peers().map(|peer| {
             let received = self.received.get(&peer.identity);
             MemberView {
                 member: peer.identity.to_string(),
@@ -103,7 +103,7 @@ impl PeerStates {
         PoolView {
             version: env!("CARGO_PKG_VERSION"),
             own: own.member,
-            is_welcome: member.is_welcome(),
+            is_welcome: member.membership().is_welcome(),
             now,
             members: [first].into_iter().chain(others).collect(),
         }

@@ -59,12 +59,12 @@ impl Persistence {
         // If it can't be woken, the loop looks again in a tenth of a second.
         let (disk, found) = Disk::open(data, host.member_mut(), move || drop(waker.wake()))?;
         let directory_of_group = Directory::new(directory.clone());
-        if found.run.is_some() && founds && !host.member().is_welcome() {
+        if found.run.is_some() && founds && !host.member().membership().is_welcome() {
             return Err(Error::NotWelcome(directory));
         }
         let facts = directory_of_group.facts()?;
         // Its disk may be needed to rebuild others of its group, until the group says that it has left the group too.
-        if host.member().has_left() && (parity.is_none() || facts.covered_by.is_none()) {
+        if host.member().membership().has_left() && (parity.is_none() || facts.covered_by.is_none()) {
             return Err(Error::Left(directory));
         }
         let own = Peer { life: facts.life, ..own };
@@ -172,17 +172,16 @@ impl Server {
 
     /// Answers the clients that wait for a snapshot, once it is made.
     pub(super) fn work_of_snapshot(&mut self) -> Result<(), super::Error> {
-        if self.savers.is_empty() {
+        if self.clients.savers.is_empty() {
             return Ok(());
         }
         self.check_snapshot()?;
         let state = self.host.node().borrow().disk.as_ref().map(|disk| (disk.is_saving, disk.has_failed));
         let (Some((false, has_failed)), Some(persistence)) = (state, &mut self.persistence) else { return Ok(()) };
-        for token in std::mem::take(&mut self.savers) {
-            let Some(peer) = self.peers.get_mut(&token) else { continue };
-            peer.connection.was_saved(has_failed);
-            peer.held += 1;
-            persistence.turn.clients.push((token, Pause::Turn));
+        for token in std::mem::take(&mut self.clients.savers) {
+            let Some(socket) = self.clients.sockets.get_mut(&token) else { continue };
+            socket.connection.was_saved(has_failed);
+            self.clients.hold(token, Pause::Turn, &mut persistence.turn);
         }
         Ok(())
     }

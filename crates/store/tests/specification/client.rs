@@ -308,7 +308,7 @@ impl World {
 
     /// How often servers have split and merged.
     fn changes(&self) -> u64 {
-        self.hosts.iter().map(|host| host.member().counts()).map(|counts| counts.splits + counts.merges).sum()
+        self.hosts.iter().map(|host| host.member().hosted().counts()).map(|counts| counts.splits + counts.merges).sum()
     }
 }
 

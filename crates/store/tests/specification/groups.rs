@@ -543,7 +543,7 @@ impl World {
                 _ => {}
             }
             machine.host.with_member(|member, _, outputs| {
-                if !member.is_welcome() {
+                if !member.membership().is_welcome() {
                     member.join(peer.identity, outputs);
                 }
                 member.connect(peer, outputs);
@@ -684,7 +684,7 @@ impl World {
         let (servers, values) = table_of(self.machines.iter().flatten().map(|machine| machine.host.member()));
         check_values(&values, &self.model, &self.unknown);
         let members = self.machines.iter().flatten().map(|machine| machine.host.member());
-        let knows = |gone: &Identity| members.clone().any(|member| member.peer(*gone).is_some());
+        let knows = |gone: &Identity| members.clone().any(|member| member.membership().peer(*gone).is_some());
         assert!(!self.left.iter().any(knows), "a member that has left is still known: {:?}", self.left);
         servers
     }

@@ -224,16 +224,17 @@ fn a_new_member_with_other_settings_is_not_admitted() {
         SharedSettings { durability: Durability { is_persistent: !is_persistent, ..pool.durability }, ..pool },
         SharedSettings { durability: Durability { parity: 1, ..pool.durability }, ..pool },
     ];
-    let (known, options) = (host.member().peers().count(), ["--capacity", "--servers", "--data", "--parity"]);
+    let (known, options) =
+        (host.member().membership().peers().count(), ["--capacity", "--servers", "--data", "--parity"]);
     for (settings, option) in others.into_iter().zip(options) {
         let outputs = receive(&mut host, 9, Message::Join(peer(9), settings));
         let [Output::Send(Identity(9), Message::Differs(refused))] = &outputs[..] else { panic!("{outputs:?}") };
         let differences = refused.differences(&settings);
         assert!(differences.starts_with(&format!("{option}: found ")) && !differences.contains(';'), "{differences}");
-        assert_eq!(host.member().peers().count(), known);
+        assert_eq!(host.member().membership().peers().count(), known);
     }
     receive(&mut host, 9, Message::Join(peer(9), pool));
-    assert_eq!(host.member().peers().count(), known + 1);
+    assert_eq!(host.member().membership().peers().count(), known + 1);
 }
 
 #[test]
@@ -249,16 +250,16 @@ fn a_new_member_with_other_settings_is_not_admitted_by_one_that_is_admitted_afte
         let outputs = receive(&mut second, 1, message);
         refusals += outputs.iter().filter(|it| matches!(it, Output::Send(Identity(9), Message::Differs(_)))).count();
     }
-    assert_eq!((refusals, second.member().peer(Identity(9))), (1, None));
+    assert_eq!((refusals, second.member().membership().peer(Identity(9))), (1, None));
 }
 
 #[test]
 fn a_new_member_learns_of_departures_unknown_to_the_member_that_let_it_in() {
     let mut host = standing_by();
     receive(&mut host, 2, Message::Welcome(vec![peer(1), peer(2), peer(7)], Placement::default(), Vec::new()));
-    assert!(host.member().peer(Identity(7)).is_some());
+    assert!(host.member().membership().peer(Identity(7)).is_some());
     receive(&mut host, 1, Message::Welcome(vec![peer(1), peer(2)], Placement::default(), vec![gone(7)]));
-    assert!(host.member().peer(Identity(7)).is_none());
+    assert!(host.member().membership().peer(Identity(7)).is_none());
     let outputs = receive(&mut host, 1, Message::Member(peer(8)));
     let is_told = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(8), Message::There(_, over)) if *over == [gone(7)]);
     assert!(outputs.iter().any(is_told), "the member that admit it may not know either");

@@ -304,7 +304,7 @@ impl World {
         self.machines[number] = Machine::start(number, disk, false, self.now, runs);
         self.begin(number);
         self.connect_all(number);
-        if self.leaving.contains(&number) && self.machines[number].host.member().departure().is_none() {
+        if self.leaving.contains(&number) && self.machines[number].host.member().membership().departure().is_none() {
             // It was asked, but its log had not been made durable: it is asked again.
             self.ask_to_leave(number, 0);
         }
@@ -335,7 +335,7 @@ impl World {
         for (number, met) in [(one, other), (other, one)] {
             let met = self.machines[met].host.member().own().clone();
             self.machines[number].host.with_member(|member, _, outputs| {
-                if !member.is_welcome() {
+                if !member.membership().is_welcome() {
                     member.join(met.identity, outputs);
                 }
                 member.connect(met, outputs);
@@ -392,7 +392,7 @@ impl World {
     fn leave(&mut self, number: usize) {
         self.leaving.insert(number);
         // A machine that dies before it has recorded the request was never asked.
-        while self.machines[number].host.member().departure().is_none() {
+        while self.machines[number].host.member().membership().departure().is_none() {
             self.ask_to_leave(number, 20);
         }
     }
@@ -406,12 +406,17 @@ impl World {
     fn check_that_all_have_left(&self) {
         for &gone in &self.leaving {
             let member = self.machines[gone].host.member();
-            assert!(member.has_left(), "member {gone} never leaves: {:?}{}", member.departure(), self.how_it_stands());
+            assert!(
+                member.membership().has_left(),
+                "member {gone} never leaves: {:?}{}",
+                member.membership().departure(),
+                self.how_it_stands()
+            );
             let others = self.machines.iter().enumerate().filter(|(number, _)| !self.leaving.contains(number));
             for (number, other) in others {
                 let (other, gone) = (other.host.member(), member.own().identity);
                 let is_host = other.hints().iter().any(|(_, host)| host == gone);
-                assert!(!is_host && other.peer(gone).is_none(), "{number} still knows {gone}");
+                assert!(!is_host && other.membership().peer(gone).is_none(), "{number} still knows {gone}");
             }
         }
     }
@@ -508,7 +513,7 @@ impl World {
             let (one, other) = (self.draws.below(machines) as usize, self.draws.below(machines) as usize);
             if self.draws.below(100) < 2 {
                 // The process of a member that has left has exited.
-                if !self.machines[one].host.member().has_left() {
+                if !self.machines[one].host.member().membership().has_left() {
                     self.compare_and_crash(one);
                 }
             } else if one != other && self.draws.below(100) < 2 {
@@ -546,7 +551,7 @@ impl World {
             let behind: Vec<Identity> = member.behind().collect();
             format!(
                 "\n{number}: welcome {}, servers {servers:?}, {:?}, {:?}, behind {behind:?}, waits for {asked:?}",
-                member.is_welcome(),
+                member.membership().is_welcome(),
                 member.hints(),
                 member.image()
             )
@@ -640,7 +645,11 @@ fn a_member_that_loses_its_power_after_it_let_others_in_knows_them() {
         world.until_nothing_is_under_way();
         for machine in &world.machines {
             let member = machine.host.member();
-            assert!(member.is_welcome() && member.peers().count() == 3, "{}", world.how_it_stands());
+            assert!(
+                member.membership().is_welcome() && member.membership().peers().count() == 3,
+                "{}",
+                world.how_it_stands()
+            );
         }
     });
 }
@@ -664,7 +673,8 @@ fn simulate_leaving(loses_power: bool) {
         crashes += world.crashes[0] + world.crashes[1] - before;
         during_changes += world.during_changes;
         world.check_that_all_have_left();
-        moved += world.machines[leaver].host.member().departure().map_or(0, |departure| departure.moved.len());
+        moved +=
+            world.machines[leaver].host.member().membership().departure().map_or(0, |departure| departure.moved.len());
         world.check();
         world.run(200, true, |_| {});
         world.check();

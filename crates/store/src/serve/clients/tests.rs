@@ -65,7 +65,7 @@ impl Write for Socket {
 /// A server with one client, whose socket reports once that data has arrived, or that there is room again.
 struct World {
     host: Host,
-    peer: Peer<Socket>,
+    socket: ClientSocket<Socket>,
     client: Stream<Socket>,
     wire: Socket,
     unsent: Vec<u8>,
@@ -79,15 +79,15 @@ impl World {
         let mut node = Node::new(settings, 6379, [1, 2, 3], NOW);
         let client = node.connect("localhost:1".to_owned(), String::new(), NOW);
         let stream = Stream::accepted(server, acceptor).unwrap();
-        let peer = Peer::new(stream, client, &node, false);
+        let socket = ClientSocket::new(stream, client, &node, false);
         let client = Stream::connected(wire.clone(), connector, ADDRESS).unwrap();
-        World { host: Host::alone(node), peer, client, wire, unsent: Vec::new(), replies: Vec::new() }
+        World { host: Host::alone(node), socket, client, wire, unsent: Vec::new(), replies: Vec::new() }
     }
 
     fn turns(&mut self) -> Result<(), Disconnection> {
         loop {
-            let pause = self.peer.work(&mut self.host)?;
-            if !self.peer.send_replies(pause, &self.host)? {
+            let pause = self.socket.work(&mut self.host)?;
+            if !self.socket.send_replies(pause, &self.host)? {
                 return Ok(());
             }
         }
@@ -100,7 +100,7 @@ impl World {
         to.borrow_mut().arrived += arrives;
         let had_none = std::mem::replace(&mut self.wire.reads.borrow_mut().room, room) == 0;
         if arrives > 0 || had_none {
-            self.peer.has_more |= arrives > 0;
+            self.socket.has_more |= arrives > 0;
             self.turns()?;
         }
         Ok(())
@@ -194,7 +194,7 @@ proptest! {
         world.use_client();
         // If the bytes could still become TLS, the server waits for more until the time is over.
         if world.step(usize::MAX, usize::MAX).is_ok() {
-            prop_assert!(world.peer.is_over(&world.host.node().borrow(), NOW + 60_001));
+            prop_assert!(world.socket.is_over(&world.host.node().borrow(), NOW + 60_001));
         }
         prop_assert_eq!(world.host.node().borrow().counts.commands, 0);
     }
@@ -215,11 +215,11 @@ fn a_client_whose_handshake_takes_too_long_is_ended() {
     world.unsent = b"PING\r\n".to_vec();
     world.use_client();
     world.step(100, usize::MAX).unwrap();
-    assert!(!world.peer.is_over(&world.host.node().borrow(), NOW + 5_000));
-    assert!(world.peer.is_over(&world.host.node().borrow(), NOW + 5_001));
+    assert!(!world.socket.is_over(&world.host.node().borrow(), NOW + 5_000));
+    assert!(world.socket.is_over(&world.host.node().borrow(), NOW + 5_001));
     let mut world = secured(settings);
     assert_eq!(world.ask(b"PING\r\n", PONG.len()), Ok(PONG.to_vec()));
-    assert!(!world.peer.is_over(&world.host.node().borrow(), NOW + 5_001));
+    assert!(!world.socket.is_over(&world.host.node().borrow(), NOW + 5_001));
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn a_handshake_that_is_cut_off_ends_the_connection() {
         to.bytes.truncate(bytes);
         to.is_closed = true;
         drop(to);
-        world.peer.is_ending = true;
-        world.peer.has_more = true;
+        world.socket.is_ending = true;
+        world.socket.has_more = true;
         assert_eq!(
             world.step(usize::MAX, usize::MAX).and_then(|()| world.turns()),
             Err(Disconnection::Ended),
@@ -264,7 +264,7 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
         world.use_client();
         // The end of file arrives with the request, and is not reported again.
         world.wire.writes.borrow_mut().is_closed = true;
-        world.peer.is_ending = true;
+        world.socket.is_ending = true;
         assert_eq!(world.step(usize::MAX, usize::MAX), Err(Disconnection::Ended));
         world.use_client();
         assert_eq!(world.replies, PONG);
@@ -275,7 +275,7 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
 fn tls_is_closed_properly_for_a_client_that_quits() {
     let mut world = secured(Settings::default());
     assert_eq!(world.ask(b"QUIT\r\n", usize::MAX), Err(Disconnection::Ended));
-    world.peer.stream.close();
+    world.socket.stream.close();
     world.use_client();
     assert_eq!(world.replies, b"+OK\r\n");
     let nothing_follows = world.client.read(&mut [0; 10]).map_err(|error| error.kind());

@@ -17,7 +17,7 @@ impl Machine {
     /// Tells its group role that it is leaving, or has left, the pool.
     pub(super) fn go_on_leaving(&mut self, now: u64) {
         let member = self.host.member();
-        let (leaves, has_left) = (member.departure().is_some(), member.has_left());
+        let (leaves, has_left) = (member.membership().departure().is_some(), member.membership().has_left());
         match &mut self.part {
             Part::Data(data) if has_left => data.leave(now, &mut self.output),
             Part::Spare(spare, _) if leaves => spare.leave(now),
@@ -28,7 +28,7 @@ impl Machine {
     /// Its progress with leaving and the members it waits for, if it is leaving.
     pub(super) fn how_it_leaves(&self) -> String {
         let member = self.host.member();
-        let Some(departure) = member.departure() else { return String::new() };
+        let Some(departure) = member.membership().departure() else { return String::new() };
         let awaited: Vec<Identity> = member.uninformed().map(|peer| peer.identity).collect();
         format!(", leaves ({:?}), waits for {awaited:?}", departure.stage)
     }
@@ -40,14 +40,14 @@ impl Machine {
             Part::Spare(spare, _) => spare.is_given(),
             Part::Parity(_) => false,
         };
-        self.host.member().has_left() && !keeps_it
+        self.host.member().membership().has_left() && !keeps_it
     }
 }
 
 impl World {
     /// Whether no member is about to leave.
     pub(super) fn nobody_leaves(&self) -> bool {
-        self.machines.iter().flatten().all(|machine| machine.host.member().departure().is_none())
+        self.machines.iter().flatten().all(|machine| machine.host.member().membership().departure().is_none())
             && self.leaving.is_subset(&self.left)
     }
 
@@ -85,7 +85,7 @@ impl World {
         // A process of an earlier life, not yet told of the rebuilding, doesn't count.
         let is_last = |own: &&Peer| self.lives.get(&own.identity).copied().unwrap_or_default() == own.life;
         let machines = self.machines.iter().flatten();
-        let staying = machines.filter(|machine| machine.host.member().departure().is_none());
+        let staying = machines.filter(|machine| machine.host.member().membership().departure().is_none());
         let staying = staying.map(Machine::own).filter(is_last).map(|own| own.identity);
         let staying: BTreeSet<Identity> = staying.collect();
         self.leaving.retain(|it| !staying.contains(it));
