@@ -93,13 +93,13 @@ fn tell(host: &mut Host, from: Identity, message: &[u8]) {
 fuzz_target!(|input: (u8, Vec<u8>, Vec<(u8, Vec<u8>)>)| {
     let (piece, strange, messages) = input;
     let secret = Secret::of(b"");
-    let mut called = Link::new(false, secret.clone(), [2; 32], &peer(1));
+    let mut called = Link::new(false, &secret, [2; 32], &peer(1));
     for piece in strange.chunks(usize::from(piece).max(1)) {
         called.received(piece);
         while let Ok(Some(_)) = called.next_event() {}
     }
-    let mut caller = Link::new(true, secret.clone(), [1; 32], &peer(2));
-    let mut called = Link::new(false, secret, [2; 32], &peer(1));
+    let mut caller = Link::new(true, &secret, [1; 32], &peer(2));
+    let mut called = Link::new(false, &secret, [2; 32], &peer(1));
     carry(&mut caller, &mut called, 1 << 10);
     carry(&mut called, &mut caller, 1 << 10);
     carry(&mut caller, &mut called, 1 << 10);

@@ -29,7 +29,7 @@ use crate::host::Host;
 use crate::journal::disk::{self, Data, Recovered};
 use crate::large::encoding::encode;
 use crate::large::{LARGE, Pieces};
-use crate::link::{Nonce, Secret};
+use crate::link::{EphemeralKey, Secret};
 use crate::log::Event;
 use crate::member::{Answer, Durability, Identity, Message, Output, Peer, Policy, Role, SharedSettings, Ticket};
 use crate::node::{Node, Settings};
@@ -125,7 +125,7 @@ pub struct Pool {
     /// Which losses groups of members have to survive, if they keep parity.
     pub parity: Option<Promise>,
     /// Returns random numbers that nobody can guess.
-    pub random: fn() -> io::Result<Nonce>,
+    pub random: fn() -> io::Result<EphemeralKey>,
 }
 
 impl Pool {
@@ -393,16 +393,16 @@ impl Server {
 
     fn accept_member(&mut self, stream: TcpStream, now: Milliseconds) {
         // Without random numbers no member can be admitted; the caller tries again.
-        let Ok(nonce) = (self.configuration.pool.random)() else { return };
+        let Ok(key) = (self.configuration.pool.random)() else { return };
         let token = self.listeners.new_token();
-        self.links.sockets.accept(self.listeners.registry(), token, stream, nonce, now);
+        self.links.sockets.accept(self.listeners.registry(), token, stream, key, now);
     }
 
     fn call(&mut self, address: SocketAddr, now: Milliseconds) {
-        let Ok(nonce) = (self.configuration.pool.random)() else { return };
+        let Ok(key) = (self.configuration.pool.random)() else { return };
         let token = self.listeners.new_token();
         // A member that can't be reached is called again later.
-        let _ = self.links.sockets.call(self.listeners.registry(), token, address, nonce, now);
+        let _ = self.links.sockets.call(self.listeners.registry(), token, address, key, now);
     }
 
     /// Handles messages from other members, and sends this member's messages, in the turn that began at `begun`.

@@ -10,7 +10,7 @@ use mio::{Interest, Registry, Token};
 use super::outbox::{Outbox, Outgoing};
 use super::peer_message::PeerMessage;
 use crate::large::LARGE;
-use crate::link::{Event, Link, Nonce, Secret};
+use crate::link::{EphemeralKey, Event, Link, Secret};
 use crate::member::{Identity, Peer, Subject};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Connector, Stream};
@@ -140,10 +140,17 @@ impl Peers {
     }
 
     /// Accepts a connection.
-    pub fn accept(&mut self, registry: &Registry, token: usize, stream: TcpStream, nonce: Nonce, now: Milliseconds) {
+    pub fn accept(
+        &mut self,
+        registry: &Registry,
+        token: usize,
+        stream: TcpStream,
+        key: EphemeralKey,
+        now: Milliseconds,
+    ) {
         if self.sockets.values().filter(|socket| !socket.link.is_open()).count() < MOST_STRANGERS {
             // One that can't be registered is closed.
-            let _ = self.add(registry, token, stream, None, nonce, now);
+            let _ = self.add(registry, token, stream, None, key, now);
         }
     }
 
@@ -156,14 +163,14 @@ impl Peers {
         registry: &Registry,
         token: usize,
         address: SocketAddr,
-        nonce: Nonce,
+        key: EphemeralKey,
         now: Milliseconds,
     ) -> io::Result<()> {
         if self.sockets.values().any(|socket| socket.called == Some(address) && !socket.link.is_open()) {
             return Ok(());
         }
         let called =
-            TcpStream::connect(address).and_then(|stream| self.add(registry, token, stream, Some(address), nonce, now));
+            TcpStream::connect(address).and_then(|stream| self.add(registry, token, stream, Some(address), key, now));
         called.inspect_err(|error| drop(self.failures.insert(address, plain(error))))
     }
 
@@ -173,7 +180,7 @@ impl Peers {
         token: usize,
         mut stream: TcpStream,
         called: Option<SocketAddr>,
-        nonce: Nonce,
+        key: EphemeralKey,
         now: Milliseconds,
     ) -> io::Result<()> {
         registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
@@ -183,7 +190,7 @@ impl Peers {
             Some(address) => Stream::connected(stream, tls.map(|tls| &tls.connector), address.ip()),
             None => Stream::accepted(stream, tls.map(|tls| &tls.acceptor)),
         }?;
-        let link = Link::new(called.is_some(), self.secret.clone(), nonce, &self.own);
+        let link = Link::new(called.is_some(), &self.secret, key, &self.own);
         self.sockets.insert(token, Socket { stream, link, since: now, called, peer: None, sealing: None });
         Ok(())
     }
@@ -385,6 +392,8 @@ impl Peers {
 
     fn end(&mut self, token: usize, error: &io::Error, arrivals: &mut Vec<Arrival>) {
         let Some(mut socket) = self.sockets.remove(&token) else { return };
+        // If the other side was refused, it can tell by this that it has met a store.
+        let _ = socket.flush();
         socket.stream.close();
         let Some(peer) = socket.peer else {
             if let Some(address) = socket.called {

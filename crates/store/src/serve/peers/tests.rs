@@ -13,7 +13,7 @@ use crate::member::Role;
 const CALLER: usize = 1;
 const CALLED: usize = 2;
 /// How often sockets are polled, for a tenth of a second each time.
-const MOST_LOOKS: usize = 100;
+const MOST_POLLS: usize = 100;
 /// How often sockets have their turn, at most a mebibyte each time, before a test gives up.
 const MOST_TURNS: usize = 100_000;
 
@@ -22,7 +22,11 @@ fn peer(number: u32, address: SocketAddr) -> Peer {
 }
 
 fn peers(own: Peer) -> Peers {
-    Peers::new(own, Secret::of(b"of a test"), None)
+    with_secret(own, b"of a test")
+}
+
+fn with_secret(own: Peer, secret: &[u8]) -> Peers {
+    Peers::new(own, Secret::of(secret), None)
 }
 
 /// A member that has called another one at an address, and the other one.
@@ -30,7 +34,7 @@ fn connected(poll: &mut Poll, own: SocketAddr, other: &TcpListener, at: SocketAd
     let [mut caller, mut called] = [peers(peer(1, own)), peers(peer(2, at))];
     caller.call(poll.registry(), CALLER, at, [1; 32], 0).expect("somebody listens there");
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = other.accept() {
             called.accept(poll.registry(), CALLED, stream, [2; 32], 0);
         }
@@ -60,7 +64,7 @@ fn an_address_at_which_another_member_has_answered_is_not_called() {
     // When the other one is gone, the former one may be back.
     drop(called);
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MOST_POLLS {
         caller.turn(CALLER, &mut arrivals);
         if !caller.reaches(Identity(2)) {
             break;
@@ -122,7 +126,7 @@ fn a_member_that_calls_itself_meets_no_member() {
     let mut own = peers(peer(1, at));
     own.call(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = listener.accept() {
             own.accept(poll.registry(), CALLED, stream, [2; 32], 0);
         }
@@ -135,4 +139,29 @@ fn a_member_that_calls_itself_meets_no_member() {
         poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
     }
     panic!("it was not told that it has called itself");
+}
+
+#[test]
+fn a_member_that_calls_one_with_another_secret_is_told_so() {
+    let mut poll = Poll::new().unwrap();
+    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let at = listener.local_addr().unwrap();
+    let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+    let [mut caller, mut called] = [with_secret(peer(1, own), b"one"), with_secret(peer(2, at), b"another")];
+    caller.call(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
+    let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
+    for _ in 0..MOST_POLLS {
+        if let Ok((stream, _)) = listener.accept() {
+            called.accept(poll.registry(), CALLED, stream, [2; 32], 0);
+        }
+        called.turn(CALLED, &mut arrivals);
+        caller.turn(CALLER, &mut arrivals);
+        if caller.failure(at).is_some() {
+            assert_eq!(caller.failure(at), Some("it has another secret, or its message was changed on the way"));
+            assert!(arrivals.is_empty() && !called.has(CALLED), "{arrivals:?}");
+            return;
+        }
+        poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
+    }
+    panic!("they have not refused each other");
 }
